@@ -1,0 +1,87 @@
+"""The issuer's back end, the smallest that is right: it relays, and it tells the app nothing it need not know.
+
+It alone speaks to the HTTP API (API-13). It is the seam for three worlds: the client over a simulated
+transport, the client over a real network, and the direct port that skips HTTP altogether.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from workbook.api.opaque import SdkOutput
+from workbook.errors import ActivationDataError, ApiStatusError, ConfigurationError
+from workbook.flows import messages as m
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbook.api.protocol import ActivationData
+    from workbook.api.opaque import SdkInput
+    from workbook.flows.messages import Event
+
+TRY_LATER = "activation data is not available; try again later"
+"""All that the app is told of a failure (REL-9)."""
+
+
+class ActivationDataApi(Protocol):
+    """What the back end needs of a client; `ActivationDataClient` is one."""
+
+    def get(self, payment_instrument_id: str) -> ActivationData:
+        """Read activation data."""
+        ...
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
+        """Exchange an sdkOutput."""
+        ...
+
+
+class BackEnd:
+    """Relays both operations and reports each exchange to `seen`.
+
+    Attributes:
+        api: whoever answers.
+        seen: called with the request and with the answer, as events that no table steps.
+        basis: asked after each answer what it rests on; the real API cannot say.
+    """
+
+    def __init__(
+        self,
+        api: ActivationDataApi,
+        *,
+        seen: Callable[[Event], None] = lambda _event: None,
+        basis: Callable[[], str] = lambda: "",
+    ) -> None:
+        self.api = api
+        self.seen = seen
+        self.basis = basis
+
+    def get(self, payment_instrument_id: str) -> SdkInput:
+        """The GET's sdkInput.
+
+        Raises:
+            ActivationDataError: the API gave none.
+        """
+        self.seen(m.ApiRequested("GET", payment_instrument_id))
+        return self._relay(lambda: self.api.get(payment_instrument_id))
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
+        """The POST's sdkInput.
+
+        Raises:
+            ActivationDataError: the API gave none.
+        """
+        output = sdk_output if isinstance(sdk_output, SdkOutput) else SdkOutput(sdk_output)
+        self.seen(m.ApiRequested("POST", payment_instrument_id, output))
+        return self._relay(lambda: self.api.post(payment_instrument_id, output))
+
+    def _relay(self, call: Callable[[], ActivationData]) -> SdkInput:
+        try:
+            answer = call()
+        except ApiStatusError as error:
+            self.seen(m.ApiAnswered(error.status, error.body, self.basis()))
+            raise
+        except (ActivationDataError, ConfigurationError) as error:
+            self.seen(m.ApiFailed(type(error).__name__, str(error)))
+            raise
+        self.seen(m.ApiAnswered(200, answer.sdk_input, self.basis()))
+        return answer.sdk_input

@@ -1,0 +1,139 @@
+"""Every error this package raises on purpose, as one tree.
+
+WorkbookError
+├── ConfigurationError            a setting is missing or wrong; nothing was sent
+│   └── ParameterError            a notebook parameter or command-line value is wrong
+├── OpaqueDataError               sdkInput or sdkOutput is not what it should be; says which layer is wrong
+├── OutOfOrderError               the app called at a moment the document does not allow (blame: the app)
+├── DefinitionError               a table of rows contradicts itself (blame: the table's author)
+└── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
+    ├── NotSentError              the request provably never left: safe to send again
+    ├── MaybeSentError            it may have arrived: a POST is never sent again by itself (REL-1)
+    ├── DeadlineError             the total deadline passed; `sent` says whether it may have arrived
+    ├── ApiStatusError            an answer other than 200; status and body are kept
+    ├── ResponseTooLargeError     the decoded body exceeds the cap
+    └── MalformedResponseError    a 200 that cannot be read as the document says
+        └── SdkInputError         sdkInput is missing, null, empty or not a string (API-9)
+
+Each message says what happened, what is allowed, and what to do next. None ever holds the API key.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from workbook.api.protocol import RedactedRequest
+
+
+class WorkbookError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+
+class ConfigurationError(WorkbookError, ValueError):
+    """A setting is missing or wrong; nothing was sent."""
+
+
+class ParameterError(ConfigurationError):
+    """A notebook parameter or a command-line value is wrong."""
+
+
+class OpaqueDataError(WorkbookError, ValueError):
+    """An sdkInput or sdkOutput is not what it should be.
+
+    Attributes:
+        layer: which layer is wrong, one of `workbook.api.opaque.LAYERS`.
+    """
+
+    def __init__(self, message: str, *, layer: str) -> None:
+        super().__init__(message)
+        self.layer = layer
+
+
+class OutOfOrderError(WorkbookError):
+    """The app called at a moment the document does not allow; nothing changed."""
+
+
+class DefinitionError(WorkbookError):
+    """A table of rows contradicts itself."""
+
+
+class ActivationDataError(WorkbookError):
+    """A call of the HTTP API failed.
+
+    Attributes:
+        request: what was asked, without the key and without a body.
+        elapsed: seconds from the first attempt to this error.
+        attempts: how many times the request was tried, 1 or more.
+    """
+
+    def __init__(self, message: str, *, request: RedactedRequest, elapsed: float, attempts: int) -> None:
+        super().__init__(message)
+        self.request = request
+        self.elapsed = elapsed
+        self.attempts = attempts
+
+
+class NotSentError(ActivationDataError):
+    """The request provably never left this machine: sending it again is safe."""
+
+
+class MaybeSentError(ActivationDataError):
+    """The request may have arrived; a POST is never sent again by itself (REL-1)."""
+
+
+class DeadlineError(ActivationDataError):
+    """The total deadline passed.
+
+    Attributes:
+        sent: False when no byte of the request can have left.
+    """
+
+    def __init__(self, message: str, *, request: RedactedRequest, elapsed: float, attempts: int, sent: bool) -> None:
+        super().__init__(message, request=request, elapsed=elapsed, attempts=attempts)
+        self.sent = sent
+
+
+class ApiStatusError(ActivationDataError):
+    """The API answered with something other than 200 (which codes exist is GAP-1).
+
+    Attributes:
+        status: the HTTP status.
+        body: the answer's body as it came, at most the client's cap.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        request: RedactedRequest,
+        elapsed: float,
+        attempts: int,
+        status: int,
+        body: bytes,
+    ) -> None:
+        super().__init__(message, request=request, elapsed=elapsed, attempts=attempts)
+        self.status = status
+        self.body = body
+
+
+class ResponseTooLargeError(ActivationDataError):
+    """The decoded body is larger than the client's cap, in bytes."""
+
+
+class MalformedResponseError(ActivationDataError):
+    """A 200 answer that is not the JSON object the document shows."""
+
+
+class SdkInputError(MalformedResponseError):
+    """The answer carries no usable sdkInput: missing, null, empty or not a string (API-9)."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A closing sentence for a misspelt name, or the list of what is known."""
+    names = sorted(known)
+    close = get_close_matches(word, names, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(names)}."

@@ -1,0 +1,1 @@
+"""What the document says, as tables: no clock, no HTTP, no randomness, no widgets."""

@@ -1,0 +1,188 @@
+"""The row engine: a flow is a table, and the table is the only place where a transition lives.
+
+Two rules. Everything that decides what may happen next is a `Row`; no row runs anything. A failed
+look-up is the only check there is: it raises, names the state, the event and what was allowed, and
+changes nothing, because there is nothing to change: the caller holds the state.
+
+A row's commands are classes. When the row fires, each is built from the event's fields of the same
+names, so what travels along an arrow is readable in `messages` alone; a command whose fields the
+event does not have is a mistake in the table, found when the machine is defined.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from workbook.errors import DefinitionError, OutOfOrderError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from enum import StrEnum
+
+    from workbook.flows.messages import Command, Event
+
+    Builder = Callable[[Event], Command]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """In `state`, `event` leads `to` another and hands out `commands`.
+
+    Attributes:
+        rules: the ids of the rules that this row is.
+        source: `spec` where the document says so, `assumed` where it is our choice.
+        deprecated: True when the variant keeps the row but advises against it.
+    """
+
+    state: StrEnum
+    event: type[Event]
+    to: StrEnum
+    commands: tuple[type[Command], ...] = ()
+    rules: tuple[str, ...] = ()
+    source: str = "spec"
+    deprecated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one event led to: the next state, the commands to carry out, and the row that said so."""
+
+    state: StrEnum
+    commands: tuple[Command, ...]
+    row: Row
+
+
+def row(
+    states: StrEnum | Iterable[StrEnum],
+    event: type[Event],
+    to: StrEnum,
+    *commands: type[Command],
+    rules: str = "",
+    source: str = "spec",
+) -> tuple[Row, ...]:
+    """One row for each of `states` (a state or several); `rules` are ids with blanks between."""
+    each = (states,) if isinstance(states, str) else tuple(states)
+    return tuple(Row(state, event, to, commands, tuple(rules.split()), source) for state in each)
+
+
+class Machine:
+    """A table of rows with its first state and its resting places.
+
+    Raises:
+        DefinitionError: the table contradicts itself; every problem is listed.
+    """
+
+    def __init__(self, name: str, rows: Sequence[Row], *, initial: StrEnum, final: Iterable[StrEnum]) -> None:
+        self.name = name
+        self.rows = tuple(rows)
+        self.initial = initial
+        self.final = frozenset(final)
+        if found := list(self._problems()):
+            raise DefinitionError(f"The table {name!r} cannot be used: " + "; ".join(found))
+        self._table = {(r.state, r.event): (r, tuple(map(_builder, r.commands))) for r in self.rows}
+
+    def __repr__(self) -> str:
+        return f"Machine({self.name!r}, {len(self.states)} states, {len(self.rows)} rows)"
+
+    def __format__(self, spec: str) -> str:
+        """The table as text: `mermaid` for a state diagram, `md` for a table; otherwise the repr."""
+        from workbook.flows.drawing import DRAWINGS  # noqa: PLC0415  # drawing reads machines, not the reverse
+
+        if not spec:
+            return repr(self)
+        if spec not in DRAWINGS:
+            raise DefinitionError(f"A machine has no form {spec!r}. Known: {', '.join(sorted(DRAWINGS))}.")
+        return DRAWINGS[spec](self)
+
+    @property
+    def states(self) -> tuple[StrEnum, ...]:
+        """Every state, in the order of its first mention."""
+        mentioned = [self.initial, *(state for r in self.rows for state in (r.state, r.to))]
+        return tuple(dict.fromkeys(mentioned))
+
+    @property
+    def events(self) -> tuple[type[Event], ...]:
+        """Every event that some row knows, in the order of its first mention."""
+        return tuple(dict.fromkeys(r.event for r in self.rows))
+
+    def allowed(self, state: StrEnum) -> tuple[type[Event], ...]:
+        """The events that have a row in this state."""
+        return tuple(r.event for r in self.rows if r.state == state)
+
+    def step(self, state: StrEnum, event: Event) -> Step:
+        """What `event` leads to in `state`; runs nothing and changes nothing.
+
+        Raises:
+            OutOfOrderError: no row allows it; the message says what is allowed.
+        """
+        try:
+            found, builders = self._table[state, type(event)]
+        except KeyError:
+            raise OutOfOrderError(self._refusal(state, event)) from None
+        return Step(found.to, tuple([build(event) for build in builders]), found)
+
+    def paths(self) -> Iterator[tuple[Row, ...]]:
+        """Every way from the first state to a final one that visits no state twice."""
+        yield from self._onward((), self.initial)
+
+    def _onward(self, walked: tuple[Row, ...], state: StrEnum) -> Iterator[tuple[Row, ...]]:
+        if state in self.final:
+            yield walked
+            return
+        been = {r.state for r in walked} | {state}
+        for r in self.rows:
+            if r.state == state and r.to not in been:
+                yield from self._onward((*walked, r), r.to)
+
+    def _refusal(self, state: StrEnum, event: Event) -> str:
+        allowed = ", ".join(e.__name__ for e in self.allowed(state)) or "nothing"
+        return f"{type(event).__name__} is not allowed in state {state.value!r} of {self.name}. Allowed: {allowed}."
+
+    def _problems(self) -> Iterator[str]:
+        yield from self._duplicates()
+        yield from self._unreachable()
+        yield from self._dead_ends()
+        yield from self._unbuildable()
+
+    def _duplicates(self) -> Iterator[str]:
+        for (state, event), count in Counter((r.state, r.event) for r in self.rows).items():
+            if count > 1:
+                yield f"{count} rows for {event.__name__} in state {state.value!r}"
+
+    def _unreachable(self) -> Iterator[str]:
+        reached, before = {self.initial}, 0
+        while len(reached) != before:
+            before = len(reached)
+            reached |= {r.to for r in self.rows if r.state in reached}
+        yield from (f"state {s.value!r} is never reached" for s in {*self.states, *self.final} - reached)
+
+    def _dead_ends(self) -> Iterator[str]:
+        escapes, before = set(self.final), -1
+        while len(escapes) != before:
+            before = len(escapes)
+            escapes |= {r.state for r in self.rows if r.to in escapes}
+        yield from (f"state {s.value!r} leads to no final state" for s in self.states if s not in escapes)
+
+    def _unbuildable(self) -> Iterator[str]:
+        for r in self.rows:
+            for command in r.commands:
+                if missing := _names(command) - _names(r.event):
+                    yield f"{r.event.__name__} has no {', '.join(sorted(missing))} for {command.__name__}"
+
+
+def _names(message: type[Any]) -> set[str]:
+    return {f.name for f in fields(message)}
+
+
+def _builder(command: type[Command]) -> Builder:
+    """A function that makes `command` from an event: one shared instance, or the fields looked up at once."""
+    names = [f.name for f in fields(command)]
+    if not names:
+        same = command()
+        return lambda _event: same
+    get = attrgetter(*names)
+    make: Callable[..., Command] = command
+    return (lambda event: make(get(event))) if len(names) == 1 else (lambda event: make(*get(event)))

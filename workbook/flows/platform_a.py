@@ -1,0 +1,141 @@
+"""Platform A, as the document tells it: the issuer's app, from opening the card to the wallet's answer.
+
+The rows come in parts, and a variant is a sum of parts:
+
+    before 0.4.0    UNTIL_TAP + TWO_STEP + WALLET
+    from 0.4.0      UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
+
+`API_ERROR` belongs to the later variant's facts, not to either flow: the document ties the two apart.
+`RAPID_TAPS` is the mistake that the document warns of: an app that does not guard its button.
+
+Rows marked `assumed` are ours. The document names the outcomes; what an app does after a failed GET,
+that it may try again after a failure, and that it asks once more after a success, it leaves open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum, unique
+from typing import TYPE_CHECKING
+
+from workbook.flows import messages as m
+from workbook.flows.machine import Machine, row
+
+if TYPE_CHECKING:
+    from workbook.flows.machine import Row
+
+    Rows = tuple[Row, ...]
+
+
+@unique
+class State(StrEnum):
+    """Where the app stands. The words are what a diagram shows."""
+
+    IDLE = "idle"
+    FETCHING = "fetching sdkInput"
+    FETCHED = "has sdkInput"
+    CREATING = "creating"
+    CREATED = "created"
+    CHECKING = "checking"
+    READY = "button shown"
+    TAPPED = "tapped"
+    MAKING_OUTPUT = "making sdkOutput"
+    POSTING = "posting sdkOutput"
+    OPC_READY = "has OPC data"
+    ORCHESTRATING = "SDK orchestrates"
+    FETCHING_OPC = "fetching OPC data"
+    PROVISIONING = "wallet provisions"
+    ADDED = "added"
+    CONFIRMING = "asking once more"
+    IN_WALLET = "in the wallet"
+    CONFIGURATION_ISSUE = "configuration issue"
+    NOT_OFFERED = "not offered"
+    UNAVAILABLE = "unavailable"
+    FAILED = "failed"
+
+
+S = State
+FINAL = (S.ADDED, S.IN_WALLET, S.CONFIGURATION_ISSUE, S.NOT_OFFERED, S.UNAVAILABLE, S.FAILED)
+BUSY = (S.TAPPED, S.MAKING_OUTPUT, S.POSTING, S.OPC_READY, S.ORCHESTRATING, S.FETCHING_OPC, S.PROVISIONING)
+"""The states in which an attempt is under way, so the button is disabled (A-BTN-1)."""
+
+UNTIL_TAP: Rows = (
+    *row(S.IDLE, m.Opened, S.FETCHING, m.GetActivationData, rules="FLOW-1 FLOW-2 FLOW-4 API-10"),
+    *row(S.FETCHING, m.ActivationDataReceived, S.FETCHED, m.HandToApp, rules="FLOW-1 FLOW-2 API-10"),
+    *row(S.FETCHING, m.ActivationDataFailed, S.UNAVAILABLE, m.HideButton, rules="REL-6", source="assumed"),
+    *row(S.FETCHED, m.CreateCalled, S.CREATING, m.CreateProvisioning, rules="A-CREATE-1"),
+    *row(S.CREATING, m.CreateSuccess, S.CREATED, m.HandToApp, rules="A-CREATE-1"),
+    *row(S.CREATING, m.WalletPayNotSupported, S.UNAVAILABLE, m.HideButton, rules="A-CREATE-2"),
+    *row(S.CREATING, m.InvalidSdkInput, S.UNAVAILABLE, m.HideButton, rules="A-CREATE-3"),
+    *row(S.CREATED, m.CanProvisionCalled, S.CHECKING, m.AskCanProvision, rules="A-CAN-1"),
+    *row(S.CHECKING, m.CanBeProvisioned, S.READY, m.ShowButton, rules="A-CAN-1"),
+    *row(S.CHECKING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
+    *row(S.CHECKING, m.CanProvisionError, S.NOT_OFFERED, m.HideButton, rules="A-CAN-3", source="assumed"),
+    *row(S.CHECKING, m.UnknownFailure, S.NOT_OFFERED, m.HideButton, rules="A-CAN-4", source="assumed"),
+    *row(S.READY, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1"),
+    *row(S.FAILED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
+    *row((S.READY, S.IN_WALLET, S.NOT_OFFERED, S.FAILED), m.CanProvisionCalled, S.CHECKING, m.AskCanProvision,
+         rules="A-CAN-1", source="assumed"),
+    *row((S.IN_WALLET, S.NOT_OFFERED, S.UNAVAILABLE, S.FAILED, S.CONFIGURATION_ISSUE), m.Opened, S.FETCHING,
+         m.GetActivationData, rules="API-10 REL-7", source="assumed"),
+)  # fmt: skip
+"""Steps 1 to 4: the GET, create, canProvision, and the button that is shown or hidden."""
+
+TWO_STEP: Rows = (
+    *row(S.TAPPED, m.CreateSdkOutputCalled, S.MAKING_OUTPUT, m.CreateSdkOutput, rules="A-PROV-1 A-OUT-1"),
+    *row(S.MAKING_OUTPUT, m.SdkOutputCreated, S.POSTING, m.PostSdkOutput, rules="A-PROV-1 API-2"),
+    *row(S.MAKING_OUTPUT, m.SdkOutputFailed, S.FAILED, m.EnableButton, rules="A-ASYNC-1 A-BTN-1", source="assumed"),
+    *row(S.POSTING, m.OpcReceived, S.OPC_READY, m.HandToApp, rules="A-PROV-1 API-11"),
+    *row(S.POSTING, m.OpcFailed, S.FAILED, m.EnableButton, rules="A-BTN-1 REL-6", source="assumed"),
+    *row(S.OPC_READY, m.ProvisionCalled, S.PROVISIONING, m.Provision, rules="A-PROV-1 A-PROV-4"),
+)
+"""A tap before 0.4.0: createSdkOutput, the POST, provision with the new sdkInput."""
+
+PROVIDER: Rows = (
+    *row(S.TAPPED, m.ProvisionWithProviderCalled, S.ORCHESTRATING, m.ProvisionWithProvider, rules="A-PROV-2"),
+    *row(S.ORCHESTRATING, m.FetchOpcCalled, S.FETCHING_OPC, m.FetchOpc, rules="A-OPC-1 API-2"),
+    *row(S.ORCHESTRATING, m.ProvisionFailure, S.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
+    *row(S.FETCHING_OPC, m.OpcReceived, S.PROVISIONING, m.ReturnOpc, rules="A-OPC-1 API-11"),
+    *row(S.FETCHING_OPC, m.OpcFailed, S.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1", source="assumed"),
+)
+"""A tap from 0.4.0: one call; the SDK asks the app's OpcProvider for the OPC data."""
+
+WALLET: Rows = (
+    *row(S.PROVISIONING, m.ProvisionSuccess, S.ADDED, m.HandToApp, rules="A-PROV-3"),
+    *row(S.PROVISIONING, m.ProvisionFailure, S.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
+    *row(S.ADDED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-2", source="assumed"),
+    *row(S.CONFIRMING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
+    *row(S.CONFIRMING, m.CanBeProvisioned, S.CONFIGURATION_ISSUE, m.HideButton, m.ReportToContact,
+         rules="A-CAN-6"),
+    *row(S.CONFIRMING, m.CanProvisionError, S.IN_WALLET, m.HideButton, rules="A-CAN-3", source="assumed"),
+    *row(S.CONFIRMING, m.UnknownFailure, S.IN_WALLET, m.HideButton, rules="A-CAN-4", source="assumed"),
+)  # fmt: skip
+"""The wallet provider's flow has run; the app asks once more, and a wrong answer is a card configuration issue."""
+
+API_ERROR: Rows = (
+    *row(S.CHECKING, m.ApiError, S.NOT_OFFERED, m.HideButton, rules="A-CAN-5", source="assumed"),
+    *row(S.CONFIRMING, m.ApiError, S.IN_WALLET, m.HideButton, rules="A-CAN-5", source="assumed"),
+)
+"""The outcome that only the later SDK variant has."""
+
+RAPID_TAPS: Rows = row(BUSY, m.AddTapped, S.TAPPED, m.HandToApp, rules="A-BTN-2", source="assumed")
+"""An app that leaves its button enabled: each further tap begins another attempt on top of the first."""
+
+
+DEPRECATED_CALLS = (m.CreateSdkOutputCalled, m.ProvisionCalled)
+"""The two operations that 0.4.0 deprecates (A-OUT-1, A-PROV-4)."""
+
+
+def deprecated(rows: Rows) -> Rows:
+    """The same rows, those of the deprecated calls marked: still there, and advised against."""
+    return tuple(replace(r, deprecated=r.event in DEPRECATED_CALLS) for r in rows)
+
+
+BEFORE: Rows = UNTIL_TAP + TWO_STEP + WALLET
+FROM_0_4_0: Rows = UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
+
+
+def machine(name: str, rows: Rows) -> Machine:
+    """A platform A machine: it begins idle, and rests where an attempt is over."""
+    known = {r.to for r in rows}
+    return Machine(name, rows, initial=S.IDLE, final=[state for state in FINAL if state in known])

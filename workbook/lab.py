@@ -1,0 +1,174 @@
+"""Starts JupyterLab on the first notebook: on this machine only, without questions and without the network.
+
+Everything set here lives in a private temporary directory; neither the project nor the user's own
+settings are touched, and the user's theme stays.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import webbrowser
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from workbook.errors import ConfigurationError
+from workbook.runner.selection import FIRST_NOTEBOOK, notebooks_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+HOST: Final = "127.0.0.1"
+FIRST_PORT: Final = 8888
+PORTS_TRIED: Final = 100
+READY_WITHIN: Final = 60.0  # seconds
+ENDS_WITHIN: Final = 10.0  # seconds
+
+# JupyterLab asks about news at its first start unless an override answers; "none" means "ask".
+OVERRIDES: Final = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+PAGE_CONFIG: Final = {"disabledExtensions": {"@jupyterlab/extensionmanager-extension": True}}
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """One JupyterLab to be.
+
+    Attributes:
+        notebooks: the notebooks' directory; its parent is what the file browser shows.
+        port: on 127.0.0.1.
+        token: what the address carries to be let in.
+        browser: open one.
+    """
+
+    notebooks: Path
+    port: int
+    token: str
+    browser: bool = True
+
+    @classmethod
+    def on(cls, notebooks: Path | None, *, port: int | None, browser: bool) -> Lab:
+        """A JupyterLab on these notebooks, with a free port and a token of its own.
+
+        Raises:
+            ConfigurationError: there are no notebooks, or the port is taken.
+        """
+        directory = notebooks_dir(notebooks)
+        return cls(directory, free_port(port), secrets.token_urlsafe(24), browser)
+
+    @property
+    def url(self) -> str:
+        """The address of the first notebook, with the token."""
+        first = f"{self.notebooks.name}/{FIRST_NOTEBOOK}"
+        place = f"/tree/{first}" if (self.notebooks / FIRST_NOTEBOOK).is_file() else ""
+        return f"http://{HOST}:{self.port}/lab{place}?token={self.token}"
+
+    def command(self, private: Path) -> list[str]:
+        """The command line; `private` holds the settings."""
+        return [
+            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--log-level=ERROR"),
+            f"--ServerApp.ip={HOST}",
+            f"--ServerApp.port={self.port}",
+            "--ServerApp.port_retries=0",
+            f"--ServerApp.root_dir={self.notebooks.parent}",
+            "--ServerApp.answer_yes=True",
+            "--LabApp.news_url=",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            "--LabApp.extension_manager=readonly",
+            f"--LabApp.app_settings_dir={private / 'settings'}",
+            "--MultiKernelManager.default_kernel_name=python3",
+            *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
+        ]
+
+    def environment(self, private: Path, environ: Mapping[str, str]) -> dict[str, str]:
+        """The process's environment: the token, which a command line would show, and this interpreter's kernel."""
+        paths = [str(private / "jupyter"), *filter(None, [environ.get("JUPYTER_PATH")])]
+        return dict(environ) | {"JUPYTER_TOKEN": self.token, "JUPYTER_PATH": os.pathsep.join(paths)}
+
+    def run(self, tell: Callable[[str], None]) -> int:
+        """Start, tell the address, and stay until it ends or Ctrl-C; returns the exit code.
+
+        Raises:
+            ConfigurationError: it did not start within 60 s.
+        """
+        with TemporaryDirectory(prefix="workbook-lab-") as scratch:
+            private = Path(scratch)
+            write_settings(private)
+            environment = self.environment(private, os.environ)
+            process = subprocess.Popen(self.command(private), env=environment)  # noqa: S603  # our own words only
+            try:
+                self._wait_until_ready(process)
+                tell(f"JupyterLab: {self.url}\nCtrl-C ends it.")
+                if self.browser:
+                    webbrowser.open(self.url)
+                return process.wait()
+            except KeyboardInterrupt:
+                return 0
+            finally:
+                _end(process)
+
+    def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
+        until = time.monotonic() + READY_WITHIN
+        while not self._answers():
+            if process.poll() is not None:
+                raise ConfigurationError("JupyterLab did not start; its own message is above. Try: workbook doctor")
+            if time.monotonic() > until:
+                raise ConfigurationError(f"JupyterLab did not answer within {READY_WITHIN:g} s.")
+            time.sleep(0.1)
+
+    def _answers(self) -> bool:
+        url = f"http://{HOST}:{self.port}/api/status"
+        request = urllib.request.Request(url, headers={"Authorization": f"token {self.token}"})  # noqa: S310  # http
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with suppress(OSError), opener.open(request, timeout=2) as answer:
+            return bool(answer.status == 200)  # noqa: PLR2004  # OK
+        return False
+
+
+def write_settings(private: Path) -> None:
+    """Write JupyterLab's settings and a kernel of this interpreter below `private`."""
+    kernel = private / "jupyter" / "kernels" / "python3"
+    settings = private / "settings"
+    for directory in (kernel, settings):
+        directory.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec = {"argv": argv, "display_name": "Python 3", "language": "python", "metadata": {"debugger": True}}
+    (kernel / "kernel.json").write_text(json.dumps(spec), "utf-8")
+    (settings / "overrides.json").write_text(json.dumps(OVERRIDES), "utf-8")
+    (settings / "page_config.json").write_text(json.dumps(PAGE_CONFIG), "utf-8")
+
+
+def free_port(wanted: int | None = None) -> int:
+    """The wanted port, or the first free one from 8888.
+
+    Raises:
+        ConfigurationError: it is taken, or no port at all.
+    """
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED) if wanted is None else [wanted]:
+        with closing(socket.socket()) as probe, suppress(OSError, OverflowError):
+            # as the server itself does: a port in TIME_WAIT is free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((HOST, port))
+            return int(probe.getsockname()[1])
+    which = f"Port {wanted} is" if wanted is not None else "Every port from 8888 to 8987 is"
+    raise ConfigurationError(f"{which} taken or not allowed; choose another with --port.")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(ENDS_WITHIN)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,120 @@
+"""What a lesson's cell returns to state a checked fact.
+
+A cell that ends in `check(...)` shows one line to the reader and leaves the same fact in the output for
+the runner, which decides on the exit code: nothing is raised, so the lesson goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+from workbook.errors import ParameterError
+from workbook.rules import rule as look_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Check:
+    """One fact that a lesson checked; true in a condition when it passed.
+
+    Attributes:
+        name: the fact, as a short sentence.
+        passed: whether it holds.
+        rule: the id of the rule that it shows, if any.
+        otherwise: what a reader should do when it does not hold.
+    """
+
+    name: str
+    passed: bool
+    rule: str | None = None
+    otherwise: str = ""
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        told = "" if self.passed or not self.otherwise else f": {self.otherwise}"
+        return f"{self._mark} {self.name}{self._rule}{told}"
+
+    @property
+    def _mark(self) -> str:
+        return "✓" if self.passed else "✗"
+
+    @property
+    def _rule(self) -> str:
+        return f" ({self.rule})" if self.rule else ""
+
+    def _repr_html_(self) -> str:
+        verdict = "passed" if self.passed else "failed"
+        told = "" if self.passed or not self.otherwise else f": {escape(self.otherwise)}"
+        return (
+            f'<p><span role="img" aria-label="{verdict}">{self._mark}</span> '
+            f"<b>{escape(self.name)}</b>{escape(self._rule)}{told}</p>"
+        )
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {
+            "text/plain": repr(self),
+            "text/html": self._repr_html_(),
+            CHECK_MIMETYPE: {"name": self.name, "passed": self.passed, "rule": self.rule},
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Shown:
+    """An expected error, shown instead of raised.
+
+    Attributes:
+        error: the error itself, for a closer look.
+    """
+
+    error: Exception = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"{type(self.error).__name__}: {self.error}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(type(self.error).__name__)}</b>: {escape(str(self.error))}</p>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def check(name: str, passed: bool, *, rule: str | None = None, otherwise: str = "") -> Check:  # noqa: FBT001  # reads as a sentence: check("the button is shown", button.visible)
+    """State a fact; never raises because the fact does not hold.
+
+    Raises:
+        ParameterError: the name is empty, `passed` is not a bool, or there is no such rule.
+    """
+    if not isinstance(passed, bool):
+        raise ParameterError(f"check({name!r}) needs True or False, not {type(passed).__name__}: compare first.")
+    if not name.strip():
+        raise ParameterError("A check needs a name: the fact, as a short sentence.")
+    return Check(name, passed, rule and look_up(rule).id, otherwise)
+
+
+def expect(error_type: type[Exception], call: Callable[..., object], *args: Any, **kwargs: Any) -> Shown | Check:
+    """Run a call that is expected to fail, and return its error to be shown.
+
+    A runner stops at a raised error, so a lesson shows it instead.
+
+    Returns:
+        The error; or a failed check when nothing, or another kind of error, was raised.
+    """
+    try:
+        call(*args, **kwargs)
+    except error_type as error:
+        return Shown(error)
+    except Exception as error:  # noqa: BLE001  # whatever came instead is the finding
+        return _unexpected(error_type, f"{type(error).__name__} was raised instead: {error}")
+    return _unexpected(error_type, "nothing was raised")
+
+
+def _unexpected(error_type: type[Exception], what: str) -> Check:
+    return Check(f"raises {error_type.__name__}", passed=False, otherwise=what)

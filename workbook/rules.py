@@ -1,0 +1,75 @@
+"""The rule ledger: every statement of the interface document that software can honour, teach or check.
+
+The rules themselves stand in `rules.toml` beside this file; their ids are stable for ever.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from workbook.errors import ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Level(StrEnum):
+    """How binding a rule is. `GAP`: the document says "not shown", so what we do is our assumption."""
+
+    MUST = "must"
+    SHOULD = "should"
+    FACT = "fact"
+    PRACTICE = "practice"
+    GAP = "gap"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of the ledger.
+
+    Attributes:
+        id: stable for ever, such as `A-CAN-2`.
+        level: how binding it is.
+        section: where the interface document says it; `practice` where it does not.
+        text: the rule, in words of our own.
+        harm: for a practice: a breach hurts a cardholder or gives a secret away.
+    """
+
+    id: str
+    level: Level
+    section: str
+    text: str
+    harm: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.id} ({self.level}): {self.text}"
+
+
+@cache
+def _ledger() -> Mapping[str, Rule]:
+    text = files("workbook").joinpath("rules.toml").read_text("utf-8")
+    rows = tomllib.loads(text)["rule"]
+    return MappingProxyType({row["id"]: Rule(**row | {"level": Level(row["level"])}) for row in rows})
+
+
+def rules(*levels: Level) -> tuple[Rule, ...]:
+    """All rules in the ledger's order, or only those of the given levels."""
+    return tuple(rule for rule in _ledger().values() if not levels or rule.level in levels)
+
+
+def rule(rule_id: str) -> Rule:
+    """The rule with this id.
+
+    Raises:
+        ParameterError: there is none; the message names the nearest.
+    """
+    try:
+        return _ledger()[rule_id]
+    except KeyError:
+        raise ParameterError(f"No rule {rule_id!r}. {did_you_mean(rule_id, _ledger())}") from None

@@ -1,0 +1,138 @@
+"""Platform A's SDK stand-in: a command in, the document's outcome out.
+
+It decides nothing about order; that is the tables' business. It opens what it is given, looks at the
+device's facts, and answers with the event that the tables branch on. The explanation in `why` is the
+simulator's: the real SDK says less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbook.api.opaque import SdkOutput
+from workbook.flows import messages as m
+from workbook.simulation.device import NOT_ALLOWLISTED, Device
+from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+
+if TYPE_CHECKING:
+    from workbook.flows.messages import Command, Event
+
+    Reply = tuple[float, Event]
+
+
+class SdkA:
+    """One cardProvisioning instance on one device.
+
+    Attributes:
+        attempt: how many sdkOutputs this instance has made; OPC data belongs to the attempt it was asked for.
+    """
+
+    def __init__(self, device: Device, seal: Seal, *, api_error: bool) -> None:
+        self.device = device
+        self.attempt = 0
+        self._seal = seal
+        self._api_error = api_error
+        self._payment_instrument_id = ""
+        self._activation = 0
+        self._used: set[str] = set()
+        self._answers = {
+            m.CreateProvisioning: self._create,
+            m.AskCanProvision: self._can_provision,
+            m.CreateSdkOutput: self._create_sdk_output,
+            m.ProvisionWithProvider: self._ask_for_opc,
+            m.Provision: self._provision,
+            m.ReturnOpc: self._provision,
+            m.ReturnNoOpc: self._no_opc,
+        }
+
+    @property
+    def commands(self) -> tuple[type[Command], ...]:
+        """The commands that this stand-in carries out."""
+        return tuple(self._answers)
+
+    def answer(self, command: Command) -> Reply:
+        """The outcome and how many seconds it takes."""
+        return self._answers[type(command)](command)
+
+    def _create(self, command: Any) -> Reply:
+        return self.device.latencies.create, self._created(_text(command.sdk_input))
+
+    def _created(self, sdk_input: object) -> Event:
+        match self._seal.open(sdk_input):
+            case Damaged(why):
+                return m.InvalidSdkInput(why)
+            case Genuine() as data if data.content != Content.ACTIVATION:
+                return m.InvalidSdkInput(f"it is data of kind '{data.content}'; create takes the GET's sdkInput")
+            case Genuine() as data:
+                self._payment_instrument_id = data.payment_instrument_id
+                self._activation = data.serial
+                return self._supported(data)
+
+    def _supported(self, data: Genuine) -> Event:
+        listed = self.device.wallet in data.claims.get("supportedWallets", ())
+        if not (self.device.wallet_pay_supported and listed):
+            return m.WalletPayNotSupported()
+        return m.CreateSuccess(self)
+
+    def _can_provision(self, _command: Any) -> Reply:
+        return self.device.latencies.can_provision, self.device.can_provision or self._found()
+
+    def _found(self) -> Event:
+        device = self.device
+        if not device.allowlisted:
+            return m.ApiError(NOT_ALLOWLISTED) if self._api_error else m.UnknownFailure()
+        seen = device.scheme_configured and not device.verification_pending
+        if self._payment_instrument_id in device.cards and seen:
+            return m.AlreadyExistsInWallet()
+        return m.CanBeProvisioned()
+
+    def _create_sdk_output(self, _command: Any) -> Reply:
+        made = m.SdkOutputCreated(self._payment_instrument_id, self._next_output())
+        return self.device.latencies.create_sdk_output, made
+
+    def _ask_for_opc(self, _command: Any) -> Reply:
+        asked = m.FetchOpcCalled(self._payment_instrument_id, self._next_output())
+        return self.device.latencies.create_sdk_output, asked
+
+    def _next_output(self) -> SdkOutput:
+        self.attempt += 1
+        self.device.outputs += 1
+        more = {"attempt": self.attempt, "activation": self._activation}
+        return SdkOutput(self._seal.close(Content.OUTPUT, self._payment_instrument_id, self.device.outputs, **more))
+
+    def _provision(self, command: Any) -> Reply:
+        opc = _text(command.sdk_input)
+        failure = self._refused(opc) or self._forced()
+        self._used.add(opc)
+        if failure is None:
+            self.device.cards.add(self._payment_instrument_id)
+        return self.device.latencies.wallet, failure or m.ProvisionSuccess()
+
+    def _forced(self) -> Event | None:
+        reason = self.device.provision_failure
+        return m.ProvisionFailure(reason, "the device was told to fail this way") if reason else None
+
+    def _refused(self, opc: str) -> Event | None:
+        why = self._wrong_with(opc)
+        return m.ProvisionFailure("InvalidSdkInput", why) if why else None
+
+    def _wrong_with(self, opc: str) -> str | None:
+        match self._seal.open(opc):
+            case Damaged(why):
+                return why
+            case Genuine() as data if data.content != Content.OPC:
+                return f"it is data of kind '{data.content}'; provision takes the POST's sdkInput"
+            case Genuine() as data if data.payment_instrument_id != self._payment_instrument_id:
+                return "it belongs to another payment instrument"
+            case Genuine() as data if data.claims["attempt"] != self.attempt:
+                return f"it answers attempt {data.claims['attempt']}, and attempt {self.attempt} has begun since"
+            case Genuine():
+                return "it was used already" if opc in self._used else None
+
+    def _no_opc(self, command: Any) -> Reply:
+        return 0.0, m.ProvisionFailure("OpcFetchError", command.reason)
+
+
+def _text(value: Any) -> str:
+    """Platform A takes the text as it is, whether it comes wrapped or bare (API-7)."""
+    return str(getattr(value, "text", value))

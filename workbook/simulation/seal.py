@@ -1,0 +1,108 @@
+"""Simulated opaque data: marked, bound to its instrument, and sealed so that damage is noticed.
+
+The document does not show what sdkInput and sdkOutput hold (GAP-3), so everything in here is ours. The
+form follows the field notes: base64 text of a JSON object. The object's first key says `simulated`,
+which makes the text recognisable at a glance and tells the rest of the package that it is not card data.
+
+A seal is a keyed digest of all that stands before it. It protects nobody; it is how the simulator tells
+data it made from data that was cut, changed, swapped or used twice on the way.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any
+
+from workbook.api.opaque import SdkInput
+from workbook.errors import OpaqueDataError
+
+MARK = "not card data"
+SEAL_KEY = ',"seal":"'
+SEAL_CHARACTERS = 16
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode  # made once: dumps would make an encoder for each call
+TAIL = len(SEAL_KEY) + SEAL_CHARACTERS + len('"}')
+
+
+class Content(StrEnum):
+    """What a piece of simulated data is for."""
+
+    ACTIVATION = "activation"
+    OUTPUT = "output"
+    OPC = "opc"
+
+
+@dataclass(frozen=True, slots=True)
+class Genuine:
+    """The data is as it was made; `claims` is what it says."""
+
+    claims: dict[str, Any]
+
+    @property
+    def content(self) -> str:
+        """What the data is for, a `Content` value."""
+        return str(self.claims["kind"])
+
+    @property
+    def payment_instrument_id(self) -> str:
+        """The instrument that the data is bound to."""
+        return str(self.claims["paymentInstrumentId"])
+
+    @property
+    def serial(self) -> int:
+        """The how-manieth of its kind it is, from 1."""
+        return int(self.claims["serial"])
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """The data is not as it was made; `why` is a sentence that says what happened to it."""
+
+    why: str
+
+
+Unsealed = Genuine | Damaged
+
+
+class Seal:
+    """Makes and opens simulated opaque data. Two seals with the same seed read each other's."""
+
+    def __init__(self, seed: int) -> None:
+        self._key = blake2b(f"workbook simulation {seed}".encode(), digest_size=32).digest()
+
+    def close(self, content: Content, payment_instrument_id: str, serial: int, **more: Any) -> str:
+        """The base64 text of a sealed JSON object that says all this."""
+        claims = {
+            "simulated": MARK,
+            "kind": content.value,
+            "paymentInstrumentId": payment_instrument_id,
+            "serial": serial,
+            **more,
+        }
+        body = _ENCODE(claims).encode()
+        return b64encode(body[:-1] + self._tail(body)).decode("ascii")
+
+    def open(self, text: object) -> Unsealed:
+        """What `text` says, or what is wrong with it."""
+        try:
+            data = SdkInput.from_json(text).data
+        except OpaqueDataError as wrong:
+            return Damaged(f"it is not base64 text as it was made ({wrong.layer})")
+        return self._open_bytes(data)
+
+    def _open_bytes(self, data: bytes) -> Unsealed:
+        if not data.startswith(b'{"simulated":'):
+            return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
+        if not data.endswith(b'"}'):
+            return Damaged("it is truncated: its end is missing")
+        body = data[:-TAIL] + b"}"
+        if data[-TAIL:] != self._tail(body):
+            return Damaged("its seal is broken: it was changed on the way, or another simulator made it")
+        return Genuine(json.loads(body.decode()))
+
+    def _tail(self, body: bytes) -> bytes:
+        digest = blake2b(body, key=self._key, digest_size=SEAL_CHARACTERS // 2).hexdigest()
+        return f'{SEAL_KEY}{digest}"}}'.encode()

@@ -1,0 +1,136 @@
+"""The trace: everything that happened in one run, in order, and nothing else.
+
+All that a person sees (text, picture, finding, verdict) is computed from a trace. Opaque data keeps
+its own type in here; it leaves only through `summary()`, as a length and a digest.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from workbook.flows.messages import Message
+
+
+class Kind(StrEnum):
+    """What a record is: a fact, a request, a fact no row allowed, or an exchange seen on the way."""
+
+    EVENT = "event"
+    COMMAND = "command"
+    REFUSED = "refused"
+    EXCHANGE = "exchange"
+    NOTE = "note"
+
+
+class Record(NamedTuple):
+    """One step of a run.
+
+    Attributes:
+        at: seconds since the run began (virtual time, unless the API was real).
+        kind: what the record is.
+        message: the event or command itself.
+        before: the state's name when it came up.
+        after: the state's name afterwards; the same as `before` unless a row moved it.
+        rules: the ids of the rules that this step rests on.
+        attempt: which tap it belongs to, counted from 1; 0 before the first.
+        deprecated: True when the row it used is deprecated in this variant.
+    """
+
+    at: float
+    kind: Kind
+    message: Message
+    before: str
+    after: str
+    rules: tuple[str, ...]
+    attempt: int = 0
+    deprecated: bool = False
+
+    @property
+    def name(self) -> str:
+        """The message's class name, such as `CanBeProvisioned`."""
+        return type(self.message).__name__
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The message's fields, redacted: opaque data only as its summary."""
+        return {f.name: shown(getattr(self.message, f.name)) for f in fields(self.message) if f.repr}
+
+    def as_dict(self) -> dict[str, Any]:
+        """This record as plain JSON values, redacted."""
+        return {
+            "at": round(self.at, 6),
+            "kind": self.kind.value,
+            "from": self.message.sender.value,
+            "to": self.message.receiver.value,
+            "name": self.name,
+            "values": self.values,
+            "before": str(self.before),
+            "after": str(self.after),
+            "rules": list(self.rules),
+            "attempt": self.attempt,
+            "deprecated": self.deprecated,
+        }
+
+
+def shown(value: object) -> Any:
+    """A value as it may leave the trace: plain JSON values as they are, anything else by its summary."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    summary = getattr(value, "summary", None)
+    return summary() if callable(summary) else type(value).__name__
+
+
+class Trace:
+    """An append-only list of records, with the questions that people ask of it."""
+
+    def __init__(self, title: str = "trace") -> None:
+        self.title = title
+        self._records: list[Record] = []
+
+    def __repr__(self) -> str:
+        return f"Trace({self.title!r}, {len(self)} records)"
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Record]: ...
+    def __getitem__(self, index: int | slice) -> Record | list[Record]:
+        """The record at `index`, or a list of them."""
+        return self._records[index]
+
+    def append(self, record: Record) -> None:
+        """Add one record; nothing is ever changed or removed."""
+        self._records.append(record)
+
+    def select(self, *messages: type[Message], kind: Kind | None = None) -> list[Record]:
+        """The records of these message classes (all when none is named), optionally of one kind."""
+        return [
+            record
+            for record in self._records
+            if (not messages or isinstance(record.message, messages)) and (kind is None or record.kind is kind)
+        ]
+
+    def to_jsonl(self) -> str:
+        """One JSON object a line, keys in a fixed order, redacted."""
+        return "".join(json.dumps(record.as_dict(), ensure_ascii=False) + "\n" for record in self._records)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a record, for pandas (imported here and nowhere else in this module)."""
+        import pandas as pd  # noqa: PLC0415  # heavy, and absent in a browser kernel
+
+        rows = [record.as_dict() | {"rules": " ".join(record.rules)} for record in self._records]
+        columns = ["at", "kind", "from", "to", "name", "before", "after", "rules", "attempt", "deprecated"]
+        return pd.DataFrame(rows, columns=columns)
