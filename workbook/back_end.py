@@ -15,8 +15,8 @@ from workbook.flows import messages as m
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workbook.api.protocol import ActivationData
     from workbook.api.opaque import SdkInput
+    from workbook.api.protocol import ActivationData
     from workbook.flows.messages import Event
 
 TRY_LATER = "activation data is not available; try again later"
@@ -42,6 +42,7 @@ class BackEnd:
         api: whoever answers.
         seen: called with the request and with the answer, as events that no table steps.
         basis: asked after each answer what it rests on; the real API cannot say.
+        took: seconds that the latest call took by `stopwatch`; None where time is virtual.
     """
 
     def __init__(
@@ -50,10 +51,13 @@ class BackEnd:
         *,
         seen: Callable[[Event], None] = lambda _event: None,
         basis: Callable[[], str] = lambda: "",
+        stopwatch: Callable[[], float] | None = None,
     ) -> None:
         self.api = api
         self.seen = seen
         self.basis = basis
+        self.took: float | None = None
+        self._stopwatch = stopwatch
 
     def get(self, payment_instrument_id: str) -> SdkInput:
         """The GET's sdkInput.
@@ -76,7 +80,7 @@ class BackEnd:
 
     def _relay(self, call: Callable[[], ActivationData]) -> SdkInput:
         try:
-            answer = call()
+            answer = self._timed(call)
         except ApiStatusError as error:
             self.seen(m.ApiAnswered(error.status, error.body, self.basis()))
             raise
@@ -85,3 +89,12 @@ class BackEnd:
             raise
         self.seen(m.ApiAnswered(200, answer.sdk_input, self.basis()))
         return answer.sdk_input
+
+    def _timed(self, call: Callable[[], ActivationData]) -> ActivationData:
+        if self._stopwatch is None:
+            return call()
+        began = self._stopwatch()
+        try:
+            return call()
+        finally:
+            self.took = self._stopwatch() - began

@@ -45,8 +45,13 @@ BUTTON = {
     m.EnableButton: "shown",
 }
 
-EXCHANGED = {m.ApiRequested, m.ApiAnswered, m.ApiFailed}
-"""What the back end reports; no table steps it."""
+SEEN: dict[type[Event], Kind] = {
+    m.ApiRequested: Kind.EXCHANGE,
+    m.ApiAnswered: Kind.EXCHANGE,
+    m.ApiFailed: Kind.EXCHANGE,
+    m.Noted: Kind.NOTE,
+}
+"""What the back end reports, and the kind of record it makes; no table steps it."""
 
 
 class Bench:
@@ -86,6 +91,11 @@ class Bench:
     def __repr__(self) -> str:
         return f"Bench({self.variant.name!r}, {self.state.value}, button {self.button}, {len(self.trace)} records)"
 
+    @property
+    def allowed(self) -> tuple[type[Event], ...]:
+        """The events that the table has a row for now."""
+        return self.variant.machine.allowed(self.state)
+
     def walk(self) -> Trace:
         """Open the card, tap once if there is a button to tap, and run until nothing is due."""
         self.open()
@@ -116,8 +126,8 @@ class Bench:
 
     def _happen(self, event: Event) -> None:
         before = self.state
-        if type(event) in EXCHANGED:
-            self._record(Kind.EXCHANGE, event, before, event.rules)
+        if kind := SEEN.get(type(event)):
+            self._record(kind, event, before, event.rules)
             return
         try:
             step = self.variant.machine.step(before, event)
@@ -157,33 +167,37 @@ class Bench:
         return None if call is None else (0.0, call)
 
     def _get(self, command: m.GetActivationData) -> Reply:
-        latency = self._waits = self.device.latencies.get
+        self._waits = self.device.latencies.get
+        event: Event
         try:
-            return latency, m.ActivationDataReceived(self.back_end.get(command.payment_instrument_id))
+            event = m.ActivationDataReceived(self.back_end.get(command.payment_instrument_id))
         except WorkbookError:
-            return latency, m.ActivationDataFailed(TRY_LATER)
+            event = m.ActivationDataFailed(TRY_LATER)
+        return self._latency(), event
 
     def _post(self, command: m.PostSdkOutput) -> Reply:
-        latency = self._waits = self.device.latencies.post
+        self._waits = self.device.latencies.post
+        event: Event
         try:
-            return latency, m.OpcReceived(self.back_end.post(command.payment_instrument_id, command.sdk_output))
+            event = m.OpcReceived(self.back_end.post(command.payment_instrument_id, command.sdk_output))
         except WorkbookError:
-            return latency, m.OpcFailed(TRY_LATER)
+            event = m.OpcFailed(TRY_LATER)
+        return self._latency(), event
 
     def _fetch_opc(self, command: m.FetchOpc) -> Reply:
         """The app's OpcProvider: the integrator's own, or the plain relay."""
         if self.app.fetch_opc is None:
             return self._post(m.PostSdkOutput(command.payment_instrument_id, command.sdk_output))
-        latency = self._waits = self.device.latencies.post
-        try:
-            opc = completed(self.app.fetch_opc, command.payment_instrument_id, command.sdk_output.text)
-        except Exception as error:  # noqa: BLE001  # the integrator's own code; the SDK catches all of it (sdk-a)
-            return latency, m.OpcFailed(f"fetchOpc raised {type(error).__name__}")
-        return latency, m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(str(opc)))
+        self._waits = self.device.latencies.post
+        return self._waits, fetched(self.app.fetch_opc, command)
 
     def _seen(self, event: Event) -> None:
-        """A request shows at once, its answer once the port's time has passed."""
-        self._clock.after(0.0 if type(event) is m.ApiRequested else self._waits, event)
+        """A request shows at once, what follows it once the exchange's time has passed."""
+        self._clock.after(0.0 if type(event) is m.ApiRequested else self._latency(), event)
+
+    def _latency(self) -> float:
+        """Seconds of the exchange under way: measured with a real API, the device's otherwise."""
+        return self._waits if self.back_end.took is None else self.back_end.took
 
     def _record(
         self, kind: Kind, message: Any, before: StrEnum, rules: tuple[str, ...], *, deprecated: bool = False
@@ -196,6 +210,15 @@ def simulated_back_end(world: World | None = None) -> BackEnd:
     """A back end in front of the simulated service, without HTTP between: the fastest port."""
     api = DirectApi(Service(world))
     return BackEnd(api, basis=lambda: api.basis)
+
+
+def fetched(fetch_opc: Callable[[str, str], Any], command: m.FetchOpc) -> Event:
+    """What the integrator's own fetchOpc came to; the SDK catches whatever it raises (sdk-a)."""
+    try:
+        opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
+        return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
+    except Exception as error:  # noqa: BLE001  # not our code
+        return m.OpcFailed(f"fetchOpc raised {type(error).__name__}")
 
 
 def completed(function: Callable[..., Any], *args: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.flows import messages as m
 from workbook.trace import Kind, Record, Trace
@@ -135,8 +135,8 @@ def symptoms(trace: Trace) -> Iterator[Finding]:
 
 def statuses(trace: Trace) -> Iterator[Finding]:
     """Answers of the HTTP API other than 200."""
-    for record in trace.select(m.ApiAnswered):
-        status = record.message.status
+    for record, answer in trace.seen(m.ApiAnswered):
+        status = answer.status
         if status != 200:  # noqa: PLR2004  # the one status that is a success
             rule, owner, text, todo = STATUSES.get(status, ("GAP-1", Owner.OPERATOR, f"{status}", "Try again later."))
             yield Finding(rule, Level.FAIL, owner, f"The HTTP API answered {text}.", todo, record.at)
@@ -144,8 +144,8 @@ def statuses(trace: Trace) -> Iterator[Finding]:
 
 def failures(trace: Trace) -> Iterator[Finding]:
     """Attempts that ended in ProvisionResult.Failure; overlapping taps have a check of their own."""
-    for record in trace.select(m.ProvisionFailure, kind=Kind.EVENT):
-        reason, why = record.message.reason, record.message.why
+    for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
+        reason, why = failure.reason, failure.why
         text = f"provision ended in Failure: {reason}" + (f" ({why})." if why else ".")
         todo = "Enable the button again and say that the card was not added."
         owner = Owner.NOBODY if reason == "Canceled" else Owner.YOU
@@ -160,8 +160,8 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
     todo = "Disable the button from the tap until the flow completes or is terminated."
     text = f"{len(rapid)} tap(s) began another attempt while one was under way."
     yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, todo, rapid[0].at)
-    for record in trace.select(m.ProvisionFailure, kind=Kind.EVENT):
-        if record.message.reason == "InvalidSdkInput" and record.at > rapid[0].at:
+    for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
+        if failure.reason == "InvalidSdkInput" and record.at > rapid[0].at:
             text = "The overlapping attempts ended in InvalidSdkInput, as the document warns."
             yield Finding("A-BTN-2", Level.FAIL, Owner.YOU, text, todo, record.at)
 
@@ -210,7 +210,7 @@ def deprecated_calls(trace: Trace) -> Iterator[Finding]:
 def configuration_issue(trace: Trace) -> Iterator[Finding]:
     """A card that was just added, yet could be added again (A-CAN-6)."""
     for record in trace.select(m.ReportToContact):
-        text = "canProvision answers CanBeProvisioned for a card that is already in the wallet: a card configuration issue."
+        text = "canProvision says CanBeProvisioned for a card that is in the wallet: a card configuration issue."
         todo = (
             "Report it to the operator's implementation contact to have the card scheme configuration verified. "
             "(Exception, sdk-a: a card that waits for an identity check is answered this way on purpose.)"
@@ -220,11 +220,9 @@ def configuration_issue(trace: Trace) -> Iterator[Finding]:
 
 def crossed_instruments(trace: Trace) -> Iterator[Finding]:
     """Requests for another payment instrument than the one that was opened (API-3)."""
-    opened: Any = None
-    for record in trace.select(m.Opened, m.ApiRequested):
-        if isinstance(record.message, m.Opened):
-            opened = record.message.payment_instrument_id
-        elif record.message.payment_instrument_id != opened:
+    opened = {event.payment_instrument_id for _record, event in trace.seen(m.Opened)}
+    for record, request in trace.seen(m.ApiRequested):
+        if request.payment_instrument_id not in opened:
             text = "The request names another payment instrument than the one that was opened."
             yield Finding(
                 "API-3", Level.FAIL, Owner.YOU, text, "Take the id from the cardholder's own card.", record.at

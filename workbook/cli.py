@@ -9,6 +9,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -145,7 +146,9 @@ def _add_serve(commands: Any) -> None:
 
 def _add_run(commands: Any) -> None:
     parser = _add(commands, "run", _run, "run notebooks and write a report", _RUN_CODES)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="01, activation_data or 01_activation_data; default: all")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="01, activation_data or 01_activation_data; default: all"
+    )
     parser.add_argument("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
     parser.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="default: %(default)s")
     _add_notebooks(parser)
@@ -246,5 +249,5 @@ def _pairs(given: Sequence[str]) -> dict[str, str]:
 def _end_like_ctrl_c() -> None:
     """Let a closed terminal or a cancelled build end the kernels too."""
     for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):
+        if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
             signal.signal(getattr(signal, name), signal.default_int_handler)

@@ -187,7 +187,7 @@ def _labextensions() -> list[Path]:
 
 
 def _start_kernel() -> str:
-    from workbook.runner.render import one_plus_one  # noqa: PLC0415  # starts a kernel
+    from workbook.runner.probe import one_plus_one  # noqa: PLC0415  # starts a kernel
 
     return one_plus_one()
 

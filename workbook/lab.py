@@ -37,7 +37,11 @@ ENDS_WITHIN: Final = 10.0  # seconds
 OVERRIDES: Final = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
 }
-PAGE_CONFIG: Final = {"disabledExtensions": {"@jupyterlab/extensionmanager-extension": True}}
+PAGE_CONFIG: Final = {
+    "disabledExtensions": {"@jupyterlab/extensionmanager-extension": True},
+    "buildAvailable": False,
+    "buildCheck": False,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +80,18 @@ class Lab:
     def command(self, private: Path) -> list[str]:
         """The command line; `private` holds the settings."""
         return [
-            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--log-level=ERROR"),
+            *(sys.executable, "-m", "jupyterlab", "--no-browser"),
+            "--ServerApp.log_level=ERROR",
+            "--LabApp.log_level=ERROR",
             f"--ServerApp.ip={HOST}",
             f"--ServerApp.port={self.port}",
             "--ServerApp.port_retries=0",
             f"--ServerApp.root_dir={self.notebooks.parent}",
-            "--ServerApp.answer_yes=True",
-            "--LabApp.news_url=",
+            "--LabApp.news_url=None",
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             "--LabApp.extension_manager=readonly",
             f"--LabApp.app_settings_dir={private / 'settings'}",
+            "--LanguageServerManager.autodetect=False",
             "--MultiKernelManager.default_kernel_name=python3",
             *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
         ]
@@ -105,7 +111,8 @@ class Lab:
             private = Path(scratch)
             write_settings(private)
             environment = self.environment(private, os.environ)
-            process = subprocess.Popen(self.command(private), env=environment)  # noqa: S603  # our own words only
+            # a session of its own: Ctrl-C reaches this process alone, which then asks the server once
+            process = subprocess.Popen(self.command(private), env=environment, start_new_session=True)  # noqa: S603
             try:
                 self._wait_until_ready(process)
                 tell(f"JupyterLab: {self.url}\nCtrl-C ends it.")
@@ -128,7 +135,7 @@ class Lab:
 
     def _answers(self) -> bool:
         url = f"http://{HOST}:{self.port}/api/status"
-        request = urllib.request.Request(url, headers={"Authorization": f"token {self.token}"})  # noqa: S310  # http
+        request = urllib.request.Request(url, headers={"Authorization": f"token {self.token}"})
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with suppress(OSError), opener.open(request, timeout=2) as answer:
             return bool(answer.status == 200)  # noqa: PLR2004  # OK
@@ -137,12 +144,14 @@ class Lab:
 
 def write_settings(private: Path) -> None:
     """Write JupyterLab's settings and a kernel of this interpreter below `private`."""
+    from ipykernel.kernelspec import get_kernel_dict  # noqa: PLC0415  # heavy
+
     kernel = private / "jupyter" / "kernels" / "python3"
     settings = private / "settings"
     for directory in (kernel, settings):
         directory.mkdir(parents=True)
-    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    spec = {"argv": argv, "display_name": "Python 3", "language": "python", "metadata": {"debugger": True}}
+    # the kernel warns at every start that loopback is not encrypted
+    spec = get_kernel_dict(["--IPKernelApp.log_level=ERROR"]) | {"display_name": "Python 3"}
     (kernel / "kernel.json").write_text(json.dumps(spec), "utf-8")
     (settings / "overrides.json").write_text(json.dumps(OVERRIDES), "utf-8")
     (settings / "page_config.json").write_text(json.dumps(PAGE_CONFIG), "utf-8")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from workbook.flows.messages import Message
+
+M = TypeVar("M", bound="Message")
 
 
 class Kind(StrEnum):
@@ -122,6 +124,12 @@ class Trace:
             for record in self._records
             if (not messages or isinstance(record.message, messages)) and (kind is None or record.kind is kind)
         ]
+
+    def seen(self, message: type[M], kind: Kind | None = None) -> Iterator[tuple[Record, M]]:
+        """Each record of one message class, together with its message."""
+        for record in self._records:
+            if isinstance(record.message, message) and (kind is None or record.kind is kind):
+                yield record, record.message
 
     def to_jsonl(self) -> str:
         """One JSON object a line, keys in a fixed order, redacted."""

@@ -75,12 +75,15 @@ class SdkA:
         return m.CreateSuccess(self)
 
     def _can_provision(self, _command: Any) -> Reply:
-        return self.device.latencies.can_provision, self.device.can_provision or self._found()
+        found = self.device.can_provision or self._found()
+        if isinstance(found, m.ApiError) and not self._api_error:
+            found = m.UnknownFailure()  # the earlier variant has no better word for it (assumed)
+        return self.device.latencies.can_provision, found
 
     def _found(self) -> Event:
         device = self.device
         if not device.allowlisted:
-            return m.ApiError(NOT_ALLOWLISTED) if self._api_error else m.UnknownFailure()
+            return m.ApiError(NOT_ALLOWLISTED)
         seen = device.scheme_configured and not device.verification_pending
         if self._payment_instrument_id in device.cards and seen:
             return m.AlreadyExistsInWallet()

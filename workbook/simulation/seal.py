@@ -17,12 +17,13 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
-from workbook.api.opaque import SdkInput
+from workbook.api.opaque import LAYERS, SdkInput, diagnose
 from workbook.errors import OpaqueDataError
 
 MARK = "not card data"
 SEAL_KEY = ',"seal":"'
 SEAL_CHARACTERS = 16
+FIRST = b'{"simulated":'
 _ENCODE = json.JSONEncoder(separators=(",", ":")).encode  # made once: dumps would make an encoder for each call
 TAIL = len(SEAL_KEY) + SEAL_CHARACTERS + len('"}')
 
@@ -90,11 +91,12 @@ class Seal:
         try:
             data = SdkInput.from_json(text).data
         except OpaqueDataError as wrong:
-            return Damaged(f"it is not base64 text as it was made ({wrong.layer})")
-        return self._open_bytes(data)
+            return Damaged(_wrong_layer(wrong.layer))
+        layer = None if data.startswith(FIRST) else diagnose(text, expect_json=True)
+        return Damaged(_wrong_layer(layer)) if layer else self._open_bytes(data)
 
     def _open_bytes(self, data: bytes) -> Unsealed:
-        if not data.startswith(b'{"simulated":'):
+        if not data.startswith(FIRST):
             return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
@@ -106,3 +108,7 @@ class Seal:
     def _tail(self, body: bytes) -> bytes:
         digest = blake2b(body, key=self._key, digest_size=SEAL_CHARACTERS // 2).hexdigest()
         return f'{SEAL_KEY}{digest}"}}'.encode()
+
+
+def _wrong_layer(layer: str) -> str:
+    return f"it is not as it was made ({layer}). {LAYERS[layer].removesuffix('.')}"

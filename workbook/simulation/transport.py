@@ -5,7 +5,7 @@ With `api/client` and `api/deadline` this is the only module that imports httpx.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import httpx
 
@@ -15,15 +15,23 @@ if TYPE_CHECKING:
     from workbook.simulation.service import Response
 
 
+class Responder(Protocol):
+    """Whatever answers a request: a `Service`, or a lesson's single answer."""
+
+    def respond(self, request: Request, /) -> Response:
+        """The answer to `request`."""
+        ...
+
+
 class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Carries requests to a `Service` in the same process, for sync and async clients.
+    """Carries requests to a service in the same process, for sync and async clients.
 
     Attributes:
         basis: what the latest answer rests on, see `Response.basis`.
     """
 
-    def __init__(self, service: Service | None = None) -> None:
-        self.service = service or Service()
+    def __init__(self, service: Responder | None = None) -> None:
+        self.service: Responder = service or Service()
         self.basis = ""
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

@@ -1,0 +1,26 @@
+"""Lint, format and types are tests too, so that one command says everything."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
+    ids=["lint", "format", "types"],
+)
+def test_nothing_to_complain_about(command):
+    done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_ignored_lint_rule_has_its_reason_beside_it():
+    text = (ROOT / "pyproject.toml").read_text()
+    (listed,) = re.findall(r"^ignore = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
+    assert [line for line in listed.splitlines() if not re.search(r'", +# \w', line)] == []

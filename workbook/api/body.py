@@ -1,0 +1,137 @@
+"""The body of an answer: bounded while it is read, strict when it is parsed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from workbook.api.problem import Problem
+from workbook.errors import MalformedResponseError, ResponseTooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["BodyReader", "parse_object"]
+
+_GZIP = 16 + zlib.MAX_WBITS
+# Gzip of data that does not compress is a little longer than the data: header, trailer, 5 bytes per block.
+_GZIP_SLACK = 4096
+_DIGITS = 18
+
+
+class BodyReader:
+    """Collects and decodes a body, and never holds more than the cap and one chunk.
+
+    Problems are returned, not raised; after the first one the reader takes nothing more.
+
+    Args:
+        cap: most bytes of the decoded body.
+        content_encoding: the header's value; identity (or nothing) and gzip are understood.
+        content_length: the header's value, so that an honest giant is refused before it is read.
+    """
+
+    __slots__ = ("_cap", "_decode", "_inflater", "_parts", "_raw", "_size", "problem")
+
+    def __init__(self, cap: int, content_encoding: str = "", content_length: str | None = None) -> None:
+        self._cap = cap
+        self._parts: list[bytes] = []
+        self._size = self._raw = 0
+        self._inflater = zlib.decompressobj(_GZIP)
+        self.problem: Problem | None = None
+        self._decode = self._choose(content_encoding.strip().lower(), content_length)
+
+    def feed(self, chunk: bytes) -> Problem | None:
+        """Take the next raw chunk; a problem means that reading on is of no use."""
+        if self.problem is None:
+            self._raw += len(chunk)
+            self._decode(chunk)
+            if self._size > self._cap or self._raw > self._cap + _GZIP_SLACK:
+                self.problem = self._too_large()
+        return self.problem
+
+    def finish(self) -> bytes | Problem:
+        """The whole decoded body, or what is wrong with it."""
+        if self.problem is None and self._decode == self._inflate and not self._inflater.eof:
+            self.problem = _malformed("its gzip body is cut short.")
+        return self.problem or b"".join(self._parts)
+
+    def partial(self) -> bytes:
+        """What was decoded so far, at most the cap: for an error's body."""
+        return b"".join(self._parts)[: self._cap]
+
+    def _choose(self, encoding: str, length: str | None) -> Callable[[bytes], None]:
+        if encoding in ("gzip", "x-gzip"):
+            return self._inflate
+        if encoding not in ("", "identity"):
+            self.problem = _malformed("its content-encoding is neither identity nor gzip.")
+        elif _declared(length) > self._cap:
+            self.problem = self._too_large()
+        return self._keep
+
+    def _keep(self, chunk: bytes) -> None:
+        room = self._cap + 1 - self._size
+        self._parts.append(chunk[:room])
+        self._size += min(len(chunk), room)
+
+    def _inflate(self, chunk: bytes) -> None:
+        # One byte over the cap is enough to know; max_length keeps a bomb from ever being inflated.
+        try:
+            out = self._inflater.decompress(chunk, self._cap + 1 - self._size)
+        except zlib.error:
+            self.problem = _malformed("its gzip body cannot be decoded.")
+            return
+        self._parts.append(out)
+        self._size += len(out)
+        if self._inflater.unused_data:
+            self.problem = _malformed("there is data after its gzip body.")
+
+    def _too_large(self) -> Problem:
+        message = f"the answer's body is larger than max_body, {self._cap} bytes."
+        return Problem(ResponseTooLargeError, message)
+
+
+def parse_object(body: bytes) -> dict[str, Any] | Problem:
+    """Parse strict JSON: UTF-8, one object, no key twice, no NaN or Infinity, no bottomless nesting."""
+    try:
+        value = json.loads(body.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_refuse)
+    except UnicodeDecodeError:
+        return _malformed("its body is not UTF-8.")
+    except RecursionError:
+        return _malformed("its JSON is nested too deep.")
+    except _RefusedError as refused:
+        return _malformed(refused.why)
+    except ValueError:  # JSONDecodeError, and an integer beyond the interpreter's digit limit
+        return _malformed("its body is not JSON." if body else "its body is empty.")
+    return value if isinstance(value, dict) else _malformed("its JSON is not an object.")
+
+
+class _RefusedError(ValueError):
+    """JSON that the standard library would let pass."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _RefusedError("its JSON has a key twice in one object.")
+    return value
+
+
+def _refuse(_name: str) -> Any:
+    raise _RefusedError("its JSON holds NaN or Infinity.")
+
+
+def _malformed(what: str) -> Problem:
+    allowed = "Expected: a JSON object that carries sdkInput (API-9). Ask the API's operator, or look for a proxy."
+    return Problem(MalformedResponseError, f"the answer cannot be read: {what} {allowed}")
+
+
+def _declared(length: str | None) -> int:
+    """The declared length; 0 when there is none that can be understood."""
+    if length is None or not (length.isascii() and length.isdigit()):
+        return 0
+    return int(length[-_DIGITS:]) if len(length) <= _DIGITS else 10**_DIGITS

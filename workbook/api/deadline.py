@@ -1,0 +1,210 @@
+"""A total deadline for blocking sockets: every single wait is cut to what is left of the call.
+
+httpx knows only a timeout per read, so a peer that sends ten bytes a second outlives any of them. Here the
+network layer below it looks up when the current call must end, and waits no longer than that: in DNS, connect,
+TLS handshake, read and write. (The async client needs none of this: a cancel scope ends whatever it waits for.)
+"""
+
+from __future__ import annotations
+
+import math
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+import httpcore
+import httpx
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterable, Iterator
+
+__all__ = ["DeadlineBackend", "DeadlineStream", "DeadlineTransport", "Expiry", "expiring"]
+
+_PIECE = 16_384  # bytes per write: a slow reader is noticed between two of them
+
+
+class Expiry:
+    """When the current call ends.
+
+    Attributes:
+        at: seconds of `time.monotonic`.
+        passed: whether a wait was cut short because of it.
+    """
+
+    __slots__ = ("_cut", "at", "passed")
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.at = time.monotonic() + seconds
+        self.passed = self._cut = False
+
+    def cut(self, timeout: float | None, late: type[httpcore.TimeoutException]) -> float | None:
+        """The timeout, no longer than what is left.
+
+        Raises:
+            httpcore.TimeoutException: nothing is left; of the type that was asked for.
+        """
+        left = self.at - time.monotonic()
+        if left <= 0:
+            self.passed = True
+            raise late
+        self._cut = timeout is None or left < timeout
+        return (None if left == math.inf else left) if self._cut else timeout
+
+    def note(self) -> None:
+        """A wait ran into its timeout: remember whether it was the deadline's."""
+        self.passed |= self._cut
+
+
+_ENDLESS = Expiry()
+_current: ContextVar[Expiry] = ContextVar("expiry", default=_ENDLESS)
+
+
+@contextmanager
+def expiring(seconds: float) -> Iterator[Expiry]:
+    """End every wait of this thread's network calls within so many seconds."""
+    expiry = Expiry(seconds)
+    token = _current.set(expiry)
+    try:
+        yield expiry
+    finally:
+        _current.reset(token)
+
+
+class DeadlineStream(httpcore.NetworkStream):
+    """A connection whose every wait ends with the call."""
+
+    def __init__(self, inner: httpcore.NetworkStream) -> None:
+        self._inner = inner
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Read what is there."""
+        expiry = _current.get()
+        try:
+            return self._inner.read(max_bytes, expiry.cut(timeout, httpcore.ReadTimeout))
+        except httpcore.TimeoutException:
+            expiry.note()
+            raise
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Write all of it, piece by piece."""
+        expiry = _current.get()
+        try:
+            for start in range(0, len(buffer), _PIECE):
+                piece = buffer[start : start + _PIECE]
+                self._inner.write(piece, expiry.cut(timeout, httpcore.WriteTimeout))
+        except httpcore.TimeoutException:
+            expiry.note()
+            raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._inner.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        """Shake hands."""
+        expiry = _current.get()
+        try:
+            cut = expiry.cut(timeout, httpcore.ConnectTimeout)
+            return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, cut))
+        except httpcore.TimeoutException:
+            expiry.note()
+            raise
+
+    def get_extra_info(self, info: str) -> Any:
+        """What the connection knows about itself."""
+        return self._inner.get_extra_info(info)
+
+
+class DeadlineBackend(httpcore.NetworkBackend):
+    """Makes connections whose every wait ends with the call.
+
+    Args:
+        resolve: looks up a host's addresses; blocks as long as it likes, for it runs aside.
+    """
+
+    def __init__(self, resolve: Callable[[str, int], list[str]] | None = None) -> None:
+        self._inner = httpcore.SyncBackend()
+        self._resolve = resolve or _look_up
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that answers; the timeout holds for all of them together."""
+        expiry = _current.get()
+        try:
+            total = Expiry(expiry.cut(timeout, httpcore.ConnectTimeout) or math.inf)
+            return self._first(self._addresses(host, port, total), port, local_address, socket_options, total)
+        except httpcore.TimeoutException:
+            expiry.note()
+            raise
+
+    def _first(
+        self, addresses: list[str], port: int, local: str | None, options: Any, total: Expiry
+    ) -> httpcore.NetworkStream:
+        failure: Exception = httpcore.ConnectError("the host has no address")
+        for address in addresses:
+            try:
+                left = total.cut(None, httpcore.ConnectTimeout)
+                return DeadlineStream(self._inner.connect_tcp(address, port, left, local, options))
+            except httpcore.ConnectError as refused:
+                failure = refused
+        raise failure
+
+    def _addresses(self, host: str, port: int, total: Expiry) -> list[str]:
+        """The host's addresses; a look-up that hangs is left behind: it cannot be interrupted."""
+        try:
+            return [str(ip_address(host))]
+        except ValueError:
+            found: list[list[str]] = []
+        thread = threading.Thread(
+            target=lambda: found.append(_tolerant(self._resolve, host, port)), name="look-up", daemon=True
+        )
+        thread.start()
+        thread.join(total.cut(None, httpcore.ConnectTimeout))
+        if not found:
+            raise httpcore.ConnectTimeout
+        return found[0]
+
+
+class DeadlineTransport(httpx.HTTPTransport):
+    """httpx's own transport over `DeadlineBackend`; HTTP/1.1, no proxy, nothing from the environment.
+
+    Args:
+        tls: whom to trust.
+    """
+
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        super().__init__(verify=tls, trust_env=False)
+        # httpx has no parameter for the network layer, httpcore has: this is the only place that reaches in.
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=tls,
+            max_connections=100,
+            max_keepalive_connections=20,
+            keepalive_expiry=5.0,
+            network_backend=DeadlineBackend(),
+        )
+
+
+def _look_up(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def _tolerant(resolve: Callable[[str, int], list[str]], host: str, port: int) -> list[str]:
+    """No addresses rather than an error in another thread."""
+    try:
+        return resolve(host, port)
+    except (OSError, UnicodeError):
+        return []

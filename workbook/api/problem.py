@@ -1,0 +1,53 @@
+"""An error in the making: what is wrong, before request, elapsed time and attempts are known.
+
+The pure parts return problems instead of raising. So the one place that raises is far from any frame that
+holds a body or a header, and a traceback rendered with its local variables has nothing to give away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workbook.errors import ActivationDataError
+
+__all__ = ["Problem", "RedactedRequest"]
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedRequest:
+    """What an error may tell about its request: no header, no body (REL-2, REL-3).
+
+    Attributes:
+        method: GET or POST.
+        url: the whole address; it holds the payment instrument id and never a secret.
+        body_length: bytes of the body, 0 for none.
+    """
+
+    method: str
+    url: str
+    body_length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A kind of error, its message, and the fields that only this kind has.
+
+    Attributes:
+        kind: the error to raise.
+        message: what happened, what is allowed, what to do next.
+        extra: keyword arguments of the kind, beyond request, elapsed and attempts.
+    """
+
+    kind: type[ActivationDataError]
+    message: str
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def error(self, request: RedactedRequest, elapsed: float, attempts: int) -> ActivationDataError:
+        """The error itself; elapsed in seconds."""
+        tries = "" if attempts == 1 else f" ({attempts} attempts)"
+        message = f"{request.method} {request.url}: {self.message}{tries}"
+        return self.kind(message, request=request, elapsed=elapsed, attempts=attempts, **self.extra)

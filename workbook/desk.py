@@ -1,0 +1,230 @@
+"""The desk that a lesson works at: one explicit choice of where the data comes from, and all that follows from it.
+
+With `source="simulated"` everything is played. With `source="api"` the GET is real; the POST needs an
+sdkOutput that only the SDK on a device can make, so it is real only with one pasted into a file; and
+what comes after happens on a phone, so it stays simulated. The desk says so wherever it matters.
+Nothing in the environment switches the source; it only supplies the address and the key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from workbook.api import ActivationDataClient
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import Settings, build_get, build_post
+from workbook.back_end import BackEnd
+from workbook.bench import Bench
+from workbook.card_provisioning import CardProvisioning
+from workbook.errors import ConfigurationError
+from workbook.flows import messages as m
+from workbook.flows.variants import A_BEFORE_0_4_0, Variant, variant
+from workbook.parameters import Parameters, Source
+from workbook.simulation.direct import ORIGIN, DirectApi
+from workbook.simulation.service import Service
+from workbook.simulation.transport import SimulatedTransport
+from workbook.simulation.world import SIMULATED_KEY, Instrument, World
+
+if TYPE_CHECKING:
+    from workbook.api import ActivationData
+    from workbook.app import App
+    from workbook.simulation.device import Device
+
+MAX_FILE = 1_048_576
+"""The largest sdkOutput file that is read, in bytes."""
+
+SIMULATED_LIMITS = {
+    "GET": "simulated: marked data, bound to the instrument",
+    "POST": "simulated: takes an sdkOutput that the SDK stand-in made",
+    "SDK, wallet": "simulated",
+}
+API_LIMITS = {
+    "GET": "real: sent to the API with your key",
+    "POST": "real only with sdk_output_file: an sdkOutput is made by the SDK on a device, and by nothing else",
+    "SDK, wallet": "simulated: they need a store build, a live card and a phone",
+    "after the GET": "a walk goes on with the simulator's own data; the real sdkInput is looked at and not used",
+}
+HANDED_OVER = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
+NOT_SENT = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
+
+
+@dataclass(frozen=True, slots=True)
+class NotPossible:
+    """What cannot be done here, why, and what would make it possible."""
+
+    why: str
+
+    def __repr__(self) -> str:
+        return f"Not possible here: {self.why}"
+
+
+class RealBackEnd(BackEnd):
+    """Makes the real GET, shows its answer, and then hands over to the simulation."""
+
+    def __init__(self, client: ActivationDataClient, simulated: DirectApi) -> None:
+        super().__init__(client, stopwatch=monotonic)
+        self._simulated = simulated
+
+    def get(self, payment_instrument_id: str) -> SdkInput:
+        """The simulator's sdkInput, once the real GET has succeeded."""
+        super().get(payment_instrument_id)
+        self.seen(m.Noted(HANDED_OVER))
+        return self._simulated.get(payment_instrument_id).sdk_input
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
+        """The simulator's OPC data; a simulated sdkOutput never goes to a real API."""
+        self.took = None
+        self.seen(m.Noted(NOT_SENT))
+        return self._simulated.post(payment_instrument_id, sdk_output).sdk_input
+
+
+class Desk:
+    """What a lesson needs, made for one set of parameters.
+
+    Attributes:
+        parameters: what the desk was opened with.
+        client: speaks to whoever answers; close the desk when done with a real one.
+        variant: platform A's variant of these parameters.
+
+    Raises:
+        ConfigurationError: a setting is missing or wrong.
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.variant: Variant = variant(parameters.variant)
+        self._world = _world(parameters)
+        self._transport = SimulatedTransport(Service(self._world))
+        self.client = self._client()
+
+    def __repr__(self) -> str:
+        return f"Desk(source={self.parameters.source.value!r}, {self.payment_instrument_id!r}, {self.variant.name!r})"
+
+    @property
+    def real(self) -> bool:
+        """True when a real API answers the GET."""
+        return self.parameters.source is Source.API
+
+    @property
+    def payment_instrument_id(self) -> str:
+        """The `{id}` of both calls."""
+        return self.parameters.payment_instrument_id
+
+    @property
+    def limits(self) -> dict[str, str]:
+        """What is real here and what is not, and why."""
+        return API_LIMITS if self.real else SIMULATED_LIMITS
+
+    def get(self) -> ActivationData:
+        """The GET, real or simulated.
+
+        Raises:
+            ActivationDataError: the API gave none.
+        """
+        return self.client.get(self.payment_instrument_id)
+
+    def post(self) -> ActivationData | NotPossible:
+        """The POST with this desk's sdkOutput, or why it cannot be made.
+
+        Raises:
+            ActivationDataError: the API gave none.
+        """
+        output = self.sdk_output()
+        return output if isinstance(output, NotPossible) else self.client.post(self.payment_instrument_id, output)
+
+    def sdk_output(self) -> SdkOutput | NotPossible:
+        """An sdkOutput: from the SDK stand-in, or with a real API from `sdk_output_file`.
+
+        Raises:
+            ConfigurationError: the file cannot be read.
+        """
+        if not self.real:
+            return self._made_output()
+        if self.parameters.sdk_output_file is None:
+            return NotPossible(f"the POST is {API_LIMITS['POST']}.")
+        return SdkOutput(_read(Path(self.parameters.sdk_output_file)))
+
+    def asked(self, method: str = "GET") -> dict[str, str]:
+        """What the client sends for `GET` or `POST`, with the key left out (API-1 to API-6)."""
+        settings = Settings(ORIGIN, SIMULATED_KEY)
+        built = build_get(settings, self.payment_instrument_id)
+        body = "none"
+        if method == "POST":
+            built = build_post(settings, self.payment_instrument_id, self._made_output())
+            body = f'{{"sdkOutput": "..."}}, {len(built.body or b"")} bytes'
+        shown = {name: "[key]" if name == "x-api-key" else value for name, value in built.headers}
+        return {"request": f"{built.method} {built.url.removeprefix(ORIGIN)}", **shown, "body": body}
+
+    def bench(self, flow: Variant | None = None, *, device: Device | None = None, app: App | None = None) -> Bench:
+        """A bench whose back end asks this desk's API; by default with the variant of the parameters."""
+        return Bench(
+            flow or self.variant,
+            self.payment_instrument_id,
+            device=device,
+            app=app,
+            back_end=self._back_end(),
+            seed=self.parameters.seed,
+        )
+
+    def create(self, flow: Variant | None = None, *, device: Device | None = None) -> Any:
+        """CardProvisioning.create with simulated activation data, whatever the source: the SDK is simulated."""
+        sdk_input = DirectApi(self._transport.service).get(self.payment_instrument_id).sdk_input
+        seed = self.parameters.seed
+        return CardProvisioning.create(sdk_input, _activity, variant=flow or self.variant, device=device, seed=seed)
+
+    def _made_output(self) -> SdkOutput:
+        client = self.create(A_BEFORE_0_4_0).card_provisioning
+        client.can_provision()
+        output: SdkOutput = client.create_sdk_output().sdk_output
+        return output
+
+    def _client(self) -> ActivationDataClient:
+        if self.real:
+            return ActivationDataClient(base_url=self.parameters.base_url)
+        return ActivationDataClient(base_url=ORIGIN, api_key=SIMULATED_KEY, transport=self._transport)
+
+    def _back_end(self) -> BackEnd:
+        if self.real:
+            return RealBackEnd(self.client, DirectApi(self._transport.service))
+        return BackEnd(self.client, basis=lambda: self._transport.basis)
+
+
+def open_desk(**parameters: Any) -> Desk:
+    """The desk for a notebook's parameters cell: `open_desk(source=source, ...)`.
+
+    Raises:
+        ParameterError: a parameter is unknown or its value is not allowed.
+        ConfigurationError: `source="api"` without an address or a key in the environment.
+    """
+    return Desk(Parameters.of(**parameters))
+
+
+def _world(parameters: Parameters) -> World:
+    """The default world, which also knows the instrument that a real API is asked about."""
+    world = World(seed=parameters.seed)
+    if parameters.source is Source.SIMULATED:
+        return world
+    known = Instrument(parameters.payment_instrument_id)
+    return replace(world, instruments={**world.instruments, known.id: known})
+
+
+def _read(path: Path) -> str:
+    """The file's text without its closing line break, which editors add and the SDK does not."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE + 1)
+        text = data.decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"Cannot read sdk_output_file {str(path)!r}: {type(error).__name__}.") from None
+    if len(data) > MAX_FILE:
+        raise ConfigurationError(
+            f"sdk_output_file {str(path)!r} is larger than {MAX_FILE} bytes; that is no sdkOutput."
+        )
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _activity() -> str:
+    return "the app's activity"

@@ -1,0 +1,171 @@
+"""Scenes: one call that sets a stage, walks through it, and shows all that is to be seen.
+
+A lesson names a device and a variant; a scene builds the bench, runs it, and keeps what came of it. The
+names are the lesson's vocabulary, so each stands in a table here and a misspelt one is explained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from workbook.api import ActivationDataClient, RetryPolicy
+from workbook.bench import Bench
+from workbook.card_provisioning import CardProvisioning
+from workbook.checks import check
+from workbook.errors import ParameterError, did_you_mean
+from workbook.flows import messages as m
+from workbook.flows.variants import variant as variant_named
+from workbook.simulation.canned import CannedService
+from workbook.simulation.damage import damaged
+from workbook.simulation.device import NOT_ALLOWLISTED, Device
+from workbook.simulation.direct import ORIGIN, DirectApi
+from workbook.simulation.service import Service
+from workbook.simulation.transport import SimulatedTransport
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from workbook.app import App
+    from workbook.checks import Finding
+    from workbook.trace import Trace
+
+Value = TypeVar("Value")
+
+DEVICES: Mapping[str, Callable[[], Device]] = {
+    "ready": Device,
+    "card already in the wallet": lambda: Device(cards={INSTRUMENT_IDS[0]}),
+    "wallet payment not supported": lambda: Device(wallet_pay_supported=False),
+    "app not allowlisted": lambda: Device(allowlisted=False),
+    "canProvision ends in Error": lambda: Device(can_provision=m.CanProvisionError("IOException")),
+    "canProvision ends in UnknownFailure": lambda: Device(can_provision=m.UnknownFailure()),
+    "canProvision ends in ApiError": lambda: Device(can_provision=m.ApiError(NOT_ALLOWLISTED)),
+    "card not configured at the scheme": lambda: Device(scheme_configured=False),
+    "identity check pending": lambda: Device(verification_pending=True),
+    "cardholder cancels": lambda: Device(provision_failure="Canceled"),
+    "wallet times out": lambda: Device(provision_failure="Timeout"),
+}
+"""The phones that a scene may be set on."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Scene:
+    """What came of a run.
+
+    Attributes:
+        trace: every step.
+        state: where the app stands at the end.
+        button: what the cardholder sees of the add button at the end.
+        in_wallet: the card is in the wallet at the end.
+    """
+
+    trace: Trace
+    state: str
+    button: str
+    in_wallet: bool
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks make of it."""
+        return check(self.trace)
+
+    @property
+    def summary(self) -> dict[str, str]:
+        """The end of it, in four lines."""
+        return {
+            "ended": self.state,
+            "add button": self.button,
+            "card in the wallet": "yes" if self.in_wallet else "no",
+            "took": f"{self.trace[-1].at:.2f} s of virtual time",
+        }
+
+    def __repr__(self) -> str:
+        from workbook.views.scene import show  # noqa: PLC0415  # views read scenes, not the reverse
+
+        return show(self).text()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        from workbook.views.scene import show  # noqa: PLC0415  # views read scenes, not the reverse
+
+        return show(self)._repr_mimebundle_()
+
+
+def open_card(device: str = "ready", variant: str = "from-0.4.0") -> Scene:
+    """The cardholder opens the card's page, and no more: is the button shown or hidden?
+
+    Raises:
+        ParameterError: no device or variant has this name.
+    """
+    bench = _bench(device, variant)
+    bench.open()
+    return _scene(bench)
+
+
+def walk(
+    device: str = "ready",
+    variant: str = "from-0.4.0",
+    *,
+    taps: int = 1,
+    guarded: bool = True,
+    app: App | None = None,
+) -> Scene:
+    """The whole way: open the card, tap Add, and see what comes of it.
+
+    Args:
+        device: one of `DEVICES`.
+        variant: `before-0.4.0` or `from-0.4.0`.
+        taps: how often the cardholder taps, a tenth of a second apart.
+        guarded: False plays an app that does not disable its button (A-BTN-1).
+        app: the issuer's app; by default the one that makes the variant's calls.
+
+    Raises:
+        ParameterError: no device or variant has this name.
+    """
+    bench = _bench(device, variant, guarded=guarded, app=app)
+    bench.open()
+    if bench.button == "shown":
+        bench.tap(taps)
+    return _scene(bench)
+
+
+def create_with(damage: str = "none", variant: str = "from-0.4.0") -> Any:
+    """CardProvisioning.create with an sdkInput that was damaged on its way: the outcome says what it met.
+
+    Raises:
+        ParameterError: no damage or variant has this name.
+    """
+    text = DirectApi().get(INSTRUMENT_IDS[0]).sdk_input.text
+    return CardProvisioning.create(damaged(text, damage), lambda: "activity", variant=variant_named(variant))
+
+
+def practice_client(answer: str | None = None, *, role: bool = True) -> ActivationDataClient:
+    """A client for breaking things: it never reaches a real API and does not retry.
+
+    Args:
+        answer: one of `simulation.canned.CANNED`, given to every request; None asks the simulated service.
+        role: False takes the activation-data role from the credential (API-15).
+
+    Raises:
+        ParameterError: there is no answer of this name.
+    """
+    credential = Credential() if role else Credential(frozenset())
+    service = Service(World(credentials={SIMULATED_KEY: credential})) if answer is None else CannedService(answer)
+    transport = SimulatedTransport(service)
+    once = RetryPolicy(attempts=1)
+    return ActivationDataClient(base_url=ORIGIN, api_key=SIMULATED_KEY, transport=transport, retries=once)
+
+
+def _bench(device: str, variant: str, *, guarded: bool = True, app: App | None = None) -> Bench:
+    flow = replace(variant_named(variant), guarded=guarded)
+    return Bench(flow, device=_named(device, DEVICES, "device")(), app=app)
+
+
+def _scene(bench: Bench) -> Scene:
+    return Scene(bench.trace, str(bench.state), bench.button, bench.payment_instrument_id in bench.device.cards)
+
+
+def _named(name: str, table: Mapping[str, Value], what: str) -> Value:
+    if name not in table:
+        raise ParameterError(f"No {what} {name!r}. {did_you_mean(name, table)}")
+    return table[name]
