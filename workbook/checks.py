@@ -142,14 +142,31 @@ def statuses(trace: Trace) -> Iterator[Finding]:
             yield Finding(rule, Level.FAIL, owner, f"The HTTP API answered {text}.", todo, record.at)
 
 
+FAILURES: dict[str, tuple[Level, Owner, str]] = {
+    "Canceled": (
+        Level.NOTE,
+        Owner.NOBODY,
+        "The cardholder changed their mind: enable the button again, show no error.",
+    ),
+    "InvalidSdkInput": (
+        Level.FAIL,
+        Owner.YOU,
+        "Hand over the POST's sdkInput, as it came, once, for this very attempt.",
+    ),
+    "OpcFetchError": (Level.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
+}
+"""The failures (sdk-a) that call for something of their own."""
+
+ANY_FAILURE = (Level.WARN, Owner.WALLET_PROVIDER, "Enable the button again and say that the card was not added.")
+
+
 def failures(trace: Trace) -> Iterator[Finding]:
     """Attempts that ended in ProvisionResult.Failure; overlapping taps have a check of their own."""
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
-        reason, why = failure.reason, failure.why
-        text = f"provision ended in Failure: {reason}" + (f" ({why})." if why else ".")
-        todo = "Enable the button again and say that the card was not added."
-        owner = Owner.NOBODY if reason == "Canceled" else Owner.YOU
-        yield Finding("A-PROV-3", Level.NOTE if reason == "Canceled" else Level.WARN, owner, text, todo, record.at)
+        level, owner, todo = FAILURES.get(failure.reason, ANY_FAILURE)
+        why = f" ({failure.why})" if failure.why else ""
+        text = f"provision ended in Failure: {failure.reason}{why}."
+        yield Finding("A-PROV-3", level, owner, text, todo, record.at)
 
 
 def overlapping_taps(trace: Trace) -> Iterator[Finding]:

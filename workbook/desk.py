@@ -22,7 +22,7 @@ from workbook.card_provisioning import CardProvisioning
 from workbook.errors import ConfigurationError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, Variant, variant
-from workbook.parameters import Parameters, Source
+from workbook.runner.parameters import Parameters, Source
 from workbook.simulation.direct import ORIGIN, DirectApi
 from workbook.simulation.service import Service
 from workbook.simulation.transport import SimulatedTransport
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from workbook.api import ActivationData
     from workbook.app import App
     from workbook.simulation.device import Device
+    from workbook.views.facts import Facts
 
 MAX_FILE = 1_048_576
 """The largest sdkOutput file that is read, in bytes."""
@@ -47,6 +48,7 @@ API_LIMITS = {
     "SDK, wallet": "simulated: they need a store build, a live card and a phone",
     "after the GET": "a walk goes on with the simulator's own data; the real sdkInput is looked at and not used",
 }
+LIMITS = {Source.SIMULATED: SIMULATED_LIMITS, Source.API: API_LIMITS}
 HANDED_OVER = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
 NOT_SENT = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
 
@@ -96,8 +98,8 @@ class Desk:
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self.variant: Variant = variant(parameters.variant)
-        self._world = _world(parameters)
-        self._transport = SimulatedTransport(Service(self._world))
+        self._service = Service(_world(parameters))
+        self._transport = SimulatedTransport(self._service)
         self.client = self._client()
 
     def __repr__(self) -> str:
@@ -113,11 +115,6 @@ class Desk:
         """The `{id}` of both calls."""
         return self.parameters.payment_instrument_id
 
-    @property
-    def limits(self) -> dict[str, str]:
-        """What is real here and what is not, and why."""
-        return API_LIMITS if self.real else SIMULATED_LIMITS
-
     def get(self) -> ActivationData:
         """The GET, real or simulated.
 
@@ -125,6 +122,14 @@ class Desk:
             ActivationDataError: the API gave none.
         """
         return self.client.get(self.payment_instrument_id)
+
+    def activation_data(self) -> SdkInput:
+        """A simulated sdkInput, whatever the source: the SDK stand-in can open no other."""
+        return DirectApi(self._service).get(self.payment_instrument_id).sdk_input
+
+    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> str:
+        """What a lesson's OpcProvider asks its back end for: the simulated POST's sdkInput, whatever the source."""
+        return DirectApi(self._service).post(payment_instrument_id, sdk_output).sdk_input.text
 
     def post(self) -> ActivationData | NotPossible:
         """The POST with this desk's sdkOutput, or why it cannot be made.
@@ -169,14 +174,18 @@ class Desk:
             seed=self.parameters.seed,
         )
 
-    def create(self, flow: Variant | None = None, *, device: Device | None = None) -> Any:
-        """CardProvisioning.create with simulated activation data, whatever the source: the SDK is simulated."""
-        sdk_input = DirectApi(self._transport.service).get(self.payment_instrument_id).sdk_input
-        seed = self.parameters.seed
-        return CardProvisioning.create(sdk_input, _activity, variant=flow or self.variant, device=device, seed=seed)
+    def create(self, flow: str | None = None, *, device: Device | None = None) -> Any:
+        """CardProvisioning.create with simulated activation data; by default for the parameters' variant."""
+        return CardProvisioning.create(
+            self.activation_data(),
+            _activity,
+            variant=variant(flow) if flow else self.variant,
+            device=device,
+            seed=self.parameters.seed,
+        )
 
     def _made_output(self) -> SdkOutput:
-        client = self.create(A_BEFORE_0_4_0).card_provisioning
+        client = self.create(A_BEFORE_0_4_0.name).card_provisioning
         client.can_provision()
         output: SdkOutput = client.create_sdk_output().sdk_output
         return output
@@ -188,7 +197,7 @@ class Desk:
 
     def _back_end(self) -> BackEnd:
         if self.real:
-            return RealBackEnd(self.client, DirectApi(self._transport.service))
+            return RealBackEnd(self.client, DirectApi(self._service))
         return BackEnd(self.client, basis=lambda: self._transport.basis)
 
 
@@ -200,6 +209,18 @@ def open_desk(**parameters: Any) -> Desk:
         ConfigurationError: `source="api"` without an address or a key in the environment.
     """
     return Desk(Parameters.of(**parameters))
+
+
+def limits(source: str = Source.SIMULATED) -> Facts:
+    """What is real with this source and what is not, and why.
+
+    Raises:
+        ParameterError: there is no such source.
+    """
+    from workbook.views.facts import facts  # noqa: PLC0415  # only a lesson looks
+
+    chosen = Parameters.of(source=source).source
+    return facts(f"source = {chosen.value!r}", LIMITS[chosen])
 
 
 def _world(parameters: Parameters) -> World:

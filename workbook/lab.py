@@ -14,12 +14,12 @@ import subprocess
 import sys
 import time
 import urllib.request
-import webbrowser
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from workbook.errors import ConfigurationError
 from workbook.runner.selection import FIRST_NOTEBOOK, notebooks_dir
@@ -73,14 +73,20 @@ class Lab:
     @property
     def url(self) -> str:
         """The address of the first notebook, with the token."""
-        first = f"{self.notebooks.name}/{FIRST_NOTEBOOK}"
-        place = f"/tree/{first}" if (self.notebooks / FIRST_NOTEBOOK).is_file() else ""
-        return f"http://{HOST}:{self.port}/lab{place}?token={self.token}"
+        return f"http://{HOST}:{self.port}{self._page}?token={self.token}"
+
+    @property
+    def _page(self) -> str:
+        first = f"/tree/{quote(self.notebooks.name)}/{FIRST_NOTEBOOK}"
+        return f"/lab{first if (self.notebooks / FIRST_NOTEBOOK).is_file() else ''}"
 
     def command(self, private: Path) -> list[str]:
         """The command line; `private` holds the settings."""
         return [
-            *(sys.executable, "-m", "jupyterlab", "--no-browser"),
+            *(sys.executable, "-m", "jupyterlab"),
+            # JupyterLab opens the browser itself: by a private file, so that no command line shows the token
+            *([] if self.browser else ["--no-browser"]),
+            f"--LabApp.default_url={self._page}",
             "--ServerApp.log_level=ERROR",
             "--LabApp.log_level=ERROR",
             f"--ServerApp.ip={HOST}",
@@ -116,8 +122,6 @@ class Lab:
             try:
                 self._wait_until_ready(process)
                 tell(f"JupyterLab: {self.url}\nCtrl-C ends it.")
-                if self.browser:
-                    webbrowser.open(self.url)
                 return process.wait()
             except KeyboardInterrupt:
                 return 0

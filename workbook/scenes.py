@@ -13,9 +13,10 @@ from workbook.api import ActivationDataClient, RetryPolicy
 from workbook.bench import Bench
 from workbook.card_provisioning import CardProvisioning
 from workbook.checks import check
-from workbook.errors import ParameterError, did_you_mean
+from workbook.errors import ActivationDataError, ParameterError, did_you_mean
 from workbook.flows import messages as m
 from workbook.flows.variants import variant as variant_named
+from workbook.lesson import expect
 from workbook.simulation.canned import CannedService
 from workbook.simulation.damage import damaged
 from workbook.simulation.device import NOT_ALLOWLISTED, Device
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from workbook.app import App
     from workbook.checks import Finding
+    from workbook.lesson import Check, Shown
     from workbook.trace import Trace
 
 Value = TypeVar("Value")
@@ -139,12 +141,15 @@ def create_with(damage: str = "none", variant: str = "from-0.4.0") -> Any:
     return CardProvisioning.create(damaged(text, damage), lambda: "activity", variant=variant_named(variant))
 
 
-def practice_client(answer: str | None = None, *, role: bool = True) -> ActivationDataClient:
+def practice_client(
+    answer: str | None = None, *, role: bool = True, api_key: str = SIMULATED_KEY
+) -> ActivationDataClient:
     """A client for breaking things: it never reaches a real API and does not retry.
 
     Args:
         answer: one of `simulation.canned.CANNED`, given to every request; None asks the simulated service.
         role: False takes the activation-data role from the credential (API-15).
+        api_key: what the client sends; the service knows the default only.
 
     Raises:
         ParameterError: there is no answer of this name.
@@ -153,7 +158,16 @@ def practice_client(answer: str | None = None, *, role: bool = True) -> Activati
     service = Service(World(credentials={SIMULATED_KEY: credential})) if answer is None else CannedService(answer)
     transport = SimulatedTransport(service)
     once = RetryPolicy(attempts=1)
-    return ActivationDataClient(base_url=ORIGIN, api_key=SIMULATED_KEY, transport=transport, retries=once)
+    return ActivationDataClient(base_url=ORIGIN, api_key=api_key, transport=transport, retries=once)
+
+
+def ask(answer: str = "sdkInput missing") -> Shown | Check:
+    """The error that the client makes of this answer to a GET, shown instead of raised.
+
+    Raises:
+        ParameterError: there is no answer of this name.
+    """
+    return expect(ActivationDataError, practice_client(answer).get, INSTRUMENT_IDS[0])
 
 
 def _bench(device: str, variant: str, *, guarded: bool = True, app: App | None = None) -> Bench:

@@ -59,8 +59,8 @@ class SdkA:
 
     def _created(self, sdk_input: object) -> Event:
         match self._seal.open(sdk_input):
-            case Damaged(why):
-                return m.InvalidSdkInput(why)
+            case Damaged(why, advice):
+                return m.InvalidSdkInput(f"{why}. {advice}".strip(" ."))
             case Genuine() as data if data.content != Content.ACTIVATION:
                 return m.InvalidSdkInput(f"it is data of kind '{data.content}'; create takes the GET's sdkInput")
             case Genuine() as data:
@@ -121,8 +121,8 @@ class SdkA:
 
     def _wrong_with(self, opc: str) -> str | None:
         match self._seal.open(opc):
-            case Damaged(why):
-                return why
+            case Damaged(why, advice):
+                return f"{why}. {advice}".strip(" .")
             case Genuine() as data if data.content != Content.OPC:
                 return f"it is data of kind '{data.content}'; provision takes the POST's sdkInput"
             case Genuine() as data if data.payment_instrument_id != self._payment_instrument_id:

@@ -60,9 +60,10 @@ class Genuine:
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """The data is not as it was made; `why` is a sentence that says what happened to it."""
+    """The data is not as it was made; `why` says what happened to it, `advice` what to look for."""
 
     why: str
+    advice: str = ""
 
 
 Unsealed = Genuine | Damaged
@@ -91,9 +92,9 @@ class Seal:
         try:
             data = SdkInput.from_json(text).data
         except OpaqueDataError as wrong:
-            return Damaged(_wrong_layer(wrong.layer))
+            return _damaged(wrong.layer)
         layer = None if data.startswith(FIRST) else diagnose(text, expect_json=True)
-        return Damaged(_wrong_layer(layer)) if layer else self._open_bytes(data)
+        return _damaged(layer) if layer else self._open_bytes(data)
 
     def _open_bytes(self, data: bytes) -> Unsealed:
         if not data.startswith(FIRST):
@@ -110,5 +111,5 @@ class Seal:
         return f'{SEAL_KEY}{digest}"}}'.encode()
 
 
-def _wrong_layer(layer: str) -> str:
-    return f"it is not as it was made ({layer}). {LAYERS[layer].removesuffix('.')}"
+def _damaged(layer: str) -> Damaged:
+    return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])
