@@ -6,8 +6,7 @@ call that stands there. Leave a call out of the table, or put another in, and yo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from functools import cache
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -91,9 +90,4 @@ class App:
 
     def _arguments(self, call: type[Event], event: Event) -> dict[str, Any]:
         """Each field of the call, from the event just handed over or from the app's own settings."""
-        return {name: getattr(event, name, None) or getattr(self, name, None) for name in _names(call)}
-
-
-@cache
-def _names(call: type[Event]) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(call))
+        return {name: getattr(event, name, None) or getattr(self, name, None) for name in call.__match_args__}

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from workbook.api.body import parse_object
 from workbook.api.opaque import SdkOutput
+from workbook.api.problem import Problem
 from workbook.errors import ActivationDataError, ApiStatusError, ConfigurationError
 from workbook.flows import messages as m
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from workbook.api.opaque import SdkInput
     from workbook.api.protocol import ActivationData
     from workbook.flows.messages import Event
+
+LONGEST = 160
+"""As many characters of an error body's words as a trace keeps."""
 
 TRY_LATER = "activation data is not available; try again later"
 """All that the app is told of a failure (REL-9)."""
@@ -82,12 +87,12 @@ class BackEnd:
         try:
             answer = self._timed(call)
         except ApiStatusError as error:
-            self.seen(m.ApiAnswered(error.status, error.body, self.basis()))
+            self.seen(m.ApiAnswered(error.status, told=told(error.body), basis=self.basis()))
             raise
         except (ActivationDataError, ConfigurationError) as error:
             self.seen(m.ApiFailed(type(error).__name__, str(error)))
             raise
-        self.seen(m.ApiAnswered(200, answer.sdk_input, self.basis()))
+        self.seen(m.ApiAnswered(200, answer.sdk_input, basis=self.basis()))
         return answer.sdk_input
 
     def _timed(self, call: Callable[[], ActivationData]) -> ActivationData:
@@ -98,3 +103,12 @@ class BackEnd:
             return call()
         finally:
             self.took = self._stopwatch() - began
+
+
+def told(body: bytes) -> str:
+    """The words of an error body for a trace: its code and its detail, and nothing else of it (REL-9)."""
+    fields = parse_object(body)
+    if isinstance(fields, Problem):
+        return ""
+    words = [fields.get(name) for name in ("errorCode", "title", "detail")]
+    return ": ".join(word for word in words if isinstance(word, str))[:LONGEST]

@@ -46,12 +46,13 @@ BUTTON = {
 }
 
 SEEN: dict[type[Event], Kind] = {
+    m.WalletAsked: Kind.EXCHANGE,
     m.ApiRequested: Kind.EXCHANGE,
     m.ApiAnswered: Kind.EXCHANGE,
     m.ApiFailed: Kind.EXCHANGE,
     m.Noted: Kind.NOTE,
 }
-"""What the back end reports, and the kind of record it makes; no table steps it."""
+"""What the back end and the SDK report on the side, and the kind of record it makes; no table steps it."""
 
 
 class Bench:
@@ -80,9 +81,10 @@ class Bench:
         self.back_end = back_end or simulated_back_end(World(seed=seed))
         self.back_end.seen = self._seen
         self.sdk = SdkA(self.device, Service(World(seed=seed)).seal, api_error=variant.facts.api_error)
+        self.sdk.seen = self._seen_now
         self.state: StrEnum = variant.machine.initial
         self.button = "absent"
-        self.trace = Trace(variant.name)
+        self.trace = Trace(variant.title)
         self._attempt = 0
         self._waits = 0.0
         self._clock: Clock[Event] = Clock()
@@ -194,6 +196,9 @@ class Bench:
     def _seen(self, event: Event) -> None:
         """A request shows at once, what follows it once the exchange's time has passed."""
         self._clock.after(0.0 if type(event) is m.ApiRequested else self._latency(), event)
+
+    def _seen_now(self, event: Event) -> None:
+        self._clock.after(0.0, event)
 
     def _latency(self) -> float:
         """Seconds of the exchange under way: measured with a real API, the device's otherwise."""

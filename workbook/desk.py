@@ -22,7 +22,7 @@ from workbook.card_provisioning import CardProvisioning
 from workbook.errors import ConfigurationError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, Variant, variant
-from workbook.runner.parameters import Parameters, Source
+from workbook.parameters import Parameters, Source
 from workbook.simulation.direct import ORIGIN, DirectApi
 from workbook.simulation.service import Service
 from workbook.simulation.transport import SimulatedTransport
@@ -224,12 +224,10 @@ def limits(source: str = Source.SIMULATED) -> Facts:
 
 
 def _world(parameters: Parameters) -> World:
-    """The default world, which also knows the instrument that a real API is asked about."""
+    """The default world, which also knows the instrument of these parameters."""
     world = World(seed=parameters.seed)
-    if parameters.source is Source.SIMULATED:
-        return world
     known = Instrument(parameters.payment_instrument_id)
-    return replace(world, instruments={**world.instruments, known.id: known})
+    return replace(world, instruments={known.id: known, **world.instruments})
 
 
 def _read(path: Path) -> str:

@@ -36,6 +36,8 @@ ENDS_WITHIN: Final = 10.0  # seconds
 # JupyterLab asks about news at its first start unless an override answers; "none" means "ask".
 OVERRIDES: Final = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+    # a reader who runs a cell before the kernel has started is otherwise asked to select one
+    "@jupyterlab/notebook-extension:tracker": {"autoStartDefaultKernel": True},
 }
 PAGE_CONFIG: Final = {
     "disabledExtensions": {"@jupyterlab/extensionmanager-extension": True},

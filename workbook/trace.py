@@ -11,6 +11,8 @@ from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
+from workbook.api.opaque import SdkInput, SdkOutput
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from workbook.flows.messages import Message
 
 M = TypeVar("M", bound="Message")
+
+
+OPAQUE = {"sdk_input": SdkInput, "sdk_output": SdkOutput}
+"""The fields that hold opaque data, and its type."""
 
 
 class Kind(StrEnum):
@@ -62,7 +68,7 @@ class Record(NamedTuple):
     @property
     def values(self) -> dict[str, Any]:
         """The message's fields, redacted: opaque data only as its summary."""
-        return {f.name: shown(getattr(self.message, f.name)) for f in fields(self.message) if f.repr}
+        return {f.name: shown(getattr(self.message, f.name), f.name) for f in fields(self.message) if f.repr}
 
     def as_dict(self) -> dict[str, Any]:
         """This record as plain JSON values, redacted."""
@@ -81,8 +87,13 @@ class Record(NamedTuple):
         }
 
 
-def shown(value: object) -> Any:
-    """A value as it may leave the trace: plain JSON values as they are, anything else by its summary."""
+def shown(value: object, name: str = "") -> Any:
+    """A value as it may leave the trace: plain JSON values as they are, anything else by its summary.
+
+    What stands in a field for opaque data is opaque, even where somebody handed over bare text.
+    """
+    if name in OPAQUE and isinstance(value, str):
+        value = OPAQUE[name](value) if value else value
     if value is None or isinstance(value, bool | int | float | str):
         return value
     summary = getattr(value, "summary", None)
@@ -112,6 +123,12 @@ class Trace:
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
         """The record at `index`, or a list of them."""
         return self._records[index]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """A trace draws itself as its sequence diagram."""
+        from workbook.views.sequence import sequence  # noqa: PLC0415  # views read traces, not the reverse
+
+        return sequence(self)._repr_mimebundle_()
 
     def append(self, record: Record) -> None:
         """Add one record; nothing is ever changed or removed."""

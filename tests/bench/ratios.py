@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 from workbook.api import ActivationDataClient
@@ -63,10 +64,10 @@ def client_call():
 
 def import_cost():
     """`import workbook` against `import httpx`, whole processes. Aim: at most 1.3."""
-    run = {"check": True, "cwd": ROOT}
+    run = partial(subprocess.run, check=True, cwd=ROOT)
     ratio, mine, other = paired(
-        lambda: subprocess.run([sys.executable, "-c", "import workbook"], **run),
-        lambda: subprocess.run([sys.executable, "-c", "import httpx"], **run),
+        lambda: run([sys.executable, "-c", "import workbook"]),
+        lambda: run([sys.executable, "-c", "import httpx"]),
         15,
     )
     return f"{ratio:.2f}", f"{mine * 1e3:.0f} ms against {other * 1e3:.0f} ms"
@@ -130,7 +131,7 @@ def machine_steps():
 
 
 def example(event):
-    values = {name: "x" for name in event.__slots__}
+    values = dict.fromkeys(event.__slots__, "x")
     return event(**values) if values and event is not m.CreateSuccess else event()
 
 
@@ -154,10 +155,10 @@ def notebooks():
         )
         out = Path(folder) / "out"
         environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
-        run = {"check": True, "capture_output": True, "env": environment, "cwd": ROOT}
+        run = partial(subprocess.run, check=True, capture_output=True, env=environment, cwd=ROOT)
         ratio, mine, other = paired(
-            lambda: subprocess.run([sys.executable, "-m", "workbook", "run", "--out", str(out)], **run),
-            lambda: subprocess.run([sys.executable, "-c", program, folder], **run),
+            lambda: run([sys.executable, "-m", "workbook", "run", "--out", str(out)]),
+            lambda: run([sys.executable, "-c", program, folder]),
             3,
         )
     return f"{ratio:.2f}", f"{mine:.1f} s against {other:.1f} s for {len(paths)} notebooks"

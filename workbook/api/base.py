@@ -109,7 +109,9 @@ class BaseClient(ABC, Generic[T]):
         return derived
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(base_url={self._settings.base_url!r})"
+        # Tracebacks with local variables also print a client whose settings were refused.
+        settings = getattr(self, "_settings", None)
+        return f"{type(self).__name__}(base_url={settings.base_url!r})" if settings else f"{type(self).__name__}(...)"
 
     @abstractmethod
     def _build(self, tls: ssl.SSLContext | None) -> T:

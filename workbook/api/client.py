@@ -14,7 +14,7 @@ import httpx
 
 from workbook.api.base import BaseClient
 from workbook.api.body import BodyReader
-from workbook.api.deadline import DeadlineTransport, expiring
+from workbook.api.deadline import DeadlineTransport, GuardedTransport, expiring
 from workbook.api.exchange import Failure, Sleep
 from workbook.api.problem import Problem
 from workbook.api.protocol import OK, Answer, as_sdk_output, build_get, build_post, find_header
@@ -208,7 +208,7 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
         await self.aclose()
 
     def _build(self, tls: ssl.SSLContext | None) -> httpx.AsyncBaseTransport:
-        return httpx.AsyncHTTPTransport(verify=_trust(tls, self._settings.base_url), trust_env=False)
+        return GuardedTransport(_trust(tls, self._settings.base_url))
 
     async def _run(self, request: Request) -> ActivationData:
         steps = self._begin(request)

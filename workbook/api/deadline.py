@@ -2,7 +2,8 @@
 
 httpx knows only a timeout per read, so a peer that sends ten bytes a second outlives any of them. Here the
 network layer below it looks up when the current call must end, and waits no longer than that: in DNS, connect,
-TLS handshake, read and write. (The async client needs none of this: a cancel scope ends whatever it waits for.)
+TLS handshake, read and write. The async client has a cancel scope for that; it only needs connections that are
+closed when a scope ends their handshake.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from contextvars import ContextVar
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import httpcore
 import httpx
 
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["DeadlineBackend", "DeadlineStream", "DeadlineTransport", "Expiry", "expiring"]
+__all__ = ["DeadlineBackend", "DeadlineStream", "DeadlineTransport", "Expiry", "GuardedTransport", "expiring"]
 
+_POOL: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
 _PIECE = 16_384  # bytes per write: a slow reader is noticed between two of them
 
 
@@ -187,14 +190,58 @@ class DeadlineTransport(httpx.HTTPTransport):
 
     def __init__(self, tls: ssl.SSLContext) -> None:
         super().__init__(verify=tls, trust_env=False)
-        # httpx has no parameter for the network layer, httpcore has: this is the only place that reaches in.
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=tls,
-            max_connections=100,
-            max_keepalive_connections=20,
-            keepalive_expiry=5.0,
-            network_backend=DeadlineBackend(),
-        )
+        # httpx has no parameter for the network layer, httpcore has: only here and below do we reach in.
+        self._pool = httpcore.ConnectionPool(ssl_context=tls, network_backend=DeadlineBackend(), **_POOL)
+
+
+class GuardedStream(httpcore.AsyncNetworkStream):
+    """An async connection that is closed when its TLS handshake is cancelled; httpcore's own leaks it then."""
+
+    def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
+        self._inner = inner
+        self.read, self.write = inner.read, inner.write  # type: ignore[method-assign]  # no layer where none is needed
+
+    async def aclose(self) -> None:
+        """Close the connection."""
+        await self._inner.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+    ) -> httpcore.AsyncNetworkStream:
+        """Shake hands, or close."""
+        try:
+            return await self._inner.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._inner.aclose()
+            raise
+
+    def get_extra_info(self, info: str) -> Any:
+        """What the connection knows about itself."""
+        return self._inner.get_extra_info(info)
+
+
+class GuardedBackend(httpcore.AnyIOBackend):
+    """Makes guarded connections, on asyncio and trio."""
+
+    async def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore.AsyncNetworkStream:
+        """Connect; the arguments are httpcore's."""
+        return GuardedStream(await super().connect_tcp(*args, **kwargs))
+
+
+class GuardedTransport(httpx.AsyncHTTPTransport):
+    """The async counterpart of `DeadlineTransport`.
+
+    Args:
+        tls: whom to trust.
+    """
+
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        super().__init__(verify=tls, trust_env=False)
+        self._pool = httpcore.AsyncConnectionPool(ssl_context=tls, network_backend=GuardedBackend(), **_POOL)
 
 
 def _look_up(host: str, port: int) -> list[str]:

@@ -112,6 +112,8 @@ class Opaque:
         return {"length": len(self.text), "digest": self._digest()}
 
     def __repr__(self) -> str:
+        if not isinstance(self.text, str):  # refused, and yet printed by tracebacks with local variables
+            return f"{type(self).__name__}(...)"
         size = f"{len(self.text)} characters"
         if not self.is_simulated:
             return f"{type(self).__name__}({size}, digest {self._digest()})"
@@ -124,7 +126,7 @@ class Opaque:
         return format(repr(self), spec)
 
     def _digest(self) -> str:
-        return blake2b(self.text.encode("utf-8"), key=_SALT, digest_size=4).hexdigest()
+        return blake2b(self.text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
 
     def _details(self) -> dict[str, object]:
         """The simulator's own fields, as far as they are there and harmless to print."""

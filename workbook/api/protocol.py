@@ -72,7 +72,7 @@ class Settings:
         self.headers = (("x-api-key", self.secret.reveal()), *_COMMON_HEADERS)
 
     def __repr__(self) -> str:
-        return f"Settings({self.base_url!r})"
+        return f"Settings({getattr(self, 'base_url', '...')!r})"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -298,9 +298,10 @@ class ProvisionCalled(Event):
 
 @dataclass(frozen=True, slots=True)
 class Provision(Command):
-    """The SDK and the wallet add the card with this OPC data (A-PROV-3)."""
+    """The SDK has the wallet add the card with this OPC data (A-PROV-3)."""
 
-    sender, receiver, says = Actor.SDK, Actor.WALLET, "add the card"
+    arrow = False
+    sender, receiver, says = Actor.APP, Actor.SDK, "provision"
     rules = ("A-PROV-3",)
     sdk_input: Any
     card_display_name: str
@@ -446,13 +447,26 @@ class ApiRequested(Event):
 
 @dataclass(frozen=True, slots=True)
 class ApiAnswered(Event):
-    """The HTTP API answered; `basis` says what the answer rests on (a rule or a source tag)."""
+    """The HTTP API answered.
+
+    `told` is what an error answer says in its own words; `basis` says what the answer rests on (a rule or
+    a source tag).
+    """
 
     sender, receiver, says = Actor.API, Actor.BACK_END, "HTTP answer"
     rules = ("API-9",)
     status: int
-    body: Any = None
+    sdk_input: Any = None
+    told: str = ""
     basis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WalletAsked(Event):
+    """The SDK handed the card to the wallet, whose own flow runs now (A-PROV-3)."""
+
+    sender, receiver, says = Actor.SDK, Actor.WALLET, "add the card"
+    rules = ("A-PROV-3",)
 
 
 @dataclass(frozen=True, slots=True)

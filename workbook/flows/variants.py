@@ -58,6 +58,12 @@ class Variant:
         guard = "" if self.guarded else ", button not guarded"
         return f"Variant({self.name!r}, {self.facts.name} facts{guard})"
 
+    @property
+    def title(self) -> str:
+        """What a picture is called."""
+        guard = "" if self.guarded else ", button not guarded"
+        return f"Platform A, SDK {self.name.replace('-', ' ')}{guard}"
+
     @cached_property
     def machine(self) -> Machine:
         """The table as a machine; made once."""

@@ -15,6 +15,8 @@ from workbook.simulation.device import NOT_ALLOWLISTED, Device
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from workbook.flows.messages import Command, Event
 
     Reply = tuple[float, Event]
@@ -24,12 +26,14 @@ class SdkA:
     """One cardProvisioning instance on one device.
 
     Attributes:
+        seen: called with what passes between the SDK and the wallet, which no table steps.
         attempt: how many sdkOutputs this instance has made; OPC data belongs to the attempt it was asked for.
     """
 
     def __init__(self, device: Device, seal: Seal, *, api_error: bool) -> None:
         self.device = device
         self.attempt = 0
+        self.seen: Callable[[Event], None] = lambda _event: None
         self._seal = seal
         self._api_error = api_error
         self._payment_instrument_id = ""
@@ -105,7 +109,10 @@ class SdkA:
 
     def _provision(self, command: Any) -> Reply:
         opc = _text(command.sdk_input)
-        failure = self._refused(opc) or self._forced()
+        refused = self._refused(opc)
+        if refused is None:
+            self.seen(m.WalletAsked())
+        failure = refused or self._forced()
         self._used.add(opc)
         if failure is None:
             self.device.cards.add(self._payment_instrument_id)

@@ -1,0 +1,230 @@
+"""Both clients against raw sockets: what a broken or hostile peer does, byte for byte."""
+
+import gzip
+import logging
+import socket
+import ssl
+import threading
+import time
+import traceback
+
+import httpx
+import pytest
+
+from workbook.api import ActivationDataClient, RetryPolicy, Timeouts
+from workbook.errors import (
+    ActivationDataError,
+    ApiStatusError,
+    DeadlineError,
+    MalformedResponseError,
+    MaybeSentError,
+    NotSentError,
+    ResponseTooLargeError,
+)
+
+GOOD = b'{"sdkInput":"YWJj"}'
+SHORT = Timeouts(read=0.2)
+
+
+def send(data):
+    return lambda connection, request: connection.sendall(data)
+
+
+def rst(wire, before=b""):
+    def script(connection, request):
+        connection.sendall(before)
+        if before:
+            time.sleep(0.05)
+        wire.reset(connection)
+
+    return script
+
+
+@pytest.mark.rule("API-1", "API-2", "API-3", "API-4", "API-5", "API-6")
+def test_what_stands_on_the_wire(serve, wire, call, method, canaries):
+    server = serve(send(wire.ok(GOOD)))
+    assert call(server.url).sdk_input.text == "YWJj"
+    head, _, body = server.requests[0].partition(b"\r\n\r\n")
+    line, *headers = head.split(b"\r\n")
+    path = b"/bcl/v2/paymentInstruments/PI1/networkTokenActivationData"
+    assert line == method.upper().encode() + b" " + path + b" HTTP/1.1"
+    assert b"x-api-key: " + canaries[0].encode() in headers
+    assert b"content-type: application/json" in headers
+    assert body == (b"" if method == "get" else b'{"sdkOutput":"canary-sdk-output"}')
+
+
+@pytest.mark.rule("API-3")
+def test_an_id_stays_one_segment_on_the_wire(serve, wire):
+    server = serve(send(wire.ok(GOOD)))
+    with ActivationDataClient(server.url, "k") as client:
+        client.get("../a?b#%2e")
+    assert server.requests[0].startswith(b"GET /bcl/v2/paymentInstruments/..%2Fa%3Fb%23%252e/networkToken")
+
+
+def test_one_connection_serves_many_calls(serve, wire):
+    ports = set()
+
+    def script(connection, request):
+        ports.add(connection.getpeername())
+        connection.sendall(wire.ok(GOOD, "set-cookie: a=b"))
+        return "keep"
+
+    server = serve(script)
+    with ActivationDataClient(server.url, "k") as client:
+        for _ in range(5):
+            client.with_options(deadline=5.0).get("PI1")
+    assert len(ports) == 1
+    assert not any(b"cookie" in request for request in server.requests)
+
+
+FAULTS = {
+    "reset at once": (rst, MaybeSentError),
+    "reset in the body": (lambda wire: rst(wire, b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), MaybeSentError),
+    "closed at once": (lambda wire: send(b""), MaybeSentError),
+    "closed in the body": (lambda wire: send(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"), MaybeSentError),
+    "bad chunk": (
+        lambda wire: send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nhush\r\n"),
+        MaybeSentError,
+    ),
+    "no HTTP": (lambda wire: send(b"hush hush\r\n\r\n"), MaybeSentError),
+    "stall": (lambda wire: lambda connection, request: time.sleep(0.5), MaybeSentError),
+    "truncated JSON": (lambda wire: send(b"HTTP/1.1 200 OK\r\n\r\n" + GOOD[:-2]), MalformedResponseError),
+    "nested JSON": (lambda wire: send(wire.ok(b"[" * 100_000)), MalformedResponseError),
+    "bad gzip": (lambda wire: send(wire.ok(b"hush", "content-encoding: gzip")), MalformedResponseError),
+    "gzip bomb": (
+        lambda wire: send(wire.ok(gzip.compress(bytes(20_000_000)), "content-encoding: gzip")),
+        ResponseTooLargeError,
+    ),
+    "giant": (lambda wire: send(b"HTTP/1.1 200 OK\r\ncontent-length: 999999999\r\n\r\n{"), ResponseTooLargeError),
+    "error": (
+        lambda wire: send(b"HTTP/1.1 503 hush\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"),
+        ApiStatusError,
+    ),
+}
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_a_typed_error_and_a_post_is_sent_once(serve, wire, call, fault):
+    script, kind = FAULTS[fault]
+    server = serve(script(wire))
+    with pytest.raises(ActivationDataError) as caught:
+        call(server.url, timeouts=SHORT, retries=RetryPolicy(attempts=2, base=0.0))
+    assert type(caught.value) is kind
+    transient = kind in (MaybeSentError, ApiStatusError)
+    assert caught.value.attempts == len(server.requests) == (2 if transient and call.method == "get" else 1)
+    assert "hush" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_get_survives_a_fault(serve, wire, method):
+    server = serve(lambda connection, request: connection.sendall(wire.ok(GOOD) if len(server.requests) > 1 else b""))
+    with ActivationDataClient(server.url, "k", retries=RetryPolicy(base=0.0)) as client:
+        assert client.get("PI1").sdk_input.text == "YWJj"
+
+
+@pytest.mark.rule("REL-1")
+def test_nobody_listens(call):
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        with pytest.raises(NotSentError):
+            call(f"http://127.0.0.1:{unused.getsockname()[1]}")
+
+
+SLOW = {
+    "dribbled headers": lambda wire: lambda connection, request: wire.dribble(connection, wire.ok(GOOD)),
+    "dribbled body": lambda wire: (
+        lambda connection, request: (
+            connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n"),
+            wire.dribble(connection, GOOD * 5),
+        )
+    ),
+    "stall": lambda wire: lambda connection, request: time.sleep(1.0),
+}
+
+
+@pytest.mark.rule("REL-1", "REL-5")
+@pytest.mark.parametrize("slow", SLOW)
+def test_the_deadline_holds_whatever_the_peer_does(serve, wire, call, slow):
+    server = serve(SLOW[slow](wire))
+    start = time.monotonic()
+    with pytest.raises(DeadlineError) as caught:
+        call(server.url, deadline=0.3, retries=RetryPolicy())
+    assert 0.28 < time.monotonic() - start < 0.8
+    assert caught.value.sent
+    assert len(server.requests) == 1
+
+
+@pytest.mark.rule("REL-5")
+def test_a_handshake_that_hangs_was_not_sent(serve, call):
+    """The TLS hello leaves, but no byte of the request."""
+    server = serve(lambda connection, request: time.sleep(1.0))
+    with pytest.raises(DeadlineError, match="Nothing was sent") as caught:
+        call(server.url.replace("http:", "https:"), deadline=0.2)
+    assert caught.value.sent is False
+
+
+@pytest.mark.rule("REL-2")
+def test_a_peer_that_is_not_trusted_gets_nothing(serve, call):
+    server = serve(send(b"hush"))
+    with pytest.raises(NotSentError):
+        call(server.url.replace("http:", "https:"), tls=ssl.create_default_context(), deadline=2.0)
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_the_key_goes_to_no_other_origin(serve, wire, call, status):
+    other = serve(send(wire.ok(GOOD)))
+    answer = f"HTTP/1.1 {status} Moved\r\nlocation: {other.url}/x\r\ncontent-length: 0\r\n\r\n"
+    server = serve(send(answer.encode()))
+    with pytest.raises(ApiStatusError, match="never followed") as caught:
+        call(server.url)
+    assert caught.value.status == status
+    assert other.requests == []
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+def test_the_log_of_the_engine_shows_no_canary(serve, call, caplog, canaries):
+    key, _, given = canaries
+    echo = f"HTTP/1.1 401 No\r\nx-echo: {key}\r\ncontent-length: 0\r\n\r\n"
+    server = serve(send(echo.encode()))
+    with caplog.at_level(logging.DEBUG), pytest.raises(ApiStatusError):
+        call(server.url)
+    broken = serve(send(f"HTTP/1.1 200 OK\r\nx echo {key}\r\n\r\n".encode()))
+    with caplog.at_level(logging.DEBUG), pytest.raises(MaybeSentError):
+        call(broken.url)
+    good = serve(send(b"HTTP/1.1 200 OK\r\n\r\n" + b'{"sdkInput":"%s"}' % given.encode()))
+    with caplog.at_level(logging.DEBUG):
+        call(good.url)
+    assert "send_request_headers" in caplog.text
+    assert "[key]" in caplog.text
+    for canary in canaries:
+        assert canary not in caplog.text
+
+
+def test_threads_share_a_client(serve, wire):
+    def script(connection, request):
+        name = request.split(b"/")[4]
+        connection.sendall(wire.ok(b'{"sdkInput":"%s"}' % name))
+        return "keep"
+
+    server, wrong = serve(script), []
+    with ActivationDataClient(server.url, "k") as client:
+
+        def work(number):
+            for turn in range(20):
+                name = f"PI{number}x{turn}"
+                if client.get(name).sdk_input.text != name:
+                    wrong.append(name)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def test_a_foreign_transport_over_the_network_works_too(serve, wire):
+    server = serve(send(wire.ok(GOOD)))
+    with ActivationDataClient(server.url, "k", transport=httpx.HTTPTransport()) as client:
+        assert client.get("PI1").sdk_input.text == "YWJj"

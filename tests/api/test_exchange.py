@@ -1,0 +1,167 @@
+"""The retry loop as a script: what it asks for, and what is sent back."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.api import RetryPolicy, SdkInput
+from workbook.api.exchange import Failure, Send, Sleep, exchange
+from workbook.api.options import Options
+from workbook.api.protocol import Answer, Settings, build_get, build_post
+from workbook.api.retry import NEVER_SENT, Kind, RetryBudget
+from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError, NotSentError
+
+HEAVY = settings.get_profile("api")
+HERE = Settings("https://api.example", "canary")
+GET, POST = build_get(HERE, "PI1"), build_post(HERE, "PI1", "x")
+OK = Answer(200, (), b'{"sdkInput":"YWJj"}')
+BUSY = Answer(503, (), b"")
+REFUSED, LOST = Failure(Kind.CONNECT, sent=False), Failure(Kind.READ, sent=True)
+FOREVER = [LOST] * 99
+
+
+def play(clock, request, outcomes, *, budget=None, each=0.0, **options):
+    """Run the call against these outcomes; gives back the result and the steps."""
+    steps, outcome, seen = None, None, []
+    steps = exchange(
+        request, Options(**options), HERE.secret, now=clock.now, random=Random(1), budget=budget or RetryBudget()
+    )
+    outcomes = iter(outcomes)
+    try:
+        while True:
+            step = steps.send(outcome)
+            seen.append(step)
+            clock.time += step.seconds if isinstance(step, Sleep) else each
+            outcome = None if isinstance(step, Sleep) else next(outcomes)
+    except StopIteration as done:
+        return done.value, seen
+    except ActivationDataError as error:
+        return error, seen
+
+
+def sends(seen):
+    return sum(isinstance(step, Send) for step in seen)
+
+
+def test_the_usual_call_is_one_step(clock):
+    data, seen = play(clock, GET, [OK])
+    assert data.sdk_input == SdkInput("YWJj")
+    assert seen == [Send(GET, 15.0, Options())]
+
+
+@pytest.mark.parametrize("first", [LOST, REFUSED, BUSY])
+def test_a_get_is_tried_again(clock, first):
+    data, seen = play(clock, GET, [first, first, OK])
+    assert data.sdk_input.text == "YWJj"
+    assert [type(step) for step in seen] == [Send, Sleep, Send, Sleep, Send]
+    assert seen[-1].remaining < 15.0
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("outcome", [LOST, BUSY, Answer(429, (("Retry-After", "1"),), b""), Answer(200, (), b"")])
+def test_a_post_that_may_have_arrived_is_sent_once(clock, outcome):
+    error, seen = play(clock, POST, [outcome, OK])
+    assert isinstance(error, ActivationDataError)
+    assert sends(seen) == error.attempts == 1
+
+
+@pytest.mark.rule("REL-1")
+def test_a_post_that_never_left_is_sent_again(clock):
+    data, seen = play(clock, POST, [REFUSED, REFUSED, OK])
+    assert sends(seen) == 3
+    assert data.sdk_input.text == "YWJj"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "kind", "words"),
+    [
+        ([REFUSED] * 3, NotSentError, "Nothing was sent"),
+        ([LOST] * 3, MaybeSentError, "may have arrived. Read again"),
+        ([LOST, REFUSED, REFUSED], MaybeSentError, "may have arrived"),
+        ([BUSY] * 3, ApiStatusError, "answered 503"),
+    ],
+)
+def test_the_last_error_tells_the_whole_story(clock, outcomes, kind, words):
+    error, _ = play(clock, GET, outcomes)
+    assert type(error) is kind
+    assert words in str(error)
+    assert "(3 attempts)" in str(error)
+    assert (error.attempts, error.elapsed, error.request) == (3, clock.time, GET.redacted())
+    assert error.__context__ is None
+
+
+def test_retry_after_counts(clock):
+    later = (("retry-after", "Thu, 01 Jan 2026 12:00:03 GMT"), ("date", "Thu, 01 Jan 2026 12:00:00 GMT"))
+    _, seen = play(clock, GET, [Answer(503, later, b""), Answer(429, (("retry-after", "2"),), b""), OK])
+    assert [step.seconds for step in seen if isinstance(step, Sleep)] == [3.0, 2.0]
+
+
+@pytest.mark.rule("REL-5")
+def test_a_pause_that_would_outlast_the_deadline_is_not_begun(clock):
+    error, seen = play(clock, GET, [Answer(503, (("retry-after", "5"),), b"")], deadline=4.0)
+    assert isinstance(error, ApiStatusError)
+    assert seen == [Send(GET, 4.0, Options(deadline=4.0))]
+
+
+def test_an_empty_budget_ends_the_retries(clock):
+    budget = RetryBudget(most=1)
+    error, seen = play(clock, GET, FOREVER, budget=budget)
+    assert (error.attempts, sends(seen)) == (2, 2)
+
+
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(
+    ("outcome", "sent"),
+    [(Failure(Kind.DEADLINE, sent=True), True), (Failure(Kind.DEADLINE, sent=False), False)],
+)
+def test_the_deadline_ends_the_call(clock, outcome, sent):
+    error, seen = play(clock, GET, [outcome])
+    assert isinstance(error, DeadlineError)
+    assert error.sent is sent
+    assert sends(seen) == 1
+
+
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize("outcome", [LOST, REFUSED])
+def test_a_failure_at_the_deadline_is_the_deadline_s(clock, outcome):
+    error, _ = play(clock, GET, [outcome], each=15.0)
+    assert isinstance(error, DeadlineError)
+    assert error.sent is outcome.sent
+
+
+@pytest.mark.rule("REL-5")
+def test_a_sleep_that_took_too_long_ends_the_call(clock):
+    steps = exchange(GET, Options(), HERE.secret, now=clock.now, random=Random(1), budget=RetryBudget())
+    next(steps)
+    assert isinstance(steps.send(REFUSED), Sleep)
+    clock.time = 16.0
+    with pytest.raises(DeadlineError, match="Nothing was sent") as caught:
+        next(steps)
+    assert not caught.value.sent
+
+
+@pytest.mark.rule("REL-1", "REL-5")
+@settings(HEAVY)
+@given(
+    st.booleans(),
+    st.lists(
+        st.sampled_from([OK, BUSY, Answer(302, (), b""), Answer(200, (), b"{}")])
+        | st.sampled_from(Kind).map(lambda kind: Failure(kind, sent=kind not in NEVER_SENT)),
+        min_size=10,
+        max_size=10,
+    ),
+    st.integers(1, 10),
+    st.floats(0, 6),
+)
+def test_any_course_of_events_ends_well(is_post, outcomes, attempts, each):
+    clock = type("Clock", (), {"time": 0.0, "now": lambda self: self.time})()
+    request = POST if is_post else GET
+    result, seen = play(clock, request, outcomes, each=each, retries=RetryPolicy(attempts=attempts))
+    tried = outcomes[: sends(seen)]
+    assert len(tried) <= attempts
+    assert all(0 < step.remaining <= 15 for step in seen if isinstance(step, Send))
+    if is_post:
+        assert all(isinstance(outcome, Failure) and not outcome.sent for outcome in tried[:-1])
+    assert isinstance(result, ActivationDataError) == (tried[-1] is not OK)

@@ -1,0 +1,192 @@
+import base64
+import json
+import pickle
+import traceback
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from workbook.api import LAYERS, SIMULATED_PREFIX, SdkInput, SdkOutput, diagnose
+from workbook.errors import OpaqueDataError, WorkbookError
+
+HEAVY = settings.get_profile("api")
+JSON = b'{"a":1}'
+B64 = base64.b64encode(JSON).decode()
+
+
+def simulated(**fields):
+    return SdkInput.from_bytes(json.dumps({"simulated": True, **fields}, separators=(",", ":")).encode())
+
+
+@pytest.mark.rule("API-7")
+@pytest.mark.parametrize("text", ["YWJj", "ümlaut", " blanks  ", "line\n", "\U0001f600"])
+def test_platform_a_gets_the_text_untouched(text):
+    assert SdkInput(text).text == SdkInput.from_json(text).text == text
+
+
+@pytest.mark.rule("API-8")
+@settings(HEAVY)
+@given(st.binary(min_size=1, max_size=80))
+def test_bytes_make_the_round_trip(data):
+    assert SdkOutput.from_bytes(data).data == data
+
+
+@pytest.mark.rule("API-8")
+@settings(HEAVY)
+@given(st.text(min_size=1) | st.text("ABab019+/=-_\n", min_size=1))
+@example("YWJj====")
+@example("YWK=")
+def test_decoding_is_strict_and_errors_name_a_layer(text):
+    wrong = None
+    try:
+        assert base64.b64encode(SdkInput(text).data).decode() == text
+    except OpaqueDataError as error:
+        wrong = error
+    assert wrong is None or LAYERS[wrong.layer] in str(wrong)
+
+
+LAYER_CASES = [
+    ("not-text", 5),
+    ("not-text", b"\xff\xfe"),
+    ("not-text", "\ud800"),
+    ("empty", ""),
+    ("empty", "  "),
+    ("empty", b""),
+    ("quoted", f'"{B64}"'),
+    ("quoted", f"'{B64}'"),
+    ("quoted", f'\\"{B64}\\"'),
+    ("decoded-once-too-often", JSON),
+    ("decoded-once-too-often", JSON.decode()),
+    ("line-breaks", "YWJj\nYWJj"),
+    ("line-breaks", "YWJj\\nYWJj"),
+    ("url-safe", "YW-_"),
+    ("alphabet", "YWJj YWJj"),
+    ("alphabet", "YWJj%3D"),
+    ("alphabet", "é"),
+    ("padding", "YWI"),
+    ("padding", "YWJj===="),
+    ("padding", "YW=jYWJj"),
+    ("padding", "A==="),
+    ("pad-bits", "YWK="),
+    ("encoded-twice", base64.b64encode(B64.encode()).decode()),
+    (None, B64),
+    (None, B64.encode()),
+    (None, base64.b64encode(b"abcd").decode()),
+    (None, base64.b64encode(b"\xff").decode()),
+]
+
+
+@pytest.mark.parametrize(("layer", "value"), LAYER_CASES)
+def test_diagnosis(layer, value):
+    assert diagnose(value) == layer
+
+
+def test_every_layer_has_a_case():
+    assert {layer for layer, _ in LAYER_CASES} | {"not-json"} == {*LAYERS, None}
+
+
+@pytest.mark.parametrize(
+    ("layer", "data"), [("encoded-twice", b"abcd"), ("not-json", b"[1]"), ("not-json", b"\xff"), (None, JSON)]
+)
+def test_the_field_profile_also_asks_for_json(layer, data):
+    assert diagnose(base64.b64encode(data), expect_json=True) == layer
+
+
+def test_check_raises_what_data_lets_pass():
+    twice = SdkInput.from_bytes(B64.encode())
+    assert twice.data == B64.encode()
+    with pytest.raises(OpaqueDataError, match="encoded-twice"):
+        twice.check()
+    fine = SdkInput.from_bytes(JSON)
+    assert fine.check(expect_json=True) is fine
+
+
+@pytest.mark.parametrize(
+    ("value", "layer", "words"),
+    [
+        (None, "not-text", "null"),
+        (True, "not-text", "a boolean"),
+        (1, "not-text", "a number"),
+        (["x"], "not-text", "a list"),
+        ({}, "not-text", "an object"),
+        (b"x", "not-text", "bytes"),
+        ("", "empty", "empty"),
+        ("\udfff", "not-text", "surrogate"),
+    ],
+)
+def test_from_json_says_what_stood_there(value, layer, words):
+    with pytest.raises(OpaqueDataError, match=words) as caught:
+        SdkInput.from_json(value)
+    assert caught.value.layer == layer
+    shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
+    assert "self = SdkInput(" in "".join(shown.format())
+
+
+def test_from_bytes_takes_bytes():
+    with pytest.raises(OpaqueDataError, match="takes bytes, not str"):
+        SdkInput.from_bytes("x")
+
+
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize("show", [repr, str, "{}".format, "{:>70}".format, lambda x: f"{x!r}", lambda x: "%s" % x])  # noqa: UP031
+def test_nothing_that_prints_shows_the_value(show):
+    shown = show(SdkInput("secret-text"))
+    assert "secret" not in shown
+    assert "SdkInput(11 characters, digest " in shown
+
+
+@pytest.mark.rule("REL-3")
+def test_summary_of_real_data_is_length_and_digest():
+    summary = SdkInput("secret-text").summary()
+    assert summary == {"length": 11, "digest": summary["digest"]}
+    assert summary["digest"] in repr(SdkInput("secret-text"))
+    assert len(summary["digest"]) == 8
+
+
+def test_simulated_data_is_described_in_words():
+    value = simulated(kind="activation", serial=1, paymentInstrumentId="PI0000")
+    assert SIMULATED_PREFIX == "eyJzaW11bGF0ZWQi"
+    assert value.is_simulated
+    assert repr(value) == f"SdkInput(SIMULATED activation #1 for PI0000, {len(value.text)} characters)"
+    assert value.summary() == {
+        "simulated": True,
+        "kind": "activation",
+        "serial": 1,
+        "paymentInstrumentId": "PI0000",
+        "length": len(value.text),
+    }
+
+
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize(
+    "fields", [{}, {"kind": "x" * 41, "serial": -1, "paymentInstrumentId": ["a"]}, {"serial": True}]
+)
+def test_a_mark_alone_prints_nothing_else(fields):
+    value = simulated(**fields)
+    assert repr(value) == f"SdkInput(SIMULATED, {len(value.text)} characters)"
+
+
+@pytest.mark.parametrize("tail", ["!", "", "AAAA"])
+def test_a_broken_mark_is_tolerated(tail):
+    assert "SIMULATED" in repr(SdkInput(SIMULATED_PREFIX + tail))
+
+
+@settings(HEAVY)
+@given(st.text())
+def test_only_typed_errors_come_out(text):
+    try:
+        value = SdkInput(SIMULATED_PREFIX + text) if len(text) % 2 else SdkInput(text)
+        assert repr(value)
+        assert value.summary()["length"] == len(value.text)
+        value.check(expect_json=True)
+    except WorkbookError:
+        pass
+
+
+def test_values_compare_within_their_kind():
+    assert SdkInput("a") == SdkInput("a") != SdkOutput("a")
+    assert len({SdkInput("a"), SdkInput("a"), SdkInput("b")}) == 2
+    assert pickle.loads(pickle.dumps(SdkOutput("a"))) == SdkOutput("a")
+    with pytest.raises(AttributeError):
+        SdkInput("a").text = "b"

@@ -1,0 +1,79 @@
+"""Every notebook, as a reader has it: opened in JupyterLab, all cells run, and the controls used."""
+
+import json
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+PATIENCE = 60_000  # milliseconds
+
+pytestmark = pytest.mark.browser
+
+
+def opened(page, lab, name):
+    """The notebook on the page, with its kernel ready."""
+    url, _folder = lab
+    page.set_default_timeout(PATIENCE)
+    page.goto(url.replace("00_start_here", name))
+    page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook").wait_for()
+    page.get_by_text("Python 3 | Idle").wait_for()
+
+
+def ran(page, lab, name):
+    """The notebook's code cells as the file has them, once all have run."""
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    path = lab[1] / f"{name}.ipynb"
+    for _ in range(PATIENCE // 500):
+        page.wait_for_timeout(500)
+        page.keyboard.press("Control+s")
+        cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+        if all(cell["execution_count"] for cell in cells):
+            return cells
+    picture(page, f"{name}-late")
+    return pytest.fail(f"not every cell of {name} had run in time")
+
+
+def picture(page, name):
+    """Keeps a screenshot where SCREENSHOTS names a directory."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_cells_run_without_a_complaint(page, lab, name):
+    opened(page, lab, name)
+    cells = ran(page, lab, name)
+    picture(page, name)
+    assert [output for cell in cells for output in cell["outputs"] if output["output_type"] == "error"] == []
+    assert page.troubles == []
+    assert {urlsplit(url).hostname for url in page.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
+
+
+def test_a_choice_is_made_and_run(page, lab):
+    opened(page, lab, "02_sdk_init_and_can_provision")
+    ran(page, lab, "02_sdk_init_and_can_provision")
+    button = page.get_by_role("button", name="Run open_card")
+    button.scroll_into_view_if_needed()
+    page.get_by_label("device", exact=True).select_option("card already in the wallet")
+    button.click()
+    result = page.locator(".widget-html", has_text='open_card(device="card already in the wallet"')
+    result.first.wait_for()
+    assert "hidden" in result.first.inner_text()
+    picture(page, "choice")
+    assert page.troubles == []
+
+
+def test_the_keyboard_alone_is_enough_for_a_choice(page, lab):
+    opened(page, lab, "00_start_here")
+    ran(page, lab, "00_start_here")
+    page.get_by_label("source", exact=True).scroll_into_view_if_needed()
+    page.get_by_label("source", exact=True).focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator(".widget-html", has_text='limits(source="api")').first.wait_for()
+    assert page.troubles == []

@@ -1,0 +1,94 @@
+import json
+import os
+
+import pytest
+
+from workbook.runner.render import clean_environment, exit_code, render, with_ids
+
+NOISY = """
+import os, sys
+from IPython.display import display
+print("one"); print("two")
+display({"application/vnd.jupyter.widget-view+json": {"model_id": "x"}, "text/plain": "kept"}, raw=True)
+display({"application/vnd.jupyter.widget-view+json": {"model_id": "x"}}, raw=True)
+print(sorted(name for name in os.environ if name.startswith("WORKBOOK_")), os.environ["PYTHONHASHSEED"])
+{"é": hash("stable")}
+"""
+
+
+@pytest.fixture
+def book(books):
+    path = books.add("00_book", "", NOISY, "x = 1", "x")
+    content = json.loads(path.read_text())
+    content["cells"][1]["metadata"] = {"tags": ["keep"], "execution": {"a": "b"}, "papermill": {}}
+    content["cells"][2]["id"] = "cell-04"
+    del content["cells"][3]["id"]
+    content["metadata"]["widgets"] = {"state": {}}
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_rendering_gives_the_same_bytes_every_time(book, monkeypatch):
+    monkeypatch.setenv("WORKBOOK_BASE_URL", "https://example.org")
+    before = book.read_bytes()
+    (checked,) = render([book], write=False, limit=60)
+    assert checked.changed
+    assert book.read_bytes() == before
+    assert exit_code([checked], write=False) == 1
+    (written,) = render([book], write=True, limit=60)
+    assert written.changed
+    assert exit_code([written], write=True) == 0
+    (again,) = render([book], write=False, limit=60)
+    assert not again.changed
+    assert exit_code([again], write=False) == 0
+    assert str(again) == "same     00_book"
+    assert [path.name for path in book.parent.iterdir()] == ["00_book.ipynb"]
+    _is_settled(book.read_text("utf-8"))
+
+
+def _is_settled(text):
+    content = json.loads(text)
+    assert text == json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    assert content["metadata"] == {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    empty, noisy, _, last = content["cells"]
+    assert (empty["execution_count"], empty["outputs"]) == (None, [])
+    assert noisy["metadata"] == {"tags": ["keep"]}
+    assert [cell["execution_count"] for cell in content["cells"]] == [None, 1, 2, 3]
+    assert [cell["id"] for cell in content["cells"][2:]] == ["cell-04", "cell-04-2"]
+    assert last["outputs"][0]["execution_count"] == 3
+    stream, shown, result = noisy["outputs"]
+    assert stream["text"] == ["one\n", "two\n", "[] 0\n"]
+    assert shown["data"] == {"text/plain": ["kept"]}
+    assert result["data"]["text/plain"][0].startswith("{'é': ")
+
+
+def test_a_notebook_that_fails_is_named_and_left_alone(books):
+    wrong = {
+        "00_raises": ("1/0", "a cell raised ZeroDivisionError: division by zero"),
+        "01_stuck": ("import time; time.sleep(600)", "took longer than 3 s"),
+    }
+    paths = [books.add(name, source) for name, (source, _) in wrong.items()]
+    broken = books.directory / "02_broken.ipynb"
+    broken.write_text("[]")
+    before = [path.read_bytes() for path in [*paths, broken]]
+    rendered = render([*paths, broken], write=True, limit=3)
+    assert [each.error for each in rendered[:2]] == [told for _, told in wrong.values()]
+    assert rendered[2].error.startswith("not a notebook")
+    assert str(rendered[0]).startswith("error    00_raises")
+    assert exit_code(rendered, write=True) == 3
+    assert [path.read_bytes() for path in [*paths, broken]] == before
+
+
+def test_the_environment_of_a_rendering_is_nobodys():
+    cleaned = clean_environment({"PATH": "p", "WORKBOOK_API_KEY": "k", "PYTHONHASHSEED": "random"})
+    assert cleaned == {"PATH": "p", "PYTHONHASHSEED": "0"}
+    assert "PYTHONHASHSEED" in clean_environment(os.environ)
+
+
+def test_ids_are_kept_or_numbered():
+    cells = [{"id": "own"}, {}, {"id": ""}, {"id": "cell-03"}]
+    ids = [cell["id"] for cell in with_ids({"cells": cells})["cells"]]
+    assert ids == ["own", "cell-02", "cell-03-2", "cell-03"]

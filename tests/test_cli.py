@@ -1,0 +1,162 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workbook import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+CANARY = "canary-0123456789"
+COMMANDS = ("lab", "serve", "run", "render", "doctor", "rules")
+
+
+@pytest.fixture(autouse=True)
+def same_signals():
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+def command(*words, **environ):
+    return subprocess.run(
+        [sys.executable, "-m", "workbook", *words],
+        env=os.environ | {"PYTHONPATH": str(ROOT)} | environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], *([name, "--help"] for name in COMMANDS)])
+def test_help_is_help(words, capsys):
+    assert cli.main(words) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("usage: workbook")
+    assert shown.err == ""
+
+
+def test_run_explains_its_exit_codes(capsys):
+    cli.main(["run", "--help"])
+    shown = capsys.readouterr().out
+    for line in ("2  usage", "3  a notebook raised", "4  the time limit", "5  a kernel died", "130  interrupted"):
+        assert line in shown
+
+
+@pytest.mark.parametrize("word", ["--help", "rules"])
+def test_nothing_heavy_is_imported(word):
+    code = (
+        f"import sys; from workbook.cli import main; main([{word!r}]);"
+        "print(sorted(sys.modules.keys() & {'papermill', 'nbformat', 'httpx', 'pandas', 'uvicorn', 'tqdm', 'asyncio'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["rnu"], "No command 'rnu'. Did you mean 'run'?"),
+        (["run", "--frob"], "unrecognized arguments: --frob"),
+        (["run", "-p", CANARY], "-p needs NAME=VALUE"),
+        (["run", "-p", "seed=1", "-p", "seed=2"], "-p seed was given twice."),
+        (["run", "--time-limit", "soon"], "invalid float value: 'soon'"),
+        (["render", "--notebooks", "/nowhere"], "No notebooks"),
+        (["lab", "--notebooks", "/nowhere"], "No notebooks"),
+        (["rules", "A-CAN-99"], "No rule 'A-CAN-99'. Did you mean"),
+        (["serve", "--port", "x"], "invalid int value: 'x'"),
+    ],
+)
+def test_a_wrong_word_is_one_line_and_exit_code_2(words, told, capsys):
+    assert cli.main(words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("workbook: ")
+    assert told in shown.err
+    assert len(shown.err.splitlines()) == 1
+    assert CANARY not in shown.err
+
+
+def test_a_key_as_a_parameter_is_refused_without_echo(tmp_path, capsys):
+    (tmp_path / "a.ipynb").write_text("{}")
+    assert cli.main(["run", "--notebooks", str(tmp_path), "-p", f"api_key={CANARY}"]) == 2
+    shown = capsys.readouterr().err
+    assert "WORKBOOK_API_KEY" in shown
+    assert CANARY not in shown
+
+
+def test_rules_are_printed(capsys):
+    assert cli.main(["rules", "A-CAN-1"]) == 0
+    assert capsys.readouterr().out.startswith("A-CAN-1 (must): ")
+    assert cli.main(["rules"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 50
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_unexpected_error_shows_no_traceback_and_no_key(debug, monkeypatch, capsys):
+    def broken(_):
+        raise RuntimeError(f"two\nlines with {CANARY}")
+
+    monkeypatch.setenv("WORKBOOK_API_KEY", CANARY)
+    monkeypatch.setattr(cli, "_dispatch", broken)
+    if debug:
+        monkeypatch.setenv("WORKBOOK_DEBUG", "1")
+    assert cli.main(["run"]) == 255
+    shown = capsys.readouterr().err
+    assert ("Traceback" in shown) is debug
+    assert CANARY not in shown
+    if not debug:
+        assert shown == (
+            "workbook: unexpected RuntimeError: two lines with [key] (WORKBOOK_DEBUG=1 shows the traceback)\n"
+        )
+
+
+def test_ctrl_c_is_130(monkeypatch, capsys):
+    def stopped(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_dispatch", stopped)
+    assert cli.main(["run"]) == 130
+    assert capsys.readouterr().err == "workbook: interrupted\n"
+
+
+def test_a_closed_pipe_is_quiet():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workbook", "rules"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+    )
+    process.stdout.close()
+    told = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(10) == 141
+    assert told == b""
+
+
+def test_a_whole_run_says_and_writes_no_key(tmp_path):
+    cell = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "a",
+        "metadata": {},
+        "outputs": [],
+        "source": "import os, sys\nprint(os.environ['WORKBOOK_API_KEY'])\n"
+        "print('to the terminal', os.environ['WORKBOOK_API_KEY'], file=sys.__stderr__, flush=True)\n"
+        "raise ValueError(os.environ['WORKBOOK_API_KEY'])",
+    }
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    out = tmp_path / "report"
+    done = command("run", "--notebooks", str(tmp_path), "--out", str(out), WORKBOOK_API_KEY=CANARY)
+    assert done.returncode == 3
+    assert "ValueError in cell [1]: [key]: no key in the executed notebook" in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+    assert CANARY not in done.stderr + done.stdout
+    assert sorted(path.name for path in out.iterdir()) == ["a.ipynb", "junit.xml", "run.json"]
+    assert not any(CANARY in path.read_text() for path in out.iterdir())

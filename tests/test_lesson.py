@@ -1,0 +1,62 @@
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.lesson import CHECK_MIMETYPE, Check, Shown, check, expect
+
+
+def test_a_check_reads_as_a_sentence():
+    assert repr(check("the button is shown", passed=True, rule="A-CAN-1", otherwise="look again")) == (
+        "✓ the button is shown (A-CAN-1)"
+    )
+    assert (
+        repr(check("the button is shown", passed=False, otherwise="look again")) == "✗ the button is shown: look again"
+    )
+    assert repr(check("a", passed=False)) == "✗ a"
+
+
+def test_a_check_leaves_its_fact_for_the_runner():
+    bundle = check("<b>", passed=False, rule="A-CAN-2", otherwise="<i>")._repr_mimebundle_(include=None, exclude=None)
+    assert bundle == {
+        "text/plain": "✗ <b> (A-CAN-2): <i>",
+        "text/html": '<p><span role="img" aria-label="failed">✗</span> <b>&lt;b&gt;</b> (A-CAN-2): &lt;i&gt;</p>',
+        CHECK_MIMETYPE: {"name": "<b>", "passed": False, "rule": "A-CAN-2"},
+    }
+
+
+def test_a_check_is_true_when_it_passed():
+    assert check("a", passed=True)
+    assert not check("a", passed=False)
+
+
+@pytest.mark.parametrize("wrong", [1, None, "yes", []])
+def test_only_a_bool_passes_or_fails(wrong):
+    with pytest.raises(ParameterError, match="compare first"):
+        check("a", passed=wrong)
+
+
+def test_a_check_needs_a_name_and_a_real_rule():
+    with pytest.raises(ParameterError, match="needs a name"):
+        check(" ", passed=True)
+    with pytest.raises(ParameterError, match="No rule 'A-CAN-99'"):
+        check("a", passed=True, rule="A-CAN-99")
+
+
+def test_an_expected_error_is_shown():
+    shown = expect(ValueError, int, "<x>")
+    assert isinstance(shown, Shown)
+    assert isinstance(shown.error, ValueError)
+    assert repr(shown) == "ValueError: invalid literal for int() with base 10: '<x>'"
+    assert shown._repr_mimebundle_()["text/html"] == (
+        "<p><b>ValueError</b>: invalid literal for int() with base 10: &#x27;&lt;x&gt;&#x27;</p>"
+    )
+    assert CHECK_MIMETYPE not in shown._repr_mimebundle_()
+
+
+def test_a_call_that_does_not_fail_as_expected_is_a_failed_check():
+    assert expect(KeyError, int, "x") == Check(
+        "raises KeyError",
+        passed=False,
+        otherwise="ValueError was raised instead: invalid literal for int() with base 10: 'x'",
+    )
+    missing = expect(ValueError, int, "1", base=10)
+    assert repr(missing) == "✗ raises ValueError: nothing was raised"

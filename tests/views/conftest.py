@@ -1,0 +1,148 @@
+"""Stories to draw, told by hand so that a drawing changes only when a view changes, and the golden files.
+
+`WORKBOOK_GOLDEN=write pytest tests/views` writes the golden files anew; then read the difference.
+"""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.flows import messages as m
+from workbook.trace import Kind, Record, Trace
+
+GOLDEN = Path(__file__).parent / "golden"
+INSTRUMENT = "PISIMULATED00000000000001"
+
+
+class Story:
+    """A trace, told one message after the other."""
+
+    def __init__(self, title):
+        self.trace = Trace(title)
+
+    def tell(self, at, kind, *messages, **more):
+        rules = more.pop("rules", None)
+        for message in messages:
+            told = message.rules if rules is None else rules
+            self.trace.append(Record(at, kind, message, "before", more.get("after", "after"), told, **_given(more)))
+        return self
+
+    def event(self, at, *messages, **more):
+        return self.tell(at, Kind.EVENT, *messages, **more)
+
+    def command(self, at, *messages, **more):
+        return self.tell(at, Kind.COMMAND, *messages, **more)
+
+    def exchange(self, at, *messages, **more):
+        return self.tell(at, Kind.EXCHANGE, *messages, **more)
+
+
+def _given(more):
+    return {name: value for name, value in more.items() if name != "after"}
+
+
+def simulated(kind, serial, owner=INSTRUMENT):
+    claims = {"simulated": "not card data", "kind": kind, "serial": serial, "paymentInstrumentId": owner}
+    text = base64.b64encode(json.dumps(claims, separators=(",", ":")).encode()).decode()
+    return (SdkOutput if kind == "output" else SdkInput)(text)
+
+
+def from_0_4_0():
+    """Everything goes well."""
+    activation, output, opc = simulated("activation", 1), simulated("output", 1), simulated("opc", 1)
+    story = Story("platform A from 0.4.0")
+    story.event(0.0, m.Opened(INSTRUMENT), rules=("FLOW-1", "FLOW-2", "FLOW-4", "API-10"))
+    story.command(0.0, m.GetActivationData(INSTRUMENT))
+    story.exchange(0.0, m.ApiRequested("GET", INSTRUMENT))
+    story.exchange(0.25, m.ApiAnswered(200, activation, basis="API-1 API-9; content: assumed"))
+    story.event(0.25, m.ActivationDataReceived(activation), m.CreateCalled(activation))
+    story.command(0.25, m.HandToApp(), m.CreateProvisioning(activation))
+    story.event(0.27, m.CreateSuccess(), m.CanProvisionCalled())
+    story.event(0.42, m.CanBeProvisioned())
+    story.command(0.42, m.ShowButton())
+    story.event(0.9, m.AddTapped(), attempt=1)
+    story.command(0.9, m.DisableButton(), attempt=1)
+    story.event(0.9, m.ProvisionWithProviderCalled("Example card", "empty"), attempt=1)
+    story.event(1.02, m.FetchOpcCalled(INSTRUMENT, output), attempt=1)
+    story.command(1.02, m.FetchOpc(INSTRUMENT, output), attempt=1)
+    story.exchange(1.02, m.ApiRequested("POST", INSTRUMENT, output), attempt=1)
+    story.exchange(1.32, m.ApiAnswered(200, opc, basis="API-2 API-9 API-11; content: assumed"), attempt=1)
+    story.event(1.32, m.OpcReceived(opc), attempt=1)
+    story.command(1.32, m.ReturnOpc(opc), attempt=1)
+    story.event(3.72, m.ProvisionSuccess(), attempt=1)
+    story.command(3.72, m.HideButton(), attempt=1)
+    return story.trace
+
+
+def two_step():
+    """A tap with the deprecated calls; the wallet has a column."""
+    output, opc = simulated("output", 1), simulated("opc", 1)
+    story = Story("platform A from 0.4.0, app not migrated")
+    story.event(0.0, m.AddTapped(), attempt=1)
+    story.event(0.0, m.CreateSdkOutputCalled(), attempt=1, deprecated=True)
+    story.event(0.12, m.SdkOutputCreated(INSTRUMENT, output), attempt=1)
+    story.command(0.12, m.PostSdkOutput(INSTRUMENT, output), attempt=1)
+    story.exchange(0.12, m.ApiRequested("POST", INSTRUMENT, output), attempt=1)
+    story.exchange(0.42, m.ApiAnswered(200, opc), attempt=1)
+    story.event(0.42, m.OpcReceived(opc), attempt=1)
+    story.event(0.42, m.ProvisionCalled(opc, "Example card", "empty"), attempt=1, deprecated=True)
+    story.command(0.42, m.Provision(opc, "Example card", "empty"), attempt=1)
+    story.exchange(0.42, m.WalletAsked(), attempt=1)
+    story.event(2.82, m.ProvisionSuccess(), attempt=1)
+    return story.trace
+
+
+def trouble():
+    """All that can go wrong, with data that is not the simulator's and an id that is hostile."""
+    hostile = "<script>alert('x')</script>\u202e\x00]]>"
+    first, second = SdkInput("R2VudWluZQ=="), SdkInput("T3RoZXI=")
+    story = Story("trouble & strife")
+    story.event(0.0, m.Opened(hostile))
+    story.exchange(0.0, m.ApiRequested("GET", hostile))
+    story.exchange(0.1, m.ApiAnswered(422, told="30_031: no", basis="API-3; code: openapi; pairing: assumed"))
+    story.exchange(0.2, m.ApiAnswered(200, first), m.ApiAnswered(200, second), m.ApiAnswered(200, first))
+    story.exchange(0.3, m.ApiAnswered(299, "bare"), m.ApiAnswered(500, ["odd"]))
+    story.exchange(0.4, m.ApiFailed("DeadlineError", "The deadline of 10 s passed; the request may have arrived."))
+    story.event(0.5, m.AddTapped(), attempt=1)
+    story.tell(0.6, Kind.REFUSED, m.AddTapped(), attempt=1)
+    story.tell(0.6, Kind.REFUSED, m.HandToApp(), attempt=1)
+    story.event(0.7, m.AddTapped(), attempt=2)
+    story.event(0.7, m.OpcReceived(simulated("opc", 2, owner="PIOTHER")), attempt=2)
+    cut_short = SdkInput(simulated("opc", 1).text[:41])
+    story.event(0.8, m.OpcReceived(cut_short), m.ApiError(15009), m.CanProvisionError("x" * 300), attempt=2)
+    story.event(0.9, m.ProvisionFailure("Canceled", ""), m.Noted("an event to itself"), attempt=2)
+    story.tell(1.0, Kind.NOTE, m.Noted("The real world ends here. " * 6), attempt=2)
+    story.command(1.1, m.ReportToContact(), attempt=2)
+    return story.trace
+
+
+STORIES = {"from_0_4_0": from_0_4_0, "two_step": two_step, "trouble": trouble}
+
+
+@pytest.fixture(params=sorted(STORIES))
+def story(request):
+    """A name and a trace."""
+    return request.param, STORIES[request.param]()
+
+
+@pytest.fixture
+def stories():
+    """Every story by its name, to be told afresh."""
+    return STORIES
+
+
+@pytest.fixture
+def golden():
+    """Compares a text with the file of that name, or writes the file when WORKBOOK_GOLDEN=write."""
+
+    def compare(name, text):
+        path = GOLDEN / f"{name}.txt"
+        if os.environ.get("WORKBOOK_GOLDEN") == "write":
+            path.write_text(text + "\n", "utf-8")
+        assert text + "\n" == path.read_text("utf-8"), f"{path.name} differs; see {Path(__file__).name}"
+
+    return compare

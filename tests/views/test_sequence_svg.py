@@ -1,0 +1,101 @@
+import re
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from workbook.trace import Trace
+from workbook.views.palette import DARK, GROUNDS, LIGHT, WORDS, contrast
+from workbook.views.sequence import sequence
+from workbook.views.sequence_svg import STYLE, WIDTH
+
+NS = {"svg": "http://www.w3.org/2000/svg"}
+
+
+def test_it_is_well_formed_and_says_what_it_is(story):
+    root = ET.fromstring(sequence(story[1]).svg())
+    assert root.get("role") == "img"
+    assert root.find("svg:title", NS).text == f"Sequence diagram: {story[1].title}"
+    assert root.find("svg:desc", NS).text.startswith("0.000 s, ")
+
+
+def test_it_loads_nothing_and_runs_nothing(story):
+    svg = sequence(story[1]).svg().replace(NS["svg"], "")
+    assert not re.search(r"https?://|<script|href|url\(|@import|\son\w+=", svg)
+
+
+def test_hostile_text_stays_text(stories):
+    svg = sequence(stories["trouble"]()).svg()
+    assert "&lt;script&gt;" in svg
+    assert "\u202e" not in svg
+
+
+def test_it_is_at_most_1000_pixels_wide_and_nothing_stands_below_its_end(story):
+    root = ET.fromstring(sequence(story[1]).svg())
+    assert int(root.get("width")) == WIDTH <= 1000
+    assert max(int(text.get("y")) for text in root.iter(f"{{{NS['svg']}}}text")) < int(root.get("height"))
+
+
+def test_lines_never_overlap(story):
+    root = ET.fromstring(sequence(story[1]).svg())
+    spans = [_span(group) for group in root.findall("svg:g", NS)]
+    assert all(above[1] < below[0] for above, below in pairwise(spans))
+
+
+def test_refused_is_a_dashed_line_with_a_cross_and_the_word(stories):
+    root = ET.fromstring(sequence(stories["trouble"]()).svg())
+    [straight, loop] = [group for group in root.findall("svg:g", NS) if group.get("class") == "is-refused"]
+    for group in (straight, loop):
+        assert group.find("svg:path[@class='wb-cross']", NS) is not None
+        assert group.find("svg:path[@class='wb-head']", NS) is None
+        assert any((text.text or "").startswith("refused:") for text in group.findall("svg:text", NS))
+    assert ".is-refused .wb-shaft{stroke:var(--refused);stroke-dasharray" in STYLE
+
+
+def test_deprecated_and_attempts_are_said_in_words(stories):
+    svg = sequence(stories["two_step"]()).svg()
+    assert svg.count("> [deprecated]</tspan>") == 2
+    assert ">attempt 1</text>" in svg
+
+
+def test_the_button_looks_as_it_is(stories):
+    svg = sequence(stories["from_0_4_0"]()).svg()
+    assert [svg.count(f'class="wb-{state}"') for state in ("shown", "disabled", "hidden")] == [1, 1, 1]
+
+
+def test_an_empty_trace_is_a_picture_too():
+    root = ET.fromstring(sequence(Trace("new")).svg())
+    assert root.find("svg:desc", NS).text == "Nothing happened yet."
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("word", WORDS)
+def test_every_word_has_contrast_on_every_ground(colours, ground, word):
+    assert contrast(colours[word], colours[ground]) >= 4.5
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_word_on_the_shown_button_has_contrast(colours):
+    assert contrast(colours["ground"], colours["http"]) >= 4.5
+
+
+@pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_edges_of_what_carries_meaning_have_contrast(colours):
+    assert contrast(colours["edge"], colours["ground"]) >= 3
+
+
+def test_contrast_is_the_one_that_wcag_defines():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.478, abs=0.001)
+
+
+def test_every_colour_in_the_style_sheet_is_one_of_the_palette():
+    rules = STYLE.partition("text{")[2]
+    assert not re.search(r"#[0-9a-f]{3}", rules)
+    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= set(LIGHT) == set(DARK)
+
+
+def _span(group):
+    texts = [int(text.get("y")) for text in group.findall("svg:text", NS)]
+    return min(texts) - 10, max(texts)

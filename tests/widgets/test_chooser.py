@@ -1,0 +1,203 @@
+import sys
+from html.parser import HTMLParser
+
+import ipywidgets
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.views.facts import facts
+from workbook.views.snapshot import snapshot
+from workbook.widgets.chooser import Chooser
+
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class Walk:
+    """A call that remembers how it was called."""
+
+    __name__ = "walk"
+
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, **values):
+        self.calls.append(values)
+        return facts("Walked", values)
+
+
+@pytest.fixture
+def walk():
+    return Walk()
+
+
+@pytest.fixture
+def chooser(walk):
+    return Chooser(walk, variant=["from-0.4.0", "before-0.4.0"], taps={"one tap": 1, "three taps": 3})
+
+
+def test_nothing_is_called_before_it_is_shown(chooser, walk):
+    assert repr(chooser) == "Chooser(walk, variant=[from-0.4.0, before-0.4.0], taps=[one tap, three taps])"
+    assert walk.calls == []
+
+
+def test_showing_it_calls_once_with_the_first_of_each_choice(chooser, walk):
+    chooser._repr_mimebundle_()
+    chooser._repr_mimebundle_(include=None, exclude=None)
+    assert walk.calls == [{"variant": "from-0.4.0", "taps": 1}]
+
+
+def test_the_stored_forms_make_sense_without_a_kernel(chooser):
+    bundle = chooser._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "text/html", WIDGET_VIEW}
+    assert bundle["text/plain"] == (
+        'walk(variant="from-0.4.0", taps=1)  # the first of each choice\n'
+        "Walked\n  variant  from-0.4.0\n  taps     1\n"
+        "Run this cell to choose: variant, taps."
+    )
+    assert "Run this cell to choose: variant, taps." in bundle["text/html"]
+    assert facts("Walked", {"variant": "from-0.4.0", "taps": 1}).html() in bundle["text/html"]
+
+
+def test_two_choosers_are_stored_as_the_same_bytes(walk):
+    one, other = (Chooser(walk, a=[1, 2])._repr_mimebundle_() for _ in range(2))
+    assert {key: one[key] for key in one if key != WIDGET_VIEW} == {
+        key: other[key] for key in other if key != WIDGET_VIEW
+    }
+
+
+def test_every_control_has_a_label(chooser):
+    dropdowns = [child for child in chooser.panel().children if isinstance(child, ipywidgets.Dropdown)]
+    assert [(one.description, one.options) for one in dropdowns] == [
+        ("variant", ("from-0.4.0", "before-0.4.0")), ("taps", ("one tap", "three taps")),
+    ]  # fmt: skip
+    assert _button(chooser).description == "Run walk"
+
+
+def test_a_click_runs_the_chosen_call_and_shows_the_python_for_it(chooser, walk):
+    _choose(chooser, variant="before-0.4.0", taps="three taps")
+    _button(chooser).click()
+    assert walk.calls[-1] == {"variant": "before-0.4.0", "taps": 3}
+    assert "walk(variant=&quot;before-0.4.0&quot;, taps=3)" in _shown(chooser)
+    assert facts("Walked", walk.calls[-1]).html() in _shown(chooser)
+
+
+def test_the_result_is_told_to_a_screen_reader(chooser):
+    assert chooser.panel().children[-1].value.startswith('<div role="status">')
+
+
+def test_the_button_is_disabled_while_the_call_runs_and_a_second_click_is_dropped():
+    seen = []
+
+    def call(**_values):
+        seen.append(_button(chooser).disabled)
+        _button(chooser).click()
+        return "done"
+
+    chooser = Chooser(call, a=[1])
+    chooser._first = snapshot("not called yet")
+    _button(chooser).click()
+    assert seen == [True]
+    assert _button(chooser).disabled is False
+
+
+@pytest.mark.parametrize("error", [ParameterError("No variant 'x'."), ZeroDivisionError("<by zero>")])
+def test_an_error_is_shown_and_the_button_comes_back(error):
+    def call(**_values):
+        raise error
+
+    chooser = Chooser(call, a=[1])
+    text = chooser._repr_mimebundle_()["text/plain"]
+    assert f"✗ {type(error).__name__}: {error}" in text
+    _button(chooser).click()
+    assert f"<b>{type(error).__name__}</b>" in _shown(chooser)
+    assert not _button(chooser).disabled
+
+
+def test_what_no_error_stops_leaves_the_button_usable():
+    calls = []
+
+    def call(**_values):
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+
+    chooser = Chooser(call, a=[1])
+    button = _button(chooser)
+    with pytest.raises(KeyboardInterrupt):
+        button.click()
+    assert not button.disabled
+
+
+def test_what_the_call_prints_is_kept(capsys):
+    def call(**_values):
+        sys.stdout.write("on the way\n")
+        return "result"
+
+    assert Chooser(call, a=[1]).first().text() == "on the way\nresult"
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("option", "label", "spelled"),
+    [
+        ("plain", "plain", '"plain"'),
+        ('say "hi"\n', 'say "hi"\n', '"say \\"hi\\"\\n"'),
+        (None, "None", "None"),
+        (0.5, "0.5", "0.5"),
+        (facts, "facts", "facts"),
+        (object(), "object", "object"),
+    ],
+)
+def test_an_option_is_labelled_and_spelled_without_an_address(option, label, spelled, walk):
+    chooser = Chooser(walk, a=[option])
+    assert list(chooser.choices["a"]) == [label]
+    assert chooser.spelled(chooser.defaults()) == f"walk(a={spelled})"
+
+
+def test_what_is_spelled_is_the_same_call(walk):
+    chooser = Chooser(walk, text=['quo"te\n\u5361'], number=[3])
+    eval(chooser.spelled(chooser.defaults()), {"walk": walk})
+    assert walk.calls == [{"text": 'quo"te\n\u5361', "number": 3}]
+
+
+@pytest.mark.parametrize("name", ["api_key", "key", "Password", "client_secret"])
+def test_a_chooser_never_takes_a_key(walk, name):
+    with pytest.raises(ParameterError, match="never takes a key"):
+        Chooser(walk, **{name: ["a"]})
+
+
+@pytest.mark.parametrize("choices", [{}, {"a": []}, {"a": {}}, {"a": "abc"}])
+def test_a_chooser_needs_something_to_choose_from(walk, choices):
+    with pytest.raises(ParameterError):
+        Chooser(walk, **choices)
+
+
+def test_hostile_labels_and_results_are_escaped():
+    chooser = Chooser(lambda a: a, a=["<script>alert(1)</script>"])
+    bundle = chooser._repr_mimebundle_()
+    assert "script" not in _tags(bundle["text/html"]) | _tags(_shown(chooser))
+
+
+def _tags(html):
+    found = set()
+
+    class Collect(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            found.add(tag)
+
+    Collect().feed(html)
+    return found
+
+
+def _button(chooser):
+    return chooser.panel().children[-2]
+
+
+def _shown(chooser):
+    return chooser.panel().children[-1].value
+
+
+def _choose(chooser, **labels):
+    for dropdown in chooser.panel().children:
+        if isinstance(dropdown, ipywidgets.Dropdown):
+            dropdown.value = labels[dropdown.description]

@@ -1,0 +1,35 @@
+"""A scene as a notebook shows it: how it ended, what happened, and what is to be said about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from workbook.views.facts import facts
+from workbook.views.findings import findings
+from workbook.views.markup import tag, trusted
+from workbook.views.sequence import sequence
+from workbook.views.view import View
+
+if TYPE_CHECKING:
+    from workbook.scenes import Scene
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Stack(View):
+    """Several views, one under the other."""
+
+    views: tuple[View, ...]
+
+    def text(self) -> str:
+        """Each view's text form, with an empty line between."""
+        return "\n\n".join(view.text() for view in self.views)
+
+    def html(self) -> str:
+        """Each view's HTML form, in one block."""
+        return tag("div", *(tag("div", trusted(view.html()), style="margin-bottom:1em") for view in self.views))
+
+
+def show(scene: Scene) -> Stack:
+    """The end of the scene, its sequence diagram, and its findings."""
+    return Stack((facts("How it ended", scene.summary), sequence(scene.trace), findings(scene.findings)))

@@ -1,0 +1,1 @@
+"""Controls for a notebook that is running. The only place that imports ipywidgets."""
