@@ -81,13 +81,13 @@ class BackEnd:
         """
         output = sdk_output if isinstance(sdk_output, SdkOutput) else SdkOutput(sdk_output)
         self.seen(m.ApiRequested("POST", payment_instrument_id, output))
-        return self._relay(lambda: self.api.post(payment_instrument_id, output))
+        return self._relay(lambda: self.api.post(payment_instrument_id, output), output.text)
 
-    def _relay(self, call: Callable[[], ActivationData]) -> SdkInput:
+    def _relay(self, call: Callable[[], ActivationData], posted: str = "") -> SdkInput:
         try:
             answer = self._timed(call)
         except ApiStatusError as error:
-            self.seen(m.ApiAnswered(error.status, told=told(error.body), basis=self.basis()))
+            self.seen(m.ApiAnswered(error.status, told=told(error.body, posted), basis=self.basis()))
             raise
         except (ActivationDataError, ConfigurationError) as error:
             self.seen(m.ApiFailed(type(error).__name__, str(error)))
@@ -105,10 +105,11 @@ class BackEnd:
             self.took = self._stopwatch() - began
 
 
-def told(body: bytes) -> str:
-    """The words of an error body for a trace: its code and its detail, and nothing else of it (REL-9)."""
+def told(body: bytes, posted: str = "") -> str:
+    """The words of an error body for a trace: its code and its detail, without what was posted (REL-3, REL-9)."""
     fields = parse_object(body)
     if isinstance(fields, Problem):
         return ""
     words = [fields.get(name) for name in ("errorCode", "title", "detail")]
-    return ": ".join(word for word in words if isinstance(word, str))[:LONGEST]
+    text = ": ".join(word for word in words if isinstance(word, str))
+    return (text.replace(posted, "[sdkOutput]") if posted else text)[:LONGEST]

@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING, Any
 from workbook.api.opaque import SdkInput
 from workbook.app import App
 from workbook.back_end import TRY_LATER, BackEnd
-from workbook.errors import OutOfOrderError, WorkbookError
+from workbook.errors import OpaqueDataError, OutOfOrderError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.simulation.clock import Clock
 from workbook.simulation.device import Device
 from workbook.simulation.direct import DirectApi
 from workbook.simulation.sdk_a import SdkA
+from workbook.simulation.seal import Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.trace import Kind, Record, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from enum import StrEnum
 
     from workbook.flows.messages import Command, Event
@@ -47,6 +48,7 @@ BUTTON = {
 
 SEEN: dict[type[Event], Kind] = {
     m.WalletAsked: Kind.EXCHANGE,
+    m.VerificationPending: Kind.EXCHANGE,
     m.ApiRequested: Kind.EXCHANGE,
     m.ApiAnswered: Kind.EXCHANGE,
     m.ApiFailed: Kind.EXCHANGE,
@@ -80,7 +82,7 @@ class Bench:
         self.app = app or App.of(variant)
         self.back_end = back_end or simulated_back_end(World(seed=seed))
         self.back_end.seen = self._seen
-        self.sdk = SdkA(self.device, Service(World(seed=seed)).seal, api_error=variant.facts.api_error)
+        self.sdk = SdkA(self.device, Seal(seed), api_error=variant.facts.api_error)
         self.sdk.seen = self._seen_now
         self.state: StrEnum = variant.machine.initial
         self.button = "absent"
@@ -122,8 +124,8 @@ class Bench:
 
     def run(self) -> Trace:
         """Take events from the clock until none is left."""
-        while self._clock:
-            self._happen(self._clock.next())
+        for event in self._clock:
+            self._happen(event)
         return self.trace
 
     def _happen(self, event: Event) -> None:
@@ -221,18 +223,25 @@ def fetched(fetch_opc: Callable[[str, str], Any], command: m.FetchOpc) -> Event:
     """What the integrator's own fetchOpc came to; the SDK catches whatever it raises (sdk-a)."""
     try:
         opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
-        return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
-    except Exception as error:  # noqa: BLE001  # not our code
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
         return m.OpcFailed(f"fetchOpc raised {type(error).__name__}")
+    try:
+        return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
+    except OpaqueDataError as error:
+        return m.OpcFailed(f"fetchOpc returned no OPC data ({error.layer})")
 
 
 def completed(function: Callable[..., Any], *args: Any) -> Any:
-    """What `function` returns; a coroutine is run to its end on a thread of its own.
+    """What `function` returns; an awaitable is awaited to its end on a thread of its own.
 
     A notebook's kernel has a running loop already, and which thread that is on depends on its version.
     """
     value = function(*args)
-    if not inspect.iscoroutine(value):
+    if not inspect.isawaitable(value):
         return value
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, value).result()
+        return pool.submit(asyncio.run, _awaited(value)).result()
+
+
+async def _awaited(value: Awaitable[Any]) -> Any:
+    return await value

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from workbook.api.opaque import SdkInput
 from workbook.app import App, CardAddress
 from workbook.bench import Bench
-from workbook.errors import ConfigurationError, OutOfOrderError
+from workbook.errors import ConfigurationError, OpaqueDataError, OutOfOrderError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_FROM_0_4_0
@@ -24,7 +25,6 @@ from workbook.trace import Kind
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from workbook.api.opaque import SdkInput
     from workbook.bench import Port
     from workbook.flows.messages import Command, Event
     from workbook.flows.variants import Variant
@@ -117,7 +117,7 @@ class CardProvisioning:
         idle = App(calls=MappingProxyType({}))
         bench = HandBench(replace(variant, guarded=False), device=device, app=idle, seed=seed)
         bench.state = State.FETCHED
-        outcome = CardProvisioning(bench)._call(m.CreateCalled(sdk_input))  # noqa: SLF001  # its own class
+        outcome = CardProvisioning(bench)._call(m.CreateCalled(_opaque(sdk_input)))  # noqa: SLF001  # its own class
         if isinstance(outcome, m.CreateSuccess):
             return replace(outcome, card_provisioning=CardProvisioning(bench))
         return cast("CreateResult", outcome)
@@ -136,7 +136,6 @@ class CardProvisioning:
         Raises:
             OutOfOrderError: canProvision has not said CanBeProvisioned.
         """
-        self._tap()
         return cast("CreateSdkOutputResult", self._call(m.CreateSdkOutputCalled()))
 
     def provision(
@@ -150,39 +149,49 @@ class CardProvisioning:
         """Add the card: with `opc_provider` from 0.4.0 (A-PROV-2), with `sdk_input` before (A-PROV-4).
 
         Raises:
-            ConfigurationError: both forms at once, or neither.
+            ConfigurationError: both forms at once, or neither; or the provider has no fetch_opc.
             OutOfOrderError: the document does not allow it here; before 0.4.0, create_sdk_output comes first.
         """
         if (opc_provider is None) == (sdk_input is None):
             raise ConfigurationError("provision takes either opc_provider (from 0.4.0) or sdk_input (before 0.4.0).")
         if opc_provider is not None:
             return self._provision_with(opc_provider, card_display_name, card_address)
+        opc = _opaque(sdk_input)
         if m.OpcReceived in self._bench.allowed:
-            self._bench.feed(m.OpcReceived(sdk_input))
-        call = m.ProvisionCalled(sdk_input, card_display_name, card_address)
-        return cast("ProvisionResult", self._call(call))
+            self._bench.feed(m.OpcReceived(opc))
+        return cast("ProvisionResult", self._call(m.ProvisionCalled(opc, card_display_name, card_address)))
 
     def _provision_with(self, provider: OpcProvider, name: str, address: CardAddress) -> ProvisionResult:
+        if not callable(getattr(provider, "fetch_opc", None)):
+            raise ConfigurationError("opc_provider needs a method fetch_opc(payment_instrument_id, sdk_output).")
         self._bench.app = replace(self._bench.app, fetch_opc=provider.fetch_opc)
-        self._tap()
         return cast("ProvisionResult", self._call(m.ProvisionWithProviderCalled(name, address)))
-
-    def _tap(self) -> None:
-        """A call that provisions stands for the cardholder's tap, where a tap is possible."""
-        if m.AddTapped in self._bench.allowed:
-            self._bench.feed(m.AddTapped())
 
     def _call(self, call: Event) -> Event:
         """The outcome of one call; a call that the table refuses raises, and changes nothing."""
         bench = self._bench
-        if type(call) not in bench.allowed:
+        if type(call) not in self._possible():
             raise OutOfOrderError(self._refusal(call))
+        if type(call) not in bench.allowed:
+            bench.feed(m.AddTapped())
         bench.feed(call)
         return cast("Event", bench.trace.select(kind=Kind.EVENT)[-1].message)
 
+    def _possible(self) -> set[type[Event]]:
+        """The calls that the table allows now; one that provisions stands for the cardholder's tap as well."""
+        allowed = self._bench.allowed
+        on_tap = self._bench.variant.machine.allowed(State.TAPPED) if m.AddTapped in allowed else ()
+        return {*allowed, *on_tap}
+
     def _refusal(self, call: Event) -> str:
-        allowed = {*self._bench.allowed}
-        if m.AddTapped in allowed:
-            allowed |= {*self._bench.variant.machine.allowed(State.TAPPED)}
+        allowed = self._possible()
         possible = ", ".join(text for event, text in CALLS.items() if event in allowed) or "nothing; create a new one"
         return f"{CALLS[type(call)]} cannot be called while '{self._bench.state}'. Possible now: {possible}."
+
+
+def _opaque(text: SdkInput | str | None) -> Any:
+    """The text as opaque data, so that no trace and no repr shows it; what cannot be that stays as it is."""
+    try:
+        return text if isinstance(text, SdkInput) else SdkInput.from_json(text)
+    except OpaqueDataError:
+        return text

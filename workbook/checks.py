@@ -207,7 +207,7 @@ def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
 def late_answers(trace: Trace) -> Iterator[Finding]:
     """Outcomes that arrived when nobody waited for them any more."""
     for record in trace.select(kind=Kind.REFUSED):
-        if not isinstance(record.message, (m.AddTapped, *APP_CALLS)):
+        if not isinstance(record.message, (m.Opened, m.AddTapped, *APP_CALLS)):
             text = f"{record.name} arrived while the app was '{record.before}' and was ignored."
             todo = "One attempt at a time: an answer to an older attempt must not touch the newer one."
             yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, todo, record.at)
@@ -224,15 +224,34 @@ def deprecated_calls(trace: Trace) -> Iterator[Finding]:
             )
 
 
+CONFIGURATION_ISSUE = Symptom(
+    "A-CAN-6",
+    Level.FAIL,
+    Owner.OPERATOR,
+    "canProvision says CanBeProvisioned for a card that is in the wallet: a card configuration issue.",
+    "Report it to the operator's implementation contact to have the card scheme configuration verified. "
+    "(Exception, sdk-a: a card that waits for an identity check is answered this way on purpose.)",
+)
+IDENTITY_CHECK = Symptom(
+    "A-CAN-6",
+    Level.NOTE,
+    Owner.NOBODY,
+    "canProvision says CanBeProvisioned on purpose: the card waits for an identity check (sdk-a).",
+    "Report nothing; provision again completes it once the cardholder is verified.",
+)
+
+
 def configuration_issue(trace: Trace) -> Iterator[Finding]:
-    """A card that was just added, yet could be added again (A-CAN-6)."""
-    for record in trace.select(m.ReportToContact):
-        text = "canProvision says CanBeProvisioned for a card that is in the wallet: a card configuration issue."
-        todo = (
-            "Report it to the operator's implementation contact to have the card scheme configuration verified. "
-            "(Exception, sdk-a: a card that waits for an identity check is answered this way on purpose.)"
-        )
-        yield Finding("A-CAN-6", Level.FAIL, Owner.OPERATOR, text, todo, record.at)
+    """A card that was just added, yet could be added again (A-CAN-6), and why."""
+    meaning = CONFIGURATION_ISSUE
+    for record in trace.select(m.AskCanProvision, m.VerificationPending, m.ReportToContact):
+        match record.message:
+            case m.ReportToContact():
+                yield meaning.found(record)
+            case m.VerificationPending():
+                meaning = IDENTITY_CHECK
+            case _:
+                meaning = CONFIGURATION_ISSUE
 
 
 def crossed_instruments(trace: Trace) -> Iterator[Finding]:

@@ -12,12 +12,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.errors import OpaqueDataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
 
+    from workbook.api.opaque import Opaque
     from workbook.flows.messages import Message
 
 M = TypeVar("M", bound="Message")
@@ -93,11 +95,19 @@ def shown(value: object, name: str = "") -> Any:
     What stands in a field for opaque data is opaque, even where somebody handed over bare text.
     """
     if name in OPAQUE and isinstance(value, str):
-        value = OPAQUE[name](value) if value else value
+        value = _opaque(value, OPAQUE[name])
     if value is None or isinstance(value, bool | int | float | str):
         return value
     summary = getattr(value, "summary", None)
     return summary() if callable(summary) else type(value).__name__
+
+
+def _opaque(text: str, kind: type[Opaque]) -> Any:
+    """Bare text as opaque data; what cannot be that (half a surrogate pair, nothing) by its length alone."""
+    try:
+        return kind(text)
+    except OpaqueDataError:
+        return f"{len(text)} characters, no opaque data"
 
 
 class Trace:

@@ -42,6 +42,7 @@ _REDIRECTS = range(300, 400)
 _LONGEST_QUOTE = 200  # characters of the peer's words in a message
 _PROBLEM_FIELDS = ("errorCode", "title", "detail")  # problem details (openapi): tolerated, never relied upon
 _BEFORE_ID, _AFTER_ID = API_PATH.split("{id}")
+_WRITE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps would make one for each call
 _COMMON_HEADERS = (
     ("content-type", "application/json"),  # API-4: on the GET too
     ("accept", "application/json"),
@@ -158,7 +159,7 @@ def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOu
     """
     text = as_sdk_output(sdk_output).text
     url = settings.before + encode_id(payment_instrument_id) + settings.after
-    body = json.dumps({"sdkOutput": text}, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    body = _WRITE({"sdkOutput": text}).encode("utf-8")
     return Request("POST", url, settings.headers, body)
 
 

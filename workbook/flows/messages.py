@@ -470,6 +470,14 @@ class WalletAsked(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class VerificationPending(Event):
+    """The wallet holds the card, which waits for an identity check: canProvision's answer is on purpose (sdk-a)."""
+
+    sender, receiver, says = Actor.WALLET, Actor.SDK, "the card waits for an identity check"
+    rules = ("A-CAN-6",)
+
+
+@dataclass(frozen=True, slots=True)
 class ApiFailed(Event):
     """The call ended without an answer that could be used; `error` is the client's error class."""
 

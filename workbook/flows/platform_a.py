@@ -121,6 +121,8 @@ API_ERROR: Rows = (
 RAPID_TAPS: Rows = row(BUSY, m.AddTapped, S.TAPPED, m.HandToApp, rules="A-BTN-2", source="assumed")
 """An app that leaves its button enabled: each further tap begins another attempt on top of the first."""
 
+GUARD = (m.DisableButton, m.EnableButton)
+"""What such an app does not do (A-BTN-1)."""
 
 DEPRECATED_CALLS = (m.CreateSdkOutputCalled, m.ProvisionCalled)
 """The two operations that 0.4.0 deprecates (A-OUT-1, A-PROV-4)."""
@@ -133,6 +135,13 @@ def deprecated(rows: Rows) -> Rows:
 
 BEFORE: Rows = UNTIL_TAP + TWO_STEP + WALLET
 FROM_0_4_0: Rows = UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
+
+
+def unguarded(rows: Rows) -> Rows:
+    """The same rows under an app that leaves its button alone, so that every tap comes through (A-BTN-2)."""
+    known = {r.state for r in rows}
+    careless = (replace(r, commands=tuple(c for c in r.commands if c not in GUARD)) for r in rows)
+    return (*careless, *(r for r in RAPID_TAPS if r.state in known))
 
 
 def machine(name: str, rows: Rows) -> Machine:

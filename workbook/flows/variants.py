@@ -68,11 +68,8 @@ class Variant:
     def machine(self) -> Machine:
         """The table as a machine; made once."""
         facts = platform_a.API_ERROR if self.facts.api_error else ()
-        return platform_a.machine(f"platform A {self.name}", (*self.rows, *facts, *self._taps()))
-
-    def _taps(self) -> tuple[Row, ...]:
-        known = {r.state for r in self.rows}
-        return () if self.guarded else tuple(r for r in platform_a.RAPID_TAPS if r.state in known)
+        rows = self.rows if self.guarded else platform_a.unguarded(self.rows)
+        return platform_a.machine(f"platform A {self.name}", (*rows, *facts))
 
 
 A_BEFORE_0_4_0 = Variant("before-0.4.0", platform_a.BEFORE, EARLIER, two_step=True)

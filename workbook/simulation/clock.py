@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Item = TypeVar("Item")
 
 
 class Clock(Generic[Item]):
-    """Nobody sleeps: asking for the next item moves `now` to that item's time, in seconds."""
+    """Nobody sleeps: taking the next item moves `now` to that item's time, in seconds."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -24,11 +27,9 @@ class Clock(Generic[Item]):
         self._ticket += 1
         heappush(self._heap, (self.now + delay, self._ticket, item))
 
-    def next(self) -> Item:
-        """The item due next; `now` becomes its time.
-
-        Raises:
-            IndexError: nothing is due any more.
-        """
-        self.now, _ticket, item = heappop(self._heap)
-        return item
+    def __iter__(self) -> Iterator[Item]:
+        """Each item when it is due, those put on the clock meanwhile included; `now` becomes its time."""
+        heap = self._heap
+        while heap:
+            self.now, _ticket, item = heappop(heap)
+            yield item

@@ -27,7 +27,8 @@ class SdkA:
 
     Attributes:
         seen: called with what passes between the SDK and the wallet, which no table steps.
-        attempt: how many sdkOutputs this instance has made; OPC data belongs to the attempt it was asked for.
+        attempt: the number of its latest sdkOutput, counted for the whole device; OPC data belongs to the attempt
+            it was asked for.
     """
 
     def __init__(self, device: Device, seal: Seal, *, api_error: bool) -> None:
@@ -88,10 +89,12 @@ class SdkA:
         device = self.device
         if not device.allowlisted:
             return m.ApiError(NOT_ALLOWLISTED)
-        seen = device.scheme_configured and not device.verification_pending
-        if self._payment_instrument_id in device.cards and seen:
-            return m.AlreadyExistsInWallet()
-        return m.CanBeProvisioned()
+        if self._payment_instrument_id not in device.cards or not device.scheme_configured:
+            return m.CanBeProvisioned()
+        if device.verification_pending:
+            self.seen(m.VerificationPending())
+            return m.CanBeProvisioned()
+        return m.AlreadyExistsInWallet()
 
     def _create_sdk_output(self, _command: Any) -> Reply:
         made = m.SdkOutputCreated(self._payment_instrument_id, self._next_output())
@@ -102,8 +105,8 @@ class SdkA:
         return self.device.latencies.create_sdk_output, asked
 
     def _next_output(self) -> SdkOutput:
-        self.attempt += 1
         self.device.outputs += 1
+        self.attempt = self.device.outputs
         more = {"attempt": self.attempt, "activation": self._activation}
         return SdkOutput(self._seal.close(Content.OUTPUT, self._payment_instrument_id, self.device.outputs, **more))
 

@@ -17,14 +17,14 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
-from workbook.api.opaque import LAYERS, SdkInput, diagnose
-from workbook.errors import OpaqueDataError
+from workbook.api.layers import LAYERS, decode_strictly, diagnose
 
 MARK = "not card data"
 SEAL_KEY = ',"seal":"'
 SEAL_CHARACTERS = 16
 FIRST = b'{"simulated":'
-_ENCODE = json.JSONEncoder(separators=(",", ":")).encode  # made once: dumps would make an encoder for each call
+_ENCODE = json.JSONEncoder(separators=(",", ":")).encode  # made once: dumps would make one for each call
+_DECODE = json.JSONDecoder().decode
 TAIL = len(SEAL_KEY) + SEAL_CHARACTERS + len('"}')
 
 
@@ -89,27 +89,27 @@ class Seal:
 
     def open(self, text: object) -> Unsealed:
         """What `text` says, or what is wrong with it."""
-        try:
-            data = SdkInput.from_json(text).data
-        except OpaqueDataError as wrong:
-            return _damaged(wrong.layer)
-        layer = None if data.startswith(FIRST) else diagnose(text, expect_json=True)
-        return _damaged(layer) if layer else self._open_bytes(data)
+        data = decode_strictly(text) if isinstance(text, str) else None
+        if data is None or not data.startswith(FIRST):
+            return _not_ours(text)
+        return self._open_bytes(data)
 
     def _open_bytes(self, data: bytes) -> Unsealed:
-        if not data.startswith(FIRST):
-            return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
         body = data[:-TAIL] + b"}"
         if data[-TAIL:] != self._tail(body):
             return Damaged("its seal is broken: it was changed on the way, or another simulator made it")
-        return Genuine(json.loads(body.decode()))
+        return Genuine(_DECODE(body.decode()))
 
     def _tail(self, body: bytes) -> bytes:
         digest = blake2b(body, key=self._key, digest_size=SEAL_CHARACTERS // 2).hexdigest()
         return f'{SEAL_KEY}{digest}"}}'.encode()
 
 
-def _damaged(layer: str) -> Damaged:
+def _not_ours(text: object) -> Damaged:
+    """Which layer is wrong, or that the simulator did not make it."""
+    layer = diagnose(text, expect_json=True)
+    if layer is None:
+        return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
     return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])

@@ -207,4 +207,5 @@ _DECODE = json.JSONDecoder(object_pairs_hook=_no_duplicates).decode
 
 
 def _success(sdk_input: str, basis: str) -> Response:
-    return Response(200, JSON_HEADERS, json.dumps({"sdkInput": sdk_input}).encode(), basis)
+    body = f'{{"sdkInput": "{sdk_input}"}}'  # base64 text needs no escaping
+    return Response(200, JSON_HEADERS, body.encode(), basis)

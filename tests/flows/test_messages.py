@@ -1,0 +1,52 @@
+"""The vocabulary itself: frozen facts and requests, each with its two ends, its words and its rules."""
+
+import ast
+from dataclasses import FrozenInstanceError, fields
+from inspect import getsource
+
+import pytest
+from vocabulary import COMMANDS, EVENTS, VARIANTS, sample
+
+from workbook.bench import SEEN, Bench
+from workbook.flows import messages as m
+from workbook.rules import rule
+
+
+@pytest.mark.parametrize("message", EVENTS + COMMANDS, ids=lambda one: one.__name__)
+def test_a_message_is_frozen_and_says_who_tells_whom_what(message):
+    made = sample(message)
+    assert isinstance(made.sender, m.Actor)
+    assert isinstance(made.receiver, m.Actor)
+    assert made.says
+    assert made == sample(message)
+    assert message.__doc__
+    with pytest.raises((FrozenInstanceError, AttributeError, TypeError)):
+        setattr(made, next((f.name for f in fields(message)), "anything"), 1)
+
+
+@pytest.mark.parametrize("message", EVENTS + COMMANDS, ids=lambda one: one.__name__)
+def test_a_message_names_rules_that_exist(message):
+    assert [rule(one).id for one in message.rules] == list(message.rules)
+
+
+def test_every_event_is_stepped_by_a_table_or_only_seen_and_never_both():
+    stepped = {event for variant in VARIANTS.values() for event in variant.machine.events}
+    assert stepped | set(SEEN) == set(EVENTS)
+    assert stepped & set(SEEN) == set()
+
+
+def test_every_command_is_handed_out_by_some_table_and_carried_out_by_the_bench():
+    handed_out = {c for variant in VARIANTS.values() for row in variant.machine.rows for c in row.commands}
+    assert handed_out == set(COMMANDS)
+    assert set(Bench()._ports) == set(COMMANDS)
+
+
+def test_the_vocabulary_imports_only_the_standard_library():
+    nodes = ast.walk(ast.parse(getsource(m)))
+    names = [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    assert names == ["__future__", "dataclasses", "enum", "typing"]
+
+
+def test_the_instance_that_create_carries_is_neither_printed_nor_compared():
+    assert repr(m.CreateSuccess(object())) == "CreateSuccess()"
+    assert m.CreateSuccess(object()) == m.CreateSuccess()

@@ -1,0 +1,58 @@
+"""Variants are data: flow and facts apart, and a name that is nearly right is explained."""
+
+from dataclasses import replace
+
+import pytest
+from vocabulary import VARIANTS as ALL
+
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.flows import platform_a
+from workbook.flows.variants import (
+    A_BEFORE_0_4_0,
+    A_FROM_0_4_0,
+    A_NOT_MIGRATED,
+    EARLIER,
+    LATER,
+    VARIANTS,
+    variant,
+)
+
+
+def test_the_presets_by_name():
+    assert dict(VARIANTS) == {"before-0.4.0": A_BEFORE_0_4_0, "from-0.4.0": A_FROM_0_4_0}
+    assert [variant(name) for name in VARIANTS] == [A_BEFORE_0_4_0, A_FROM_0_4_0]
+
+
+def test_a_misspelt_name_is_explained():
+    with pytest.raises(ParameterError, match=r"No variant 'form-0.4.0'. Did you mean 'from-0.4.0'\?"):
+        variant("form-0.4.0")
+
+
+@pytest.mark.rule("A-CAN-5")
+@pytest.mark.parametrize("rows", [platform_a.BEFORE, platform_a.FROM_0_4_0], ids=["before", "from"])
+@pytest.mark.parametrize("facts", [EARLIER, LATER], ids=["earlier", "later"])
+def test_flow_and_facts_make_any_pair(rows, facts):
+    machine = replace(A_FROM_0_4_0, rows=rows, facts=facts).machine
+    assert (m.ApiError in machine.events) == facts.api_error
+
+
+@pytest.mark.rule("A-OUT-1", "A-PROV-4")
+def test_only_the_two_calls_are_deprecated_and_only_from_0_4_0():
+    def marked(one):
+        return {row.event for row in one.machine.rows if row.deprecated}
+
+    assert marked(A_BEFORE_0_4_0) == set()
+    assert marked(A_FROM_0_4_0) == marked(A_NOT_MIGRATED) == {m.CreateSdkOutputCalled, m.ProvisionCalled}
+
+
+def test_a_machine_is_made_once():
+    assert A_FROM_0_4_0.machine is A_FROM_0_4_0.machine
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_variant_is_printed_and_titled_with_what_sets_it_apart(name):
+    one = ALL[name]
+    assert one.name in repr(one)
+    assert one.name.replace("-", " ") in one.title
+    assert ("not guarded" in repr(one)) == ("not guarded" in one.title) == (not one.guarded)
