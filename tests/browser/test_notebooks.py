@@ -65,15 +65,3 @@ def test_a_choice_is_made_and_run(page, lab):
     assert "hidden" in result.first.inner_text()
     picture(page, "choice")
     assert page.troubles == []
-
-
-def test_the_keyboard_alone_is_enough_for_a_choice(page, lab):
-    opened(page, lab, "00_start_here")
-    ran(page, lab, "00_start_here")
-    page.get_by_label("source", exact=True).scroll_into_view_if_needed()
-    page.get_by_label("source", exact=True).focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    page.locator(".widget-html", has_text='limits(source="api")').first.wait_for()
-    assert page.troubles == []

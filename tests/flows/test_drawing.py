@@ -11,7 +11,8 @@ def test_the_mermaid_text_has_every_state_and_every_row(name):
     machine = VARIANTS[name].machine
     lines = [line.strip() for line in f"{machine:mermaid}".splitlines()]
     assert lines[:2] == ["stateDiagram-v2", "[*] --> IDLE"]
-    assert [line for line in lines if re.fullmatch(r"\w+ : .+", line)] == [f"{s.name} : {s.value}" for s in machine.states]
+    named = [line for line in lines if re.fullmatch(r"\w+ : .+", line)]
+    assert named == [f"{state.name} : {state.value}" for state in machine.states]
     arrows = [line for line in lines if re.fullmatch(r"\w+ --> \w+ : \w+( \(deprecated\))?", line)]
     assert len(arrows) == len(machine.rows)
     assert sum("(deprecated)" in line for line in arrows) == sum(row.deprecated for row in machine.rows)

@@ -170,7 +170,7 @@ def _shape(record: Record) -> Shape:
     match record.kind:
         case Kind.REFUSED:
             return Shape.REFUSED
-        case Kind.EXCHANGE:
+        case Kind.EXCHANGE if Actor.API in (record.message.sender, record.message.receiver):
             return Shape.HTTP
         case Kind.NOTE:
             return Shape.NOTE
