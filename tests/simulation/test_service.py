@@ -167,7 +167,7 @@ def test_a_broken_rule_is_refused_with_that_rule_and_changes_nothing(name):
     assert [service.respond(one) for one in (get(), post())] == [untouched.respond(one) for one in (get(), post())]
 
 
-def test_every_refusal_of_the_table_of_problems_occurs_above_except_what_only_lessons_play():
+def test_a_refusal_explains_itself_and_repeats_neither_the_key_nor_the_data():
     details = {json.loads(Service(WORLD).respond(request).body)["detail"] for request, _, _ in REFUSED.values()}
     assert len(details) >= 20
     assert not any(SIMULATED_KEY in detail or "junk" in detail for detail in details)
@@ -288,6 +288,7 @@ def test_any_request_gets_a_well_formed_answer_and_what_is_refused_changes_nothi
     assert service.respond(get()) == other.respond(get())
 
 
+@pytest.mark.rule("REL-2")
 def test_the_key_stands_in_no_repr_and_no_answer():
     canary = "CANARY-key-0123456789"
     world = World(credentials={canary: Credential()})
