@@ -20,13 +20,12 @@ Each message says what happened, what is allowed, and what to do next. None ever
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from workbook.api.protocol import RedactedRequest
 
 
 class WorkbookError(Exception):
@@ -59,6 +58,21 @@ class OutOfOrderError(WorkbookError):
 
 class DefinitionError(WorkbookError):
     """A table of rows contradicts itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedRequest:
+    """What an error may tell about its request: no header, no body (REL-2, REL-3).
+
+    Attributes:
+        method: GET or POST.
+        url: the whole address; it holds the payment instrument id and never a secret.
+        body_length: bytes of the body, 0 for none.
+    """
+
+    method: str
+    url: str
+    body_length: int
 
 
 class ActivationDataError(WorkbookError):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workbook.api import SdkInput, SdkOutput
 from workbook.api.body import parse_object
-from workbook.api.problem import Problem, RedactedRequest
+from workbook.api.problem import Problem
 from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, judge
 from workbook.api.secret import Secret
 from workbook.errors import (
@@ -14,6 +14,7 @@ from workbook.errors import (
     ConfigurationError,
     MalformedResponseError,
     OpaqueDataError,
+    RedactedRequest,
     SdkInputError,
     WorkbookError,
 )

@@ -12,24 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from workbook.errors import ActivationDataError
+    from workbook.errors import ActivationDataError, RedactedRequest
 
-__all__ = ["Problem", "RedactedRequest"]
-
-
-@dataclass(frozen=True, slots=True)
-class RedactedRequest:
-    """What an error may tell about its request: no header, no body (REL-2, REL-3).
-
-    Attributes:
-        method: GET or POST.
-        url: the whole address; it holds the payment instrument id and never a secret.
-        body_length: bytes of the body, 0 for none.
-    """
-
-    method: str
-    url: str
-    body_length: int
+__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from workbook.api.address import API_PATH, check_base_url, encode_id
 from workbook.api.body import BodyReader, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.api.problem import Problem, RedactedRequest
+from workbook.api.problem import Problem
 from workbook.api.secret import Secret, check_key
-from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, SdkInputError
+from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, RedactedRequest, SdkInputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

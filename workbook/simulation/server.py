@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     Receive = Callable[[], Awaitable[Message]]
     Send = Callable[[Message], Awaitable[None]]
 
+HIGHEST_PORT = 65535
+
 
 def fresh_world(seed: int = 7) -> World:
     """The default world under a key made just now, for a server that others can reach on this machine."""
@@ -86,10 +88,12 @@ def listening(host: str, port: int) -> socket.socket:
     """
     if host != "localhost" and not _is_loopback(host):
         raise ConfigurationError(f"The host {host!r} is not a loopback address. Use 127.0.0.1, ::1 or localhost.")
+    if not 0 <= port <= HIGHEST_PORT:
+        raise ConfigurationError(f"There is no port {port}. Choose one up to {HIGHEST_PORT}, or 0 for any free one.")
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=1024)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         message = f"Cannot listen on {host} port {port}: {error}. Choose another port, or 0 for any free one."
         raise ConfigurationError(message) from None
     # Connections inherit it. Without, headers and body leave as two packets, and the second waits 40 ms for an ack.

@@ -1,0 +1,330 @@
+"""The service on a real socket: what HTTP allows is taken, what does not end is bounded, and it stops when told."""
+
+import json
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import warnings
+from http.client import HTTPConnection
+
+import pytest
+import requests
+
+from workbook.errors import ConfigurationError
+from workbook.simulation.seal import Content, Seal
+from workbook.simulation.server import base_url, fresh_world, listening, running
+from workbook.simulation.service import MAX_BODY, Service
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
+
+ID = INSTRUMENT_IDS[0]
+PATH = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
+SEAL = Seal(7)
+KEY = {"x-api-key": SIMULATED_KEY}
+SERVE = "from workbook.simulation.server import serve; raise SystemExit(serve({}))"
+CURL = shutil.which("curl")
+
+
+def body(serial=1):
+    return json.dumps({"sdkOutput": SEAL.close(Content.OUTPUT, ID, serial, attempt=serial)}).encode()
+
+
+def content(text):
+    return SEAL.open(json.loads(text)["sdkInput"]).content
+
+
+@pytest.fixture
+def address():
+    with running() as url:
+        yield url
+
+
+@pytest.fixture
+def raw(address):
+    """One connection, and a function that sends bytes and reads one answer: the status line and the body."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        file = connection.makefile("rb")
+
+        def say(*parts):
+            for part in parts:
+                connection.sendall(part)
+            status = int(file.readline().split()[1])
+            headers = {}
+            while line := file.readline().strip():
+                name, _, value = line.decode().partition(": ")
+                headers[name.lower()] = value
+            return status, headers, file.read(int(headers["content-length"]))
+
+        yield say
+        file.close()
+
+
+def head(*lines, method="GET", path=PATH):
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "host: x", *lines, "", ""]).encode()
+
+
+# ---------------------------------------------------------------- clients that people use
+
+
+@pytest.mark.rule("API-1", "API-2", "REL-8")
+def test_requests_completes_a_get_and_a_post(address):
+    with requests.Session() as session:
+        session.trust_env = False
+        got = session.get(address + PATH, headers=KEY, timeout=10)
+        posted = session.post(
+            address + PATH, headers=KEY | {"Content-Type": "application/json"}, data=body(), timeout=10
+        )
+    assert (got.status_code, content(got.text)) == (200, "activation")
+    assert (posted.status_code, content(posted.text)) == (200, "opc")
+    assert got.headers["content-type"] == "application/json"
+
+
+@pytest.mark.rule("REL-8")
+def test_requests_posts_in_chunks(address):
+    data = body()
+    with requests.Session() as session:
+        session.trust_env = False
+        headers = KEY | {"content-type": "application/json"}
+        pieces = (data[start : start + 7] for start in range(0, len(data), 7))
+        posted = session.post(address + PATH, headers=headers, data=pieces, timeout=10)
+    assert "Content-Length" not in posted.request.headers
+    assert (posted.status_code, content(posted.text)) == (200, "opc")
+
+
+def curl(*arguments):
+    if CURL is None:
+        pytest.skip("curl is not installed here; CI installs it")
+    command = [CURL, "-q", "--silent", "--show-error", "--noproxy", "*", "--max-time", "10", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.rule("API-1", "API-2", "REL-8")
+def test_curl_completes_a_get_and_a_post(address):
+    key, json_type = f"X-API-KEY: {SIMULATED_KEY}", "Content-Type: application/json"
+    assert content(curl("-H", key, address + PATH)) == "activation"
+    assert content(curl("-H", key, "-H", json_type, "--data", body().decode(), address + PATH)) == "opc"
+    chunked = ("-H", "Transfer-Encoding: chunked", "--data", body(2).decode())
+    assert content(curl("-H", key, "-H", json_type, *chunked, address + PATH)) == "opc"
+
+
+@pytest.mark.rule("REL-8")
+def test_curl_waits_for_100_continue_and_gets_its_answer(address):
+    key, json_type = f"x-api-key: {SIMULATED_KEY}", "content-type: application/json"
+    expecting = ("-H", "Expect: 100-continue", "--data", body().decode())
+    assert content(curl("-H", key, "-H", json_type, *expecting, address + PATH)) == "opc"
+
+
+# ---------------------------------------------------------------- what HTTP allows
+
+
+@pytest.mark.rule("REL-8")
+@pytest.mark.parametrize("name", ["x-api-key", "X-API-KEY", "X-Api-Key"])
+def test_a_header_in_any_case_and_no_content_type_on_get(raw, name):
+    status, _, text = raw(head(f"{name}: {SIMULATED_KEY}"))
+    assert (status, content(text)) == (200, "activation")
+
+
+@pytest.mark.rule("REL-8")
+def test_one_connection_serves_many_requests_of_both_kinds(raw):
+    serials = []
+    for serial in range(1, 4):
+        _, _, text = raw(head(f"x-api-key: {SIMULATED_KEY}"))
+        serials.append(SEAL.open(json.loads(text)["sdkInput"]).serial)
+        data = body(serial)
+        typed = ("content-type: application/json", f"content-length: {len(data)}")
+        status, _, text = raw(head(f"x-api-key: {SIMULATED_KEY}", *typed, method="POST"), data)
+        assert (status, content(text)) == (200, "opc")
+    assert serials == [1, 2, 3]
+
+
+@pytest.mark.rule("REL-8")
+def test_a_body_may_come_byte_by_byte_and_in_chunks(raw):
+    data = body()
+    chunks = [b"%x\r\n%s\r\n" % (1, bytes([byte])) for byte in data]
+    lines = (f"x-api-key: {SIMULATED_KEY}", "content-type: application/json", "transfer-encoding: chunked")
+    status, _, text = raw(head(*lines, method="POST"), *chunks, b"0\r\n\r\n")
+    assert (status, content(text)) == (200, "opc")
+
+
+@pytest.mark.rule("API-3")
+def test_an_encoded_id_arrives_as_it_was_sent(raw):
+    status, headers, text = raw(head(f"x-api-key: {SIMULATED_KEY}", path=PATH.replace(ID, "a%2F..%2Fb")))
+    assert (status, headers["content-type"]) == (422, "application/problem+json")
+    assert b"No payment instrument has this id." in text
+
+
+@pytest.mark.rule("API-5")
+def test_a_query_and_a_body_on_get_arrive_and_are_refused(raw):
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}", path=f"{PATH}?a=b"))[0] == 400
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}", "content-length: 2"), b"{}")[0] == 400
+
+
+def test_a_head_request_is_answered_without_a_body(address):
+    connection = HTTPConnection(address.removeprefix("http://"), timeout=10)
+    connection.request("HEAD", PATH, headers=KEY)
+    response = connection.getresponse()
+    assert (response.status, response.read()) == (405, b"")
+    connection.close()
+
+
+def test_a_peer_that_leaves_in_the_middle_of_a_body_harms_nobody(address):
+    host, _, port = address.removeprefix("http://").partition(":")
+    for _ in range(5):
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(head(f"x-api-key: {SIMULATED_KEY}", "content-length: 1000", method="POST") + b"{")
+    response = requests.get(address + PATH, headers=KEY, timeout=10, proxies={"http": ""})
+    assert SEAL.open(response.json()["sdkInput"]).serial == 1
+
+
+def test_many_peers_at_once_each_get_data_of_their_own(address):
+    serials, lock = [], threading.Lock()
+
+    def ask():
+        connection = HTTPConnection(address.removeprefix("http://"), timeout=10)
+        for _ in range(10):
+            connection.request("GET", PATH, headers=KEY)
+            opened = SEAL.open(json.loads(connection.getresponse().read())["sdkInput"])
+            with lock:
+                serials.append(opened.serial)
+        connection.close()
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(serials) == list(range(1, 81))
+
+
+# ---------------------------------------------------------------- limits
+
+
+def test_a_body_over_the_cap_is_413_and_the_memory_stays_bounded(raw):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    chunk = b"%x\r\n%s\r\n" % (65536, b"x" * 65536)
+    lines = (f"x-api-key: {SIMULATED_KEY}", "content-type: application/json", "transfer-encoding: chunked")
+    megabytes = 64
+    status, _, text = raw(head(*lines, method="POST"), *[chunk] * (16 * megabytes), b"0\r\n\r\n")
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert (status, json.loads(text)["detail"]) == (413, f"The body is larger than {MAX_BODY} bytes.")
+    assert after - before < 1024 * megabytes / 4, "in kilobytes"
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}"))[0] == 200
+
+
+def test_a_body_of_exactly_the_cap_is_read(raw):
+    data = b'{"sdkOutput": "' + b"x" * (MAX_BODY - 17) + b'"}'
+    typed = ("content-type: application/json", f"content-length: {len(data)}")
+    assert raw(head(f"x-api-key: {SIMULATED_KEY}", *typed, method="POST"), data)[0] == 422
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", "", "127.0.0.1.example.org", "1"])
+def test_only_loopback_addresses_are_served(host):
+    with pytest.raises(ConfigurationError, match=r"is not a loopback address. Use 127.0.0.1, ::1 or localhost."):
+        listening(host, 0)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2"])
+def test_loopback_addresses_are_taken_and_named(host):
+    with listening(host, 0) as listener:
+        assert base_url(listener).startswith("http://127.0.0.")
+
+
+def test_the_other_loopback_address_is_written_with_brackets():
+    try:
+        listener = listening("::1", 0)
+    except ConfigurationError:
+        pytest.skip("this machine has no ::1")
+    with listener:
+        assert base_url(listener).startswith("http://[::1]:")
+
+
+def test_a_port_in_use_is_explained():
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=rf"Cannot listen on 127.0.0.1 port {port}: .*Choose another port"):
+            listening("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_that_cannot_be_is_explained(port):
+    with pytest.raises(ConfigurationError, match=rf"There is no port {port}\. Choose one up to 65535"):
+        listening("127.0.0.1", port)
+
+
+# ---------------------------------------------------------------- starting and stopping
+
+
+def test_a_server_that_is_stopped_at_once_leaves_nothing_behind():
+    threads = threading.active_count()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            with running(Service(World(seed=1))) as url:
+                assert url.startswith("http://127.0.0.1:")
+    assert threading.active_count() == threads
+
+
+def started(arguments=""):
+    command = [sys.executable, "-W", "error", "-c", SERVE.format(arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+
+
+@pytest.mark.rule("API-4")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_served_service_answers_and_stops_cleanly_when_told(number):
+    process = started("as_json=True")
+    try:
+        told = json.loads(process.stdout.readline())
+        assert list(told) == ["base_url", "api_key", "payment_instrument_ids"]
+        assert told["payment_instrument_ids"] == list(INSTRUMENT_IDS)
+        connection = HTTPConnection(told["base_url"].removeprefix("http://"), timeout=10)
+        connection.request("GET", PATH, headers={"x-api-key": told["api_key"]})
+        assert connection.getresponse().status == 200
+        process.send_signal(number)  # the connection is still open
+        assert process.communicate(timeout=10) == (b"", b"")
+        connection.close()
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
+    process = started()
+    try:
+        first = process.stdout.readline()
+        process.send_signal(number)
+        rest, errors = process.communicate(timeout=10)
+    finally:
+        process.kill()
+        process.communicate()
+    lines = (first + rest).decode().splitlines()
+    assert [line.partition(":")[0] for line in lines[:3]] == ["base_url", "api_key", "payment_instrument_ids"]
+    assert lines[3:] == ["Simulated data only. Stop with Ctrl-C."]
+    assert (process.returncode, errors) == (0, b"")
+
+
+@pytest.mark.rule("REL-2")
+def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
+    worlds = [fresh_world() for _ in range(2)]
+    keys = [key for world in worlds for key in world.credentials]
+    assert len(set(keys)) == 2
+    assert all(key.startswith("SIMULATED-") and key not in repr(worlds) for key in keys)
+    assert SIMULATED_KEY not in keys
+
+
+def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
+    with listening("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        program = f"from workbook.simulation.server import serve; serve(port={port})"
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "ConfigurationError: Cannot listen on 127.0.0.1" in done.stderr
