@@ -1,134 +1,11 @@
-"""The vocabulary that flows and simulation share: what happened, and what is asked for.
-
-Two kinds of message, each the other's counterpart:
-
-- an *event* is a fact that the issuer's app learns: a tap, a call its own code makes, an SDK's outcome;
-- a *command* is a request that a table hands out: to the back end, the SDK, or the app's own screen.
-
-An SDK outcome is the very event that the tables branch on, under the document's own name in this
-module's spelling. Values travel as they are: opaque data keeps its own type, whose text form is
-redacted, so nothing here ever needs to look inside. Only the standard library is imported.
-"""
+"""What passes between the app and platform A's SDK; an outcome bears the document's own name."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any
 
-
-class Actor(StrEnum):
-    """Who speaks and who listens, in the order of a sequence diagram's columns."""
-
-    CARDHOLDER = "Cardholder"
-    APP = "App"
-    SDK = "SDK"
-    WALLET = "Wallet"
-    BACK_END = "Back end"
-    API = "API"
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One sentence between two actors. `says` is the label of its arrow, in the document's spelling."""
-
-    sender: ClassVar[Actor]
-    receiver: ClassVar[Actor]
-    says: ClassVar[str]
-    rules: ClassVar[tuple[str, ...]] = ()
-    arrow: ClassVar[bool] = True
-    """False for a request that only repeats the call just drawn, so that no arrow stands twice."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event(Message):
-    """A fact. The opposite of a `Command`: it can be refused, but never undone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Command(Message):
-    """A request. The opposite of an `Event`: whoever carries it out answers with events."""
-
-
-# ---------------------------------------------------------------- the cardholder
-
-
-@dataclass(frozen=True, slots=True)
-class Opened(Event):
-    """The cardholder opened the card's page in the issuer's app (FLOW-4)."""
-
-    sender, receiver, says = Actor.CARDHOLDER, Actor.APP, "opens the card"
-    rules = ("FLOW-4",)
-    payment_instrument_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class AddTapped(Event):
-    """The cardholder tapped the add button (A-BTN-1)."""
-
-    sender, receiver, says = Actor.CARDHOLDER, Actor.APP, "taps Add"
-    rules = ("A-BTN-1",)
-
-
-# ---------------------------------------------------------------- the back end and the API
-
-
-@dataclass(frozen=True, slots=True)
-class GetActivationData(Command):
-    """Ask the back end for activation data; it makes the GET (API-1, API-10)."""
-
-    sender, receiver, says = Actor.APP, Actor.BACK_END, "needs activation data"
-    rules = ("API-1", "API-10", "API-13")
-    payment_instrument_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class ActivationDataReceived(Event):
-    """The back end handed over the GET's sdkInput (FLOW-1, step 2)."""
-
-    sender, receiver, says = Actor.BACK_END, Actor.APP, "sdkInput"
-    rules = ("API-10",)
-    sdk_input: Any
-
-
-@dataclass(frozen=True, slots=True)
-class ActivationDataFailed(Event):
-    """The back end could not get activation data; `reason` is neutral (REL-6, REL-9)."""
-
-    sender, receiver, says = Actor.BACK_END, Actor.APP, "no activation data"
-    rules = ("REL-6",)
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PostSdkOutput(Command):
-    """Ask the back end to exchange sdkOutput; it makes the POST (API-2, API-11)."""
-
-    sender, receiver, says = Actor.APP, Actor.BACK_END, "sdkOutput"
-    rules = ("API-2", "API-11", "API-13")
-    payment_instrument_id: str
-    sdk_output: Any
-
-
-@dataclass(frozen=True, slots=True)
-class OpcReceived(Event):
-    """The back end handed over the POST's sdkInput, on platform A the OPC data (API-11)."""
-
-    sender, receiver, says = Actor.BACK_END, Actor.APP, "sdkInput (OPC data)"
-    rules = ("API-11",)
-    sdk_input: Any
-
-
-@dataclass(frozen=True, slots=True)
-class OpcFailed(Event):
-    """The back end, or the app's own OpcProvider, produced no OPC data."""
-
-    sender, receiver, says = Actor.BACK_END, Actor.APP, "no OPC data"
-    rules = ("REL-6",)
-    reason: str
-
-
-# ---------------------------------------------------------------- platform A: create
+from workbook.flows.messages.base import Actor, Command, Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +59,6 @@ class InvalidSdkInput(Event):
     sender, receiver, says = Actor.SDK, Actor.APP, "Failed.InvalidSdkInput"
     rules = ("A-CREATE-3",)
     why: str = ""
-
-
-# ---------------------------------------------------------------- platform A: canProvision
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +118,6 @@ class ApiError(Event):
     sender, receiver, says = Actor.SDK, Actor.APP, "CannotBeProvisioned.ApiError"
     rules = ("A-CAN-5",)
     status_code: int
-
-
-# ---------------------------------------------------------------- platform A: on tap
 
 
 @dataclass(frozen=True, slots=True)
@@ -386,110 +257,3 @@ class ProvisionFailure(Event):
     rules = ("A-PROV-3",)
     reason: str = ""
     why: str = ""
-
-
-# ---------------------------------------------------------------- the app's own screen
-
-
-@dataclass(frozen=True, slots=True)
-class ShowButton(Command):
-    """Show the add button, enabled (A-CAN-1)."""
-
-    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "shows Add"
-    rules = ("A-CAN-1",)
-
-
-@dataclass(frozen=True, slots=True)
-class HideButton(Command):
-    """Hide the add button (A-CAN-2)."""
-
-    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "hides Add"
-    rules = ("A-CAN-2",)
-
-
-@dataclass(frozen=True, slots=True)
-class DisableButton(Command):
-    """Disable the add button from the moment provisioning begins (A-BTN-1)."""
-
-    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "disables Add"
-    rules = ("A-BTN-1",)
-
-
-@dataclass(frozen=True, slots=True)
-class EnableButton(Command):
-    """Enable the add button again once the flow has completed or was terminated (A-BTN-1)."""
-
-    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "enables Add"
-    rules = ("A-BTN-1",)
-
-
-@dataclass(frozen=True, slots=True)
-class ReportToContact(Command):
-    """Report the card to the operator's implementation contact (A-CAN-6)."""
-
-    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "card configuration issue: report it"
-    rules = ("A-CAN-6",)
-
-
-# ---------------------------------------------------------------- seen on the way, never stepped by a table
-
-
-@dataclass(frozen=True, slots=True)
-class ApiRequested(Event):
-    """The back end sent a request to the HTTP API (API-1, API-2)."""
-
-    sender, receiver, says = Actor.BACK_END, Actor.API, "HTTP request"
-    rules = ("API-4", "API-13")
-    method: str
-    payment_instrument_id: str
-    sdk_output: Any = None
-
-
-@dataclass(frozen=True, slots=True)
-class ApiAnswered(Event):
-    """The HTTP API answered.
-
-    `told` is what an error answer says in its own words; `basis` says what the answer rests on (a rule or
-    a source tag).
-    """
-
-    sender, receiver, says = Actor.API, Actor.BACK_END, "HTTP answer"
-    rules = ("API-9",)
-    status: int
-    sdk_input: Any = None
-    told: str = ""
-    basis: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class WalletAsked(Event):
-    """The SDK handed the card to the wallet, whose own flow runs now (A-PROV-3)."""
-
-    sender, receiver, says = Actor.SDK, Actor.WALLET, "add the card"
-    rules = ("A-PROV-3",)
-
-
-@dataclass(frozen=True, slots=True)
-class VerificationPending(Event):
-    """The wallet holds the card, which waits for an identity check: canProvision's answer is on purpose (sdk-a)."""
-
-    sender, receiver, says = Actor.WALLET, Actor.SDK, "the card waits for an identity check"
-    rules = ("A-CAN-6",)
-
-
-@dataclass(frozen=True, slots=True)
-class ApiFailed(Event):
-    """The call ended without an answer that could be used; `error` is the client's error class."""
-
-    sender, receiver, says = Actor.API, Actor.BACK_END, "no usable answer"
-    rules = ("API-9",)
-    error: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Noted(Event):
-    """A remark that a reader of the trace needs, such as where the real world ends."""
-
-    sender, receiver, says = Actor.APP, Actor.APP, "note"
-    text: str

@@ -1,0 +1,281 @@
+"""The SDK by hand: the document's shape, the same outcomes as the bench, and refusals that change nothing."""
+
+import inspect
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.api.opaque import SdkInput
+from workbook.bench import Bench
+from workbook.card_provisioning import CardAddress, CardProvisioning
+from workbook.checks import check
+from workbook.errors import ConfigurationError, OutOfOrderError
+from workbook.flows import messages as m
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.simulation.damage import DAMAGES, damaged
+from workbook.simulation.device import FAILURES, Device
+from workbook.simulation.direct import DirectApi
+from workbook.simulation.world import INSTRUMENT_IDS
+
+ID = INSTRUMENT_IDS[0]
+NAMED = {"card_display_name": "A card", "card_address": CardAddress()}
+VARIANTS = [A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED]
+
+
+def activity():
+    return "activity"
+
+
+class Relay:
+    """An OpcProvider that asks the simulated API."""
+
+    def __init__(self, api):
+        self.api = api
+
+    def fetch_opc(self, payment_instrument_id, sdk_output):
+        return self.api.post(payment_instrument_id, sdk_output).sdk_input.text
+
+
+class Hand:
+    """What a person does: one API, one phone, and as many clients as they like."""
+
+    def __init__(self, variant=A_FROM_0_4_0, device=None):
+        self.api, self.variant, self.device = DirectApi(), variant, device or Device()
+
+    def create(self, damage="none"):
+        text = self.api.get(ID).sdk_input.text
+        return CardProvisioning.create(damaged(text, damage), activity, variant=self.variant, device=self.device)
+
+    def client(self):
+        return self.create().card_provisioning
+
+    def ready(self):
+        client = self.client()
+        assert client.can_provision() == m.CanBeProvisioned()
+        return client
+
+    def add(self, client):
+        """A tap, in the calls that this variant shows."""
+        if not self.variant.two_step:
+            return client.provision(opc_provider=Relay(self.api), **NAMED)
+        made = client.create_sdk_output()
+        opc = self.api.post(made.payment_instrument_id, made.sdk_output).sdk_input
+        return client.provision(sdk_input=opc, **NAMED)
+
+
+# ---------------------------------------------------------------- one truth, two handles
+
+DEVICES = {
+    "ready": Device,
+    "in the wallet": lambda: Device(cards={ID}),
+    "not supported": lambda: Device(wallet_pay_supported=False),
+    "not allowlisted": lambda: Device(allowlisted=False),
+    "Error": lambda: Device(can_provision=m.CanProvisionError("IOException")),
+    "UnknownFailure": lambda: Device(can_provision=m.UnknownFailure()),
+    "ApiError": lambda: Device(can_provision=m.ApiError(7)),
+    "scheme not configured": lambda: Device(scheme_configured=False),
+    "identity check pending": lambda: Device(verification_pending=True),
+} | {name: (lambda name=name: Device(provision_failure=name)) for name in FAILURES}
+
+ON_THE_WAY = (m.HandToApp, m.GetActivationData, m.PostSdkOutput, m.ApiRequested, m.ApiAnswered, m.Opened)
+ON_THE_WAY += (m.ActivationDataReceived,)
+
+
+def story(trace):
+    """What the two handles share: everything but the app's own code and its back end, and the button's guard."""
+    guard = (m.DisableButton, m.EnableButton)
+    return [type(record.message) for record in trace if not isinstance(record.message, (*ON_THE_WAY, *guard))]
+
+
+@pytest.mark.rule("A-ASYNC-1", "A-CREATE-1", "A-PROV-1", "A-PROV-2", "A-PROV-3")
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("name", DEVICES)
+def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
+    bench = Bench(variant, device=DEVICES[name]())
+    bench.walk()
+
+    hand = Hand(variant, DEVICES[name]())
+    created = hand.create()
+    if not isinstance(created, m.CreateSuccess):
+        assert created == bench.trace[-2].message
+        return
+    client = created.card_provisioning
+    if client.can_provision() == m.CanBeProvisioned() and isinstance(hand.add(client), m.ProvisionSuccess):
+        client.can_provision()
+    assert story(client.trace) == story(bench.trace)
+    assert client._bench.state == bench.state
+    assert hand.device.cards == bench.device.cards
+
+
+# ---------------------------------------------------------------- create
+
+
+@pytest.mark.rule("A-CREATE-1")
+def test_create_is_static_and_takes_the_documents_two_arguments():
+    assert isinstance(inspect.getattr_static(CardProvisioning, "create"), staticmethod)
+    assert list(inspect.signature(CardProvisioning.create).parameters)[:2] == ["sdk_input", "activity_provider"]
+    assert isinstance(Hand().create(), m.CreateSuccess)
+    assert isinstance(Hand().client(), CardProvisioning)
+
+
+@pytest.mark.rule("A-CREATE-3", "A-ASYNC-1")
+@pytest.mark.parametrize("damage", [name for name in DAMAGES if name != "none"])
+def test_damaged_data_is_an_outcome_and_no_exception(damage):
+    outcome = Hand().create(damage)
+    assert isinstance(outcome, m.InvalidSdkInput)
+    assert outcome.why
+
+
+@pytest.mark.rule("A-CREATE-3", "A-ASYNC-1")
+@given(st.none() | st.integers() | st.binary() | st.text() | st.lists(st.text()))
+def test_whatever_create_is_given_is_an_outcome(junk):
+    assert isinstance(CardProvisioning.create(junk, activity), m.InvalidSdkInput)
+
+
+@pytest.mark.parametrize("provider", [None, "activity", 7])
+def test_an_activity_provider_that_cannot_be_called_is_refused(provider):
+    with pytest.raises(ConfigurationError, match="activity_provider must be a function"):
+        CardProvisioning.create("x", provider)
+
+
+# ---------------------------------------------------------------- provision
+
+
+@pytest.mark.rule("A-PROV-5")
+def test_a_card_address_needs_no_arguments_and_never_prints_its_values():
+    assert CardAddress() == CardAddress()
+    assert repr(CardAddress()) == "CardAddress(empty)"
+    filled = CardAddress("CANARY street", locality="CANARY town", phone_number="CANARY 1")
+    assert repr(filled) == "CardAddress(address_line_1, locality, phone_number)"
+    hand = Hand()
+    client = hand.ready()
+    client.provision(opc_provider=Relay(hand.api), card_display_name="A card", card_address=filled)
+    assert "CANARY" not in client.trace.to_jsonl() + "".join(map(repr, client.trace))
+
+
+@pytest.mark.rule("A-PROV-2", "A-PROV-4")
+@pytest.mark.parametrize("both", [{}, {"opc_provider": Relay(None), "sdk_input": "x"}])
+def test_provision_takes_exactly_one_of_its_two_forms(both):
+    client = Hand().ready()
+    with pytest.raises(ConfigurationError, match=r"either opc_provider \(from 0.4.0\) or sdk_input \(before 0.4.0\)"):
+        client.provision(**NAMED, **both)
+
+
+@pytest.mark.rule("A-OPC-1")
+@pytest.mark.parametrize("provider", [lambda *_: "opc", "opc", object()])
+def test_a_provider_without_fetch_opc_is_refused_before_anything_happens(provider):
+    client = Hand().ready()
+    before = client.trace.to_jsonl()
+    with pytest.raises(ConfigurationError, match="opc_provider needs a method fetch_opc"):
+        client.provision(opc_provider=provider, **NAMED)
+    assert client.trace.to_jsonl() == before
+
+
+@pytest.mark.rule("A-OUT-1", "A-PROV-4")
+@pytest.mark.parametrize(("variant", "deprecated"), [(A_BEFORE_0_4_0, []), (A_NOT_MIGRATED, ["A-OUT-1", "A-PROV-4"])])
+def test_the_old_calls_work_and_are_deprecated_from_0_4_0_only(variant, deprecated):
+    hand = Hand(variant)
+    client = hand.ready()
+    assert hand.add(client) == m.ProvisionSuccess()
+    assert [finding.rule for finding in check(client.trace)] == deprecated
+
+
+@pytest.mark.rule("A-BTN-2", "A-PROV-3")
+def test_calling_twice_makes_the_first_opc_data_invalid():
+    hand = Hand(A_BEFORE_0_4_0)
+    client = hand.ready()
+    first = client.create_sdk_output()
+    opc = hand.api.post(ID, first.sdk_output).sdk_input
+    client.create_sdk_output()
+    assert client.provision(sdk_input=opc, **NAMED).reason == "InvalidSdkInput"
+    assert hand.device.cards == set()
+
+
+@pytest.mark.rule("A-PROV-3")
+def test_opc_data_of_an_earlier_client_is_refused():
+    hand = Hand(A_BEFORE_0_4_0, Device(provision_failure="Canceled"))
+    client = hand.ready()
+    opc = hand.api.post(ID, client.create_sdk_output().sdk_output).sdk_input
+    assert client.provision(sdk_input=opc, **NAMED).reason == "Canceled"
+    hand.device.provision_failure = None
+    again = hand.ready()
+    again.create_sdk_output()
+    assert again.provision(sdk_input=opc, **NAMED).reason == "InvalidSdkInput"
+
+
+# ---------------------------------------------------------------- refusals
+
+EARLY = {
+    "provision before canProvision": (A_FROM_0_4_0, "client", "provider"),
+    "createSdkOutput before canProvision": (A_BEFORE_0_4_0, "client", "output"),
+    "provision without createSdkOutput": (A_BEFORE_0_4_0, "ready", "opc"),
+    "the new form before 0.4.0": (A_BEFORE_0_4_0, "ready", "provider"),
+}
+
+
+def call(hand, client, name):
+    match name:
+        case "provider":
+            return client.provision(opc_provider=Relay(hand.api), **NAMED)
+        case "opc":
+            return client.provision(sdk_input="x", **NAMED)
+        case "output":
+            return client.create_sdk_output()
+        case _:
+            return client.can_provision()
+
+
+@pytest.mark.rule("A-PROV-1", "A-PROV-2")
+@pytest.mark.parametrize("name", EARLY)
+def test_a_call_out_of_order_raises_says_what_is_possible_and_changes_nothing(name):
+    variant, stage, wrong = EARLY[name]
+    hand = Hand(variant)
+    client = getattr(hand, stage)()
+    before = (repr(client), client.trace.to_jsonl())
+    with pytest.raises(OutOfOrderError, match=r"cannot be called while '.+'\. Possible now: .+\."):
+        call(hand, client, wrong)
+    assert (repr(client), client.trace.to_jsonl()) == before
+    assert isinstance(client.can_provision(), m.CanBeProvisioned)
+    assert hand.add(client) == m.ProvisionSuccess()
+
+
+def test_when_nothing_is_possible_any_more_the_refusal_says_to_begin_anew():
+    hand = Hand(device=Device(scheme_configured=False))
+    client = hand.ready()
+    hand.add(client)
+    client.can_provision()
+    with pytest.raises(OutOfOrderError, match="Possible now: nothing; create a new one"):
+        client.can_provision()
+
+
+@given(st.sampled_from(VARIANTS), st.lists(st.sampled_from(["can", "provider", "opc", "output"]), max_size=8))
+def test_any_calls_in_any_order_end_in_an_outcome_or_change_nothing(variant, names):
+    hand = Hand(variant)
+    client = hand.client()
+    for name in names:
+        before = (client._bench.state, len(client.trace))
+        try:
+            outcome = call(hand, client, name)
+        except OutOfOrderError:
+            assert (client._bench.state, len(client.trace)) == before
+            continue
+        assert isinstance(outcome, m.Event)
+        assert outcome.sender is m.Actor.SDK
+    assert hand.device.cards <= {ID}
+
+
+# ---------------------------------------------------------------- secrets
+
+REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
+
+
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize("form", [str, SdkInput])
+def test_bare_text_that_somebody_hands_over_is_not_shown(form):
+    hand = Hand(A_BEFORE_0_4_0)
+    client = hand.ready()
+    client.create_sdk_output()
+    assert client.provision(sdk_input=form(REAL), **NAMED).reason == "InvalidSdkInput"
+    texts = [client.trace.to_jsonl(), repr(client), *map(repr, client.trace)]
+    assert not any(REAL[:8] in text for text in texts)
