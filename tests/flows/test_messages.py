@@ -41,16 +41,20 @@ def test_every_command_is_handed_out_by_some_table_and_carried_out_by_the_bench(
     assert set(Bench()._ports) == set(COMMANDS)
 
 
-def test_the_vocabulary_imports_only_the_standard_library():
-    paths = Path(m.__file__).parent.glob("*.py")
-    nodes = [node for path in paths for node in ast.walk(ast.parse(path.read_text()))]
-    names = {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-    assert {name for name in names if not name.startswith("workbook.flows.messages.")} == {
-        "__future__",
-        "dataclasses",
-        "enum",
-        "typing",
+def test_the_vocabulary_imports_only_the_standard_library_and_itself():
+    imported = {
+        node.module
+        for path in Path(m.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
     }
+    own = {name for name in imported if name.startswith("workbook.flows.messages.")}
+    assert imported - own == {"__future__", "dataclasses", "enum", "typing"}
+
+
+def test_the_public_names_are_sorted_and_complete():
+    assert m.__all__ == sorted(m.__all__)
+    assert {one.__name__ for one in EVENTS + COMMANDS} | {"Actor", "Command", "Event", "Message"} == set(m.__all__)
 
 
 def test_the_instance_that_create_carries_is_neither_printed_nor_compared():

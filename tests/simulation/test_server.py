@@ -322,9 +322,7 @@ def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
     with listening("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         program = f"from workbook.simulation.server import serve; serve(port={port})"
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
     assert "ConfigurationError: Cannot listen on 127.0.0.1" in done.stderr

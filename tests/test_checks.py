@@ -1,0 +1,259 @@
+"""Each check, proven twice: on a trace where all is well, and on one that is broken in exactly this way."""
+
+import inspect
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook import checks
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.app import PROVIDER_CALLS, App, CardAddress
+from workbook.bench import Bench
+from workbook.checks import CHECKS, FAILURES, STATUSES, SYMPTOMS, Finding, Level, Owner, check
+from workbook.flows import messages as m
+from workbook.flows.platform_a import State
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.rules import rule
+from workbook.simulation.device import FAILURES as DEVICE_FAILURES
+from workbook.simulation.device import Device
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.trace import Kind, Record, Trace
+
+ID = INSTRUMENT_IDS[0]
+
+
+def trace(*steps):
+    """A trace of (kind, message) pairs, a second apart; a bare message is an event."""
+    made = Trace()
+    for at, step in enumerate(steps):
+        kind, message, *more = step if isinstance(step, tuple) else (Kind.EVENT, step)
+        rules = tuple(more) or message.rules
+        made.append(Record(float(at), kind, message, "here", "there", rules))
+    return made
+
+
+def walked(variant=A_FROM_0_4_0, taps=1, **more):
+    bench = Bench(variant, **more)
+    bench.open()
+    if bench.button == "shown":
+        bench.tap(taps)
+    return bench.trace
+
+
+def deprecated(message):
+    made = Trace()
+    made.append(Record(0.0, Kind.EVENT, message, "tapped", "x", message.rules, 1, deprecated=True))
+    return made
+
+
+REQUESTED = (Kind.EXCHANGE, m.ApiRequested("GET", ID))
+PROVISION = m.ProvisionCalled("opc", "A card", CardAddress())
+WITH_PROVIDER = m.ProvisionWithProviderCalled("A card", CardAddress())
+WAITING = (Kind.EXCHANGE, m.VerificationPending())
+ASKED, REPORTED = (Kind.COMMAND, m.AskCanProvision()), (Kind.COMMAND, m.ReportToContact())
+
+
+def answered(status):
+    return trace((Kind.EXCHANGE, m.ApiAnswered(status)))
+
+
+def failed(reason):
+    return trace(m.ProvisionFailure(reason, "why"))
+
+
+CASES = {
+    # check, good trace, broken trace, the findings of the broken one: rule, level, owner
+    "symptoms": [
+        (trace(m.CreateSuccess()), trace(m.InvalidSdkInput("cut off")), ["A-CREATE-3 fail you"]),
+        (trace(m.CreateSuccess()), trace(m.WalletPayNotSupported()), ["A-CREATE-2 warn operator"]),
+        (trace(m.CanBeProvisioned()), trace(m.CanProvisionError("IOException")), ["A-CAN-3 warn you"]),
+        (trace(m.AlreadyExistsInWallet()), trace(m.UnknownFailure()), ["A-CAN-4 warn wallet provider"]),
+        (trace(m.CanBeProvisioned()), trace(m.ApiError(15009)), ["A-CAN-5 warn wallet provider"]),
+        (trace(m.SdkOutputCreated(ID, "o")), trace(m.SdkOutputFailed("no wallet")), ["A-ASYNC-1 fail you"]),
+        (answered(200), trace((Kind.EXCHANGE, m.ApiFailed("DeadlineError", "late"))), ["API-9 fail you"]),
+        (trace((Kind.REFUSED, m.UnknownFailure())), trace(m.UnknownFailure()), ["A-CAN-4 warn wallet provider"]),
+    ],
+    "statuses": [
+        (answered(200), answered(400), ["API-6 fail you"]),
+        (answered(200), answered(401), ["API-4 fail you"]),
+        (answered(200), answered(403), ["API-15 fail operator"]),
+        (answered(200), answered(422), ["API-3 fail you"]),
+        (answered(200), answered(500), ["GAP-1 fail operator"]),
+        (answered(200), answered(302), ["GAP-1 fail operator"]),
+        (answered(200), answered(201), ["GAP-1 fail operator"]),
+    ],
+    "failures": [
+        (trace(m.ProvisionSuccess()), failed("Canceled"), ["A-PROV-3 note nobody"]),
+        (trace(m.ProvisionSuccess()), failed("InvalidSdkInput"), ["A-PROV-3 fail you"]),
+        (trace(m.ProvisionSuccess()), failed("OpcFetchError"), ["A-PROV-3 fail you"]),
+        (trace(m.ProvisionSuccess()), failed("Timeout"), ["A-PROV-3 warn wallet provider"]),
+        (trace((Kind.REFUSED, m.ProvisionFailure("Timeout"))), failed(""), ["A-PROV-3 warn wallet provider"]),
+    ],
+    "overlapping_taps": [
+        (walked(), walked(replace(A_FROM_0_4_0, guarded=False), 3), ["A-BTN-1 fail you", "A-BTN-2 fail you"]),
+        (
+            walked(A_BEFORE_0_4_0, 3),
+            walked(replace(A_BEFORE_0_4_0, guarded=False), 3),
+            ["A-BTN-1 fail you", "A-BTN-2 fail you"],
+        ),
+        (failed("InvalidSdkInput"), trace((Kind.EVENT, m.AddTapped(), "A-BTN-2")), ["A-BTN-1 fail you"]),
+        (
+            trace(m.AddTapped(), m.ProvisionFailure("InvalidSdkInput")),
+            trace((Kind.EVENT, m.AddTapped(), "A-BTN-2"), m.ProvisionFailure("Timeout")),
+            ["A-BTN-1 fail you"],
+        ),
+    ],
+    "refused_taps": [(walked(), walked(taps=3), ["A-BTN-1 note nobody"] * 2)],
+    "calls_out_of_order": [
+        (trace(PROVISION), trace((Kind.REFUSED, PROVISION)), ["A-PROV-1 fail you"]),
+        (trace(WITH_PROVIDER), trace((Kind.REFUSED, WITH_PROVIDER)), ["A-PROV-2 fail you"]),
+        (trace(m.CreateCalled("i")), trace((Kind.REFUSED, m.CreateCalled("i"))), ["A-CREATE-1 fail you"]),
+        (trace(m.CanProvisionCalled()), trace((Kind.REFUSED, m.CanProvisionCalled())), ["A-CAN-1 fail you"]),
+        (
+            walked(),
+            walked(app=App(calls=PROVIDER_CALLS | {State.CREATED: m.CreateSdkOutputCalled})),
+            ["A-OUT-1 fail you"],
+        ),
+    ],
+    "late_answers": [
+        (trace(m.OpcReceived("o")), trace((Kind.REFUSED, m.OpcReceived("o"))), ["A-BTN-1 warn you"]),
+        (trace((Kind.REFUSED, m.AddTapped())), trace((Kind.REFUSED, m.ProvisionSuccess())), ["A-BTN-1 warn you"]),
+        (trace((Kind.REFUSED, m.Opened(ID))), trace((Kind.REFUSED, m.CreateSuccess())), ["A-BTN-1 warn you"]),
+    ],
+    "deprecated_calls": [
+        (walked(A_BEFORE_0_4_0), walked(A_NOT_MIGRATED), ["A-OUT-1 warn you", "A-PROV-4 warn you"]),
+        (trace(m.CreateSdkOutputCalled()), deprecated(m.CreateSdkOutputCalled()), ["A-OUT-1 warn you"]),
+        (trace(PROVISION), deprecated(PROVISION), ["A-PROV-4 warn you"]),
+    ],
+    "configuration_issue": [
+        (walked(), walked(device=Device(scheme_configured=False)), ["A-CAN-6 fail operator"]),
+        (trace(ASKED, WAITING), walked(device=Device(verification_pending=True)), ["A-CAN-6 note nobody"]),
+        (trace(ASKED), trace(ASKED, WAITING, ASKED, REPORTED), ["A-CAN-6 fail operator"]),
+        (trace(WAITING), trace(ASKED, WAITING, (Kind.REFUSED, m.AddTapped()), REPORTED), ["A-CAN-6 note nobody"]),
+    ],
+    "crossed_instruments": [
+        (trace(m.Opened(ID), REQUESTED), trace(m.Opened("PIOTHER"), REQUESTED), ["API-3 fail you"]),
+        (trace(m.Opened("PIOTHER"), m.Opened(ID), REQUESTED), trace(REQUESTED), ["API-3 fail you"]),
+    ],
+}
+ROWS = [(name, *row) for name, rows in CASES.items() for row in rows]
+
+
+def told(findings):
+    return [f"{one.rule} {one.level} {one.owner}" for one in findings]
+
+
+@pytest.mark.rule("A-BTN-1", "A-BTN-2", "A-CAN-6", "A-CREATE-2", "A-CREATE-3", "A-OUT-1", "A-PROV-4", "A-MIG-1")
+@pytest.mark.parametrize(("name", "good", "broken", "findings"), ROWS, ids=[f"{r[0]}-{r[3][-1]}" for r in ROWS])
+def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, broken, findings):
+    one = getattr(checks, name)
+    assert list(one(good)) == []
+    assert told(one(broken)) == findings
+    assert set(one(broken)) <= set(check(broken))
+
+
+def test_every_check_is_proven_and_in_the_list():
+    assert [one.__name__ for one in CHECKS] == [*CASES]
+    defined = [name for name, one in vars(checks).items() if inspect.isgeneratorfunction(one)]
+    assert sorted(defined) == sorted(CASES)
+
+
+@pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
+def test_a_run_where_all_is_well_has_no_findings(variant):
+    assert check(walked(variant)) == []
+
+
+def possible():
+    """Every finding that any case above gives."""
+    return {finding for _, _, broken, _ in ROWS for finding in check(broken)}
+
+
+def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
+    for finding in possible():
+        assert rule(finding.rule).id == finding.rule
+        assert finding.text.endswith(".")
+        assert finding.todo.endswith((".", ")"))
+        assert str(finding) == (
+            f"{finding.level.value.upper()} {finding.rule} (owner: {finding.owner.value}) {finding.text} {finding.todo}"
+        )
+
+
+def test_every_rule_that_a_table_of_the_module_names_exists():
+    named = {one.rule for one in SYMPTOMS.values()} | {row[0] for row in STATUSES.values()}
+    assert {rule(one).id for one in named} == named
+
+
+def test_every_owner_and_every_level_occurs_but_the_scheme_which_only_a_person_can_tell():
+    assert {finding.level for finding in possible()} == set(Level)
+    assert {finding.owner for finding in possible()} == set(Owner) - {Owner.SCHEME}
+
+
+REACHED_BY = {
+    m.InvalidSdkInput: lambda: walked(seed=8, back_end=Bench().back_end),
+    m.WalletPayNotSupported: lambda: walked(device=Device(wallet_pay_supported=False)),
+    m.CanProvisionError: lambda: walked(device=Device(can_provision=m.CanProvisionError("IOException"))),
+    m.UnknownFailure: lambda: walked(device=Device(can_provision=m.UnknownFailure())),
+    m.ApiError: lambda: walked(device=Device(allowlisted=False)),
+    m.SdkOutputFailed: lambda: fed(m.SdkOutputFailed("no wallet")),
+    m.ApiFailed: lambda: walked(payment_instrument_id=".."),
+}
+
+
+def fed(event):
+    """A tap before 0.4.0 whose createSdkOutput ends in `event`; the stand-in itself never fails there."""
+    bench = Bench(A_BEFORE_0_4_0)
+    bench.open()
+    bench._ports[m.CreateSdkOutput] = lambda _command: (0.1, event)
+    return bench.tap()
+
+
+def test_every_symptom_can_be_reached_on_a_bench():
+    assert set(REACHED_BY) == set(SYMPTOMS)
+    for message, run in REACHED_BY.items():
+        symptom = SYMPTOMS[message]
+        found = [f for f in check(run()) if (f.rule, f.todo) == (symptom.rule, symptom.todo)]
+        assert len(found) == 1, message
+        assert "{" not in found[0].text
+
+
+def test_a_failed_create_sdk_output_gives_the_button_back():
+    made = fed(m.SdkOutputFailed("no wallet"))
+    assert [type(record.message) for record in made][-2:] == [m.SdkOutputFailed, m.EnableButton]
+
+
+def test_every_special_failure_is_a_case_that_a_device_can_play():
+    assert set(FAILURES) <= set(DEVICE_FAILURES)
+
+
+@pytest.mark.rule("A-ALLOW-1")
+def test_an_app_that_is_not_allowlisted_is_told_what_is_needed():
+    (found,) = check(walked(device=Device(allowlisted=False)))
+    assert "15009" in found.text
+    assert "application id and fingerprint are not allowlisted" in found.todo
+
+
+def test_findings_come_in_the_order_of_time_and_the_same_each_time():
+    made = walked(replace(A_FROM_0_4_0, guarded=False), 4)
+    found = check(made)
+    assert [one.at for one in found] == sorted(one.at for one in found)
+    assert check(made) == found
+
+
+def test_a_finding_cannot_be_changed():
+    found = Finding("API-3", Level.FAIL, Owner.YOU, "a", "b", 0.0)
+    with pytest.raises(AttributeError):
+        found.rule = "API-4"
+
+
+@pytest.mark.rule("REL-3")
+@given(st.text(min_size=12, alphabet=st.characters(codec="ascii", categories=["L", "N"])))
+def test_no_finding_shows_opaque_data(canary):
+    for message in (
+        m.CreateCalled(SdkInput(canary)),
+        m.FetchOpcCalled(ID, SdkOutput(canary)),
+        m.OpcReceived(SdkInput(canary)),
+    ):
+        for kind in Kind:
+            assert not any(canary in str(one) for one in check(trace((kind, message))))

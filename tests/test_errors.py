@@ -1,0 +1,82 @@
+"""The tree of errors is the one that is drawn, and each error says what it holds."""
+
+import re
+
+import pytest
+
+from workbook import errors
+from workbook.api.protocol import RedactedRequest
+from workbook.errors import did_you_mean
+
+REQUEST = RedactedRequest("GET", "https://simulated.invalid/x", 0)
+CALL = {"request": REQUEST, "elapsed": 1.5, "attempts": 2}
+TREE = {
+    "ConfigurationError": "WorkbookError",
+    "ParameterError": "ConfigurationError",
+    "OpaqueDataError": "WorkbookError",
+    "OutOfOrderError": "WorkbookError",
+    "DefinitionError": "WorkbookError",
+    "ActivationDataError": "WorkbookError",
+    "NotSentError": "ActivationDataError",
+    "MaybeSentError": "ActivationDataError",
+    "DeadlineError": "ActivationDataError",
+    "ApiStatusError": "ActivationDataError",
+    "ResponseTooLargeError": "ActivationDataError",
+    "MalformedResponseError": "ActivationDataError",
+    "SdkInputError": "MalformedResponseError",
+}
+
+
+def classes():
+    return {name: one for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, Exception)}
+
+
+def test_the_tree_is_as_it_is_told_here():
+    parents = {name: one.__bases__[0].__name__ for name, one in classes().items() if name != "WorkbookError"}
+    assert parents == TREE
+
+
+def test_the_tree_is_as_it_is_drawn_in_the_docstring():
+    drawn, above = {}, ["WorkbookError"]
+    for line in errors.__doc__.splitlines():
+        if found := re.match(r"([│ ]*)[├└]── (\w+)", line):
+            depth = len(found[1]) // 4
+            drawn[found[2]] = above[depth]
+            above[depth + 1 :] = [found[2]]
+    assert drawn == TREE
+
+
+def test_every_error_says_what_it_is():
+    assert all(one.__doc__ for one in classes().values())
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, parent in TREE.items() if "Activation" in parent or "Malformed" in parent]
+)
+def test_an_error_of_a_call_keeps_the_request_the_time_and_the_attempts(name):
+    more = {"DeadlineError": {"sent": True}, "ApiStatusError": {"status": 422, "body": b"no"}}.get(name, {})
+    error = getattr(errors, name)("what happened", **CALL, **more)
+    assert (str(error), error.request, error.elapsed, error.attempts) == ("what happened", REQUEST, 1.5, 2)
+    assert {key: getattr(error, key) for key in more} == more
+
+
+def test_opaque_data_names_its_layer():
+    assert errors.OpaqueDataError("no", layer="quoted").layer == "quoted"
+
+
+@pytest.mark.parametrize("name", ["ConfigurationError", "ParameterError", "OpaqueDataError"])
+def test_what_is_a_wrong_value_is_a_value_error_as_well(name):
+    assert issubclass(getattr(errors, name), ValueError)
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "said"),
+    [
+        ("quotde", ["quoted", "cut off"], "Did you mean 'quoted'?"),
+        ("xyz", ["quoted", "cut off"], "Known: cut off, quoted."),
+        ("", ["b", "a"], "Known: a, b."),
+        ("x", [], "Known: ."),
+    ],
+)
+def test_a_misspelt_name_is_met_with_the_nearest_or_with_all(word, known, said):
+    assert did_you_mean(word, known) == said
