@@ -16,7 +16,7 @@ from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryP
 
 settings.register_profile(
     "api",
-    max_examples=10_000 if os.environ.get("WORKBOOK_THOROUGH") else 2_000,
+    max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 2_000,
     deadline=None,
     derandomize=True,
     database=None,
