@@ -69,11 +69,11 @@ CASES = {
         (trace(m.CreateSuccess()), trace(m.InvalidSdkInput("cut off")), ["A-CREATE-3 fail you"]),
         (trace(m.CreateSuccess()), trace(m.WalletPayNotSupported()), ["A-CREATE-2 warn operator"]),
         (trace(m.CanBeProvisioned()), trace(m.CanProvisionError("IOException")), ["A-CAN-3 warn you"]),
-        (trace(m.AlreadyExistsInWallet()), trace(m.UnknownFailure()), ["A-CAN-4 warn wallet provider"]),
-        (trace(m.CanBeProvisioned()), trace(m.ApiError(15009)), ["A-CAN-5 warn wallet provider"]),
+        (trace(m.AlreadyExistsInWallet()), trace(m.UnknownFailure()), ["A-CAN-4 warn you"]),
+        (trace(m.CanBeProvisioned()), trace(m.ApiError(15009)), ["A-CAN-5 warn operator"]),
         (trace(m.SdkOutputCreated(ID, "o")), trace(m.SdkOutputFailed("no wallet")), ["A-ASYNC-1 fail you"]),
         (answered(200), trace((Kind.EXCHANGE, m.ApiFailed("DeadlineError", "late"))), ["API-9 fail you"]),
-        (trace((Kind.REFUSED, m.UnknownFailure())), trace(m.UnknownFailure()), ["A-CAN-4 warn wallet provider"]),
+        (trace((Kind.REFUSED, m.UnknownFailure())), trace(m.UnknownFailure()), ["A-CAN-4 warn you"]),
     ],
     "statuses": [
         (answered(200), answered(400), ["API-6 fail you"]),
@@ -88,8 +88,8 @@ CASES = {
         (trace(m.ProvisionSuccess()), failed("Canceled"), ["A-PROV-3 note nobody"]),
         (trace(m.ProvisionSuccess()), failed("InvalidSdkInput"), ["A-PROV-3 fail you"]),
         (trace(m.ProvisionSuccess()), failed("OpcFetchError"), ["A-PROV-3 fail you"]),
-        (trace(m.ProvisionSuccess()), failed("Timeout"), ["A-PROV-3 warn wallet provider"]),
-        (trace((Kind.REFUSED, m.ProvisionFailure("Timeout"))), failed(""), ["A-PROV-3 warn wallet provider"]),
+        (trace(m.ProvisionSuccess()), failed("Timeout"), ["A-PROV-3 warn you"]),
+        (trace((Kind.REFUSED, m.ProvisionFailure("Timeout"))), failed(""), ["A-PROV-3 warn you"]),
     ],
     "overlapping_taps": [
         (walked(), walked(replace(A_FROM_0_4_0, guarded=False), 3), ["A-BTN-1 fail you", "A-BTN-2 fail you"]),
@@ -185,9 +185,9 @@ def test_every_rule_that_a_table_of_the_module_names_exists():
     assert {rule(one).id for one in named} == named
 
 
-def test_every_owner_and_every_level_occurs_but_the_scheme_which_only_a_person_can_tell():
+def test_every_level_occurs_and_every_owner_that_a_trace_can_tell():
     assert {finding.level for finding in possible()} == set(Level)
-    assert {finding.owner for finding in possible()} == set(Owner) - {Owner.SCHEME}
+    assert {finding.owner for finding in possible()} == set(Owner) - {Owner.SCHEME, Owner.WALLET_PROVIDER}
 
 
 REACHED_BY = {
@@ -231,7 +231,7 @@ def test_every_special_failure_is_a_case_that_a_device_can_play():
 def test_an_app_that_is_not_allowlisted_is_told_what_is_needed():
     (found,) = check(walked(device=Device(allowlisted=False)))
     assert "15009" in found.text
-    assert "application id and fingerprint are not allowlisted" in found.todo
+    assert "have the application id and the fingerprint allowlisted (A-ALLOW-2)" in found.todo
 
 
 def test_findings_come_in_the_order_of_time_and_the_same_each_time():

@@ -84,19 +84,19 @@ SYMPTOMS: dict[type[Message], Symptom] = {
     ),
     m.WalletPayNotSupported: Symptom(
         "A-CREATE-2", Level.WARN, Owner.OPERATOR, "The wallet payment service is not supported here.",
-        "Hide the button. If it should work, ask whether the card is set up for this wallet.",
+        "Check whether the card is set up for this wallet; until it is, the app hides its button.",
     ),
     m.CanProvisionError: Symptom(
         "A-CAN-3", Level.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",
         "Log the throwable, offer no button, and ask again when the page is opened again.",
     ),
     m.UnknownFailure: Symptom(
-        "A-CAN-4", Level.WARN, Owner.WALLET_PROVIDER, "canProvision ended in UnknownFailure.",
+        "A-CAN-4", Level.WARN, Owner.YOU, "canProvision ended in UnknownFailure.",
         "Offer no button and ask again later. If it stays, check that the app is allowlisted (A-ALLOW-1).",
     ),
     m.ApiError: Symptom(
-        "A-CAN-5", Level.WARN, Owner.WALLET_PROVIDER, "The wallet provider's API answered {r.status_code}.",
-        "Look the statusCode up. 15009 means that application id and fingerprint are not allowlisted (A-ALLOW-2).",
+        "A-CAN-5", Level.WARN, Owner.OPERATOR, "The wallet provider's API answered {r.status_code}.",
+        "Look the statusCode up. 15009: have the application id and the fingerprint allowlisted (A-ALLOW-2).",
     ),
     m.SdkOutputFailed: Symptom(
         "A-ASYNC-1", Level.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
@@ -157,7 +157,7 @@ FAILURES: dict[str, tuple[Level, Owner, str]] = {
 }
 """The failures (sdk-a) that call for something of their own."""
 
-ANY_FAILURE = (Level.WARN, Owner.WALLET_PROVIDER, "Enable the button again and say that the card was not added.")
+ANY_FAILURE = (Level.WARN, Owner.YOU, "Enable the button again and say that the card was not added.")
 
 
 def failures(trace: Trace) -> Iterator[Finding]:
