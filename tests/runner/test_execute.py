@@ -199,3 +199,10 @@ def test_a_check_that_cannot_be_read_is_failed(data):
     outputs = [{"data": {"application/vnd.workbook.check+json": data}}]
     text = json.dumps({"cells": [{"outputs": outputs}, {"cell_type": "markdown"}]})
     assert [check.passed for check in read_checks(text)] == [False]
+
+
+def test_a_real_api_without_its_settings_is_refused_before_anything_runs(tmp_path):
+    request = Request(names=[], given={"source": "api"}, out=tmp_path / "out", notebooks=None, limit=60)
+    with pytest.raises(ConfigurationError, match="WORKBOOK_BASE_URL"):
+        run(request)
+    assert not (tmp_path / "out").exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.parameters import Parameters
+from workbook.parameters import Parameters, Source
 from workbook.runner.execute import Job, declared_parameters, one_line, run_notebook
 from workbook.runner.kernel import Fleet
 from workbook.runner.outcome import Interrupted, NotebookRun
@@ -85,12 +85,22 @@ def _run_all(chosen: Sequence[Path], job: Job) -> Report:
 def _parameters(request: Request, chosen: Sequence[Path]) -> dict[str, Any]:
     given = dict(request.given)
     file = given.get("sdk_output_file")
-    values = Parameters.from_strings(given).as_papermill()
+    parameters = Parameters.from_strings(given)
+    values = parameters.as_papermill()
     if file is not None:
         # the kernel works beside the notebooks; the command line speaks of the current directory
         values["sdk_output_file"] = _existing(file)
+    if parameters.source is Source.API:
+        _reachable_settings(parameters)
     _somebody_listens(given, chosen)
     return {name: value for name, value in values.items() if name in given}
+
+
+def _reachable_settings(parameters: Parameters) -> None:
+    """Address and key are there and allowed; better said once before a run than by every notebook in it."""
+    from workbook.desk import Desk  # noqa: PLC0415  # brings the HTTP client
+
+    Desk(parameters).client.close()
 
 
 def _existing(file: str) -> str:

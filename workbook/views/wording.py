@@ -68,8 +68,8 @@ def _says(message: m.Message) -> str:
 
 def _status(status: int) -> str:
     """A status code with its registered phrase."""
-    known = {one.value: one.phrase for one in HTTPStatus}
-    return f"{status} {known.get(status, '(not a registered status)')}"
+    known = {str(one.value): one.phrase for one in HTTPStatus}
+    return f"{status} {known.get(str(status), '(not a registered status)')}"
 
 
 def _sources(basis: str) -> str:
