@@ -318,7 +318,7 @@ def test_what_is_allowed_now_is_what_the_table_has_rows_for():
     bench = Bench()
     assert bench.allowed == (m.Opened,)
     bench.open()
-    assert bench.allowed == (m.AddTapped, m.CanProvisionCalled)
+    assert bench.allowed == (m.AddTapped, m.CanProvisionCalled, m.Opened)
     assert repr(bench) == "Bench('from-0.4.0', button shown, button shown, 14 records)"
 
 

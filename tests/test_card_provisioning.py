@@ -240,13 +240,21 @@ def test_a_call_out_of_order_raises_says_what_is_possible_and_changes_nothing(na
     assert hand.add(client) == m.ProvisionSuccess()
 
 
-def test_when_nothing_is_possible_any_more_the_refusal_says_to_begin_anew():
+@pytest.mark.rule("A-CAN-6")
+def test_a_card_that_was_added_and_is_still_offered_may_be_asked_about_again():
     hand = Hand(device=Device(scheme_configured=False))
     client = hand.ready()
     hand.add(client)
-    client.can_provision()
-    with pytest.raises(OutOfOrderError, match="Possible now: nothing; create a new one"):
-        client.can_provision()
+    assert [client.can_provision() for _ in range(2)] == [m.CanBeProvisioned()] * 2
+
+
+def test_adding_once_more_completes_a_pending_identity_check():
+    hand = Hand(device=Device(verification_pending=True))
+    client = hand.ready()
+    hand.add(client)
+    assert client.can_provision() == m.CanBeProvisioned()
+    assert hand.add(client) == m.ProvisionSuccess()
+    assert client.can_provision() == m.AlreadyExistsInWallet()
 
 
 @given(st.sampled_from(VARIANTS), st.lists(st.sampled_from(["can", "provider", "opc", "output"]), max_size=8))

@@ -19,7 +19,7 @@ ENDS = {
     "wallet payment not supported": ("unavailable", "hidden", False, ["A-CREATE-2"]),
     "canProvision ends in Error": ("not offered", "hidden", False, ["A-CAN-3"]),
     "canProvision ends in UnknownFailure": ("not offered", "hidden", False, ["A-CAN-4"]),
-    "card not configured at the scheme": ("configuration issue", "hidden", True, ["A-CAN-6"]),
+    "card not configured at the scheme": ("added, yet still offered", "shown", True, ["A-CAN-6"]),
     "cardholder cancels": ("failed", "shown", False, ["A-PROV-3"]),
     "wallet times out": ("failed", "shown", False, ["A-PROV-3"]),
 }

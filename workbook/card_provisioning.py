@@ -185,7 +185,7 @@ class CardProvisioning:
 
     def _refusal(self, call: Event) -> str:
         allowed = self._possible()
-        possible = ", ".join(text for event, text in CALLS.items() if event in allowed) or "nothing; create a new one"
+        possible = ", ".join(text for event, text in CALLS.items() if event in allowed)
         return f"{CALLS[type(call)]} cannot be called while '{self._bench.state}'. Possible now: {possible}."
 
 

@@ -172,15 +172,15 @@ ON_TAP = {
     ),
     "added, yet CanBeProvisioned": (
         {"device": lambda: Device(scheme_configured=False)},
-        confirming + "CanBeProvisioned HideButton ReportToContact",
-        "configuration issue",
-        "hidden",
+        confirming + "CanBeProvisioned ShowButton ReportToContact",
+        "added, yet still offered",
+        "shown",
     ),
     "added, identity check pending": (
         {"device": lambda: Device(verification_pending=True)},
-        confirming + "VerificationPending CanBeProvisioned HideButton ReportToContact",
-        "configuration issue",
-        "hidden",
+        confirming + "VerificationPending CanBeProvisioned ShowButton ReportToContact",
+        "added, yet still offered",
+        "shown",
     ),
     "cancelled": (
         {"device": lambda: Device(provision_failure="Canceled")},

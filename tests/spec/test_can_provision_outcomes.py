@@ -60,4 +60,4 @@ def test_what_the_cardholder_sees(device, button):
 def test_can_be_provisioned_for_a_card_that_is_there_is_reported_to_the_contact():
     bench = Bench(device=Device(scheme_configured=False))
     assert bench.walk().select(m.ReportToContact)
-    assert bench.state is State.CONFIGURATION_ISSUE
+    assert bench.state is State.STILL_OFFERED

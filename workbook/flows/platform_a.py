@@ -48,14 +48,14 @@ class State(StrEnum):
     ADDED = "added"
     CONFIRMING = "asking once more"
     IN_WALLET = "in the wallet"
-    CONFIGURATION_ISSUE = "configuration issue"
+    STILL_OFFERED = "added, yet still offered"
     NOT_OFFERED = "not offered"
     UNAVAILABLE = "unavailable"
     FAILED = "failed"
 
 
 S = State
-FINAL = (S.ADDED, S.IN_WALLET, S.CONFIGURATION_ISSUE, S.NOT_OFFERED, S.UNAVAILABLE, S.FAILED)
+FINAL = (S.ADDED, S.IN_WALLET, S.STILL_OFFERED, S.NOT_OFFERED, S.UNAVAILABLE, S.FAILED)
 BUSY = (S.TAPPED, S.MAKING_OUTPUT, S.POSTING, S.OPC_READY, S.ORCHESTRATING, S.FETCHING_OPC, S.PROVISIONING)
 """The states in which an attempt is under way, so the button is disabled (A-BTN-1)."""
 
@@ -76,7 +76,7 @@ UNTIL_TAP: Rows = (
     *row(S.FAILED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
     *row((S.READY, S.IN_WALLET, S.NOT_OFFERED, S.FAILED), m.CanProvisionCalled, S.CHECKING, m.AskCanProvision,
          rules="A-CAN-1", source="assumed"),
-    *row((S.IN_WALLET, S.NOT_OFFERED, S.UNAVAILABLE, S.FAILED, S.CONFIGURATION_ISSUE), m.Opened, S.FETCHING,
+    *row((S.READY, S.IN_WALLET, S.NOT_OFFERED, S.UNAVAILABLE, S.FAILED), m.Opened, S.FETCHING,
          m.GetActivationData, rules="API-10 REL-7", source="assumed"),
 )  # fmt: skip
 """Steps 1 to 4: the GET, create, canProvision, and the button that is shown or hidden."""
@@ -105,12 +105,19 @@ WALLET: Rows = (
     *row(S.PROVISIONING, m.ProvisionFailure, S.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
     *row(S.ADDED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-2", source="assumed"),
     *row(S.CONFIRMING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
-    *row(S.CONFIRMING, m.CanBeProvisioned, S.CONFIGURATION_ISSUE, m.HideButton, m.ReportToContact,
-         rules="A-CAN-6"),
+    *row(S.CONFIRMING, m.CanBeProvisioned, S.STILL_OFFERED, m.ShowButton, m.ReportToContact, rules="A-CAN-1 A-CAN-6"),
     *row(S.CONFIRMING, m.CanProvisionError, S.IN_WALLET, m.HideButton, rules="A-CAN-3", source="assumed"),
     *row(S.CONFIRMING, m.UnknownFailure, S.IN_WALLET, m.HideButton, rules="A-CAN-4", source="assumed"),
-)  # fmt: skip
-"""The wallet provider's flow has run; the app asks once more, and a wrong answer is a card configuration issue."""
+    *row(S.STILL_OFFERED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-6", source="assumed"),
+    *row(S.STILL_OFFERED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
+    *row((S.ADDED, S.STILL_OFFERED), m.Opened, S.FETCHING, m.GetActivationData, rules="API-10 REL-7", source="assumed"),
+)
+"""The wallet provider's flow has run, and the app asks once more.
+
+CanBeProvisioned for a card that was just added is a card configuration issue, to be reported (A-CAN-6). The button is
+shown all the same (A-CAN-1): an app cannot tell it from a card whose identity check is pending, which provision
+completes (sdk-a).
+"""
 
 API_ERROR: Rows = (
     *row(S.CHECKING, m.ApiError, S.NOT_OFFERED, m.HideButton, rules="A-CAN-5", source="assumed"),

@@ -118,8 +118,14 @@ class SdkA:
         failure = refused or self._forced()
         self._used.add(opc)
         if failure is None:
-            self.device.cards.add(self._payment_instrument_id)
+            self._added()
         return self.device.latencies.wallet, failure or m.ProvisionSuccess()
+
+    def _added(self) -> None:
+        """The card is in the wallet; adding it once more completes a pending identity check (sdk-a)."""
+        device = self.device
+        device.verification_pending = device.verification_pending and self._payment_instrument_id not in device.cards
+        device.cards.add(self._payment_instrument_id)
 
     def _forced(self) -> Event | None:
         reason = self.device.provision_failure

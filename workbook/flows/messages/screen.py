@@ -60,5 +60,5 @@ class EnableButton(Command):
 class ReportToContact(Command):
     """Report the card to the operator's implementation contact (A-CAN-6)."""
 
-    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "card configuration issue: report it"
+    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "was added, is still offered: report it"
     rules = ("A-CAN-6",)
