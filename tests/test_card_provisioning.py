@@ -139,6 +139,23 @@ def test_an_activity_provider_that_cannot_be_called_is_refused(provider):
         CardProvisioning.create("x", provider)
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: CardProvisioning.create(None), "activity_provider must be a function"),
+        (
+            lambda: CardProvisioning.create("x", activity, variant="q"),
+            "variant is 'q'; allowed: a Variant, such as desk",
+        ),
+        (lambda: CardProvisioning.create("x", activity, variant=None), "variant is None; allowed: a Variant"),
+        (lambda: CardProvisioning.create("x", activity, device="phone"), r"device is 'phone'; allowed: a Device\("),
+    ],
+)
+def test_a_setting_of_another_kind_is_explained(call, told):
+    with pytest.raises(ConfigurationError, match=told):
+        call()
+
+
 # ---------------------------------------------------------------- provision
 
 
@@ -170,6 +187,24 @@ def test_a_provider_without_fetch_opc_is_refused_before_anything_happens(provide
     with pytest.raises(ConfigurationError, match="opc_provider needs a method fetch_opc"):
         client.provision(opc_provider=provider, **NAMED)
     assert client.trace.to_jsonl() == before
+
+
+class Short:
+    def fetch_opc(self, sdk_output):
+        return sdk_output
+
+
+class Named:
+    def fetch_opc(self, *, payment_instrument_id, sdk_output):
+        return sdk_output
+
+
+@pytest.mark.rule("A-OPC-1")
+@pytest.mark.parametrize("provider", [Short(), Named()])
+def test_a_fetch_opc_that_cannot_take_both_arguments_is_refused_and_told_why(provider):
+    client = Hand().ready()
+    with pytest.raises(ConfigurationError, match=r"both given by position\. This one cannot be called so: \w+"):
+        client.provision(opc_provider=provider, **NAMED)
 
 
 @pytest.mark.rule("A-OUT-1", "A-PROV-4")

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from workbook import cli
+from workbook.simulation.seal import Seal
+from workbook.simulation.world import INSTRUMENT_IDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CANARY = "canary-0123456789"
-COMMANDS = ("lab", "serve", "run", "render", "doctor", "rules")
+COMMANDS = ("lab", "serve", "sdk-output", "run", "render", "doctor", "rules")
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +64,16 @@ def test_nothing_heavy_is_imported(word):
     ("words", "told"),
     [
         (["rnu"], "No command 'rnu'. Did you mean 'run'?"),
-        (["run", "--frob"], "unrecognized arguments: --frob"),
+        (["run", "--frob"], "unrecognized arguments: --frob. Try: workbook run --help"),
+        (["run", "--hlep"], "unrecognized arguments: --hlep. Did you mean '--help'? Try: workbook run --help"),
+        (["serve", "--sede", "7"], "unrecognized arguments: --sede 7. Did you mean '--seed'?"),
+        (["run", f"--api-key={CANARY}"], "unrecognized arguments: --api-key. Try: workbook run --help"),
+        (["doctor", "me"], "unrecognized arguments: me. Try: workbook doctor --help"),
+        (["--hlep"], "unrecognized arguments: --hlep. Did you mean '--help'? Try: workbook --help"),
+        (["run", "1"], "No notebook '1'. Did you mean '01'? Notebooks: 00_start_here, "),
+        (["sdk-output", "PISIMULATED1"], "No payment instrument 'PISIMULATED1'. Did you mean 'PISIMULATED0"),
+        (["sdk-output", "--seed", "-1"], "seed must be a whole number from 0 to 4294967295, not -1."),
+        (["serve", "--seed", "4294967296"], "seed must be a whole number from 0 to 4294967295, not 4294967296."),
         (["run", "-p", CANARY], "-p needs NAME=VALUE"),
         (["run", "-p", "seed=1", "-p", "seed=2"], "-p seed was given twice."),
         (["run", "--time-limit", "soon"], "invalid float value: 'soon'"),
@@ -93,8 +104,19 @@ def test_a_key_as_a_parameter_is_refused_without_echo(tmp_path, capsys):
 def test_rules_are_printed(capsys):
     assert cli.main(["rules", "A-CAN-1"]) == 0
     assert capsys.readouterr().out.startswith("A-CAN-1 (must): ")
+    assert cli.main(["rules", "a-can-1"]) == 0
+    assert capsys.readouterr().out.startswith("A-CAN-1 (must): ")
     assert cli.main(["rules"]) == 0
     assert len(capsys.readouterr().out.splitlines()) > 50
+
+
+def test_each_sdk_output_is_another_one(capsys):
+    for _ in range(2):
+        assert cli.main(["sdk-output", INSTRUMENT_IDS[1], "--seed", "8"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first != second
+    opened = Seal(8).open(first)
+    assert (opened.content, opened.payment_instrument_id) == ("output", INSTRUMENT_IDS[1])
 
 
 @pytest.mark.parametrize("debug", [False, True])
@@ -155,7 +177,8 @@ def test_a_whole_run_says_and_writes_no_key(tmp_path):
     out = tmp_path / "report"
     done = command("run", "--notebooks", str(tmp_path), "--out", str(out), WORKBOOK_API_KEY=CANARY)
     assert done.returncode == 3
-    assert "ValueError in cell [1]: [key]: no key in the executed notebook" in done.stderr
+    told = "ValueError in the cell that begins 'import os, sys': [key]: no key in the executed notebook"
+    assert told in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
     assert CANARY not in done.stderr + done.stdout
     assert sorted(path.name for path in out.iterdir()) == ["a.ipynb", "junit.xml", "run.json"]

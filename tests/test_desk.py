@@ -209,6 +209,48 @@ def test_a_wrong_parameter_is_refused_without_repeating_a_key(parameters):
     assert CANARY not in str(caught.value)
 
 
+BASE, KEY = "WORKBOOK_BASE_URL", "WORKBOOK_API_KEY"
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "missing"),
+    [
+        ({}, {}, [BASE, KEY]),
+        ({BASE: "", KEY: ""}, {}, [BASE, KEY]),
+        ({KEY: CANARY}, {}, [BASE]),
+        ({BASE: "https://h"}, {}, [KEY]),
+        ({}, {"base_url": "https://h"}, [KEY]),
+    ],
+)
+def test_all_missing_settings_are_named_at_once_in_a_notebooks_words(monkeypatch, settings, given, missing):
+    for name in (BASE, KEY):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(ConfigurationError) as caught:
+        open_desk(source="api", **given)
+    told = str(caught.value)
+    assert f"lacks: {', '.join(missing)}. Set them" in told
+    assert ("parameter base_url" in told) is (BASE in missing)
+    assert "pass" not in told
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda desk: desk.asked("PUT"), "method is 'PUT'; allowed: GET, POST."),
+        (lambda desk: desk.asked(None), "method is None; allowed: GET, POST."),
+        (lambda desk: desk.create("0.4.0"), "flow is '0.4.0'; allowed: before-0.4.0, from-0.4.0."),
+        (lambda desk: desk.create(["x"]), "flow is a value of type list; allowed: before-0.4.0"),
+        (lambda desk: desk.bench("from-0.4.0"), "flow is 'from-0.4.0'; allowed: a Variant"),
+    ],
+)
+def test_a_wrong_argument_of_the_desk_is_explained(call, told):
+    with pytest.raises(ParameterError) as caught:
+        call(open_desk())
+    assert told in str(caught.value)
+
+
 @pytest.mark.parametrize("source", [*Source])
 def test_the_limits_of_each_source_are_told(source):
     told = limits(source.value).text()

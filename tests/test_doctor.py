@@ -1,3 +1,7 @@
+import signal
+import subprocess
+import sys
+import time
 from importlib.metadata import PackageNotFoundError
 
 import pytest
@@ -117,3 +121,15 @@ def test_findings_come_one_by_one():
     checks = [lambda: seen.append(1) or Health("a", ok=True, text=""), lambda: seen.append(2)]
     assert next(doctor.examine(checks)).name == "a"
     assert seen == [1]
+
+
+def test_ctrl_c_while_the_kernel_starts_is_no_finding():
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "workbook", "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline().startswith("ok   python")
+    assert process.stdout.readline().split()[1] == "packages"
+    time.sleep(0.3)  # no kernel has answered by then
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "workbook: interrupted\n")

@@ -18,7 +18,8 @@ def test_a_check_leaves_its_fact_for_the_runner():
     bundle = check("<b>", passed=False, rule="A-CAN-2", otherwise="<i>")._repr_mimebundle_(include=None, exclude=None)
     assert bundle == {
         "text/plain": "✗ <b> (A-CAN-2): <i>",
-        "text/html": '<p><span role="img" aria-label="failed">✗</span> <b>&lt;b&gt;</b> (A-CAN-2): &lt;i&gt;</p>',
+        "text/html": '<p><span role="img" aria-label="failed">✗</span> <b>&lt;b&gt;</b> '
+        '(<span style="white-space:nowrap">A-CAN-2</span>): &lt;i&gt;</p>',
         CHECK_MIMETYPE: {"name": "<b>", "passed": False, "rule": "A-CAN-2"},
     }
 
@@ -39,6 +40,25 @@ def test_a_check_needs_a_name_and_a_real_rule():
         check(" ", passed=True)
     with pytest.raises(ParameterError, match="No rule 'A-CAN-99'"):
         check("a", passed=True, rule="A-CAN-99")
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: check(None), "the fact, as a short sentence, not None"),
+        (lambda: check(7, passed=True), "the fact, as a short sentence, not 7"),
+        (lambda: check("the button is shown"), "needs True or False, not None: compare first"),
+        (lambda: check("a", passed=True, rule=3), "A rule's id is text such as 'A-CAN-2', not int"),
+        (lambda: check("a", passed=True, rule=""), "No rule ''"),
+        (lambda: check("a", passed=False, otherwise=3), "otherwise is what a reader should do, as text, not 3"),
+        (lambda: expect("ParameterError", int), "needs a class of errors first.*, not 'ParameterError'"),
+        (lambda: expect(int, int), "needs a class of errors first"),
+        (lambda: expect(ValueError, 5), r"calls the function itself, and was given 5\. Write expect"),
+    ],
+)
+def test_a_wrong_argument_is_explained(call, told):
+    with pytest.raises(ParameterError, match=told):
+        call()
 
 
 def test_an_expected_error_is_shown():

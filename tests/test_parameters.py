@@ -2,8 +2,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from workbook.errors import ParameterError
+from workbook.api.address import encode_id
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.parameters import (
+    LONGEST_ID,
     SEED_LIMIT,
     SIMULATED_INSTRUMENT,
     Parameters,
@@ -90,6 +92,35 @@ def test_a_wrong_value_says_what_is_allowed(values, told):
 def test_a_cells_seed_is_not_converted(seed):
     with pytest.raises(ParameterError, match="whole number"):
         Parameters.of(seed=seed)
+
+
+LONG = "x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"payment_instrument_id": LONG}, "(100000 characters); allowed: at most 1000 characters, as the API gave it."),
+        ({"source": LONG}, "(100000 characters); allowed: simulated, api."),
+        ({LONG: 1}, "(100000 characters). Known: "),
+        ({"seed": 10**5000}, "not a whole number of 16610 bits."),
+        ({"payment_instrument_id": 10**5000}, "the number a whole number of 16610 bits"),
+        ({"seed": -1}, "a whole number from 0 to 4294967295, not -1."),
+        ({"seed": [1]}, "not a value of type list."),
+    ],
+)
+def test_a_message_stays_short_whatever_was_given(values, told):
+    with pytest.raises(ParameterError) as caught:
+        Parameters.of(**values)
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_longest_id_is_the_clients():
+    assert Parameters.of(payment_instrument_id="x" * LONGEST_ID)
+    encode_id("x" * LONGEST_ID)
+    with pytest.raises(ConfigurationError, match="longer"):
+        encode_id("x" * (LONGEST_ID + 1))
 
 
 def test_a_password_in_the_address_is_refused_and_not_echoed():

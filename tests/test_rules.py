@@ -73,12 +73,31 @@ def test_rules_are_chosen_by_level_in_the_ledgers_order():
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("A-CAN-7", "Did you mean 'A-CAN-"), ("a-can-1", "Known: "), ("", "Known: A-ALLOW-1, ")],
+    [
+        ("A-CAN-7", "Did you mean 'A-CAN-"),
+        ("a-btn-1", "Did you mean 'A-BTN-1'?"),
+        (" A-BTN-1", "Did you mean 'A-BTN-1'?"),
+        ("", "Known: A-ALLOW-1, "),
+    ],
 )
 def test_an_unknown_id_is_explained(name, hint):
     with pytest.raises(ParameterError) as caught:
         rule(name)
     assert str(caught.value).startswith(f"No rule {name!r}. {hint}")
+
+
+@pytest.mark.parametrize("wrong", [3, None, ["A-BTN-1"], {}])
+def test_what_is_no_id_is_refused(wrong):
+    with pytest.raises(
+        ParameterError, match=rf"text such as 'A-CAN-2', not {type(wrong).__name__}; give one at a time"
+    ):
+        rule(wrong)
+
+
+def test_a_long_id_is_not_repeated_whole():
+    with pytest.raises(ParameterError) as caught:
+        rule("x" * 100_000)
+    assert len(str(caught.value)) < 2_000
 
 
 def test_the_ledger_cannot_be_changed():

@@ -2,14 +2,23 @@
 
 import pytest
 
-from workbook.errors import ApiStatusError, MalformedResponseError, ParameterError, ResponseTooLargeError, SdkInputError
+from workbook.app import App
+from workbook.errors import (
+    ApiStatusError,
+    ConfigurationError,
+    MalformedResponseError,
+    ParameterError,
+    ResponseTooLargeError,
+    SdkInputError,
+)
 from workbook.flows import messages as m
 from workbook.lesson import Shown
 from workbook.rules import rule
-from workbook.scenes import DEVICES, ask, create_with, open_card, practice_client, walk
-from workbook.simulation.canned import CANNED
+from workbook.scenes import DEVICES, MOST_TAPS, ask, create_with, open_card, practice_client, walk
+from workbook.simulation.canned import CANNED, CannedService
 from workbook.simulation.damage import DAMAGES
 from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.rule_card import show_rules
 
 BOTH = ("before-0.4.0", "from-0.4.0")
 
@@ -145,6 +154,57 @@ def test_the_role_is_needed():
 def test_a_misspelt_name_is_explained(call, hint):
     with pytest.raises(ParameterError, match=f"Did you mean '{hint}'"):
         call()
+
+
+LONG = "x" * 100_000
+WRONG = {
+    "device": (lambda: walk(device=7), "device is 7; allowed: ready, card already in the wallet, "),
+    "device list": (lambda: open_card(["ready"]), "device is a value of type list; allowed: ready, "),
+    "device long": (lambda: walk(LONG), "(100000 characters). Known: "),
+    "variant": (lambda: walk(variant=0.4), "variant is 0.4; allowed: before-0.4.0, from-0.4.0."),
+    "taps text": (lambda: walk(taps="2"), "taps is '2'; allowed: a whole number from 0 to 20."),
+    "taps below": (lambda: walk(taps=-1), "taps is -1; allowed: a whole number from 0 to 20."),
+    "taps half": (lambda: walk(taps=1.5), "taps is 1.5; allowed: a whole number"),
+    "taps bool": (lambda: walk(taps=True), "taps is True; allowed: a whole number"),
+    "taps above": (lambda: walk(taps=10**9), "taps is 1000000000; allowed: a whole number from 0 to 20."),
+    "guarded": (lambda: walk(guarded="no"), "guarded is 'no'; allowed: True, False."),
+    "app": (lambda: walk(app=5), "app is 5; allowed: an App(...) from workbook.app"),
+    "app class": (lambda: walk(app=App), "app is a value of type type; allowed: an App(...)"),
+    "no function": (
+        lambda: walk(app=App(fetch_opc=5)),
+        "App's fetch_opc needs a method fetch_opc(payment_instrument_id",
+    ),
+    "one argument": (lambda: walk(app=App(fetch_opc=lambda one: one)), "cannot be called so: too many positional"),
+    "damage": (lambda: create_with(5), "damage is 5; allowed: none, decoded, "),
+    "damaged variant": (lambda: create_with("none", None), "variant is None; allowed: before-0.4.0, "),
+    "answer": (lambda: ask(answer=200), "answer is 200; allowed: sdkInput missing, "),
+    "no answer": (lambda: ask(None), "answer is None; allowed: sdkInput missing, "),
+    "practice": (lambda: practice_client(200), "answer is 200; allowed: sdkInput missing, "),
+    "canned": (lambda: CannedService(200), "No answer 200. Did you mean "),
+    "role": (lambda: practice_client(role="maybe"), "role is 'maybe'; allowed: True, False."),
+    "key": (lambda: practice_client(api_key=5), "api_key must be a string, not int."),
+    "rules": (lambda: show_rules(3), "A rule's id is text such as 'A-CAN-2', not int"),
+    "rules list": (lambda: show_rules(["API-1"]), "not list; give one at a time."),
+    "no rules": (show_rules, 'Name some: show_rules("A-CAN-1", "API-13").'),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_argument_says_what_is_allowed(name):
+    call, told = WRONG[name]
+    with pytest.raises(ConfigurationError) as caught:
+        call()
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_as_many_taps_as_are_allowed_can_be_played():
+    assert walk(taps=0).button == "shown"
+    assert len(walk(taps=MOST_TAPS, guarded=False).trace.select(m.AddTapped)) == MOST_TAPS
+
+
+def test_a_function_that_hides_its_parameters_is_called_all_the_same():
+    assert walk(app=App(fetch_opc=max)).state == "failed"
 
 
 def test_a_scene_shows_its_end_its_picture_and_its_findings():

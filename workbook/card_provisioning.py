@@ -9,6 +9,7 @@ The app's button is not here, so nothing guards against calling twice: that is t
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -16,19 +17,19 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from workbook.api.opaque import SdkInput
 from workbook.app import App, CardAddress
 from workbook.bench import Bench
-from workbook.errors import ConfigurationError, OpaqueDataError, OutOfOrderError
+from workbook.errors import ConfigurationError, OpaqueDataError, OutOfOrderError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
-from workbook.flows.variants import A_FROM_0_4_0
+from workbook.flows.variants import A_FROM_0_4_0, Variant
+from workbook.parameters import quoted
+from workbook.simulation.device import Device
 from workbook.trace import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from workbook.bench import Port
     from workbook.flows.messages import Command, Event
-    from workbook.flows.variants import Variant
-    from workbook.simulation.device import Device
+    from workbook.loop import Port
     from workbook.trace import Trace
 
     CreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.InvalidSdkInput
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     CreateSdkOutputResult = m.SdkOutputCreated | m.SdkOutputFailed
     ProvisionResult = m.ProvisionSuccess | m.ProvisionFailure
 
-__all__ = ["CardAddress", "CardProvisioning", "OpcProvider"]
+__all__ = ["CardAddress", "CardProvisioning", "OpcProvider", "check_fetch_opc"]
 
 
 CALLS: dict[type[Event], str] = {
@@ -91,7 +92,7 @@ class CardProvisioning:
     @staticmethod
     def create(
         sdk_input: SdkInput | str,
-        activity_provider: Callable[[], object],
+        activity_provider: Callable[[], object] | None = None,
         *,
         variant: Variant = A_FROM_0_4_0,
         device: Device | None = None,
@@ -101,7 +102,7 @@ class CardProvisioning:
 
         Args:
             sdk_input: as the API sent it.
-            activity_provider: returns the UI activity; any callable does here.
+            activity_provider: returns the UI activity; needed, and any callable does here.
             variant: which SDK plays.
             device: the phone it runs on.
             seed: the simulated service's seed.
@@ -110,10 +111,10 @@ class CardProvisioning:
             CreateSuccess with `card_provisioning`, WalletPayNotSupported or InvalidSdkInput.
 
         Raises:
-            ConfigurationError: `activity_provider` cannot be called.
+            ConfigurationError: `activity_provider` is missing or cannot be called, or `variant` or `device`
+                is not of its kind.
         """
-        if not callable(activity_provider):
-            raise ConfigurationError("activity_provider must be a function that returns the UI activity.")
+        _check_settings(activity_provider, variant, device)
         idle = App(calls=MappingProxyType({}))
         bench = HandBench(replace(variant, guarded=False), device=device, app=idle, seed=seed)
         bench.state = State.FETCHED
@@ -149,7 +150,7 @@ class CardProvisioning:
         """Add the card: with `opc_provider` from 0.4.0 (A-PROV-2), with `sdk_input` before (A-PROV-4).
 
         Raises:
-            ConfigurationError: both forms at once, or neither; or the provider has no fetch_opc.
+            ConfigurationError: both forms at once, or neither; or the provider has no fetch_opc of two arguments.
             OutOfOrderError: the document does not allow it here; before 0.4.0, create_sdk_output comes first.
         """
         if (opc_provider is None) == (sdk_input is None):
@@ -162,8 +163,7 @@ class CardProvisioning:
         return cast("ProvisionResult", self._call(m.ProvisionCalled(opc, card_display_name, card_address)))
 
     def _provision_with(self, provider: OpcProvider, name: str, address: CardAddress) -> ProvisionResult:
-        if not callable(getattr(provider, "fetch_opc", None)):
-            raise ConfigurationError("opc_provider needs a method fetch_opc(payment_instrument_id, sdk_output).")
+        check_fetch_opc(getattr(provider, "fetch_opc", None), "opc_provider")
         self._bench.app = replace(self._bench.app, fetch_opc=provider.fetch_opc)
         return cast("ProvisionResult", self._call(m.ProvisionWithProviderCalled(name, address)))
 
@@ -187,6 +187,37 @@ class CardProvisioning:
         allowed = self._possible()
         possible = ", ".join(text for event, text in CALLS.items() if event in allowed)
         return f"{CALLS[type(call)]} cannot be called while '{self._bench.state}'. Possible now: {possible}."
+
+
+def check_fetch_opc(function: object, whose: str) -> None:
+    """Make sure that the SDK can call this fetchOpc; a compiler would (A-OPC-1).
+
+    Raises:
+        ConfigurationError: it is no function of two arguments; the message begins with `whose`.
+    """
+    if not callable(function):
+        raise ConfigurationError(f"{whose} needs a method fetch_opc(payment_instrument_id, sdk_output).")
+    try:
+        inspect.signature(function).bind("payment_instrument_id", "sdk_output")
+    except TypeError as error:
+        raise ConfigurationError(
+            f"{whose} needs a method fetch_opc(payment_instrument_id, sdk_output), both given by position. "
+            f"This one cannot be called so: {error}."
+        ) from None
+    except ValueError:  # a function in C may not tell its parameters; then the call will
+        return
+
+
+def _check_settings(activity_provider: object, variant: object, device: object) -> None:
+    if not callable(activity_provider):
+        raise ConfigurationError("activity_provider must be a function that returns the UI activity.")
+    if not isinstance(variant, Variant):
+        raise ParameterError(
+            f"variant is {quoted(variant)}; allowed: a Variant, such as desk.variant, A_BEFORE_0_4_0 or A_FROM_0_4_0 "
+            "from workbook.flows.variants."
+        )
+    if not isinstance(device, Device | None):
+        raise ParameterError(f"device is {quoted(device)}; allowed: a Device(...) from workbook.simulation.device.")
 
 
 def _opaque(text: SdkInput | str | None) -> Any:

@@ -11,13 +11,14 @@ import signal
 import sys
 import threading
 import traceback
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from workbook.errors import ParameterError, WorkbookError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 USAGE: Final = 2
 INTERRUPTED: Final = 130
@@ -41,6 +42,13 @@ _RENDER_CODES: Final = "exit codes: 0 done, or nothing differs; 1 with --check, 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ParameterError(f"{message}. Try: {self.prog} --help")
+
+    def unrecognized(self, words: Sequence[str]) -> NoReturn:
+        """Refuse words that mean nothing here; what stands after a = may be a secret, and is not repeated."""
+        names = [word.partition("=")[0] for word in words]
+        close = get_close_matches(names[0], self._option_string_actions, n=1)
+        hint = f". Did you mean {close[0]!r}?" if close else "."
+        raise ParameterError(f"unrecognized arguments: {' '.join(names)}{hint} Try: {self.prog} --help")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -70,8 +78,10 @@ def _dispatch(argv: list[str]) -> int:
     parser, commands = _parsers()
     word = argv[0] if argv else "--help"
     if not word.startswith("-") and word not in commands:
-        raise ParameterError(f"No command {word!r}. {did_you_mean(word, commands)}")
-    options = parser.parse_args(argv or ["--help"])
+        raise ParameterError(f"No command {word[:40]!r}. {did_you_mean(word, commands)}")
+    options, unknown = parser.parse_known_args(argv or ["--help"])
+    if unknown:
+        commands.get(word, parser).unrecognized(unknown)
     handler: Callable[[argparse.Namespace], int] | None = getattr(options, "handler", None)
     if handler is None:
         raise ParameterError(f"Which command? {did_you_mean('', commands)}")
@@ -93,17 +103,18 @@ def _unexpected(error: Exception) -> int:
     return UNEXPECTED
 
 
-def _parsers() -> tuple[_Parser, Sequence[str]]:
+def _parsers() -> tuple[_Parser, Mapping[str, _Parser]]:
     parser = _Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     _add_lab(commands)
     _add_serve(commands)
+    _add_sdk_output(commands)
     _add_run(commands)
     _add_render(commands)
     _add(commands, "doctor", _doctor, "look at this machine: versions, kernel, ports, clock")
     _add_rules(commands)
-    return parser, tuple(commands.choices)
+    return parser, commands.choices
 
 
 def _version() -> str:
@@ -141,7 +152,19 @@ def _add_serve(commands: Any) -> None:
     parser = _add(commands, "serve", _serve, "serve the simulated API over HTTP")
     parser.add_argument("--host", default="127.0.0.1", help="default: %(default)s")
     parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
-    parser.add_argument("--json", action="store_true", help="print the address as JSON")
+    parser.add_argument("--json", action="store_true", help="print the address, the key and sdkOutputs as JSON")
+    parser.add_argument("--quiet", action="store_true", help="do not log each request on stderr")
+    _add_seed(parser, "of all that the simulation makes up")
+
+
+def _add_sdk_output(commands: Any) -> None:
+    parser = _add(commands, "sdk-output", _sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
+    parser.add_argument("id", nargs="?", metavar="ID", help="of the payment instrument; default: the first one")
+    _add_seed(parser, "the one that the server was started with")
+
+
+def _add_seed(parser: _Parser, what: str) -> None:
+    parser.add_argument("--seed", type=int, default=7, metavar="N", help=f"{what}; default: %(default)s")
 
 
 def _add_run(commands: Any) -> None:
@@ -184,7 +207,23 @@ def _lab(options: argparse.Namespace) -> int:
 def _serve(options: argparse.Namespace) -> int:
     from workbook.simulation.server import serve  # noqa: PLC0415  # uvicorn: 85 ms
 
-    return serve(host=options.host, port=options.port, as_json=options.json)
+    seed = _seed(options.seed)
+    return serve(host=options.host, port=options.port, as_json=options.json, seed=seed, quiet=options.quiet)
+
+
+def _sdk_output(options: argparse.Namespace) -> int:
+    from workbook.parameters import Parameters  # noqa: PLC0415
+    from workbook.simulation.server import fresh_output  # noqa: PLC0415
+
+    wanted = Parameters().payment_instrument_id if options.id is None else options.id
+    print(fresh_output(wanted, seed=_seed(options.seed)))
+    return 0
+
+
+def _seed(number: int) -> int:
+    from workbook.parameters import Parameters  # noqa: PLC0415
+
+    return Parameters.of(seed=number).seed
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -217,6 +256,7 @@ def _render(options: argparse.Namespace) -> int:
 def _doctor(_: argparse.Namespace) -> int:
     from workbook.doctor import examine  # noqa: PLC0415
 
+    _end_like_ctrl_c()
     findings = [_printed(finding) for finding in examine()]
     return 0 if all(finding.ok for finding in findings) else 1
 
@@ -229,7 +269,7 @@ def _printed(thing: Any) -> Any:
 def _rules(options: argparse.Namespace) -> int:
     from workbook.rules import rule, rules  # noqa: PLC0415
 
-    for each in [rule(options.id)] if options.id else rules():
+    for each in rules() if options.id is None else [rule(options.id.strip().upper())]:
         print(each)
     return 0
 

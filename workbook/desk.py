@@ -8,6 +8,7 @@ Nothing in the environment switches the source; it only supplies the address and
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
@@ -19,10 +20,10 @@ from workbook.api.protocol import Settings, build_get, build_post
 from workbook.back_end import BackEnd
 from workbook.bench import Bench
 from workbook.card_provisioning import CardProvisioning
-from workbook.errors import ConfigurationError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, Variant, variant
-from workbook.parameters import Parameters, Source
+from workbook.parameters import VARIANTS, Parameters, Source, quoted
 from workbook.simulation.direct import ORIGIN, DirectApi
 from workbook.simulation.service import Service
 from workbook.simulation.transport import SimulatedTransport
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 MAX_FILE = 1_048_576
 """The largest sdkOutput file that is read, in bytes."""
+
+METHODS = ("GET", "POST")
+"""The two calls of the API."""
 
 SIMULATED_LIMITS = {
     "GET": "simulated: marked data, bound to the instrument",
@@ -153,7 +157,13 @@ class Desk:
         return SdkOutput(_read(Path(self.parameters.sdk_output_file)))
 
     def asked(self, method: str = "GET") -> dict[str, str]:
-        """What the client sends for `GET` or `POST`, with the key left out (API-1 to API-6)."""
+        """What the client sends for `GET` or `POST`, with the key left out (API-1 to API-6).
+
+        Raises:
+            ParameterError: it is another method.
+        """
+        if method not in METHODS:
+            raise ParameterError(f"method is {quoted(method)}; allowed: {', '.join(METHODS)}.")
         settings = Settings(ORIGIN, SIMULATED_KEY)
         built = build_get(settings, self.payment_instrument_id)
         body = "none"
@@ -164,7 +174,13 @@ class Desk:
         return {"request": f"{built.method} {built.url.removeprefix(ORIGIN)}", **shown, "body": body}
 
     def bench(self, flow: Variant | None = None, *, device: Device | None = None, app: App | None = None) -> Bench:
-        """A bench whose back end asks this desk's API; by default with the variant of the parameters."""
+        """A bench whose back end asks this desk's API; by default with the variant of the parameters.
+
+        Raises:
+            ParameterError: `flow` is no Variant.
+        """
+        if not isinstance(flow, Variant | None):
+            raise ParameterError(f"flow is {quoted(flow)}; allowed: a Variant, such as A_NOT_MIGRATED.")
         return Bench(
             flow or self.variant,
             self.payment_instrument_id,
@@ -175,7 +191,13 @@ class Desk:
         )
 
     def create(self, flow: str | None = None, *, device: Device | None = None) -> Any:
-        """CardProvisioning.create with simulated activation data; by default for the parameters' variant."""
+        """CardProvisioning.create with simulated activation data; by default for the parameters' variant.
+
+        Raises:
+            ParameterError: `flow` is no variant's name, or `device` no Device.
+        """
+        if flow is not None and flow not in VARIANTS:
+            raise ParameterError(f"flow is {quoted(flow)}; allowed: {', '.join(VARIANTS)}.")
         return CardProvisioning.create(
             self.activation_data(),
             _activity,
@@ -192,6 +214,7 @@ class Desk:
 
     def _client(self) -> ActivationDataClient:
         if self.real:
+            _settings_are_there(self.parameters)
             return ActivationDataClient(base_url=self.parameters.base_url)
         return ActivationDataClient(base_url=ORIGIN, api_key=SIMULATED_KEY, transport=self._transport)
 
@@ -223,6 +246,18 @@ def limits(source: str = Source.SIMULATED) -> Facts:
     return facts(f"source = {chosen.value!r}", LIMITS[chosen])
 
 
+def _settings_are_there(parameters: Parameters) -> None:
+    """All that is missing is named at once, in the words of a notebook: a client's arguments are not at hand there."""
+    address = () if parameters.base_url else ("WORKBOOK_BASE_URL",)
+    missing = [name for name in (*address, "WORKBOOK_API_KEY") if not os.environ.get(name)]
+    other = " The address may also be given as the parameter base_url." if "WORKBOOK_BASE_URL" in missing else ""
+    if missing:
+        raise ConfigurationError(
+            f"source='api' needs settings that the environment lacks: {', '.join(missing)}. "
+            f"Set them, then start JupyterLab or the command again.{other}"
+        )
+
+
 def _world(parameters: Parameters) -> World:
     """The default world, which also knows the instrument of these parameters."""
     world = World(seed=parameters.seed)
@@ -237,10 +272,10 @@ def _read(path: Path) -> str:
             data = file.read(MAX_FILE + 1)
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"Cannot read sdk_output_file {str(path)!r}: {type(error).__name__}.") from None
+        raise ConfigurationError(f"Cannot read sdk_output_file {quoted(str(path))}: {type(error).__name__}.") from None
     if len(data) > MAX_FILE:
         raise ConfigurationError(
-            f"sdk_output_file {str(path)!r} is larger than {MAX_FILE} bytes; that is no sdkOutput."
+            f"sdk_output_file {quoted(str(path))} is larger than {MAX_FILE} bytes; that is no sdkOutput."
         )
     return text.removesuffix("\n").removesuffix("\r")
 

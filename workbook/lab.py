@@ -16,6 +16,7 @@ import time
 import urllib.request
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
@@ -128,7 +129,7 @@ class Lab:
             except KeyboardInterrupt:
                 return 0
             finally:
-                _end(process)
+                self._end(process)
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + READY_WITHIN
@@ -140,10 +141,24 @@ class Lab:
             time.sleep(0.1)
 
     def _answers(self) -> bool:
-        url = f"http://{HOST}:{self.port}/api/status"
-        request = urllib.request.Request(url, headers={"Authorization": f"token {self.token}"})
+        return self._call("GET", "/api/status", within=2.0)
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        """Ask first: a signal would do, but the server writes a line about it on the terminal."""
+        try:
+            if process.poll() is None and self._call("POST", "/api/shutdown", within=ENDS_WITHIN):
+                process.wait(ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            _stop(process)
+
+    def _call(self, method: str, path: str, *, within: float) -> bool:
+        """Whether the server answers this with 200 within so many seconds."""
+        url, headers = f"http://{HOST}:{self.port}{path}", {"Authorization": f"token {self.token}"}
+        request = urllib.request.Request(url, headers=headers, method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with suppress(OSError), opener.open(request, timeout=2) as answer:
+        with suppress(OSError, HTTPException), opener.open(request, timeout=within) as answer:
             return bool(answer.status == 200)  # noqa: PLR2004  # OK
         return False
 
@@ -179,7 +194,7 @@ def free_port(wanted: int | None = None) -> int:
     raise ConfigurationError(f"{which} taken or not allowed; choose another with --port.")
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.terminate()
     try:

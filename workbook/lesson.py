@@ -11,12 +11,15 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from workbook.errors import ParameterError
+from workbook.parameters import quoted
 from workbook.rules import rule as look_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
+WHOLE: Final = "white-space:nowrap"
+"""The style of a rule's id, which a narrow page would break at its hyphens."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -53,9 +56,9 @@ class Check:
     def _repr_html_(self) -> str:
         verdict = "passed" if self.passed else "failed"
         told = "" if self.passed or not self.otherwise else f": {escape(self.otherwise)}"
+        rule = f' (<span style="{WHOLE}">{escape(self.rule)}</span>)' if self.rule else ""
         return (
-            f'<p><span role="img" aria-label="{verdict}">{self._mark}</span> '
-            f"<b>{escape(self.name)}</b>{escape(self._rule)}{told}</p>"
+            f'<p><span role="img" aria-label="{verdict}">{self._mark}</span> <b>{escape(self.name)}</b>{rule}{told}</p>'
         )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
@@ -86,17 +89,20 @@ class Shown:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def check(name: str, passed: bool, *, rule: str | None = None, otherwise: str = "") -> Check:  # noqa: FBT001  # reads as a sentence: check("the button is shown", button.visible)
+def check(name: str, passed: bool | None = None, *, rule: str | None = None, otherwise: str = "") -> Check:  # noqa: FBT001  # reads as a sentence: check("the button is shown", button.visible)
     """State a fact; never raises because the fact does not hold.
 
     Raises:
-        ParameterError: the name is empty, `passed` is not a bool, or there is no such rule.
+        ParameterError: the name is no text or empty, `passed` is missing or not a bool, `otherwise` is no text,
+            or there is no such rule.
     """
+    if not isinstance(name, str) or not name.strip():
+        raise ParameterError(f"A check needs a name: the fact, as a short sentence, not {quoted(name)}.")
     if not isinstance(passed, bool):
-        raise ParameterError(f"check({name!r}) needs True or False, not {type(passed).__name__}: compare first.")
-    if not name.strip():
-        raise ParameterError("A check needs a name: the fact, as a short sentence.")
-    return Check(name, passed, rule and look_up(rule).id, otherwise)
+        raise ParameterError(f"check({quoted(name)}, ...) needs True or False, not {quoted(passed)}: compare first.")
+    if not isinstance(otherwise, str):
+        raise ParameterError(f"otherwise is what a reader should do, as text, not {quoted(otherwise)}.")
+    return Check(name, passed, None if rule is None else look_up(rule).id, otherwise)
 
 
 def expect(error_type: type[Exception], call: Callable[..., object], *args: Any, **kwargs: Any) -> Shown | Check:
@@ -106,7 +112,17 @@ def expect(error_type: type[Exception], call: Callable[..., object], *args: Any,
 
     Returns:
         The error; or a failed check when nothing, or another kind of error, was raised.
+
+    Raises:
+        ParameterError: `error_type` is no class of errors, or `call` is no function.
     """
+    if not (isinstance(error_type, type) and issubclass(error_type, Exception)):
+        raise ParameterError(f"expect needs a class of errors first, such as ParameterError, not {quoted(error_type)}.")
+    if not callable(call):
+        raise ParameterError(
+            f"expect calls the function itself, and was given {quoted(call)}. "
+            "Write expect(ParameterError, walk, device=7), not expect(ParameterError, walk(device=7))."
+        )
     try:
         call(*args, **kwargs)
     except error_type as error:

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 VARIANTS: Final = ("before-0.4.0", "from-0.4.0")
 SEED_LIMIT: Final = 2**32
 SIMULATED_INSTRUMENT: Final = "PISIMULATED00000000000001"
+LONGEST_ID: Final = 1000
+"""Characters of a payment instrument id; the client takes no longer one."""
 
 _KEY_WORDS: Final = ("key", "token", "secret", "password", "passwd", "credential", "authorization")
+_LONGEST_QUOTE: Final = 60  # characters
+_LONGEST_NUMBER: Final = 128  # bits
 
 
 class Source(StrEnum):
@@ -104,6 +108,17 @@ def parameter_names() -> tuple[str, ...]:
     return tuple(field.name for field in fields(Parameters))
 
 
+def quoted(value: object) -> str:
+    """A value as an error may repeat it: short, and nothing of an object but its type."""
+    if isinstance(value, str) and len(value) > _LONGEST_QUOTE:
+        return f"{value[:_LONGEST_QUOTE]!r}... ({len(value)} characters)"
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a whole number of {value.bit_length()} bits"  # Python refuses to write the longest ones
+    if value is None or isinstance(value, str | int | float):
+        return repr(value)
+    return f"a value of type {type(value).__name__}"
+
+
 def _known(name: str) -> None:
     if name in parameter_names():
         return
@@ -112,23 +127,26 @@ def _known(name: str) -> None:
             f"{name!r} looks like a key. A parameter is saved in the notebook's file, so keys come from the "
             "environment variable WORKBOOK_API_KEY, never from a cell or a command line."
         )
-    raise ParameterError(f"No parameter {name!r}. {did_you_mean(name, parameter_names())}")
+    raise ParameterError(f"No parameter {quoted(name)}. {did_you_mean(name, parameter_names())}")
 
 
 def _choice(name: str, value: object, allowed: Any) -> Any:
     texts = [str(item) for item in allowed]
     if not isinstance(value, str) or value not in texts:
-        raise ParameterError(f"{name} is {_quoted(value)}; allowed: {', '.join(texts)}.")
+        raise ParameterError(f"{name} is {quoted(value)}; allowed: {', '.join(texts)}.")
     return Source(value) if allowed is Source else value
 
 
 def _identifier(value: object) -> None:
     if isinstance(value, int | float):
         raise ParameterError(
-            f"payment_instrument_id arrived as the number {value!r:.40}, so leading zeros may already be lost. "
+            f"payment_instrument_id arrived as the number {quoted(value)}, so leading zeros may already be lost. "
             "Send text: quote it in the cell, or use papermill's -r, which never converts."
         )
-    _text("payment_instrument_id", value)
+    if len(_text("payment_instrument_id", value)) > LONGEST_ID:
+        raise ParameterError(
+            f"payment_instrument_id is {quoted(value)}; allowed: at most {LONGEST_ID} characters, as the API gave it."
+        )
 
 
 def _address(value: object) -> None:
@@ -163,16 +181,10 @@ def _text(name: str, value: object) -> str:
 
 def _seed(value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < SEED_LIMIT:
-        raise ParameterError(f"seed must be a whole number from 0 to {SEED_LIMIT - 1}, not {_quoted(value)}.")
+        raise ParameterError(f"seed must be a whole number from 0 to {SEED_LIMIT - 1}, not {quoted(value)}.")
 
 
 def _whole_number(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,10}", text):
-        raise ParameterError(f"seed must be a whole number from 0 to {SEED_LIMIT - 1}, not {_quoted(text)}.")
+        raise ParameterError(f"seed must be a whole number from 0 to {SEED_LIMIT - 1}, not {quoted(text)}.")
     return int(text)
-
-
-def _quoted(value: object) -> str:
-    return (
-        f"{value!r:.60}" if isinstance(value, str | bool | float | None) else f"a value of type {type(value).__name__}"
-    )

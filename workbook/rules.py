@@ -69,7 +69,11 @@ def rule(rule_id: str) -> Rule:
     Raises:
         ParameterError: there is none; the message names the nearest.
     """
-    try:
-        return _ledger()[rule_id]
-    except KeyError:
-        raise ParameterError(f"No rule {rule_id!r}. {did_you_mean(rule_id, _ledger())}") from None
+    if not isinstance(rule_id, str):
+        raise ParameterError(
+            f"A rule's id is text such as 'A-CAN-2', not {type(rule_id).__name__}; give one at a time."
+        )
+    found = _ledger().get(rule_id)
+    if found is None:
+        raise ParameterError(f"No rule {rule_id[:40]!r}. {did_you_mean(rule_id.strip().upper()[:40], _ledger())}")
+    return found

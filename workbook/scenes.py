@@ -10,15 +10,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbook.api import ActivationDataClient, RetryPolicy
+from workbook.app import App
 from workbook.bench import Bench
-from workbook.card_provisioning import CardProvisioning
-from workbook.checks import check
+from workbook.card_provisioning import CardProvisioning, check_fetch_opc
 from workbook.errors import ActivationDataError, ParameterError, did_you_mean
 from workbook.flows import messages as m
-from workbook.flows.variants import variant as variant_named
+from workbook.flows.variants import VARIANTS
 from workbook.lesson import expect
-from workbook.simulation.canned import CannedService
-from workbook.simulation.damage import damaged
+from workbook.parameters import quoted
+from workbook.scene import Staged
+from workbook.simulation.canned import CANNED, CannedService
+from workbook.simulation.damage import DAMAGES, damaged
 from workbook.simulation.device import NOT_ALLOWLISTED, Device
 from workbook.simulation.direct import ORIGIN, DirectApi
 from workbook.simulation.service import Service
@@ -28,8 +30,6 @@ from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential,
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from workbook.app import App
-    from workbook.checks import Finding
     from workbook.lesson import Check, Shown
     from workbook.trace import Trace
 
@@ -50,9 +50,12 @@ DEVICES: Mapping[str, Callable[[], Device]] = {
 }
 """The phones that a scene may be set on."""
 
+MOST_TAPS = 20
+"""How many taps a scene plays at most: they take two seconds, and the picture can still be read."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Scene:
+class Scene(Staged):
     """What came of a run.
 
     Attributes:
@@ -68,29 +71,14 @@ class Scene:
     in_wallet: bool
 
     @property
-    def findings(self) -> list[Finding]:
-        """What the checks make of it."""
-        return check(self.trace)
-
-    @property
     def summary(self) -> dict[str, str]:
         """The end of it, in four lines."""
         return {
             "ended": self.state,
             "add button": self.button,
             "card in the wallet": "yes" if self.in_wallet else "no",
-            "took": f"{self.trace[-1].at:.2f} s of virtual time",
+            "took": self.took,
         }
-
-    def __repr__(self) -> str:
-        from workbook.views.scene import show  # noqa: PLC0415  # views read scenes, not the reverse
-
-        return show(self).text()
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        from workbook.views.scene import show  # noqa: PLC0415  # views read scenes, not the reverse
-
-        return show(self)._repr_mimebundle_()
 
 
 def open_card(device: str = "ready", variant: str = "from-0.4.0") -> Scene:
@@ -117,13 +105,16 @@ def walk(
     Args:
         device: one of `DEVICES`.
         variant: `before-0.4.0` or `from-0.4.0`.
-        taps: how often the cardholder taps, a tenth of a second apart.
+        taps: how often the cardholder taps, a tenth of a second apart; 0 to `MOST_TAPS`.
         guarded: False plays an app that does not disable its button (A-BTN-1).
         app: the issuer's app; by default the one that makes the variant's calls.
 
     Raises:
-        ParameterError: no device or variant has this name.
+        ParameterError: no device or variant has this name, or another argument is not of its kind.
     """
+    _check_taps(taps)
+    _check_switch("guarded", guarded)
+    _check_app(app)
     bench = _bench(device, variant, guarded=guarded, app=app)
     bench.open()
     if bench.button == "shown":
@@ -137,8 +128,10 @@ def create_with(damage: str = "none", variant: str = "from-0.4.0") -> Any:
     Raises:
         ParameterError: no damage or variant has this name.
     """
+    flow = _named(variant, VARIANTS, "variant")
+    _named(damage, DAMAGES, "damage")
     text = DirectApi().get(INSTRUMENT_IDS[0]).sdk_input.text
-    return CardProvisioning.create(damaged(text, damage), lambda: "activity", variant=variant_named(variant))
+    return CardProvisioning.create(damaged(text, damage), lambda: "activity", variant=flow)
 
 
 def practice_client(
@@ -152,8 +145,12 @@ def practice_client(
         api_key: what the client sends; the service knows the default only.
 
     Raises:
-        ParameterError: there is no answer of this name.
+        ParameterError: there is no answer of this name, or `role` is neither True nor False.
+        ConfigurationError: no header can carry the key.
     """
+    _check_switch("role", role)
+    if answer is not None:
+        _named(answer, CANNED, "answer")
     credential = Credential() if role else Credential(frozenset())
     service = Service(World(credentials={SIMULATED_KEY: credential})) if answer is None else CannedService(answer)
     transport = SimulatedTransport(service)
@@ -167,11 +164,12 @@ def ask(answer: str = "sdkInput missing") -> Shown | Check:
     Raises:
         ParameterError: there is no answer of this name.
     """
+    _named(answer, CANNED, "answer")
     return expect(ActivationDataError, practice_client(answer).get, INSTRUMENT_IDS[0])
 
 
 def _bench(device: str, variant: str, *, guarded: bool = True, app: App | None = None) -> Bench:
-    flow = replace(variant_named(variant), guarded=guarded)
+    flow = replace(_named(variant, VARIANTS, "variant"), guarded=guarded)
     return Bench(flow, device=_named(device, DEVICES, "device")(), app=app)
 
 
@@ -180,6 +178,27 @@ def _scene(bench: Bench) -> Scene:
 
 
 def _named(name: str, table: Mapping[str, Value], what: str) -> Value:
+    if not isinstance(name, str):
+        raise ParameterError(f"{what} is {quoted(name)}; allowed: {', '.join(table)}.")
     if name not in table:
-        raise ParameterError(f"No {what} {name!r}. {did_you_mean(name, table)}")
+        raise ParameterError(f"No {what} {quoted(name)}. {did_you_mean(name, table)}")
     return table[name]
+
+
+def _check_taps(taps: object) -> None:
+    if not isinstance(taps, int) or isinstance(taps, bool) or not 0 <= taps <= MOST_TAPS:
+        raise ParameterError(f"taps is {quoted(taps)}; allowed: a whole number from 0 to {MOST_TAPS}.")
+
+
+def _check_switch(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise ParameterError(f"{name} is {quoted(value)}; allowed: True, False.")
+
+
+def _check_app(app: object) -> None:
+    if app is None:
+        return
+    if not isinstance(app, App):
+        raise ParameterError(f"app is {quoted(app)}; allowed: an App(...) from workbook.app, such as App(fetch_opc=f).")
+    if app.fetch_opc is not None:
+        check_fetch_opc(app.fetch_opc, "App's fetch_opc")

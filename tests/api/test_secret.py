@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api.secret import MASK, Secret, check_key, guard_logs
+from workbook.api import ActivationDataClient
+from workbook.api.secret import MASK, MISSING, Secret, check_key, guard_logs
 from workbook.errors import ConfigurationError
 
 HEAVY = settings.get_profile("api")
@@ -32,6 +33,22 @@ def test_a_key_that_no_header_can_carry_is_refused_unseen(key, why):
     with pytest.raises(ConfigurationError, match=why) as caught:
         check_key(key)
     assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "key", "told"),
+    [
+        (None, None, f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url. {MISSING}"),
+        (None, "hush", "No base address is given. Set WORKBOOK_BASE_URL or pass base_url."),
+        ("https://h", None, "No API key is given. Set WORKBOOK_API_KEY or pass api_key."),
+    ],
+)
+def test_a_program_is_told_all_that_is_missing_at_once(monkeypatch, base_url, key, told):
+    for name in ("WORKBOOK_BASE_URL", "WORKBOOK_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigurationError) as caught:
+        ActivationDataClient(base_url, key)
+    assert str(caught.value) == told
 
 
 @pytest.mark.rule("REL-2")

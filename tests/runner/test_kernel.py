@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from xml.etree import ElementTree as ET
 
@@ -78,6 +79,40 @@ def test_a_fleet_hands_over_what_ended_when_it_is_interrupted():
     with pytest.raises(KeyboardInterrupt):
         Fleet().each(work, [0, 1], ended.append)
     assert ended == [0]
+
+
+def test_what_a_job_met_while_it_was_ended_does_not_stand_in_for_the_interrupt():
+    stopped = threading.Event()
+
+    def work(item):
+        if item == 1:
+            raise KeyboardInterrupt
+        stopped.wait(0.3)
+        raise RuntimeError("my kernel is gone")
+
+    ended = []
+    with pytest.raises(KeyboardInterrupt):
+        Fleet().each(work, [0, 1], ended.append)
+    assert ended == []
+
+
+LATE = """
+import atexit
+from workbook.runner.kernel import no_late_cleanup
+
+class Client:
+    def _cleanup_kernel(self):
+        raise AssertionError("nobody asked for it any more")
+
+client = Client()
+with no_late_cleanup(client):
+    atexit.register(client._cleanup_kernel)
+"""
+
+
+def test_nbclients_cleanup_at_the_exit_is_taken_back():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 def test_the_kernel_is_this_interpreters_even_if_the_home_has_another(tmp_path, monkeypatch):

@@ -10,6 +10,7 @@ from workbook.runner.outcome import (
     Passed,
     Raised,
     TimedOut,
+    explanation,
     worst,
 )
 from workbook.runner.report import Report
@@ -19,7 +20,7 @@ EVIL = 'a "quoted" <b> & \x00\x1b[31m\ufffe name\ud800'
 RUNS = (
     NotebookRun("00_ok", Passed(), 1.25, (CheckResult("fine", passed=True, rule="A-CAN-2"),), written=True),
     NotebookRun("01_bad", CheckFailed(), 2.0, (CheckResult(EVIL, passed=False),), written=True),
-    NotebookRun("02_error", Raised("ValueError", EVIL, 3), 0.5),
+    NotebookRun("02_error", Raised("ValueError", EVIL, f"\n{EVIL}\n1 / 0"), 0.5),
     NotebookRun("03_long", TimedOut(4.0), 4.0),
 )
 
@@ -30,6 +31,12 @@ def test_the_worst_end_decides():
     for count in range(1, len(ends) + 1):
         assert worst(reversed(ends[:count])) == ends[count - 1].exit_code
     assert worst([]) == 0
+
+
+def test_an_error_names_its_cell_by_the_first_line():
+    told = explanation(Raised("ValueError", "bad", f"\nfirst = {'x' * 99}\nsecond"))
+    assert told == f"ValueError in the cell that begins 'first = {'x' * 52}'... (107 characters): bad"
+    assert explanation(Raised("SystemExit", "early")) == "SystemExit: early"
 
 
 def test_run_json_is_versioned():

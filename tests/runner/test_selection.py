@@ -33,6 +33,12 @@ def test_an_unknown_name_is_answered_with_the_nearest_and_the_list(directory):
         select(["99"], directory)
 
 
+@pytest.mark.parametrize(("name", "hint"), [("1", "01"), ("002", "02"), ("0", "00")])
+def test_a_number_may_be_written_in_another_way_and_is_suggested(directory, name, hint):
+    with pytest.raises(ParameterError, match=rf"No notebook '{name}'\. Did you mean '{hint}'\? Notebooks: 00_"):
+        select([name], directory)
+
+
 def test_a_name_that_fits_two_is_refused(directory):
     (directory / "01_again.ipynb").write_text("{}")
     with pytest.raises(ParameterError, match="'01' fits 2 notebooks"):

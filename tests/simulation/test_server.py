@@ -1,7 +1,10 @@
 """The service on a real socket: what HTTP allows is taken, what does not end is bounded, and it stops when told."""
 
+import asyncio
 import json
+import re
 import resource
+import shlex
 import shutil
 import signal
 import socket
@@ -14,9 +17,10 @@ from http.client import HTTPConnection
 import pytest
 import requests
 
-from workbook.errors import ConfigurationError
+from workbook.api.opaque import SdkOutput
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.server import base_url, fresh_world, listening, running
+from workbook.simulation.server import application, base_url, fresh_output, fresh_world, listening, running
 from workbook.simulation.service import MAX_BODY, Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
 
@@ -279,13 +283,14 @@ def test_a_served_service_answers_and_stops_cleanly_when_told(number):
     process = started("as_json=True")
     try:
         told = json.loads(process.stdout.readline())
-        assert list(told) == ["base_url", "api_key", "payment_instrument_ids"]
+        assert list(told) == ["base_url", "api_key", "payment_instrument_ids", "sdk_outputs"]
         assert told["payment_instrument_ids"] == list(INSTRUMENT_IDS)
         connection = HTTPConnection(told["base_url"].removeprefix("http://"), timeout=10)
         connection.request("GET", PATH, headers={"x-api-key": told["api_key"]})
         assert connection.getresponse().status == 200
         process.send_signal(number)  # the connection is still open
-        assert process.communicate(timeout=10) == (b"", b"")
+        rest, log = process.communicate(timeout=10)
+        assert (rest, log.decode().splitlines()) == (b"", [f"GET {PATH} 200 {log.split()[3].decode()} ms"])
         connection.close()
     finally:
         process.kill()
@@ -305,7 +310,7 @@ def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
         process.communicate()
     lines = (first + rest).decode().splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == ["base_url", "api_key", "payment_instrument_ids"]
-    assert lines[3:] == ["Simulated data only. Stop with Ctrl-C."]
+    assert lines[-1] == "Simulated data only. Stop with Ctrl-C."
     assert (process.returncode, errors) == (0, b"")
 
 
@@ -326,3 +331,134 @@ def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
     assert done.returncode == 1
     assert done.stdout == ""
     assert "ConfigurationError: Cannot listen on 127.0.0.1" in done.stderr
+
+
+# ---------------------------------------------------------------- an sdkOutput to post, and a log
+
+
+@pytest.fixture
+def served():
+    """Starts servers as a person does; ends them, and gives what they logged."""
+    running_now = []
+
+    def start(arguments=""):
+        running_now.append(started(arguments))
+        return running_now[-1]
+
+    yield start
+    for process in running_now:
+        process.kill()
+        process.communicate()
+
+
+def posted(told, instrument, output):
+    headers = {"x-api-key": told["api_key"], "content-type": "application/json"}
+    url = f"{told['base_url']}{PATH.replace(ID, instrument)}"
+    return requests.post(url, headers=headers, json={"sdkOutput": output}, timeout=10, proxies={"http": ""})
+
+
+@pytest.mark.rule("API-2", "API-11")
+@pytest.mark.parametrize("seed", [7, 8])
+def test_each_instrument_has_an_sdk_output_that_is_exchanged_once(served, seed):
+    process = served(f"as_json=True, quiet=True, seed={seed}")
+    told = json.loads(process.stdout.readline())
+    assert list(told["sdk_outputs"]) == told["payment_instrument_ids"]
+    for instrument, output in told["sdk_outputs"].items():
+        assert posted(told, instrument, output).status_code == 200
+        assert "exchanged already" in posted(told, instrument, output).json()["detail"]
+        fresh = fresh_output(instrument, seed=seed)
+        assert posted(told, instrument, fresh).status_code == 200
+    assert posted(told, ID, fresh_output(ID, seed=seed + 1)).status_code == 422
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=10) == (b"", b"")
+
+
+def test_the_printed_commands_can_be_pasted(served):
+    process = served("seed=9")
+    lines = [process.stdout.readline().decode().strip() for _ in range(12)]
+    commands = [shlex.split(line) for line in lines if line.startswith("curl ")]
+    assert [content_of(curl(*words[1:]), 9) for words in commands] == ["activation", "opc"]
+    assert lines[-2].endswith("For another: workbook sdk-output --seed 9")
+
+
+def content_of(text, seed):
+    return Seal(seed).open(json.loads(text)["sdkInput"]).content
+
+
+def test_fresh_outputs_are_the_stand_ins_and_no_two_are_alike():
+    made = [SEAL.open(fresh_output()) for _ in range(50)]
+    assert len({one.serial for one in made}) == 50
+    assert all(one.claims["attempt"] == one.serial for one in made)
+    assert {(one.content, one.payment_instrument_id) for one in made} == {("output", ID)}
+    assert f"#{made[0].serial} " not in repr(SdkOutput(fresh_output()))
+    assert "SIMULATED output #" in repr(SdkOutput(fresh_output()))
+
+
+def test_an_unknown_instrument_gets_no_output():
+    with pytest.raises(ParameterError, match=f"No payment instrument 'PI'. Known: {ID}, "):
+        fresh_output("PI")
+
+
+def logged(target="/", *, method="GET", headers=(), body=b"", key=SIMULATED_KEY):
+    """The lines that one request leaves, without the milliseconds."""
+    path, _, query = target.partition("?")
+    given = [(b"x-api-key", key.encode()), *headers]
+    scope = {"type": "http", "method": method, "headers": given, "query_string": query.encode()}
+    lines = []
+
+    async def receive():
+        return {"type": "http.request", "body": body}
+
+    async def send(_message):
+        assert lines == []
+
+    asyncio.run(application(Service(), lines.append)(scope | {"raw_path": path.encode("latin-1")}, receive, send))
+    return [re.sub(r" \d+\.\d ms", "", line) for line in lines]
+
+
+JSON = [(b"content-type", b"application/json")]
+UNKNOWN_KEY = "The API key is not known here. Check which environment it belongs to."
+OTHER = PATH.replace(ID, "PI-9")
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+@pytest.mark.parametrize(
+    ("request_", "line"),
+    [
+        ({"target": PATH}, f"GET {PATH} 200"),
+        ({"target": PATH, "method": "POST", "headers": JSON, "body": body()}, f"POST {PATH} 200"),
+        ({"target": PATH, "key": "wrong-key"}, f"GET {PATH} 401  {UNKNOWN_KEY}"),
+        ({"target": f"{PATH}?key={SIMULATED_KEY}"}, f"GET {PATH} 400  The GET has no query parameters."),
+        ({"target": OTHER}, f"GET {OTHER} 422  No payment instrument has this id."),
+    ],
+    ids=["GET", "POST", "key", "query", "id"],
+)  # fmt: skip
+def test_a_request_is_one_line(request_, line):
+    assert logged(**request_) == [line]
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        (PATH.replace(ID, SIMULATED_KEY), "[key]"),
+        (PATH.replace(ID, f"%53{SIMULATED_KEY[1:]}"), "[key]"),
+        (PATH.replace(ID, "x" * 65), PATH.replace(ID, "[65 characters]")),
+        ("/\x1b[31m\u00e9\n", "/\\x1b[31m\\xe9\\n"),
+        ("/" + "x/" * 500, ("/" + "x/" * 500)[:300]),
+    ],
+    ids=["key", "encoded key", "opaque data", "control characters", "long"],
+)
+def test_a_logged_path_holds_no_key_no_data_and_nothing_that_a_terminal_obeys(target, path):
+    (line,) = logged(target)
+    assert line.split("  ")[0].startswith(f"GET {path} 4")
+
+
+def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
+    process = served("as_json=True")
+    told = json.loads(process.stdout.readline())
+    process.stderr.close()
+    for _ in range(3):
+        got = requests.get(told["base_url"] + PATH, headers={"x-api-key": told["api_key"]}, timeout=10)
+        assert got.status_code == 200
+    process.stderr = None

@@ -70,7 +70,7 @@ def test_every_control_has_a_label(chooser):
     assert [(one.description, one.options) for one in dropdowns] == [
         ("variant", ("from-0.4.0", "before-0.4.0")), ("taps", ("one tap", "three taps")),
     ]  # fmt: skip
-    assert _button(chooser).description == "Run walk"
+    assert _button(chooser).description == "Run walk with these choices"
 
 
 def test_a_click_runs_the_chosen_call_and_shows_the_python_for_it(chooser, walk):
@@ -166,7 +166,41 @@ def test_a_chooser_never_takes_a_key(walk, name):
         Chooser(walk, **{name: ["a"]})
 
 
-@pytest.mark.parametrize("choices", [{}, {"a": []}, {"a": {}}, {"a": "abc"}])
+def create_with(damage="none", *, variant="before"):
+    return damage + variant
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"damage": ["a"]}, "Run create with this choice"),
+        ({"damage": ["a"], "variant": ["b"]}, "Run create with these choices"),
+    ],
+)
+def test_the_button_reads_as_words_and_the_call_is_spelled_below(choices, words):
+    chooser = Chooser(create_with, **choices)
+    assert _button(chooser).description == words
+    assert "create_with(damage=&quot;a&quot;" in _shown(chooser)
+
+
+def test_a_keyword_that_the_call_does_not_take_is_explained():
+    with pytest.raises(ParameterError, match=r"create_with takes no 'damge'\. Did you mean 'damage'"):
+        Chooser(create_with, damge=["a"])
+    with pytest.raises(ParameterError, match=r"takes no 'text'\. Known: "):
+        Chooser(lambda text, /: text, text=["a"])
+
+
+@pytest.mark.parametrize("wrong", [5, None, "walk"])
+def test_a_chooser_needs_a_function(wrong):
+    with pytest.raises(ParameterError, match="A chooser needs a function to call"):
+        Chooser(wrong, x=[1])
+
+
+def test_a_function_that_hides_its_parameters_is_taken():
+    assert Chooser(dict, a=[1]).first().text() == "{'a': 1}"
+
+
+@pytest.mark.parametrize("choices", [{}, {"a": []}, {"a": {}}, {"a": "abc"}, {"a": 5}, {"a": None}])
 def test_a_chooser_needs_something_to_choose_from(walk, choices):
     with pytest.raises(ParameterError):
         Chooser(walk, **choices)

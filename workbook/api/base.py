@@ -13,7 +13,7 @@ from workbook.api.exchange import exchange
 from workbook.api.options import Clock, Options, SystemClock, Timeouts
 from workbook.api.protocol import Settings
 from workbook.api.retry import RetryBudget, RetryPolicy
-from workbook.api.secret import Secret, guard_logs
+from workbook.api.secret import MISSING, Secret, guard_logs
 from workbook.errors import ConfigurationError, did_you_mean
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class BaseClient(ABC, Generic[T]):
     ) -> None:
         secret = Secret(os.environ.get("WORKBOOK_API_KEY") if api_key is None else api_key)
         del api_key  # a traceback shows a frame's variables
-        self._settings = Settings(_or_environment(base_url), secret)
+        self._settings = Settings(_or_environment(base_url, secret), secret)
         self._options = Options(timeouts or Timeouts(), deadline, max_body, retries or RetryPolicy())
         if transport is not None and not hasattr(transport, self._needs):
             message = f"transport is a {type(transport).__name__}. Allowed: an httpx transport with {self._needs}."
@@ -139,8 +139,10 @@ class BaseClient(ABC, Generic[T]):
         return self._shared.opened if first else None
 
 
-def _or_environment(base_url: str | None) -> str:
+def _or_environment(base_url: str | None, secret: Secret) -> str:
+    """The address; where it is missing, a missing key is named along with it."""
     found = os.environ.get("WORKBOOK_BASE_URL") if base_url is None else base_url
-    if not found:
-        raise ConfigurationError("No base address is given. Set WORKBOOK_BASE_URL or pass base_url.")
-    return found
+    if found:
+        return found
+    key = f" {MISSING}" if secret.missing else ""
+    raise ConfigurationError(f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url.{key}")

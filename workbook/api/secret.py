@@ -11,9 +11,10 @@ from weakref import WeakSet
 
 from workbook.errors import ConfigurationError
 
-__all__ = ["MASK", "Secret", "check_key", "guard_logs"]
+__all__ = ["MASK", "MISSING", "Secret", "check_key", "guard_logs"]
 
 MASK = "[key]"
+MISSING = "No API key is given. Set WORKBOOK_API_KEY or pass api_key."
 
 # httpcore logs the peer's headers at DEBUG, and a peer can echo ours: these two loggers print them.
 _CHATTY = ("httpcore.http11", "httpcore.connection")
@@ -52,6 +53,11 @@ class Secret:
         """
         if self._wrong:
             raise ConfigurationError(self._wrong)
+
+    @property
+    def missing(self) -> bool:
+        """Whether no key was given at all."""
+        return self._wrong == MISSING
 
     def reveal(self) -> str:
         """The key itself, for the one place that puts it into a header."""
@@ -116,7 +122,7 @@ def check_key(key: object) -> str:
 def _what_is_wrong(key: object) -> str:
     """Why this cannot be a key, in words that do not repeat it; empty when it can."""
     if key is None or key == "":
-        return "No API key is given. Set WORKBOOK_API_KEY or pass api_key."
+        return MISSING
     if not isinstance(key, str):
         return f"api_key must be a string, not {type(key).__name__}."
     bad = next((place for place in enumerate(key, 1) if not "!" <= place[1] <= "~"), None)

@@ -86,7 +86,7 @@ def _outcome(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> Outcom
     try:
         _execute(notebook, executed, job, kernel)
     except Exception as error:  # noqa: BLE001  # papermill documents none; each kind becomes an outcome
-        return _judge(error, kernel)
+        return _judge(error, kernel, job.scrubber)
     return Raised("SystemExit", "a cell ended the notebook early") if _ended_early(executed) else Passed()
 
 
@@ -113,7 +113,7 @@ def _literal(path: Path) -> str:
     return str(path).replace("{", "{{").replace("}", "}}")
 
 
-def _judge(error: Exception, kernel: Kernel) -> Outcome:
+def _judge(error: Exception, kernel: Kernel, scrubber: Scrubber) -> Outcome:
     from nbclient.exceptions import DeadKernelError  # noqa: PLC0415  # heavy
     from papermill.exceptions import PapermillExecutionError  # noqa: PLC0415  # heavy
 
@@ -123,9 +123,10 @@ def _judge(error: Exception, kernel: Kernel) -> Outcome:
         return TimedOut(kernel.limit or 0.0)
     if isinstance(error, DeadKernelError) or "Kernel died" in str(error):
         return KernelDied()
+    # cleaned before it is cut: half a key would be recognised no more
     if isinstance(error, PapermillExecutionError):
-        return Raised(error.ename, one_line(error.evalue), error.exec_count)
-    return Raised(type(error).__name__, one_line(str(error)))
+        return Raised(error.ename, one_line(scrubber.clean(error.evalue)), scrubber.clean(error.source))
+    return Raised(type(error).__name__, one_line(scrubber.clean(str(error))))
 
 
 def one_line(text: str) -> str:

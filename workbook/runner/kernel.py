@@ -7,6 +7,7 @@ by a thread that kills the group; nbclient then notices that its kernel is gone.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import os
 import signal
 import subprocess
@@ -103,6 +104,15 @@ def manager_class(kernel: Kernel) -> type[Any]:
     return Managed
 
 
+@contextmanager
+def no_late_cleanup(client: Any) -> Iterator[None]:
+    """Take back nbclient's own exit handler: it fails, loudly, after a kernel that never answered."""
+    try:
+        yield
+    finally:
+        atexit.unregister(client._cleanup_kernel)  # noqa: SLF001  # nbclient registers it and forgets it
+
+
 class Fleet:
     """Kernels that work side by side, at most two at once, and that end together."""
 
@@ -146,7 +156,8 @@ class Fleet:
                 self.stop()
                 pool.shutdown(cancel_futures=True)
                 for job in open_jobs:
-                    if not job.cancelled():
+                    # what a job met because its kernel was ended is not what happened: Ctrl-C is
+                    if not job.cancelled() and job.exception() is None:
                         done(job.result())
                 raise
 

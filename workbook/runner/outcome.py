@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, assert_never, final
 
+from workbook.parameters import quoted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -40,12 +42,12 @@ class Raised:
     Attributes:
         error: the error's class name.
         message: its message, one line.
-        cell: the cell's execution count; None when no cell was at fault.
+        source: the cell's code; empty when no cell was at fault.
     """
 
     error: str
     message: str
-    cell: int | None = None
+    source: str = ""
 
     status = "error"
     exit_code = 3
@@ -129,8 +131,8 @@ def explanation(outcome: Outcome) -> str:
             return ""
         case CheckFailed():
             return "a check failed"
-        case Raised(error, message, cell):
-            return f"{error}{f' in cell [{cell}]' if cell else ''}: {message}"
+        case Raised(error, message, source):
+            return f"{error}{f' in {beginning(source)}' if source.strip() else ''}: {message}"
         case TimedOut(limit):
             return f"took longer than {limit:g} s; its kernel was killed (--time-limit allows more)"
         case KernelDied():
@@ -138,6 +140,12 @@ def explanation(outcome: Outcome) -> str:
         case Interrupted():
             return "interrupted"
     assert_never(outcome)
+
+
+def beginning(source: str) -> str:
+    """The cell with this code, told by its first line: numbers shift where papermill puts a cell in."""
+    lines = source.strip().splitlines() or [""]
+    return f"the cell that begins {quoted(lines[0])}"
 
 
 def worst(outcomes: Iterable[Outcome]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class
+from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
 
 _LIMIT: Final = 60.0  # seconds
 
@@ -28,5 +28,7 @@ def _value(source: str, fleet: Fleet) -> str:
     cell = new_code_cell(source)  # type: ignore[no-untyped-call]
     notebook = new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
     with fleet.kernel(limit=_LIMIT) as kernel:
-        NotebookClient(notebook, kernel_name=KERNEL_NAME, kernel_manager_class=manager_class(kernel)).execute()
+        client = NotebookClient(notebook, kernel_name=KERNEL_NAME, kernel_manager_class=manager_class(kernel))
+        with no_late_cleanup(client):
+            client.execute()
     return str(notebook.cells[0].outputs[0].data["text/plain"])

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from workbook.errors import ConfigurationError
 from workbook.runner.execute import one_line
 from workbook.runner.files import write_whole
-from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class
+from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
+from workbook.runner.outcome import beginning
 from workbook.runner.scrub import Scrubber
 
 if TYPE_CHECKING:
@@ -122,11 +123,20 @@ def _execute(notebook: Any, directory: Path, fleet: Fleet, limit: float) -> None
             coalesce_streams=True,
         )
         try:
-            client.execute()
+            with no_late_cleanup(client):
+                client.execute()
         except CellExecutionError as error:
-            raise ConfigurationError(f"a cell raised {error.ename}: {one_line(error.evalue)}") from error
+            cell = beginning(_failed_source(notebook))
+            raise ConfigurationError(f"{error.ename} in {cell}: {one_line(error.evalue)}") from error
         except Exception as error:
             raise ConfigurationError(_why(error, kernel)) from error
+
+
+def _failed_source(notebook: Any) -> str:
+    """The code of the cell that raised: the last one with an error among its outputs."""
+    ran = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    failed = [cell for cell in ran if any(output.output_type == "error" for output in cell.outputs)]
+    return str(failed[-1].source) if failed else ""
 
 
 def _why(error: Exception, kernel: Kernel) -> str:

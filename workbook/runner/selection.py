@@ -63,10 +63,17 @@ def _match(name: str, notebooks: Sequence[Path]) -> Path:
     stems = ", ".join(path.stem for path in notebooks)
     if found:
         raise ParameterError(f"{name!r} fits {len(found)} notebooks. Notebooks: {stems}.")
-    known = {short for path in notebooks for short in _short_names(path) if not short.isdigit()}
-    hint = did_you_mean(plain, known)
-    closing = f"{hint} Notebooks: {stems}." if hint.startswith("Did") else f"Notebooks: {stems}."
-    raise ParameterError(f"No notebook {name!r}. {closing}")
+    hint = _hint(plain, {short for path in notebooks for short in _short_names(path)})
+    raise ParameterError(f"No notebook {name[:60]!r}. {hint}Notebooks: {stems}.")
+
+
+def _hint(name: str, known: set[str]) -> str:
+    """The nearest name; a number only where zeros are missing or too many: 99 is near 09 for no reader."""
+    if name.isdecimal():
+        same = [short for short in sorted(known) if short.isdecimal() and int(short) == int(name[:9])]
+        return f"Did you mean {same[0]!r}? " if same else ""
+    hint = did_you_mean(name, {short for short in known if not short.isdecimal()})
+    return f"{hint} " if hint.startswith("Did") else ""
 
 
 def _short_names(path: Path) -> set[str]:

@@ -50,8 +50,8 @@ class CannedService:
     """Answers everything the same; stands in where a `Service` is expected."""
 
     def __init__(self, answer: str) -> None:
-        if answer not in CANNED:
-            raise ParameterError(f"No answer {answer!r}. {did_you_mean(answer, CANNED)}")
+        if not isinstance(answer, str) or answer not in CANNED:
+            raise ParameterError(f"No answer {answer!r:.60}. {did_you_mean(str(answer), CANNED)}")
         self._answer = CANNED[answer]
 
     def respond(self, _request: Request) -> Response:

@@ -1,6 +1,10 @@
 """The simulated service over real HTTP, on loopback: the same bytes as in-process, on a real socket.
 
 uvicorn carries it; the application here only reads a body, up to the service's limit, and hands over.
+
+A back end that is tried out against it has no phone, so nothing would make the sdkOutput that its POST needs:
+`fresh_output` lets the SDK stand-in make one. What the service reads in it is sealed with the seed, so a command
+in another terminal can make one for a running server.
 """
 
 from __future__ import annotations
@@ -8,21 +12,28 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import shlex
 import signal
 import socket
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from ipaddress import ip_address
 from threading import Thread
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
-from workbook.errors import ConfigurationError
-from workbook.simulation.service import MAX_BODY, Request, Service
-from workbook.simulation.world import Credential, World
+from workbook.errors import ConfigurationError, ParameterError, did_you_mean
+from workbook.flows import messages as m
+from workbook.simulation.device import Device
+from workbook.simulation.direct import DirectApi
+from workbook.simulation.sdk_a import SdkA
+from workbook.simulation.service import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Service
+from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 
     import uvicorn
 
@@ -31,8 +42,16 @@ if TYPE_CHECKING:
     Message = dict[str, Any]
     Receive = Callable[[], Awaitable[Message]]
     Send = Callable[[Message], Awaitable[None]]
+    Tell = Callable[[str], None]
 
 HIGHEST_PORT = 65535
+SERIALS = range(1_000_000, 1_000_000_000)
+"""What a fresh sdkOutput's serial is drawn from: too many for two to meet, and each still short enough to be shown."""
+LONGEST_SEGMENT = 64
+"""Characters of a path's segment that are logged; an id is shorter, and opaque data in the wrong place is not."""
+LONGEST_PATH = 300
+"""Characters of a path that are logged."""
+OK = 200
 
 
 def fresh_world(seed: int = 7) -> World:
@@ -40,17 +59,59 @@ def fresh_world(seed: int = 7) -> World:
     return replace(World(seed=seed), credentials={f"SIMULATED-{secrets.token_urlsafe(18)}": Credential()})
 
 
-def application(service: Service) -> Callable[[Message, Receive, Send], Awaitable[None]]:
-    """The service as an ASGI application."""
+def fresh_output(payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 7) -> str:
+    """An sdkOutput that the SDK stand-in makes now: no two are alike, and each is good for one POST.
+
+    Args:
+        payment_instrument_id: one of the default world's.
+        seed: the seed of the server that it is for.
+
+    Raises:
+        ParameterError: no instrument has this id.
+    """
+    world = World(seed=seed)
+    if payment_instrument_id not in world.instruments:
+        hint = did_you_mean(payment_instrument_id, world.instruments)
+        raise ParameterError(f"No payment instrument {payment_instrument_id[:40]!r}. {hint}")
+    service = Service(world)
+    sdk = SdkA(Device(outputs=secrets.choice(SERIALS)), service.seal, api_error=True)
+    sdk.answer(m.CreateProvisioning(DirectApi(service).get(payment_instrument_id).sdk_input))
+    _seconds, made = sdk.answer(m.CreateSdkOutput())
+    return str(made.sdk_output.text)  # type: ignore[attr-defined]  # the outcome of that very command
+
+
+def application(service: Service, tell: Tell | None = None) -> Callable[[Message, Receive, Send], Awaitable[None]]:
+    """The service as an ASGI application; `tell` is called with one line for each request that was answered."""
 
     async def app(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
+        began = perf_counter()
         body = await _read(receive)
-        if body is not None:
-            await _send(send, service.respond(_request(scope, body)))
+        if body is None:
+            return
+        request = _request(scope, body)
+        response = service.respond(request)
+        await _send(send, response)
+        if tell is not None:
+            tell(_line(request, response, perf_counter() - began, service.world.credentials))
 
     return app
+
+
+def _line(request: Request, response: Response, seconds: float, keys: Iterable[str]) -> str:
+    """What is logged of a request: no header, no body, no query, nothing of a key."""
+    told = "" if response.status == OK else f"  {json.loads(response.body)['detail']}"
+    return f"{request.method} {_path(request.target, keys)} {response.status} {seconds * 1000:.1f} ms{told}"
+
+
+def _path(target: str, keys: Iterable[str]) -> str:
+    """The path as it may be logged; a terminal obeys control characters, and anything may stand where an id belongs."""
+    path = target.partition("?")[0]
+    if any(key in unquote(path) for key in keys):
+        return "[key]"
+    segments = (one if len(one) <= LONGEST_SEGMENT else f"[{len(one)} characters]" for one in path.split("/"))
+    return "/".join(segments).encode("unicode_escape").decode("ascii")[:LONGEST_PATH]
 
 
 async def _read(receive: Receive) -> bytes | None:
@@ -114,11 +175,11 @@ def base_url(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _server(service: Service) -> uvicorn.Server:
+def _server(service: Service, tell: Tell | None = None) -> uvicorn.Server:
     import uvicorn  # noqa: PLC0415  # only a server needs it
 
     config = uvicorn.Config(
-        application(service),
+        application(service, tell),
         http="httptools",
         ws="none",
         lifespan="off",
@@ -131,15 +192,24 @@ def _server(service: Service) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def serve(*, host: str = "127.0.0.1", port: int = 0, as_json: bool = False) -> int:
-    """Serve until SIGINT or SIGTERM; prints the base URL, the key and the ids first. Returns the exit code.
+def serve(*, host: str = "127.0.0.1", port: int = 0, as_json: bool = False, seed: int = 7, quiet: bool = False) -> int:
+    """Serve until SIGINT or SIGTERM; returns the exit code.
+
+    What a client needs is printed first, and then one line for each request goes to stderr.
+
+    Args:
+        host: a loopback address.
+        port: 0 takes any free one.
+        as_json: print one line of JSON.
+        seed: of all that the service makes.
+        quiet: log no requests.
 
     Raises:
         ConfigurationError: the address cannot be had.
     """
-    world = fresh_world()
+    world = fresh_world(seed)
     with listening(host, port) as listener:
-        server = _server(Service(world))
+        server = _server(Service(world), None if quiet else _log)
         server.capture_signals = _no_capture  # type: ignore[method-assign]
         asyncio.run(_until_signal(server, listener, lambda: _announce(listener, world, as_json=as_json)))
     return 0
@@ -152,14 +222,34 @@ def _announce(listener: socket.socket, world: World, *, as_json: bool) -> None:
         "api_key": next(iter(world.credentials)),
         "payment_instrument_ids": list(world.instruments),
     }
-    lines = [json.dumps(told)] if as_json else [f"{name}: {_shown(value)}" for name, value in told.items()]
-    closing = [] if as_json else ["Simulated data only. Stop with Ctrl-C."]
-    sys.stdout.write("\n".join([*lines, *closing]) + "\n")
+    outputs = {one: fresh_output(one, seed=world.seed) for one in world.instruments}
+    json_line = json.dumps(told | {"sdk_outputs": outputs})
+    sys.stdout.write(f"{json_line}\n" if as_json else _for_a_person(told, next(iter(outputs.items())), world.seed))
     sys.stdout.flush()
 
 
-def _shown(value: str | Sequence[str]) -> str:
-    return value if isinstance(value, str) else " ".join(value)
+def _for_a_person(told: Mapping[str, Any], first: tuple[str, str], seed: int) -> str:
+    """The same as text, and both calls to be pasted into a terminal."""
+    lines = [f"{name}: {value if isinstance(value, str) else ' '.join(value)}" for name, value in told.items()]
+    instrument, output = first
+    url = f"{told['base_url']}{BEFORE_ID}{instrument}{AFTER_ID}"
+    command = ["curl", "-H", f"x-api-key: {told['api_key']}", "-H", "content-type: application/json"]
+    another = "workbook sdk-output" if seed == World().seed else f"workbook sdk-output --seed {seed}"
+    return "\n".join(
+        [
+            *lines,
+            f"\nThe GET:\n{shlex.join([*command, url])}",
+            f"\nThe POST:\n{shlex.join([*command, '--data', json.dumps({'sdkOutput': output}), url])}",
+            f"\nAn sdkOutput can be exchanged once. For another: {another}",
+            "Simulated data only. Stop with Ctrl-C.\n",
+        ]
+    )
+
+
+def _log(line: str) -> None:
+    with suppress(OSError):  # nobody reads any more, which is no reason to stop serving
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 @contextmanager

@@ -6,26 +6,30 @@ the way and no handler touches an event loop. A stored notebook keeps the result
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from workbook.errors import ParameterError
+from workbook.errors import ParameterError, did_you_mean
+from workbook.parameters import quoted
 from workbook.views.markup import joined, tag, trusted
 from workbook.views.snapshot import Snapshot, above, failure, snapshot
 from workbook.views.table import paragraph, preformatted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     Options = Mapping[str, Any] | Iterable[Any]
 
 SECRETS = frozenset({"apikey", "credential", "key", "passphrase", "password", "secret"})
 """Words that a choice may not be named by: what is chosen is saved with the notebook."""
+
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
 class Chooser:
@@ -39,7 +43,8 @@ class Chooser:
         choices: for each keyword, label to value.
 
     Raises:
-        ParameterError: there is nothing to choose from, or a choice is named like a secret.
+        ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
+            is named like a secret.
     """
 
     def __init__(self, call: Callable[..., object], /, **choices: Options) -> None:
@@ -47,6 +52,7 @@ class Chooser:
             raise ParameterError('A chooser needs something to choose, such as Chooser(walk, fault=["none"]).')
         self.call = call
         self.choices = {name: _labelled(name, options) for name, options in choices.items()}
+        _check_call(call, choices)
         self._first: Snapshot | None = None
         self._panel: Panel | None = None
 
@@ -109,7 +115,7 @@ class Panel:
     def __init__(self, chooser: Chooser) -> None:
         self.chooser = chooser
         self.dropdowns = {name: _dropdown(name, labels) for name, labels in chooser.choices.items()}
-        self.button = ipywidgets.Button(description=f"Run {_name(chooser.call)}", layout={"width": "max-content"})
+        self.button = ipywidgets.Button(description=_invitation(chooser), layout={"width": "max-content"})
         self.button.on_click(self._clicked)
         self.result = ipywidgets.HTML()
         self.box = ipywidgets.VBox([*self.dropdowns.values(), self.button, self.result])
@@ -137,12 +143,36 @@ class Panel:
 def _labelled(name: str, options: Options) -> dict[str, Any]:
     if SECRETS & set(name.lower().split("_")):
         raise ParameterError(f"{name!r}: a chooser never takes a key or a secret; what is chosen is saved in the file.")
-    if isinstance(options, str):
-        raise ParameterError(f"{name!r} needs a list of values or a mapping, not one string.")
+    if isinstance(options, str) or not isinstance(options, Iterable):
+        raise ParameterError(
+            f"{name!r} needs a list of values or a mapping from label to value, not {quoted(options)}."
+        )
     labelled = dict(options) if isinstance(options, Mapping) else {_label(option): option for option in options}
     if not labelled:
         raise ParameterError(f"{name!r} has nothing to choose from. Give a list with at least one value.")
     return labelled
+
+
+def _check_call(call: object, names: Iterable[str]) -> None:
+    """The call takes these keywords and needs no other; better said here than by every click."""
+    if not callable(call):
+        raise ParameterError(
+            f"A chooser needs a function to call, such as Chooser(walk, taps=[1, 2]), not {quoted(call)}."
+        )
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except ValueError:  # a function in C may not tell its parameters; then the call will
+        return
+    takes = [one.name for one in parameters if one.kind in _BY_NAME]
+    anything = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
+    for name in () if anything else sorted(set(names).difference(takes)):
+        raise ParameterError(f"{_name(call)} takes no {name!r}. {did_you_mean(name, takes)}")
+
+
+def _invitation(chooser: Chooser) -> str:
+    """What the button says: the call's name in words, so that two on one page can be told apart."""
+    words = _name(chooser.call).replace("_", " ").removesuffix(" with")
+    return f"Run {words} with {'this choice' if len(chooser.choices) == 1 else 'these choices'}"
 
 
 def _dropdown(name: str, labels: Mapping[str, Any]) -> Any:
