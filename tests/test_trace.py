@@ -77,7 +77,8 @@ def test_half_a_surrogate_pair_is_told_by_its_length():
         (0.5, 0.5),
         ("text", "text"),
         (b"bytes", "bytes"),
-        ([1], "list"),
+        ([1, b"bytes"], [1, "bytes"]),
+        ((), []),
         (object(), "object"),
     ],
 )

@@ -6,6 +6,7 @@ WorkbookError
 ├── OpaqueDataError               sdkInput or sdkOutput is not what it should be; says which layer is wrong
 ├── OutOfOrderError               the app called at a moment the document does not allow (blame: the app)
 ├── DefinitionError               a table of rows contradicts itself (blame: the table's author)
+├── SdkError                      platform B's SDK threw; carries the public name of its case
 └── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
     ├── NotSentError              the request provably never left: safe to send again
     ├── MaybeSentError            it may have arrived: a POST is never sent again by itself (REL-1)
@@ -58,6 +59,19 @@ class OutOfOrderError(WorkbookError):
 
 class DefinitionError(WorkbookError):
     """A table of rows contradicts itself."""
+
+
+class SdkError(WorkbookError):
+    """Platform B's SDK threw, which the document allows where it says so.
+
+    Attributes:
+        case: the case's name in the public interface (sdk-b), such as `invalidSDKInput`.
+    """
+
+    def __init__(self, case: str, why: str) -> None:
+        super().__init__(f"{case}: {why}.")
+        self.case = case
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True)

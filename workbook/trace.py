@@ -94,20 +94,22 @@ def shown(value: object, name: str = "") -> Any:
 
     What stands in a field for opaque data is opaque, even where somebody handed over bare text.
     """
-    if name in OPAQUE and isinstance(value, str):
+    if name in OPAQUE and isinstance(value, str | bytes):
         value = _opaque(value, OPAQUE[name])
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, tuple | list):
+        return [shown(one, name) for one in value]
     summary = getattr(value, "summary", None)
     return summary() if callable(summary) else type(value).__name__
 
 
-def _opaque(text: str, kind: type[Opaque]) -> Any:
-    """Bare text as opaque data; what cannot be that (half a surrogate pair, nothing) by its length alone."""
+def _opaque(bare: str | bytes, kind: type[Opaque]) -> Any:
+    """Bare text or bytes as opaque data; what cannot be that (half a surrogate pair, nothing) by its length alone."""
     try:
-        return kind(text)
+        return kind(bare) if isinstance(bare, str) else kind.from_bytes(bare)
     except OpaqueDataError:
-        return f"{len(text)} characters, no opaque data"
+        return f"{len(bare)} {'characters' if isinstance(bare, str) else 'bytes'}, no opaque data"
 
 
 class Trace:

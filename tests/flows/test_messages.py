@@ -5,9 +5,11 @@ from dataclasses import FrozenInstanceError, fields
 from pathlib import Path
 
 import pytest
-from vocabulary import COMMANDS, EVENTS, VARIANTS, sample
+from vocabulary import ASIDES, BASES, COMMANDS, EVENTS, MACHINES, sample
 
-from workbook.bench import SEEN, Bench
+from workbook.bench import Bench
+from workbook.bench_b import BenchB
+from workbook.extension_host import ExtensionHost
 from workbook.flows import messages as m
 from workbook.rules import rule
 
@@ -30,15 +32,16 @@ def test_a_message_names_rules_that_exist(message):
 
 
 def test_every_event_is_stepped_by_a_table_or_only_seen_and_never_both():
-    stepped = {event for variant in VARIANTS.values() for event in variant.machine.events}
-    assert stepped | set(SEEN) == set(EVENTS)
-    assert stepped & set(SEEN) == set()
+    stepped = {event for machine in MACHINES.values() for event in machine.events}
+    assert stepped | set(ASIDES) == set(EVENTS)
+    assert stepped & set(ASIDES) == set()
 
 
-def test_every_command_is_handed_out_by_some_table_and_carried_out_by_the_bench():
-    handed_out = {c for variant in VARIANTS.values() for row in variant.machine.rows for c in row.commands}
+def test_every_command_is_handed_out_by_some_table_and_carried_out_by_its_bench():
+    handed_out = {c for machine in MACHINES.values() for row in machine.rows for c in row.commands}
     assert handed_out == set(COMMANDS)
-    assert set(Bench()._ports) == set(COMMANDS)
+    for loop in (Bench(), BenchB(), ExtensionHost(), ExtensionHost(surface="watch")):
+        assert {c for row in loop.machine.rows for c in row.commands} <= set(loop._ports)
 
 
 def test_the_vocabulary_imports_only_the_standard_library_and_itself():
@@ -53,8 +56,9 @@ def test_the_vocabulary_imports_only_the_standard_library_and_itself():
 
 
 def test_the_public_names_are_sorted_and_complete():
-    assert m.__all__ == sorted(m.__all__)
-    assert {one.__name__ for one in EVENTS + COMMANDS} | {"Actor", "Command", "Event", "Message"} == set(m.__all__)
+    assert m.__all__ == sorted(m.__all__, key=lambda name: (not name.isupper(), name))
+    bases = {base.__name__ for base in BASES}
+    assert {one.__name__ for one in EVENTS + COMMANDS} | bases | {"Actor", "BUDGETS"} == set(m.__all__)
 
 
 def test_the_instance_that_create_carries_is_neither_printed_nor_compared():

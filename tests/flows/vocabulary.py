@@ -6,12 +6,28 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.app import CardAddress
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.flows.variants_b import SURFACES, VARIANTS_B
 
 VARIANTS = {
     f"{variant.name}{'' if guarded else ', not guarded'}": replace(variant, guarded=guarded)
     for variant in (A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED)
     for guarded in (True, False)
 }
+
+IN_APP_B = {
+    f"B {variant.name}{'' if tells else ', failure not told'}": replace(variant, tells=tells)
+    for variant in VARIANTS_B.values()
+    for tells in (True, False)
+}
+
+EXTENSIONS = {
+    f"extension {variant.name} on the {surface}": variant.extension(surface)
+    for variant in VARIANTS_B.values()
+    for surface in SURFACES
+}
+
+MACHINES = {name: variant.machine for name, variant in (VARIANTS | IN_APP_B).items()} | EXTENSIONS
+"""Every machine there is, of both platforms."""
 
 SAMPLES = {
     "payment_instrument_id": "PI1",
@@ -31,18 +47,41 @@ SAMPLES = {
     "error": "DeadlineError",
     "message": "too late",
     "text": "a note",
+    "case": "invalidSDKInput",
+    "service": None,
+    "instance": 1,
+    "instances": 2,
+    "is_watch_activated": True,
+    "can_add_to_phone": True,
+    "can_add_to_watch": False,
+    "where": "phone",
+    "phone": False,
+    "watch": None,
+    "hidden_by_scheme": False,
+    "call": "status",
+    "seconds": 0.1,
+    "identifier": "PI1",
+    "requires_authentication": True,
+    "brand": "example",
+    "entries": (),
+    "request": None,
+    "found": 1,
+    "cards": ("PI1",),
+    "problems": "",
+    "names": ("service",),
+    "succeeded": True,
 }
+
+
+BASES = (m.Message, m.Event, m.Command, m.Aside, m.StartBudget)
 
 
 def concrete(base):
     """Every message class below `base`, in the module's order."""
-    return [
-        one
-        for one in vars(m).values()
-        if isinstance(one, type) and issubclass(one, base) and one not in (m.Message, m.Event, m.Command)
-    ]
+    return [one for one in vars(m).values() if isinstance(one, type) and issubclass(one, base) and one not in BASES]
 
 
+ASIDES = concrete(m.Aside)
 EVENTS = concrete(m.Event)
 COMMANDS = concrete(m.Command)
 

@@ -20,7 +20,9 @@ CLASSES = sorted(
     (
         one
         for one in vars(m).values()
-        if inspect.isclass(one) and issubclass(one, m.Message) and one not in (m.Message, m.Event, m.Command)
+        if inspect.isclass(one)
+        and issubclass(one, m.Message)
+        and one not in (m.Message, m.Event, m.Command, m.Aside, m.StartBudget)
     ),
     key=lambda one: one.__name__,
 )

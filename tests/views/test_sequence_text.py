@@ -38,11 +38,20 @@ def test_wide_letters_keep_the_lifelines_straight():
     assert "\u5361\u7247e\u0301" in words
 
 
-def test_many_actors_get_shorter_names_rather_than_overlapping_boxes():
+def test_many_actors_get_bare_and_shorter_names_rather_than_overlapping_boxes():
     columns = tuple(_Named(f"Number {number} of many") for number in range(9))
     line = sequence(_tap()).lines[0]
-    head = Sequence("crowd", columns, (replace(line, sender=columns[0], receiver=columns[8]),)).text().splitlines()[2]
+    head = Sequence("crowd", columns, (replace(line, sender=columns[0], receiver=columns[8]),)).text().splitlines()[1]
     assert head.count("…") == 9
+
+
+def test_actors_without_room_for_boxes_keep_their_whole_names():
+    columns = tuple(
+        _Named(name) for name in ("Cardholder", "Wallet app", "Extension", "Storage", "SDK", "Back end", "API")
+    )
+    line = sequence(_tap()).lines[0]
+    head = Sequence("seven", columns, (replace(line, sender=columns[0], receiver=columns[6]),)).text().splitlines()[1]
+    assert head.split() == " ".join(columns).split()
 
 
 def test_more_rules_than_rows_get_rows_of_their_own():

@@ -6,15 +6,16 @@ changes nothing, because there is nothing to change: the caller holds the state.
 
 A row's commands are classes. When the row fires, each is built from the event's fields of the same
 names, so what travels along an arrow is readable in `messages` alone; a command whose fields the
-event does not have is a mistake in the table, found when the machine is defined.
+event does not have is a mistake in the table, found when the machine is defined. A field with a
+default is the command's own, such as the seconds of a budget.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.errors import DefinitionError, OutOfOrderError
 
@@ -169,17 +170,18 @@ class Machine:
     def _unbuildable(self) -> Iterator[str]:
         for r in self.rows:
             for command in r.commands:
-                if missing := _names(command) - _names(r.event):
+                if missing := set(_taken(command)) - {f.name for f in fields(r.event)}:
                     yield f"{r.event.__name__} has no {', '.join(sorted(missing))} for {command.__name__}"
 
 
-def _names(message: type[Any]) -> set[str]:
-    return {f.name for f in fields(message)}
+def _taken(command: type[Command]) -> list[str]:
+    """The fields that a command takes from its event, in their order."""
+    return [f.name for f in fields(command) if f.default is MISSING]
 
 
 def _builder(command: type[Command]) -> Builder:
     """A function that makes `command` from an event: one shared instance, or the fields looked up at once."""
-    names = [f.name for f in fields(command)]
+    names = _taken(command)
     if not names:
         same = command()
         return lambda _event: same

@@ -22,14 +22,23 @@ class Clock(Generic[Item]):
     def __len__(self) -> int:
         return len(self._heap)
 
-    def after(self, delay: float, item: Item) -> None:
-        """Put `item` on the clock, due in `delay` seconds (0 or more)."""
+    @property
+    def due(self) -> float | None:
+        """The time of the next item, in seconds; None when there is none."""
+        return self._heap[0][0] if self._heap else None
+
+    def after(self, delay: float, item: Item) -> int:
+        """Put `item` on the clock, due in `delay` seconds (0 or more); the ticket can cancel it."""
         self._ticket += 1
         heappush(self._heap, (self.now + delay, self._ticket, item))
+        return self._ticket
+
+    def cancel(self, ticket: int | None) -> None:
+        """Take an item off the clock; nothing happens when it was due already."""
+        self._heap = sorted(entry for entry in self._heap if entry[1] != ticket)
 
     def __iter__(self) -> Iterator[Item]:
         """Each item when it is due, those put on the clock meanwhile included; `now` becomes its time."""
-        heap = self._heap
-        while heap:
-            self.now, _ticket, item = heappop(heap)
+        while self._heap:
+            self.now, _ticket, item = heappop(self._heap)
             yield item

@@ -18,6 +18,7 @@ from hashlib import blake2b
 from typing import Any
 
 from workbook.api.layers import LAYERS, decode_strictly, diagnose
+from workbook.errors import ParameterError
 
 MARK = "not card data"
 SEAL_KEY = ',"seal":"'
@@ -70,9 +71,15 @@ Unsealed = Genuine | Damaged
 
 
 class Seal:
-    """Makes and opens simulated opaque data. Two seals with the same seed read each other's."""
+    """Makes and opens simulated opaque data. Two seals with the same seed read each other's.
+
+    Raises:
+        ParameterError: the seed is no whole number.
+    """
 
     def __init__(self, seed: int) -> None:
+        if not isinstance(seed, int) or isinstance(seed, bool):
+            raise ParameterError(f"A seed is a whole number, such as 7, not {seed!r:.40}.")
         self._key = blake2b(f"workbook simulation {seed}".encode(), digest_size=32).digest()
 
     def close(self, content: Content, payment_instrument_id: str, serial: int, **more: Any) -> str:

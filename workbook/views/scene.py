@@ -12,7 +12,7 @@ from workbook.views.sequence import sequence
 from workbook.views.view import View
 
 if TYPE_CHECKING:
-    from workbook.scenes import Scene
+    from workbook.scene import Staged
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -30,6 +30,6 @@ class Stack(View):
         return tag("div", *(tag("div", trusted(view.html()), style="margin-bottom:1em") for view in self.views))
 
 
-def show(scene: Scene) -> Stack:
+def show(scene: Staged) -> Stack:
     """The end of the scene, its sequence diagram, and its findings."""
     return Stack((facts("How it ended", scene.summary), sequence(scene.trace), findings(scene.findings)))

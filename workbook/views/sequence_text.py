@@ -74,15 +74,24 @@ class Page:
         halves = [len(actor.value) // 2 + 2 for actor in columns]
         first, last = MARGIN + halves[0], EDGE - 1 - halves[-1]
         self.gap = min(WIDEST_GAP, (last - first) // max(len(columns) - 1, 1))
-        fits = all(one + other < self.gap for one, other in pairwise(halves))
-        self.longest = WIDTH if fits else self.gap - 4
+        self.boxed = all(one + other < self.gap for one, other in pairwise(halves))
         self.lanes: Mapping[Actor, int] = {actor: first + at * self.gap for at, actor in enumerate(columns)}
 
     def head(self) -> Iterator[str]:
-        """The boxes with the actors' names."""
+        """The actors' names, in boxes where there is room for boxes."""
+        yield from self._boxes() if self.boxed else self._names()
+
+    def _names(self) -> Iterator[str]:
+        row = Row()
+        for actor, lane in self.lanes.items():
+            name = cut(actor.value, self.gap - 1)
+            row.write(lane - len(name) // 2, name)
+        yield from (str(row), str(self._lifelines("┬")))
+
+    def _boxes(self) -> Iterator[str]:
         top, middle, bottom = Row(), Row(), Row()
         for actor, lane in self.lanes.items():
-            name = f" {cut(actor.value, self.longest)} "
+            name = f" {actor.value} "
             start = lane - (len(name) + 2) // 2
             top.write(start, "┌" + "─" * len(name) + "┐")
             middle.write(start, f"│{name}│")

@@ -38,6 +38,25 @@ WORDS = {
     "error": "{}",
     "message": "{}",
     "told": "{}",
+    "case": "{} (sdk-b)",
+    "where": "the cardholder chose: {} (wallet)",
+    "instance": "instance {}",
+    "is_watch_activated": "isWatchActivated = {}",
+    "requires_authentication": "requiresAuthentication = {}",
+    "can_add_to_phone": "to the phone: {} (sdk-b)",
+    "can_add_to_watch": "to the watch: {} (sdk-b)",
+    "phone": "missing on the phone: {}",
+    "watch": "missing on the watch: {}",
+    "hidden_by_scheme": "hidden by the scheme: {}",
+    "identifier": "entry {}",
+    "entries": "{}",
+    "cards": "for {}",
+    "found": "{} found",
+    "brand": "brand {}",
+    "problems": "{}",
+    "request": "{}",
+    "call": "{}()",
+    "succeeded": "authentication succeeded: {}",
 }
 """How a field's value reads; a field that is not listed is written with its name."""
 
@@ -78,6 +97,13 @@ def _sources(basis: str) -> str:
     return "; ".join(part for part in parts if not RULE_IDS.fullmatch(part))
 
 
+def _word(value: object) -> object:
+    """A value in words: a list of several by its length, a truth as the document writes it."""
+    if isinstance(value, list):
+        return value[0] if len(value) == 1 else f"{len(value)} cards"
+    return str(value).lower() if isinstance(value, bool) else value
+
+
 class Wording:
     """The details of one trace's records; remembers which values it has named already."""
 
@@ -105,7 +131,7 @@ class Wording:
             return ""
         if name == "basis":
             return _sources(str(value))
-        return WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(value)
+        return WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(_word(value))
 
     def _news(self, record: Record, instrument: object) -> bool:
         """Whether an id is worth its space: in a request, or when it is not the one seen first."""
@@ -114,7 +140,7 @@ class Wording:
 
     def _opaque(self, value: object, raw: object) -> str:
         if isinstance(value, dict):
-            return f"{self._name(value)}{self._owner(value)}"
+            return f"{self._name(value)}{self._owner(value)}{', as bytes' if isinstance(raw, bytes) else ''}"
         if isinstance(raw, bytes | str):
             return f"a body of {len(raw)} bytes" if isinstance(raw, bytes) else f"bare text, {len(raw)} characters"
         return f"{type(raw).__name__}, not shown"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.flows.messages.base import Actor, Event
+from workbook.flows.messages.base import Actor, Aside
 
 
 @dataclass(frozen=True, slots=True)
-class ApiRequested(Event):
+class ApiRequested(Aside):
     """The back end sent a request to the HTTP API (API-1, API-2)."""
 
     sender, receiver, says = Actor.BACK_END, Actor.API, "HTTP request"
@@ -20,7 +20,7 @@ class ApiRequested(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ApiAnswered(Event):
+class ApiAnswered(Aside):
     """The HTTP API answered.
 
     `told` is what an error answer says in its own words; `basis` says what the answer rests on (a rule or
@@ -36,7 +36,7 @@ class ApiAnswered(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class WalletAsked(Event):
+class WalletAsked(Aside):
     """The SDK handed the card to the wallet, whose own flow runs now (A-PROV-3)."""
 
     sender, receiver, says = Actor.SDK, Actor.WALLET, "add the card"
@@ -44,7 +44,7 @@ class WalletAsked(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class VerificationPending(Event):
+class VerificationPending(Aside):
     """The wallet holds the card, which waits for an identity check: canProvision's answer is on purpose (sdk-a)."""
 
     sender, receiver, says = Actor.WALLET, Actor.SDK, "the card waits for an identity check"
@@ -52,7 +52,7 @@ class VerificationPending(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ApiFailed(Event):
+class ApiFailed(Aside):
     """The call ended without an answer that could be used; `error` is the client's error class."""
 
     sender, receiver, says = Actor.API, Actor.BACK_END, "no usable answer"
@@ -62,8 +62,9 @@ class ApiFailed(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Noted(Event):
+class Noted(Aside):
     """A remark that a reader of the trace needs, such as where the real world ends."""
 
+    kind = "note"
     sender, receiver, says = Actor.APP, Actor.APP, "note"
     text: str

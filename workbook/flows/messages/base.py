@@ -11,7 +11,10 @@ class Actor(StrEnum):
     """Who speaks and who listens, in the order of a sequence diagram's columns."""
 
     CARDHOLDER = "Cardholder"
+    WALLET_APP = "Wallet app"
     APP = "App"
+    EXTENSION = "Extension"
+    STORAGE = "Storage"
     SDK = "SDK"
     WALLET = "Wallet"
     BACK_END = "Back end"
@@ -38,3 +41,10 @@ class Event(Message):
 @dataclass(frozen=True, slots=True)
 class Command(Message):
     """A request. The opposite of an `Event`: whoever carries it out answers with events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aside(Event):
+    """What is seen on the way and recorded, and never stepped by a table; `kind` is the record's."""
+
+    kind: ClassVar[str] = "exchange"

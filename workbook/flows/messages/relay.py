@@ -61,3 +61,30 @@ class OpcFailed(Event):
     sender, receiver, says = Actor.BACK_END, Actor.APP, "no OPC data"
     rules = ("REL-6",)
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSdkInput(Command):
+    """The app stores sdkInput after its own network call, for the extension's status() (X-CACHE-1)."""
+
+    sender, receiver, says = Actor.APP, Actor.STORAGE, "saves sdkInput"
+    rules = ("X-CACHE-1",)
+    sdk_input: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SdkInputReceived(Event):
+    """The back end handed over the POST's sdkInput (B-DEL-3, API-11)."""
+
+    sender, receiver, says = Actor.BACK_END, Actor.APP, "sdkInput"
+    rules = ("B-DEL-3", "API-11")
+    sdk_input: Any
+
+
+@dataclass(frozen=True, slots=True)
+class NoSdkInput(Event):
+    """No sdkInput can be produced; `reason` is neutral (B-DEL-3, REL-6)."""
+
+    sender, receiver, says = Actor.BACK_END, Actor.APP, "no sdkInput"
+    rules = ("B-DEL-3", "REL-6")
+    reason: str

@@ -1,4 +1,7 @@
-"""What the cardholder does, and what the app's screen shows."""
+"""What the cardholder does, and what the app's screen shows, on either platform.
+
+The add button belongs to both platforms, and each rests it on rules of its own: those of the row that asks for it.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,6 @@ class ShowButton(Command):
     """Show the add button, enabled (A-CAN-1)."""
 
     sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "shows Add"
-    rules = ("A-CAN-1",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,6 @@ class HideButton(Command):
     """Hide the add button (A-CAN-2)."""
 
     sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "hides Add"
-    rules = ("A-CAN-2",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,6 @@ class DisableButton(Command):
     """Disable the add button from the moment provisioning begins (A-BTN-1)."""
 
     sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "disables Add"
-    rules = ("A-BTN-1",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,6 @@ class EnableButton(Command):
     """Enable the add button again once the flow has completed or was terminated (A-BTN-1)."""
 
     sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "enables Add"
-    rules = ("A-BTN-1",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +61,27 @@ class ReportToContact(Command):
 
     sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "was added, is still offered: report it"
     rules = ("A-CAN-6",)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAdded(Command):
+    """The app's screen says 'Added to Wallet' (B-FIN-2)."""
+
+    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "shows “Added to Wallet”"
+    rules = ("B-FIN-2",)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAvailable(Command):
+    """The app's screen says 'Available in Wallet' (B-FIN-2)."""
+
+    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "shows “Available in Wallet”"
+    rules = ("B-FIN-2",)
+
+
+@dataclass(frozen=True, slots=True)
+class TellFailure(Command):
+    """The app tells the cardholder that the card was not added (practice; the document is silent)."""
+
+    sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "says: not added"
+    rules = ("B-FIN-1", "REL-6")

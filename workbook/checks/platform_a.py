@@ -1,81 +1,19 @@
-"""Checks: a trace in, findings out. Record first, judge later.
-
-Each check is one small function over the whole trace, and each finding names the rule, whose job it
-is, and what to do. Nothing here runs anything; the same trace gives the same findings for ever.
-"""
+"""What a trace shows of an app on platform A."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from workbook.checks.finding import Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
-from workbook.trace import Kind, Record, Trace
+from workbook.trace import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from workbook.checks.finding import Check
     from workbook.flows.messages import Message
-
-    Check = Callable[[Trace], Iterator["Finding"]]
-
-
-class Owner(StrEnum):
-    """Whose job it is."""
-
-    YOU = "you"
-    OPERATOR = "operator"
-    WALLET_PROVIDER = "wallet provider"
-    SCHEME = "scheme"
-    NOBODY = "nobody"
-
-
-class Level(StrEnum):
-    """How bad it is: wrong, doubtful, or only worth knowing."""
-
-    FAIL = "fail"
-    WARN = "warn"
-    NOTE = "note"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that a trace shows.
-
-    Attributes:
-        rule: the id of the rule it rests on.
-        owner: whose job it is.
-        text: what happened.
-        todo: what to do about it.
-        at: when, in seconds since the run began.
-    """
-
-    rule: str
-    level: Level
-    owner: Owner
-    text: str
-    todo: str
-    at: float
-
-    def __str__(self) -> str:
-        return f"{self.level.upper()} {self.rule} (owner: {self.owner}) {self.text} {self.todo}"
-
-
-@dataclass(frozen=True, slots=True)
-class Symptom:
-    """A message that is a finding wherever it occurs; `text` may name the message's own fields."""
-
-    rule: str
-    level: Level
-    owner: Owner
-    text: str
-    todo: str
-
-    def found(self, record: Record) -> Finding:
-        """The finding for one record."""
-        return Finding(self.rule, self.level, self.owner, self.text.format(r=record.message), self.todo, record.at)
-
+    from workbook.trace import Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.InvalidSdkInput: Symptom(
@@ -102,45 +40,8 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "A-ASYNC-1", Level.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
         "Query the result's outcome before using it, and enable the button again.",
     ),
-    m.ApiFailed: Symptom(
-        "API-9", Level.FAIL, Owner.YOU, "The back end got no usable answer: {r.error}.",
-        "Tell the app that it failed; never pass on an answer without sdkInput.",
-    ),
 }  # fmt: skip
 """Outcomes that need a word whenever they occur."""
-
-STATUSES: dict[int, tuple[str, Owner, str, str]] = {
-    400: ("API-6", Owner.YOU, "400, the request is not well formed", "Compare the request with API-4 to API-6."),
-    401: ("API-4", Owner.YOU, "401, no valid key", "Send x-api-key with every request, with this environment's key."),
-    403: ("API-15", Owner.OPERATOR, "403, the credential lacks the role", "Ask for the activation-data role."),
-    422: ("API-3", Owner.YOU, "422, the instrument or the sdkOutput cannot be used",
-          "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
-}  # fmt: skip
-"""What a status most likely means. Which code stands for what is not in the document (GAP-1)."""
-
-
-def check(trace: Trace) -> list[Finding]:
-    """Every finding of every check, in the order of time."""
-    found = [finding for one in CHECKS for finding in one(trace)]
-    return sorted(found, key=lambda finding: finding.at)
-
-
-def symptoms(trace: Trace) -> Iterator[Finding]:
-    """Outcomes that need a word whenever they occur."""
-    for record in trace:
-        symptom = SYMPTOMS.get(type(record.message))
-        if symptom and record.kind is not Kind.REFUSED:
-            yield symptom.found(record)
-
-
-def statuses(trace: Trace) -> Iterator[Finding]:
-    """Answers of the HTTP API other than 200."""
-    for record, answer in trace.seen(m.ApiAnswered):
-        status = answer.status
-        if status != 200:  # noqa: PLR2004  # the one status that is a success
-            rule, owner, text, todo = STATUSES.get(status, ("GAP-1", Owner.OPERATOR, f"{status}", "Try again later."))
-            yield Finding(rule, Level.FAIL, owner, f"The HTTP API answered {text}.", todo, record.at)
-
 
 FAILURES: dict[str, tuple[Level, Owner, str]] = {
     "Canceled": (
@@ -184,10 +85,11 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
 
 
 def refused_taps(trace: Trace) -> Iterator[Finding]:
-    """Taps that a disabled button kept away."""
+    """Taps that a disabled button kept away, on either platform."""
+    rule = "B-START-1" if any(trace.seen(m.ServiceCalled)) else "A-BTN-1"
     for record in trace.select(m.AddTapped, kind=Kind.REFUSED):
         text = f"A tap came while the app was '{record.before}' and began nothing: the button was not enabled."
-        yield Finding("A-BTN-1", Level.NOTE, Owner.NOBODY, text, "Nothing to do; this is how it should be.", record.at)
+        yield Finding(rule, Level.NOTE, Owner.NOBODY, text, "Nothing to do; this is how it should be.", record.at)
 
 
 APP_CALLS = (m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled,
@@ -204,13 +106,19 @@ def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
         yield Finding(record.message.rules[0], Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
+ANSWERS = (m.ActivationDataReceived, m.ActivationDataFailed, m.CreateSuccess, m.WalletPayNotSupported,
+           m.InvalidSdkInput, m.CanBeProvisioned, m.AlreadyExistsInWallet, m.CanProvisionError, m.UnknownFailure,
+           m.ApiError, m.SdkOutputCreated, m.SdkOutputFailed, m.FetchOpcCalled, m.OpcReceived, m.OpcFailed,
+           m.ProvisionSuccess, m.ProvisionFailure)  # fmt: skip
+"""Whatever the app waits for on platform A."""
+
+
 def late_answers(trace: Trace) -> Iterator[Finding]:
     """Outcomes that arrived when nobody waited for them any more."""
-    for record in trace.select(kind=Kind.REFUSED):
-        if not isinstance(record.message, (m.Opened, m.AddTapped, *APP_CALLS)):
-            text = f"{record.name} arrived while the app was '{record.before}' and was ignored."
-            todo = "One attempt at a time: an answer to an older attempt must not touch the newer one."
-            yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, todo, record.at)
+    for record in trace.select(*ANSWERS, kind=Kind.REFUSED):
+        text = f"{record.name} arrived while the app was '{record.before}' and was ignored."
+        todo = "One attempt at a time: an answer to an older attempt must not touch the newer one."
+        yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, todo, record.at)
 
 
 def deprecated_calls(trace: Trace) -> Iterator[Finding]:
@@ -254,20 +162,7 @@ def configuration_issue(trace: Trace) -> Iterator[Finding]:
                 meaning = CONFIGURATION_ISSUE
 
 
-def crossed_instruments(trace: Trace) -> Iterator[Finding]:
-    """Requests for another payment instrument than the one that was opened (API-3)."""
-    opened = {event.payment_instrument_id for _record, event in trace.seen(m.Opened)}
-    for record, request in trace.seen(m.ApiRequested):
-        if request.payment_instrument_id not in opened:
-            text = "The request names another payment instrument than the one that was opened."
-            yield Finding(
-                "API-3", Level.FAIL, Owner.YOU, text, "Take the id from the cardholder's own card.", record.at
-            )
-
-
 CHECKS: tuple[Check, ...] = (
-    symptoms,
-    statuses,
     failures,
     overlapping_taps,
     refused_taps,
@@ -275,5 +170,4 @@ CHECKS: tuple[Check, ...] = (
     late_answers,
     deprecated_calls,
     configuration_issue,
-    crossed_instruments,
 )

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook import checks
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.app import PROVIDER_CALLS, App, CardAddress
 from workbook.bench import Bench
-from workbook.checks import CHECKS, FAILURES, STATUSES, SYMPTOMS, Finding, Level, Owner, check
+from workbook.checks import Finding, Level, Owner, api, check, platform_a, symptoms
+from workbook.checks.api import STATUSES
+from workbook.checks.platform_a import FAILURES
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
@@ -22,6 +23,9 @@ from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind, Record, Trace
 
 ID = INSTRUMENT_IDS[0]
+SYMPTOMS = api.SYMPTOMS | platform_a.SYMPTOMS
+BY_NAME = {one.__name__: one for one in (symptoms, *api.CHECKS, *platform_a.CHECKS)}
+is_check = inspect.isgeneratorfunction
 
 
 def trace(*steps):
@@ -135,7 +139,7 @@ CASES = {
     ],
     "crossed_instruments": [
         (trace(m.Opened(ID), REQUESTED), trace(m.Opened("PIOTHER"), REQUESTED), ["API-3 fail you"]),
-        (trace(m.Opened("PIOTHER"), m.Opened(ID), REQUESTED), trace(REQUESTED), ["API-3 fail you"]),
+        (trace(REQUESTED), trace(REQUESTED, m.Opened("PIOTHER")), ["API-3 fail you"]),
     ],
 }
 ROWS = [(name, *row) for name, rows in CASES.items() for row in rows]
@@ -148,16 +152,16 @@ def told(findings):
 @pytest.mark.rule("A-BTN-1", "A-BTN-2", "A-CAN-6", "A-CREATE-2", "A-CREATE-3", "A-OUT-1", "A-PROV-4", "A-MIG-1")
 @pytest.mark.parametrize(("name", "good", "broken", "findings"), ROWS, ids=[f"{r[0]}-{r[3][-1]}" for r in ROWS])
 def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, broken, findings):
-    one = getattr(checks, name)
+    one = BY_NAME[name]
     assert list(one(good)) == []
     assert told(one(broken)) == findings
     assert set(one(broken)) <= set(check(broken))
 
 
 def test_every_check_is_proven_and_in_the_list():
-    assert [one.__name__ for one in CHECKS] == [*CASES]
-    defined = [name for name, one in vars(checks).items() if inspect.isgeneratorfunction(one)]
-    assert sorted(defined) == sorted(CASES)
+    assert set(BY_NAME) == set(CASES)
+    defined = [name for module in (api, platform_a) for name, one in vars(module).items() if is_check(one)]
+    assert sorted([*defined, "symptoms"]) == sorted(CASES)
 
 
 @pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)

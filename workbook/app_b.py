@@ -1,0 +1,74 @@
+"""The issuer's app on platform B, as the document describes its part: what its own code calls, and when.
+
+A table again: where the app stands, and the call that it then makes. The rest are the choices in which apps go
+wrong: whether the base64 is decoded, whether one WatchAvailability is kept, what the delegate does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from workbook.flows import messages as m
+from workbook.flows.platform_b import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from enum import StrEnum
+
+    from workbook.api.opaque import SdkInput
+    from workbook.flows.messages import Event
+    from workbook.flows.variants_b import VariantB
+
+    Calls = Mapping[StrEnum, type[Event]]
+
+EARLIER_CALLS: Calls = MappingProxyType({
+    State.FETCHED: m.ServiceCalled,
+    State.CREATED: m.CanAddCardCalled,
+    State.TAPPED: m.StartCalled,
+    State.ADDED: m.CanAddCardCalled,
+})  # fmt: skip
+"""One question (B-CAN-1)."""
+
+LATER_CALLS: Calls = MappingProxyType({
+    State.FETCHED: m.ServiceCalled,
+    State.CREATED: m.WatchActivateCalled,
+    State.WATCH_KNOWN: m.CanAddCardDetailsCalled,
+    State.TAPPED: m.StartCalled,
+    State.ADDED: m.CanAddCardDetailsCalled,
+})  # fmt: skip
+"""The watch first, then both places (B-WATCH-1, B-CAN-2)."""
+
+NO_WATCH_CALLS: Calls = MappingProxyType(
+    {state: call for state, call in LATER_CALLS.items() if call is not m.WatchActivateCalled}
+    | {State.CREATED: m.CanAddCardDetailsCalled}
+)
+"""A mistaken app of the later variant: it never activates WatchAvailability, and so never knows of a watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppB:
+    """The issuer's app on platform B.
+
+    Attributes:
+        calls: where the app stands, and the call it then makes.
+        delegate: the integrator's own delegate with `provision(...)` and, if it likes, `did_finish_provisioning(pass_,
+            error)`; plain or coroutine functions. None relays through the back end (B-DEL-3).
+        decodes: the app hands over the bytes; False hands over the base64 text, the classic mistake (API-8).
+        keeps_watch_availability: the app makes one WatchAvailability; False makes one for each page (B-WATCH-2).
+    """
+
+    calls: Calls = field(default_factory=lambda: LATER_CALLS)
+    delegate: Any = None
+    decodes: bool = True
+    keeps_watch_availability: bool = True
+
+    @classmethod
+    def of(cls, variant: VariantB, **settings: Any) -> AppB:
+        """The app that makes this variant's calls."""
+        return cls(LATER_CALLS if variant.later else EARLIER_CALLS, **settings)
+
+    def handed_over(self, sdk_input: SdkInput) -> bytes | str:
+        """What the app makes of an sdkInput from its back end."""
+        return sdk_input.data if self.decodes else sdk_input.text

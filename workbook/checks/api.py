@@ -1,0 +1,57 @@
+"""What a trace shows of the HTTP API, whichever platform asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbook.checks.finding import Finding, Level, Owner, Symptom
+from workbook.flows import messages as m
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from workbook.checks.finding import Check
+    from workbook.flows.messages import Message
+    from workbook.trace import Trace
+
+SYMPTOMS: dict[type[Message], Symptom] = {
+    m.ApiFailed: Symptom(
+        "API-9", Level.FAIL, Owner.YOU, "The back end got no usable answer: {r.error}.",
+        "Tell the app that it failed; never pass on an answer without sdkInput.",
+    ),
+}  # fmt: skip
+"""Outcomes that need a word whenever they occur."""
+
+STATUSES: dict[int, tuple[str, Owner, str, str]] = {
+    400: ("API-6", Owner.YOU, "400, the request is not well formed", "Compare the request with API-4 to API-6."),
+    401: ("API-4", Owner.YOU, "401, no valid key", "Send x-api-key with every request, with this environment's key."),
+    403: ("API-15", Owner.OPERATOR, "403, the credential lacks the role", "Ask for the activation-data role."),
+    422: ("API-3", Owner.YOU, "422, the instrument or the sdkOutput cannot be used",
+          "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
+}  # fmt: skip
+"""What a status most likely means. Which code stands for what is not in the document (GAP-1)."""
+
+
+def statuses(trace: Trace) -> Iterator[Finding]:
+    """Answers of the HTTP API other than 200."""
+    for record, answer in trace.seen(m.ApiAnswered):
+        status = answer.status
+        if status != 200:  # noqa: PLR2004  # the one status that is a success
+            rule, owner, text, todo = STATUSES.get(status, ("GAP-1", Owner.OPERATOR, f"{status}", "Try again later."))
+            yield Finding(rule, Level.FAIL, owner, f"The HTTP API answered {text}.", todo, record.at)
+
+
+def crossed_instruments(trace: Trace) -> Iterator[Finding]:
+    """Requests for another payment instrument than the one that was opened (API-3)."""
+    opened = {event.payment_instrument_id for _record, event in trace.seen(m.Opened)}
+    if not opened:
+        return
+    for record, request in trace.seen(m.ApiRequested):
+        if request.payment_instrument_id not in opened:
+            text = "The request names another payment instrument than the one that was opened."
+            yield Finding(
+                "API-3", Level.FAIL, Owner.YOU, text, "Take the id from the cardholder's own card.", record.at
+            )
+
+
+CHECKS: tuple[Check, ...] = (statuses, crossed_instruments)

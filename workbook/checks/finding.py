@@ -1,0 +1,70 @@
+"""A finding: one thing that a trace shows, the rule it rests on, whose job it is, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from workbook.trace import Record, Trace
+
+    Check = Callable[[Trace], Iterator["Finding"]]
+
+
+class Owner(StrEnum):
+    """Whose job it is."""
+
+    YOU = "you"
+    OPERATOR = "operator"
+    WALLET_PROVIDER = "wallet provider"
+    SCHEME = "scheme"
+    NOBODY = "nobody"
+
+
+class Level(StrEnum):
+    """How bad it is: wrong, doubtful, or only worth knowing."""
+
+    FAIL = "fail"
+    WARN = "warn"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a trace shows.
+
+    Attributes:
+        rule: the id of the rule it rests on.
+        owner: whose job it is.
+        text: what happened.
+        todo: what to do about it.
+        at: when, in seconds since the run began.
+    """
+
+    rule: str
+    level: Level
+    owner: Owner
+    text: str
+    todo: str
+    at: float
+
+    def __str__(self) -> str:
+        return f"{self.level.upper()} {self.rule} (owner: {self.owner}) {self.text} {self.todo}"
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """A message that is a finding wherever it occurs; `text` may name the message's own fields."""
+
+    rule: str
+    level: Level
+    owner: Owner
+    text: str
+    todo: str
+
+    def found(self, record: Record) -> Finding:
+        """The finding for one record."""
+        return Finding(self.rule, self.level, self.owner, self.text.format(r=record.message), self.todo, record.at)

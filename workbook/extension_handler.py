@@ -1,0 +1,105 @@
+"""The two classes that the app supplies for the wallet: how to write them, and the ones to start from.
+
+`ExtensionHandler` is the base with what a handler finds around it; `ReferenceHandler` keeps every rule and is worth
+copying. `AuthorizationProvider` is the base of the authorization UI. The host makes a new one of either for every
+call (X-HANDLER-1), so what one call leaves in `self` the next will not find.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbook.card_art import CardArt
+from workbook.errors import ActivationDataError, SdkError
+from workbook.extension_service import ExtensionProvisioningService
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from workbook.extension_service import AddPaymentPassRequest, ExtensionStatus, PassEntry
+    from workbook.surroundings import ExtensionBackEnd, Library, Storage
+
+
+class ExtensionHandler:
+    """What a handler finds around it.
+
+    Attributes:
+        storage: what the main app saved (X-CACHE-1).
+        back_end: the issuer's back end.
+        library: the cards that are in the wallet already.
+        cards: the ids of the cardholder's payment instruments, as the app knows them.
+    """
+
+    def __init__(self, storage: Storage, back_end: ExtensionBackEnd, library: Library, cards: Sequence[str]) -> None:
+        self.storage = storage
+        self.back_end = back_end
+        self.library = library
+        self.cards = tuple(cards)
+
+
+class ReferenceHandler(ExtensionHandler):
+    """A handler that keeps every rule; it is its own delegate."""
+
+    def status(self) -> ExtensionStatus:
+        """From the storage alone: 100 ms are too short for the network (X-STATUS-3)."""
+        try:
+            service = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
+        except SdkError:
+            return ExtensionProvisioningService.entries_unavailable_extension_status()
+        return service.extension_status(requires_authentication=True)
+
+    def pass_entries(self) -> list[PassEntry]:
+        """What the phone lacks, with fresh activation data (X-ENTRIES-1)."""
+        missing = [card for card in self.cards if card not in self.library.on_phone]
+        fresh = self.back_end.get_all(missing, timeout=5.0)
+        if not fresh:
+            return []
+        return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).pass_entries(with_delegate=self)
+
+    def remote_pass_entries(self) -> list[PassEntry]:
+        """What the watch lacks, with fresh activation data (X-ENTRIES-2)."""
+        missing = [card for card in self.cards if card not in self.library.on_watch]
+        fresh = self.back_end.get_all(missing, timeout=5.0)
+        if not fresh:
+            return []
+        return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).remote_pass_entries(with_delegate=self)
+
+    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
+        self, identifier: str, **wallet: Any
+    ) -> AddPaymentPassRequest | None:
+        """The SDK's request, or None when it throws (X-GEN-1); a new service, for this is a new handler.
+
+        `wallet` is what the wallet gives: configuration, certificate_chain, nonce and nonce_signature.
+        """
+        try:
+            service = ExtensionProvisioningService(sdk_input=self.back_end.get(identifier, timeout=5.0))
+            return service.generate_add_payment_pass_request_for_pass_entry_with_identifier(
+                identifier, **wallet, delegate=self
+            )
+        except (SdkError, ActivationDataError):
+            return None
+
+    def card_art(self, which: str) -> CardArt:
+        """The picture of exactly this card (X-ART-1)."""
+        return CardArt(shows=which)
+
+    def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
+        """The POST's sdkInput, or None when the back end has none (X-DEL-1)."""
+        try:
+            return self.back_end.post(payment_instrument_id, sdk_output)
+        except ActivationDataError:
+            return None
+
+
+class AuthorizationProvider:
+    """The authorization UI: it reports through `completion_handler`, once, whether authentication succeeded (X-AUTH-1).
+
+    Attributes:
+        completion_handler: set by the wallet before the view appears; takes True or False.
+    """
+
+    completion_handler: Callable[[bool], Any]
+
+    def view_did_appear(self) -> None:
+        """The view is on the screen. This one lets every cardholder in; ask for the app's own log-in here."""
+        self.completion_handler(True)  # noqa: FBT003  # the platform's handler takes one value

@@ -1,0 +1,137 @@
+"""Platform B from the wallet: what the wallet app does with the issuer's extensions, all of it in this file.
+
+The wallet leads and the extension answers. Each call has its time, and the end of that time is an ordinary event:
+so a missed limit is an edge of this table, and the late answer that follows is an edge too, which ignores it.
+
+Phone and watch go the same way; they differ in which entries they ask for. The two variants differ in how the SDK
+asks for card art.
+
+Rows marked `wallet` are public knowledge of the wallet platform; rows marked `assumed` are ours.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum, unique
+from typing import TYPE_CHECKING
+
+from workbook.flows import messages as m
+from workbook.flows.machine import Machine, row
+
+if TYPE_CHECKING:
+    from workbook.flows.machine import Row
+
+    Rows = tuple[Row, ...]
+
+
+@unique
+class State(StrEnum):
+    """Where the wallet app stands. The words are what a diagram shows."""
+
+    CLOSED = "list closed"
+    ASKING = "asking for the status"
+    LISTED = "app listed"
+    NOT_LISTED = "app not listed"
+    LISTING = "asking for pass entries"
+    OFFERED = "cards offered"
+    EMPTY = "no card offered"
+    AUTHENTICATING = "authenticating"
+    NOT_AUTHENTICATED = "not authenticated"
+    GENERATING = "asking for the request"
+    PROVISIONING = "delegate provisions"
+    ADDING = "adding the card"
+    ADDED = "added"
+    NOT_ADDED = "not added"
+
+
+S = State
+FINAL = (S.LISTED, S.NOT_LISTED, S.OFFERED, S.EMPTY, S.NOT_AUTHENTICATED, S.ADDED, S.NOT_ADDED)
+"""Where the wallet waits for the cardholder, or has nothing more to do."""
+
+
+def _late(state: State, *events: type[m.Event], rules: str) -> Rows:
+    """What comes after its time is up changes nothing."""
+    each = (row(state, event, state, m.IgnoreLate, rules=rules, source="wallet") for event in events)
+    return tuple(r for rows in each for r in rows)
+
+
+STATUS: Rows = (
+    *row(S.CLOSED, m.IssuerListOpened, S.ASKING, m.CallStatus, m.StartStatusBudget, rules="X-FLOW-1 X-HANDLER-1"),
+    *row(FINAL, m.IssuerListOpened, S.ASKING, m.CallStatus, m.StartStatusBudget, rules="X-HANDLER-1",
+         source="assumed"),
+    *row(S.ASKING, m.EntriesAvailable, S.LISTED, m.StopBudget, m.ListIssuer, rules="X-STATUS-1"),
+    *row(S.ASKING, m.EntriesUnavailable, S.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-STATUS-2"),
+    *row(S.ASKING, m.ExtensionNotFound, S.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-PLIST-1 X-PLIST-3",
+         source="wallet"),
+    *row(S.ASKING, m.HandlerRaised, S.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-STATUS-1", source="assumed"),
+    *row(S.ASKING, m.BudgetSpent, S.NOT_LISTED, m.HideIssuer, rules="X-STATUS-3", source="wallet"),
+    *_late(S.NOT_LISTED, m.EntriesAvailable, m.EntriesUnavailable, m.HandlerRaised, rules="X-STATUS-3"),
+)  # fmt: skip
+"""status(), 100 ms: is this app listed?"""
+
+ENTRIES: Rows = (
+    *row(S.LISTING, m.EntriesReturned, S.OFFERED, m.StopBudget, m.ShowEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
+    *row(S.LISTING, m.NoEntries, S.EMPTY, m.StopBudget, m.ShowNoEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
+    *row(S.LISTING, m.HandlerRaised, S.EMPTY, m.StopBudget, m.ShowNoEntries, rules="X-ENTRIES-1 X-ENTRIES-2",
+         source="assumed"),
+    *row(S.LISTING, m.BudgetSpent, S.EMPTY, m.ShowNoEntries, rules="X-ENTRIES-3", source="wallet"),
+    *_late(S.EMPTY, m.EntriesReturned, m.NoEntries, m.HandlerRaised, rules="X-ENTRIES-3"),
+)  # fmt: skip
+"""passEntries() or remotePassEntries(), 20 s: which cards can be added?"""
+
+ON_PHONE: Rows = (
+    *row(S.LISTED, m.IssuerChosen, S.LISTING, m.CallPassEntries, m.StartPassEntriesBudget,
+         rules="X-FLOW-1 X-ENTRIES-1 X-HANDLER-1"),
+    *row((S.OFFERED, S.EMPTY), m.IssuerChosen, S.LISTING, m.CallPassEntries, m.StartPassEntriesBudget,
+         rules="X-ENTRIES-1 X-HANDLER-1", source="assumed"),
+)  # fmt: skip
+ON_WATCH: Rows = (
+    *row(S.LISTED, m.IssuerChosen, S.LISTING, m.CallRemotePassEntries, m.StartRemotePassEntriesBudget,
+         rules="X-FLOW-1 X-ENTRIES-2 X-HANDLER-1"),
+    *row((S.OFFERED, S.EMPTY), m.IssuerChosen, S.LISTING, m.CallRemotePassEntries, m.StartRemotePassEntriesBudget,
+         rules="X-ENTRIES-2 X-HANDLER-1", source="assumed"),
+)  # fmt: skip
+
+
+def _art(event: type[m.Event]) -> Rows:
+    return (
+        *row(S.LISTING, event, S.LISTING, rules="X-ART-1"),
+        *row(S.EMPTY, event, S.EMPTY, rules="X-ART-1 X-ENTRIES-3", source="wallet"),
+    )
+
+
+ART_EARLIER: Rows = _art(m.CardArtForBrandAsked)
+ART_LATER: Rows = _art(m.CardArtForIdAsked)
+
+REQUEST: Rows = (
+    *row(S.OFFERED, m.EntryChosen, S.AUTHENTICATING, m.Authenticate, rules="X-FLOW-1 X-AUTH-2"),
+    *row((S.CLOSED, S.LISTED, S.NOT_AUTHENTICATED, S.ADDED, S.NOT_ADDED), m.EntryChosen, S.AUTHENTICATING,
+         m.Authenticate, rules="X-AUTH-2 X-HANDLER-1", source="assumed"),
+    *row(S.AUTHENTICATING, m.Authorized, S.GENERATING, m.CallGenerate, m.StartGenerateBudget,
+         rules="X-AUTH-1 X-AUTH-2 X-GEN-1 X-HANDLER-1"),
+    *row(S.AUTHENTICATING, m.AuthorizationCanceled, S.NOT_AUTHENTICATED, m.ShowNotAdded, rules="X-AUTH-1 X-AUTH-2"),
+    *row(S.AUTHENTICATING, m.AuthorizationMissing, S.NOT_AUTHENTICATED, m.ShowNotAdded, rules="X-AUTH-1 X-STATUS-1",
+         source="assumed"),
+    *row(S.GENERATING, m.ExtensionProvisionCalled, S.PROVISIONING, rules="X-FLOW-1 X-DEL-1"),
+    *row(S.PROVISIONING, m.RequestReturned, S.ADDING, m.StopBudget, m.AddPass, rules="X-FLOW-1 X-GEN-1"),
+    *row((S.GENERATING, S.PROVISIONING), m.NoRequest, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-GEN-1"),
+    *row((S.GENERATING, S.PROVISIONING), m.HandlerRaised, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-GEN-1",
+         source="assumed"),
+    *row((S.GENERATING, S.PROVISIONING), m.BudgetSpent, S.NOT_ADDED, m.ShowNotAdded, rules="X-GEN-1",
+         source="wallet"),
+    *row(S.ADDING, m.PassAdded, S.ADDED, m.ShowCardAdded, rules="X-FLOW-1"),
+    *row(S.ADDING, m.PassRefused, S.NOT_ADDED, m.ShowNotAdded, rules="X-FLOW-1", source="assumed"),
+    *row(S.NOT_ADDED, m.ExtensionProvisionCalled, S.NOT_ADDED, rules="X-DEL-1", source="wallet"),
+    *_late(S.NOT_ADDED, m.RequestReturned, m.NoRequest, m.HandlerRaised, rules="X-GEN-1"),
+)  # fmt: skip
+"""A card is chosen: authenticate, have the delegate provision, take the request, add the card.
+
+The wallet may remember an entry, so a card can be chosen before this run asked for any: the handler that is then
+called has seen nothing of what came before.
+"""
+
+SHARED: Rows = STATUS + ENTRIES + REQUEST
+
+
+def machine(name: str, rows: Rows) -> Machine:
+    """An extension machine: the list is closed at first."""
+    return Machine(name, rows, initial=S.CLOSED, final=FINAL)

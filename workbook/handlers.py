@@ -1,0 +1,303 @@
+"""Handlers that are wrong in one way each, for lessons and tests: what the wallet makes of it is the point.
+
+Every class here is the reference handler with one mistake, and its docstring says which.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from workbook.card_art import CardArt
+from workbook.errors import SdkError
+from workbook.extension_handler import AuthorizationProvider, ReferenceHandler
+from workbook.extension_service import AddPaymentPassRequest, ExtensionProvisioningService, PassEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workbook.extension_handler import ExtensionHandler
+    from workbook.extension_service import ExtensionStatus
+
+
+class NetworkInStatus(ReferenceHandler):
+    """It fetches fresh activation data in status() (X-STATUS-3)."""
+
+    def status(self) -> ExtensionStatus:
+        """Ask the back end."""
+        service = ExtensionProvisioningService(sdk_input=self.back_end.get(self.cards[0]))
+        return service.extension_status(requires_authentication=True)
+
+
+class FailsWithoutCache(ReferenceHandler):
+    """It lets status() fail when no service can be made (X-STATUS-2)."""
+
+    def status(self) -> ExtensionStatus:
+        """Catch nothing."""
+        service = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
+        return service.extension_status(requires_authentication=True)
+
+
+class NeverUnavailable(ReferenceHandler):
+    """It says that there are entries when no service can be made (X-STATUS-2)."""
+
+    def status(self) -> ExtensionStatus:
+        """Promise what pass_entries cannot keep."""
+        try:
+            return super().status() if self.storage.read_all() else self._anyway()
+        except SdkError:
+            return self._anyway()
+
+    def _anyway(self) -> ExtensionStatus:
+        return replace(super().status(), pass_entries_available=True, requires_authentication=True)
+
+
+class KeepsItsService(ReferenceHandler):
+    """It makes the service in status() and looks for it in pass_entries(), which is another handler (X-HANDLER-1)."""
+
+    service: ExtensionProvisioningService
+
+    def status(self) -> ExtensionStatus:
+        """Keep the service in `self`."""
+        self.service = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
+        return self.service.extension_status(requires_authentication=True)
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Use what is not there."""
+        return self.service.pass_entries(with_delegate=self)
+
+
+class KeepsItInItsClass(ReferenceHandler):
+    """It keeps the service in its class: there until the wallet ends the extension's process (X-HANDLER-1)."""
+
+    kept: ClassVar[Any] = None
+
+    def status(self) -> ExtensionStatus:
+        """Keep the service where every handler sees it."""
+        made = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
+        type(self).kept = made
+        return made.extension_status(requires_authentication=True)
+
+
+class MixesUpEntries(ReferenceHandler):
+    """remote_pass_entries() calls pass_entries(), as a published sample did (X-ENTRIES-2, sdk-b)."""
+
+    def remote_pass_entries(self) -> list[PassEntry]:
+        """Return the phone's."""
+        return self.pass_entries()
+
+
+class MixesUpPhone(ReferenceHandler):
+    """pass_entries() calls remote_pass_entries() (X-ENTRIES-1)."""
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Return the watch's."""
+        return self.remote_pass_entries()
+
+
+class OwnEntries(ReferenceHandler):
+    """It returns pass entries of its own making instead of the SDK's (X-ENTRIES-1)."""
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Make them without the SDK."""
+        return [PassEntry(card, "My card", CardArt(card), card) for card in self.cards]
+
+
+class OffersWhatIsThere(ReferenceHandler):
+    """It offers every card, those in the wallet too (X-ENTRIES-1, wallet)."""
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Forget the library."""
+        fresh = self.back_end.get_all(self.cards)
+        return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).pass_entries(with_delegate=self)
+
+
+class ChangingIdentifiers(ReferenceHandler):
+    """It gives its entries new identifiers each time (X-GEN-1, wallet)."""
+
+    numbers = count(1)
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Number them through."""
+        return [replace(entry, identifier=f"card-{next(self.numbers)}") for entry in super().pass_entries()]
+
+
+class SameIdentifiers(ReferenceHandler):
+    """It gives all its entries one identifier (X-GEN-1, wallet)."""
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Call each of them the same."""
+        return [replace(entry, identifier="card") for entry in super().pass_entries()]
+
+
+class OneGetForAll(ReferenceHandler):
+    """It makes one GET and uses its sdkInput for every card (API-12)."""
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Fetch once."""
+        sdk_input = self.back_end.get(self.cards[0])
+        return ExtensionProvisioningService(sdk_inputs=[sdk_input] * len(self.cards)).pass_entries(self)
+
+
+class OneAfterTheOther(ReferenceHandler):
+    """It makes its GETs one after the other and waits for each as long as it takes (X-ENTRIES-3)."""
+
+    def pass_entries(self) -> list[PassEntry]:
+        """Add the waits up."""
+        fresh = [self.back_end.get(card) for card in self.cards]
+        return ExtensionProvisioningService(sdk_inputs=fresh).pass_entries(with_delegate=self)
+
+
+class ReturnsNoList(ReferenceHandler):
+    """pass_entries() returns None where a list belongs (X-ENTRIES-1)."""
+
+    def pass_entries(self) -> Any:
+        """Return nothing."""
+        return
+
+
+class WrongCardArt(ReferenceHandler):
+    """It shows one picture for every card (X-ART-1)."""
+
+    def card_art(self, which: str) -> CardArt:
+        """Show the first card."""
+        return CardArt(shows=f"not {which}", personal=True)
+
+
+class NoCardArt(ReferenceHandler):
+    """It has no picture to show (X-ART-1)."""
+
+    def card_art(self, which: str) -> Any:
+        """Return nothing."""
+
+
+class ReturnsNil(ReferenceHandler):
+    """Its delegate returns nil (X-DEL-1)."""
+
+    def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
+        """Give up."""
+
+
+class ReturnsText(ReferenceHandler):
+    """Its delegate returns base64 text where bytes belong (API-8, X-DEL-1)."""
+
+    def provision(self, payment_instrument_id: str, sdk_output: bytes) -> Any:  # noqa: ARG002  # that is the mistake
+        """Decode once too few."""
+        return "eyJzaW11bGF0ZWQiOiJub3QgYnl0ZXMifQ=="
+
+
+class CrossesCards(ReferenceHandler):
+    """Its delegate posts for the first card, whichever the SDK named (X-DEL-1)."""
+
+    def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
+        """Post for the wrong card."""
+        return super().provision(next(card for card in self.cards if card != payment_instrument_id), sdk_output)
+
+
+class LetsItThrow(ReferenceHandler):
+    """It passes on what the SDK throws instead of returning nil (X-GEN-1)."""
+
+    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
+        self, identifier: str, **wallet: Any
+    ) -> AddPaymentPassRequest | None:
+        """Catch nothing, with a service that knows no card of this name."""
+        service = ExtensionProvisioningService(sdk_input=self.back_end.get(self.cards[-1]))
+        return service.generate_add_payment_pass_request_for_pass_entry_with_identifier(
+            identifier, **wallet, delegate=self
+        )
+
+
+class OwnRequest(ReferenceHandler):
+    """It makes the request by itself, without the SDK and its delegate (X-FLOW-1)."""
+
+    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
+        self, identifier: str, **wallet: Any
+    ) -> AddPaymentPassRequest | None:
+        """Put together what only the SDK can."""
+        return AddPaymentPassRequest(identifier, b"made up", 1, wallet["nonce"])
+
+
+class OtherNonce(ReferenceHandler):
+    """It hands on another nonce than the wallet's (X-GEN-1)."""
+
+    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
+        self, identifier: str, **wallet: Any
+    ) -> AddPaymentPassRequest | None:
+        """Swap the nonce."""
+        mine = {**wallet, "nonce": b"another"}
+        return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+
+
+class TextNonce(ReferenceHandler):
+    """It turns the wallet's nonce into hexadecimal text (X-GEN-1; field notes, 35)."""
+
+    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
+        self, identifier: str, **wallet: Any
+    ) -> AddPaymentPassRequest | None:
+        """Encode what belongs to the SDK as it is."""
+        mine = {**wallet, "nonce": wallet["nonce"].hex()}
+        return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+
+
+HANDLERS: Mapping[str, type[ExtensionHandler]] = {
+    "reference": ReferenceHandler,
+    "network call in status()": NetworkInStatus,
+    "status() fails without a cache": FailsWithoutCache,
+    "never says unavailable": NeverUnavailable,
+    "keeps its service in self": KeepsItsService,
+    "keeps its service in its class": KeepsItInItsClass,
+    "remote_pass_entries() calls pass_entries()": MixesUpEntries,
+    "pass_entries() calls remote_pass_entries()": MixesUpPhone,
+    "entries of its own": OwnEntries,
+    "offers cards that are there": OffersWhatIsThere,
+    "changing identifiers": ChangingIdentifiers,
+    "one identifier for all": SameIdentifiers,
+    "one GET for all cards": OneGetForAll,
+    "GETs one after the other": OneAfterTheOther,
+    "pass_entries() returns no list": ReturnsNoList,
+    "another card's art": WrongCardArt,
+    "no card art": NoCardArt,
+    "delegate returns nil": ReturnsNil,
+    "delegate returns text": ReturnsText,
+    "delegate posts for another card": CrossesCards,
+    "lets the SDK throw": LetsItThrow,
+    "request of its own": OwnRequest,
+    "another nonce": OtherNonce,
+    "nonce as text": TextNonce,
+}
+"""Each handler by its mistake; the first has none."""
+
+
+class Refuses(AuthorizationProvider):
+    """It lets nobody in (X-AUTH-1)."""
+
+    def view_did_appear(self) -> None:
+        """Say no."""
+        self.completion_handler(False)  # noqa: FBT003  # the platform's handler takes one value
+
+
+class NeverReports(AuthorizationProvider):
+    """It never calls the completion handler (X-AUTH-1)."""
+
+    def view_did_appear(self) -> None:
+        """Say nothing."""
+
+
+class ReportsTwice(AuthorizationProvider):
+    """It calls the completion handler a second time (X-AUTH-1; field notes, 33)."""
+
+    def view_did_appear(self) -> None:
+        """Say yes, and again."""
+        super().view_did_appear()
+        super().view_did_appear()
+
+
+AUTHORIZATIONS: Mapping[str, type[AuthorizationProvider] | None] = {
+    "lets the cardholder in": AuthorizationProvider,
+    "refuses": Refuses,
+    "never reports": NeverReports,
+    "reports twice": ReportsTwice,
+    "none": None,
+}
+"""Each authorization UI by what it does."""

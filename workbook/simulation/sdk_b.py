@@ -1,0 +1,198 @@
+"""Platform B's SDK stand-in inside the issuer's app: a command in, the document's outcome out.
+
+It decides nothing about order; that is the tables' business. It works on bytes (API-8). The explanation in `why`
+is the simulator's: the real SDK says less.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+from workbook.api.layers import LAYERS
+from workbook.api.opaque import SdkOutput
+from workbook.flows import messages as m
+from workbook.simulation.phone import NOTHING, THROWN_BY_START, Phone
+from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from workbook.flows.messages import Command, Event
+
+    Reply = tuple[float, Event]
+
+TEXT = "it is text, and platform B takes the bytes: decode the base64 of the JSON once (API-8)"
+
+
+class SdkB:
+    """One ProvisioningService on one phone.
+
+    Attributes:
+        seen: called with what passes between the SDK, the wallet and the watch, which no table steps.
+        attempt: the number of its latest sdkOutput, counted for the whole phone.
+    """
+
+    def __init__(self, phone: Phone, *, later: bool) -> None:
+        self.phone = phone
+        self.attempt = 0
+        self.payment_instrument_id = ""
+        self.seen: Callable[[Event], None] = lambda _event: None
+        self._seal = Seal(phone.seed)
+        self._later = later
+        self._used: set[bytes] = set()
+        self._answers = {
+            m.CreateService: self._create,
+            m.ActivateWatch: self._activate,
+            m.AskCanAddCard: self._can_add_card,
+            m.AskCanAddCardDetails: self._can_add_card_details,
+            m.Start: self._start,
+            m.ReturnSdkInput: self._provision,
+            m.ReturnNil: self._no_sdk_input,
+            m.GiveUp: self._given_up,
+        }
+
+    @property
+    def commands(self) -> tuple[type[Command], ...]:
+        """The commands that this stand-in carries out."""
+        return tuple(self._answers)
+
+    def answer(self, command: Command) -> Reply:
+        """The outcome and how many seconds it takes."""
+        return self._answers[type(command)](command)
+
+    def _create(self, command: Any) -> Reply:
+        return self.phone.waits.service, self._created(command.sdk_input)
+
+    def _created(self, sdk_input: object) -> Event:
+        match opened(self._seal, sdk_input):
+            case Damaged(why, advice):
+                return m.ServiceRefused("invalidSDKInput", f"{why}. {advice}".strip(" ."))
+            case Genuine() as data if data.content != Content.ACTIVATION:
+                why = f"it is data of kind '{data.content}'; the initialiser takes the GET's sdkInput"
+                return m.ServiceRefused("invalidSDKInput", why)
+            case Genuine() as data if self.phone.wallet not in data.claims.get("supportedWallets", ()):
+                return m.ServiceRefused("walletNotSupported", "the card's supportedWallets lack this wallet")
+            case Genuine() as data:
+                self.payment_instrument_id = data.payment_instrument_id
+                return m.ServiceReady(self)
+
+    def _activate(self, command: Any) -> Reply:
+        if command.instance > self.phone.watch_sessions:
+            self.watch_made()
+        return self.phone.waits.watch, m.WatchActivated(self.watch_answers(command.instance))
+
+    def watch_made(self) -> int:
+        """Another WatchAvailability was made; the number of it, counted from 1 (B-WATCH-2)."""
+        self.phone.watch_sessions += 1
+        if self.phone.watch_sessions > 1:
+            self.seen(m.WatchSessionTakenOver(self.phone.watch_sessions))
+        return self.phone.watch_sessions
+
+    def watch_answers(self, instance: int) -> bool:
+        """Whether a watch is paired, as this instance hears it: only the latest has the watch session (sdk-b)."""
+        return instance == self.phone.watch_sessions and self.phone.watch is not None
+
+    def _can_add_card(self, _command: Any) -> Reply:
+        """The earlier variant looks at every place there is (assumed)."""
+        phone, watch = self._open_places()
+        found = m.CanAddCard() if phone or watch else m.CannotAddCard()
+        return self.phone.waits.can_add_card, found
+
+    def _can_add_card_details(self, command: Any) -> Reply:
+        """The later variant looks at the watch only when it is told of one (assumed)."""
+        phone, watch = self._open_places()
+        watch = watch and bool(command.is_watch_activated)
+        told = (phone, watch) if self.phone.profile == "field" else ()
+        found = m.CanAddCard(*told) if phone or watch else m.CannotAddCard()
+        return self.phone.waits.can_add_card, found
+
+    def _open_places(self) -> tuple[bool, bool]:
+        """Where the card can be added, as far as the scheme lets this app see."""
+        phone, watch = self.phone.missing(self.payment_instrument_id)
+        paired = self.phone.watch is not None
+        hidden = not self.phone.associated
+        if self.attempt and (phone or watch or hidden):
+            self.seen(m.StillMissing(phone, watch if paired else None, hidden_by_scheme=hidden))
+        return phone or hidden, watch or (hidden and paired)
+
+    def _start(self, _command: Any) -> Reply:
+        case = self.phone.ends_with
+        if "app" not in self.phone.entitled:
+            return 0.0, m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")
+        if case in THROWN_BY_START:
+            return 0.0, m.StartThrew(case, "the phone was told to fail this way")
+        if case == "userCancelled":
+            return self.phone.waits.sheet, m.FinishedWithError(case, "the cardholder closed the wallet's sheet")
+        return self.phone.waits.sheet, self._asked()
+
+    def _asked(self) -> Event:
+        output = next_output(self.phone, self._seal, self.payment_instrument_id)
+        self.attempt = self.phone.outputs
+        if self._later:
+            return m.DelegateProvisionWithIdCalled(output, self.payment_instrument_id)
+        return m.DelegateProvisionCalled(output)
+
+    def _provision(self, command: Any) -> Reply:
+        why = self._wrong_with(command.sdk_input)
+        self.seen(m.WalletKitAsked())
+        return self.phone.waits.wallet, m.FinishedWithError("invalidSDKInput", why) if why else self._finished()
+
+    def _finished(self) -> Event:
+        case, where = self.phone.ends_with, self.phone.adds_to
+        if case == NOTHING:
+            return m.FinishedWithNeither()
+        if case is not None:
+            return m.FinishedWithError(case, "the phone was told to fail this way")
+        self.phone.add(self.payment_instrument_id, where)
+        return m.FinishedWithPass(where)
+
+    def _wrong_with(self, sdk_input: object) -> str | None:
+        why = wrong_with(self._seal, sdk_input, self.payment_instrument_id, self.attempt)
+        if why is None and sdk_input in self._used:
+            return "it was used already"
+        if isinstance(sdk_input, bytes):
+            self._used.add(sdk_input)
+        return why
+
+    def _no_sdk_input(self, command: Any) -> Reply:
+        why = f"the delegate returned nil: {command.reason}"
+        return 0.0, m.FinishedWithError("walletKitError", why)
+
+    def _given_up(self, _command: Any) -> Reply:
+        return 0.0, m.FinishedWithError("walletKitError", "the delegate's provision took longer than the wallet waits")
+
+
+def opened(seal: Seal, sdk_input: object) -> Genuine | Damaged:
+    """What these bytes say, or what is wrong with them; text is the classic mistake (field notes, 10)."""
+    if isinstance(sdk_input, str):
+        return Damaged(TEXT, LAYERS["alphabet"] if not sdk_input.isascii() else "")
+    if not isinstance(sdk_input, bytes | bytearray | memoryview) or not sdk_input:
+        return Damaged(f"it is {_named(sdk_input)}, not the bytes of an sdkInput")
+    return seal.open(b64encode(sdk_input).decode("ascii"))
+
+
+def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attempt: int) -> str | None:
+    """Why the wallet cannot use this as the answer to that attempt; None when it can."""
+    match opened(seal, sdk_input):
+        case Damaged(why, advice):
+            return f"{why}. {advice}".strip(" .")
+        case Genuine() as data if data.content != Content.OPC:
+            return f"it is data of kind '{data.content}'; the delegate returns the POST's sdkInput"
+        case Genuine() as data if data.payment_instrument_id != payment_instrument_id:
+            return "it belongs to another payment instrument"
+        case Genuine() as data if data.claims["attempt"] != attempt:
+            return f"it answers attempt {data.claims['attempt']}, and this is attempt {attempt}"
+    return None
+
+
+def next_output(phone: Phone, seal: Seal, payment_instrument_id: str) -> SdkOutput:
+    """Another sdkOutput of this phone; the phone counts them, so that no two are alike."""
+    phone.outputs += 1
+    return SdkOutput(seal.close(Content.OUTPUT, payment_instrument_id, phone.outputs, attempt=phone.outputs))
+
+
+def _named(value: object) -> str:
+    if value is None:
+        return "nil"
+    return "empty" if isinstance(value, bytes | bytearray | memoryview) else type(value).__name__

@@ -1,0 +1,152 @@
+"""What an extension's handler finds around it: the storage, the back end and the wallet's library.
+
+On a phone all three are reached through the system. Here they come with the handler, and what they take is time on
+the clock of the call that is under way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbook.api.opaque import SdkOutput
+from workbook.errors import ActivationDataError, DeadlineError, ParameterError, RedactedRequest
+from workbook.flows import messages as m
+from workbook.simulation.call import current
+from workbook.simulation.direct import ORIGIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from workbook.api.opaque import SdkInput
+    from workbook.back_end import BackEnd
+    from workbook.flows.messages import Event
+    from workbook.simulation.phone import Phone
+
+
+class Storage:
+    """The secure storage as an extension reads it (X-CACHE-1); nothing, when app and extension share no group."""
+
+    def __init__(self, phone: Phone) -> None:
+        self._phone = phone
+
+    def __repr__(self) -> str:
+        return f"Storage({len(self._values())} sdkInputs)"
+
+    def read(self, payment_instrument_id: str) -> bytes | None:
+        """The sdkInput that the app saved for one instrument, or None."""
+        return self.read_all().get(payment_instrument_id)
+
+    def read_all(self) -> dict[str, bytes]:
+        """Every sdkInput that the app saved, by its instrument."""
+        values = self._values()
+        current().spend(self._phone.waits.storage)
+        current().seen(m.StorageRead(len(values)))
+        return values
+
+    def _values(self) -> dict[str, bytes]:
+        return self._phone.storage.values() if self._phone.app_group_shared else {}
+
+
+class Library:
+    """The cards in the wallet, on the phone and on the watch: not to be offered again (wallet)."""
+
+    def __init__(self, phone: Phone) -> None:
+        self._phone = phone
+
+    def __repr__(self) -> str:
+        return f"Library({len(self.on_phone)} on the phone, {len(self.on_watch)} on the watch)"
+
+    @property
+    def on_phone(self) -> frozenset[str]:
+        """The instruments in the phone's wallet."""
+        return frozenset(self._phone.cards)
+
+    @property
+    def on_watch(self) -> frozenset[str]:
+        """The instruments in the watch's wallet."""
+        return frozenset(self._phone.watch.cards if self._phone.watch else ())
+
+
+class ExtensionBackEnd:
+    """The issuer's back end as an extension reaches it: bytes in and bytes out (API-8, API-13).
+
+    Attributes:
+        gets: seconds that each GET takes, one after the other; when they run out, the phone's own figure.
+    """
+
+    def __init__(self, relay: BackEnd, phone: Phone, gets: Iterable[float] = ()) -> None:
+        self.gets = iter(gets)
+        self._relay = relay
+        self._phone = phone
+
+    def __repr__(self) -> str:
+        return "ExtensionBackEnd()"
+
+    def get(self, payment_instrument_id: str, *, timeout: float | None = None) -> bytes:
+        """The GET's sdkInput for one instrument (API-12).
+
+        Args:
+            payment_instrument_id: whose.
+            timeout: seconds after which to give up; None waits as long as it takes.
+
+        Raises:
+            DeadlineError: it took longer than `timeout`.
+            ActivationDataError: the API gave none.
+        """
+        current().seen(m.BackEndAsked("GET", payment_instrument_id))
+        takes = next(self.gets, self._phone.waits.get)
+        if timeout is not None and takes > _positive(timeout):
+            current().spend(timeout)
+            raise _too_late(payment_instrument_id, timeout)
+        self._relay.seen = _as_it_happens(takes)
+        return self._relay.get(payment_instrument_id).data
+
+    def get_all(self, payment_instrument_ids: Iterable[str], *, timeout: float | None = None) -> dict[str, bytes]:
+        """One GET for each instrument, all at the same time (API-12); those that fail are left out."""
+        with current().side_by_side() as next_one:
+            found = {each: self._get_or_none(each, timeout, next_one) for each in payment_instrument_ids}
+        return {each: data for each, data in found.items() if data is not None}
+
+    def post(self, payment_instrument_id: str, sdk_output: bytes) -> bytes:
+        """The POST's sdkInput (API-11).
+
+        Raises:
+            ActivationDataError: the API gave none.
+            OpaqueDataError: sdk_output is not bytes.
+        """
+        current().seen(m.BackEndAsked("POST", payment_instrument_id))
+        output = SdkOutput.from_bytes(sdk_output)
+        self._relay.seen = _as_it_happens(self._phone.waits.post)
+        answer: SdkInput = self._relay.post(payment_instrument_id, output)
+        return answer.data
+
+    def _get_or_none(self, payment_instrument_id: str, timeout: float | None, next_one: Any) -> bytes | None:
+        next_one()
+        try:
+            return self.get(payment_instrument_id, timeout=timeout)
+        except ActivationDataError:
+            return None
+
+
+def _as_it_happens(takes: float) -> Any:
+    """Report the request at once, and the answer once the exchange's time has passed."""
+    call = current()
+
+    def seen(event: Event) -> None:
+        if not isinstance(event, m.ApiRequested):
+            call.spend(takes)
+        call.seen(event)
+
+    return seen
+
+
+def _positive(timeout: float) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
+        raise ParameterError(f"timeout is a number of seconds above 0, or None; not {timeout!r:.40}.")
+    return timeout
+
+
+def _too_late(payment_instrument_id: str, timeout: float) -> DeadlineError:
+    message = f"The GET took longer than {timeout:g} s. The handler gave up; whether it goes on is not known."
+    request = RedactedRequest("GET", f"{ORIGIN}/…/{payment_instrument_id}/…", 0)
+    return DeadlineError(message, request=request, elapsed=timeout, attempts=1, sent=True)
