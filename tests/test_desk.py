@@ -5,11 +5,12 @@ import pytest
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.app import CardAddress
 from workbook.checks import check
-from workbook.desk import HANDED_OVER, LIMITS, MAX_FILE, NOT_SENT, NotPossible, limits, open_desk
+from workbook.desk import MAX_FILE, open_desk
 from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.parameters import Source
+from workbook.reality import HANDED_OVER, LIMITS, NOT_SENT, NotPossible, limits
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
 from workbook.simulation.service import Service

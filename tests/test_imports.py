@@ -13,7 +13,8 @@ ALLOWED = {
     "flows": {"flows", "errors"},
     "api": {"api", "errors"},
     "simulation": {"simulation", "flows.messages", "api", "errors"},
-    "views": {"views", "trace", "flows", "checks", "rules", "errors", "api"},
+    "timing": {"handler_calls", "timing", "flows", "trace", "errors", "simulation.clock"},
+    "views": {"views", "trace", "flows", "checks", "rules", "errors", "api", "plist"},
 }
 """What each part may import of the package; the parts above them may import these freely."""
 
@@ -21,7 +22,8 @@ OWNERS = {
     "httpx": {"api/client.py", "api/deadline.py", "simulation/transport.py"},
     "httpcore": {"api/client.py", "api/deadline.py"},
     "ipywidgets": {"widgets"},
-    "pandas": {"trace.py"},
+    "numpy": {"timing/distribution.py", "timing/totals.py", "timing/estimate.py", "timing/search.py"},
+    "pandas": {"trace.py", "timing/recorded.py"},
     "papermill": {"runner"},
     "uvicorn": {"simulation/server.py"},
 }
@@ -86,6 +88,7 @@ HEAVY = {"pandas", "numpy", "jupyterlab", "papermill", "ipywidgets", "nbformat",
         "from workbook.bench import Bench; Bench().walk()",
         "from workbook.card_provisioning import CardProvisioning",
         "import workbook.desk, workbook.checks, workbook.lesson",
+        "import workbook.timing, workbook.timing.verdict, workbook.timing.measured",
     ],
 )
 def test_nothing_heavy_is_imported_on_the_way(statement):

@@ -21,6 +21,7 @@ def test_the_defaults_simulate():
         "base_url": None,
         "payment_instrument_id": SIMULATED_INSTRUMENT,
         "variant": "from-0.4.0",
+        "variant_b": "later",
         "seed": 7,
         "sdk_output_file": None,
     }
@@ -32,6 +33,7 @@ def test_everything_can_be_given_as_text():
         "base_url": "https://example.org/base",
         "payment_instrument_id": "0012345",
         "variant": "before-0.4.0",
+        "variant_b": "earlier",
         "seed": "0042",
         "sdk_output_file": "out.txt",
     }
@@ -67,6 +69,7 @@ def test_a_key_is_refused_and_not_echoed(name):
         ({"sed": "9"}, "Did you mean 'seed'"),
         ({"source": "real"}, "allowed: simulated, api"),
         ({"variant": "0.4.0"}, "allowed: before-0.4.0, from-0.4.0"),
+        ({"variant_b": "Later"}, "allowed: earlier, later"),
         ({"seed": "7.0"}, "whole number from 0 to 4294967295"),
         ({"seed": "-1"}, "whole number"),
         ({"seed": str(SEED_LIMIT)}, "whole number"),

@@ -9,9 +9,8 @@ Nothing in the environment switches the source; it only supplies the address and
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbook.api import ActivationDataClient
@@ -19,12 +18,18 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import Settings, build_get, build_post
 from workbook.back_end import BackEnd
 from workbook.bench import Bench
+from workbook.bench_b import BenchB
 from workbook.card_provisioning import CardProvisioning
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.flows import messages as m
+from workbook.extension_handler import ExtensionHandler, ReferenceHandler
+from workbook.extension_host import ExtensionHost
 from workbook.flows.variants import A_BEFORE_0_4_0, Variant, variant
+from workbook.flows.variants_b import VariantB, variant_b
 from workbook.parameters import VARIANTS, Parameters, Source, quoted
+from workbook.provisioning_service import ProvisioningService
+from workbook.reality import API_LIMITS, NotPossible, RealBackEnd, limits
 from workbook.simulation.direct import ORIGIN, DirectApi
+from workbook.simulation.phone import Phone
 from workbook.simulation.service import Service
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import SIMULATED_KEY, Instrument, World
@@ -32,59 +37,16 @@ from workbook.simulation.world import SIMULATED_KEY, Instrument, World
 if TYPE_CHECKING:
     from workbook.api import ActivationData
     from workbook.app import App
+    from workbook.app_b import AppB
     from workbook.simulation.device import Device
-    from workbook.views.facts import Facts
+
+__all__ = ["Desk", "NotPossible", "limits", "open_desk"]
 
 MAX_FILE = 1_048_576
 """The largest sdkOutput file that is read, in bytes."""
 
 METHODS = ("GET", "POST")
 """The two calls of the API."""
-
-SIMULATED_LIMITS = {
-    "GET": "simulated: marked data, bound to the instrument",
-    "POST": "simulated: takes an sdkOutput that the SDK stand-in made",
-    "SDK, wallet": "simulated",
-}
-API_LIMITS = {
-    "GET": "real: sent to the API with your key",
-    "POST": "real only with sdk_output_file: an sdkOutput is made by the SDK on a device, and by nothing else",
-    "SDK, wallet": "simulated: they need a store build, a live card and a phone",
-    "after the GET": "a walk goes on with the simulator's own data; the real sdkInput is looked at and not used",
-}
-LIMITS = {Source.SIMULATED: SIMULATED_LIMITS, Source.API: API_LIMITS}
-HANDED_OVER = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
-NOT_SENT = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
-
-
-@dataclass(frozen=True, slots=True)
-class NotPossible:
-    """What cannot be done here, why, and what would make it possible."""
-
-    why: str
-
-    def __repr__(self) -> str:
-        return f"Not possible here: {self.why}"
-
-
-class RealBackEnd(BackEnd):
-    """Makes the real GET, shows its answer, and then hands over to the simulation."""
-
-    def __init__(self, client: ActivationDataClient, simulated: DirectApi) -> None:
-        super().__init__(client, stopwatch=monotonic)
-        self._simulated = simulated
-
-    def get(self, payment_instrument_id: str) -> SdkInput:
-        """The simulator's sdkInput, once the real GET has succeeded."""
-        super().get(payment_instrument_id)
-        self.seen(m.Noted(HANDED_OVER))
-        return self._simulated.get(payment_instrument_id).sdk_input
-
-    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
-        """The simulator's OPC data; a simulated sdkOutput never goes to a real API."""
-        self.took = None
-        self.seen(m.Noted(NOT_SENT))
-        return self._simulated.post(payment_instrument_id, sdk_output).sdk_input
 
 
 class Desk:
@@ -94,6 +56,7 @@ class Desk:
         parameters: what the desk was opened with.
         client: speaks to whoever answers; close the desk when done with a real one.
         variant: platform A's variant of these parameters.
+        variant_b: platform B's variant of these parameters.
 
     Raises:
         ConfigurationError: a setting is missing or wrong.
@@ -102,6 +65,7 @@ class Desk:
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self.variant: Variant = variant(parameters.variant)
+        self.variant_b: VariantB = variant_b(parameters.variant_b)
         self._service = Service(_world(parameters))
         self._transport = SimulatedTransport(self._service)
         self.client = self._client()
@@ -206,6 +170,34 @@ class Desk:
             seed=self.parameters.seed,
         )
 
+    def phone(self, **facts: Any) -> Phone:
+        """A platform B phone whose SDK can open this desk's data; `facts` are the phone's own."""
+        return Phone(seed=self.parameters.seed, **facts)
+
+    def relay(self, payment_instrument_id: str, sdk_output: bytes) -> bytes:
+        """What a lesson's delegate asks its back end for on platform B: the simulated POST's sdkInput, as bytes."""
+        output = SdkOutput.from_bytes(sdk_output)
+        return DirectApi(self._service).post(payment_instrument_id, output).sdk_input.data
+
+    def service(self, phone: Phone) -> ProvisioningService:
+        """A ProvisioningService from simulated activation data, on this phone."""
+        return ProvisioningService(self.activation_data().data, variant=self.variant_b, phone=phone)
+
+    def bench_b(self, *, phone: Phone | None = None, app: AppB | None = None) -> BenchB:
+        """A platform B bench whose back end asks this desk's API."""
+        return BenchB(
+            self.variant_b,
+            self.payment_instrument_id,
+            phone=phone or self.phone(),
+            app=app,
+            back_end=self._back_end(),
+        )
+
+    def host(self, handler: type[ExtensionHandler] = ReferenceHandler, **settings: Any) -> ExtensionHost:
+        """A wallet app that calls this handler, whose back end asks this desk's API; `settings` are the host's own."""
+        settings.setdefault("phone", self.phone())
+        return ExtensionHost(handler, self.variant_b, back_end=self._back_end(), **settings)
+
     def _made_output(self) -> SdkOutput:
         client = self.create(A_BEFORE_0_4_0.name).card_provisioning
         client.can_provision()
@@ -232,18 +224,6 @@ def open_desk(**parameters: Any) -> Desk:
         ConfigurationError: `source="api"` without an address or a key in the environment.
     """
     return Desk(Parameters.of(**parameters))
-
-
-def limits(source: str = Source.SIMULATED) -> Facts:
-    """What is real with this source and what is not, and why.
-
-    Raises:
-        ParameterError: there is no such source.
-    """
-    from workbook.views.facts import facts  # noqa: PLC0415  # only a lesson looks
-
-    chosen = Parameters.of(source=source).source
-    return facts(f"source = {chosen.value!r}", LIMITS[chosen])
 
 
 def _settings_are_there(parameters: Parameters) -> None:

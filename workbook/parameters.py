@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 VARIANTS: Final = ("before-0.4.0", "from-0.4.0")
+VARIANTS_B: Final = ("earlier", "later")
 SEED_LIMIT: Final = 2**32
 SIMULATED_INSTRUMENT: Final = "PISIMULATED00000000000001"
 LONGEST_ID: Final = 1000
@@ -44,6 +45,7 @@ class Parameters:
         base_url: the API's address, only with `source="api"`; None means the environment's WORKBOOK_BASE_URL.
         payment_instrument_id: the `{id}` of both calls; text, so leading zeros stay.
         variant: which flow of platform A, one of `VARIANTS`.
+        variant_b: which variant of platform B, one of `VARIANTS_B`.
         seed: of everything that the simulation makes up, 0 to 2**32 - 1.
         sdk_output_file: path of a file with a real sdkOutput, only with `source="api"`.
 
@@ -55,6 +57,7 @@ class Parameters:
     base_url: str | None = None
     payment_instrument_id: str = SIMULATED_INSTRUMENT
     variant: str = "from-0.4.0"
+    variant_b: str = "later"
     seed: int = 7
     sdk_output_file: str | None = None
 
@@ -62,6 +65,7 @@ class Parameters:
         object.__setattr__(self, "source", _choice("source", self.source, Source))
         _identifier(self.payment_instrument_id)
         _choice("variant", self.variant, VARIANTS)
+        _choice("variant_b", self.variant_b, VARIANTS_B)
         _seed(self.seed)
         _address(self.base_url)
         _file(self.sdk_output_file)

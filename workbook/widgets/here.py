@@ -1,0 +1,43 @@
+"""Figures of this machine and this moment: shown live, and never stored.
+
+A stored notebook has to be the same on every run, and a measurement is not. So what is stored says what was measured
+and what follows from it; the figures themselves are in the live widget alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from workbook.views.markup import joined
+from workbook.views.snapshot import snapshot
+from workbook.views.table import paragraph, preformatted
+
+if TYPE_CHECKING:
+    from workbook.handler_timing import HandlerTiming
+
+NOT_STORED = "The figures are those of the machine that runs this cell, so they are shown live and not stored."
+
+
+class Here:
+    """A measurement to look at.
+
+    Attributes:
+        timing: what was measured.
+    """
+
+    def __init__(self, timing: HandlerTiming) -> None:
+        self.timing = timing
+
+    def __repr__(self) -> str:
+        return f"Measured here: {self.timing.measurement.call}(). {self.timing.network}. {NOT_STORED}"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """The stable part as text and HTML, and the figures as a live widget."""
+        live: dict[str, Any] = self.widget()._repr_mimebundle_()
+        return live | {"text/plain": repr(self), "text/html": snapshot(repr(self)).html()}
+
+    def widget(self) -> Any:
+        """The figures, as an ipywidgets HTML."""
+        return ipywidgets.HTML(str(joined(preformatted(repr(self.timing)), paragraph(NOT_STORED))))
