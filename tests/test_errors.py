@@ -16,6 +16,7 @@ TREE = {
     "OpaqueDataError": "WorkbookError",
     "OutOfOrderError": "WorkbookError",
     "DefinitionError": "WorkbookError",
+    "SdkError": "WorkbookError",
     "ActivationDataError": "WorkbookError",
     "NotSentError": "ActivationDataError",
     "MaybeSentError": "ActivationDataError",
@@ -80,3 +81,12 @@ def test_what_is_a_wrong_value_is_a_value_error_as_well(name):
 )
 def test_a_misspelt_name_is_met_with_the_nearest_or_with_all(word, known, said):
     assert did_you_mean(word, known) == said
+
+
+def test_what_an_sdk_throws_carries_its_public_name_and_the_source_of_it():
+    error = errors.SdkError("invalidSDKInput", "it is cut off")
+    assert (str(error), error.case, error.why) == (
+        "invalidSDKInput (sdk-b): it is cut off.",
+        "invalidSDKInput",
+        "it is cut off",
+    )

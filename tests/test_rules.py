@@ -11,7 +11,7 @@ from workbook.rules import Level, Rule, rule, rules
 
 TESTS = Path(__file__).parent
 BINDING = (Level.MUST, Level.SHOULD, Level.FACT)
-CAPABILITIES = {"platform-b", "extension", "project-files"}
+CAPABILITIES = {"project-files"}
 IDS = """
     API-1 API-2 API-3 API-4 API-5 API-6 API-7 API-8 API-9 API-10 API-11 API-12 API-13 API-14 API-15
     A-CREATE-1 A-CREATE-2 A-CREATE-3 A-CAN-1 A-CAN-2 A-CAN-3 A-CAN-4 A-CAN-5 A-CAN-6 A-OUT-1 A-PROV-1 A-PROV-2
@@ -132,11 +132,8 @@ def test_each_debt_is_recorded_once_with_a_reason_and_a_capability():
         assert one["reason"].endswith(".")
 
 
-def test_only_platform_b_its_extension_and_project_files_are_owed():
-    platform_b = {name for name in IDS if name.startswith("B-")} | {"FLOW-3"}
-    extension = {name for name in IDS if name.startswith("X-")}
-    project_files = {"A-ALLOW-2", "A-ALLOW-3", "A-ALLOW-4", "A-DEP-2", "A-DEP-3"}
-    assert set(OWED) <= platform_b | extension | project_files
+def test_only_what_stands_in_project_files_is_owed():
+    assert set(OWED) == {"A-ALLOW-2", "A-ALLOW-3", "A-ALLOW-4", "A-DEP-2", "A-DEP-3"}
 
 
 @pytest.mark.parametrize("one", rules(Level.PRACTICE), ids=lambda one: one.id)

@@ -6,10 +6,12 @@ wrong: whether the base64 is decoded, whether one WatchAvailability is kept, wha
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 
@@ -72,3 +74,27 @@ class AppB:
     def handed_over(self, sdk_input: SdkInput) -> bytes | str:
         """What the app makes of an sdkInput from its back end."""
         return sdk_input.data if self.decodes else sdk_input.text
+
+
+def check_delegate(delegate: object, variant: VariantB) -> None:
+    """Make sure that this variant's SDK can call the delegate; a compiler would (B-DEL-1, B-DEL-2, B-FIN-1).
+
+    Raises:
+        ParameterError: it lacks `provision`, or a method of it cannot be called as the SDK will.
+    """
+    given = ("sdk_output", "payment_instrument_id") if variant.later else ("sdk_output",)
+    if isinstance(delegate, type) or not callable(getattr(delegate, "provision", None)):
+        raise ParameterError(f"A delegate is an object with a method provision({', '.join(given)}).")
+    _check_method(delegate, "provision", given)
+    if hasattr(delegate, "did_finish_provisioning"):
+        _check_method(delegate, "did_finish_provisioning", ("pass_", "error"))
+
+
+def _check_method(delegate: object, name: str, given: tuple[str, ...]) -> None:
+    try:
+        inspect.signature(getattr(delegate, name)).bind(*given)
+    except TypeError as error:
+        needed = f"{name}({', '.join(given)}), given by position"
+        raise ParameterError(f"The delegate needs {needed}. It cannot be called so: {error}.") from None
+    except ValueError:  # a function in C may not tell its parameters; then the call will
+        return

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from workbook.app_b import AppB
+from workbook.app_b import AppB, check_delegate
 from workbook.callback import completed
 from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants_b import B_LATER, VariantB
 from workbook.in_app import InApp, simulated_back_end
+from workbook.parameters import quoted
 from workbook.simulation.phone import Phone
 from workbook.simulation.sdk_b import SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
@@ -36,7 +37,8 @@ class BenchB(InApp):
         trace: every step so far.
 
     Raises:
-        ParameterError: the variant is none of platform B's.
+        ParameterError: the variant is none of platform B's, the phone or the app is none, or the SDK cannot call the
+            app's delegate.
     """
 
     def __init__(
@@ -51,13 +53,14 @@ class BenchB(InApp):
         if not isinstance(variant, VariantB):
             raise ParameterError(f"This bench takes B_EARLIER or B_LATER, not {variant!r:.40}.")
         self.variant = variant
-        self.phone = phone or Phone()
-        self.app = app or AppB.of(variant)
+        self.phone = Phone() if phone is None else _phone(phone)
+        self.app = AppB.of(variant) if app is None else _app(app, variant)
         self.sdk = SdkB(self.phone, later=variant.later)
         self.sdk.seen = self._seen_now
         self._sdk_input: Any = None
         self._is_watch_activated = False
         self._watch_instance = 0
+        self._answer = 0
         relay = back_end or simulated_back_end(World(seed=self.phone.seed))
         super().__init__(variant.machine, variant.title, payment_instrument_id, relay, self.phone.waits)
 
@@ -70,14 +73,15 @@ class BenchB(InApp):
             m.SaveSdkInput: self._save,
             m.AskDelegate: self._ask_delegate,
             m.AskDelegateWithId: self._ask_delegate_with_id,
-            m.IgnoreLateSdkInput: _nothing,
+            m.GiveUp: self._give_up,
             m.HandToApp: self._hand_to_app,
         }
         return super()._connect() | sdk | relays
 
     def _happen(self, event: Event) -> None:
+        awaited = type(event) in self.allowed
         super()._happen(event)
-        if isinstance(event, FINISHED):
+        if awaited and isinstance(event, FINISHED):
             self._tell_delegate(event)
 
     def _save(self, command: m.SaveSdkInput) -> None:
@@ -114,38 +118,49 @@ class BenchB(InApp):
         try:
             return self.app.handed_over(sdk_input)
         except OpaqueDataError:
-            return sdk_input.text  # not base64 at all: the SDK will say what is wrong with it
+            return None  # not base64 at all: a decoder gives nil
 
     def _next_watch(self) -> int:
-        kept = self.app.keeps_watch_availability and self._watch_instance
-        return self._watch_instance if kept else self.phone.watch_sessions + 1
+        """The app's one instance, on whichever page it was made; a careless app makes another for each page."""
+        if self.app.keeps_watch_availability:
+            return self._watch_instance or self.phone.watch_sessions or 1
+        return self.phone.watch_sessions + 1
 
-    def _ask_delegate(self, command: m.AskDelegate) -> Reply:
+    def _ask_delegate(self, command: m.AskDelegate) -> None:
         """The earlier variant: the app knows which card its page shows (B-DEL-1)."""
-        return self._delegated(self.payment_instrument_id, command.sdk_output, ())
+        self._answer = self._clock.after(*self._delegated(self.payment_instrument_id, command.sdk_output, ()))
 
-    def _ask_delegate_with_id(self, command: m.AskDelegateWithId) -> Reply:
+    def _ask_delegate_with_id(self, command: m.AskDelegateWithId) -> None:
         """The later variant: the SDK says which card it is (B-DEL-2)."""
         instrument = command.payment_instrument_id
-        return self._delegated(instrument, command.sdk_output, (instrument,))
+        self._answer = self._clock.after(*self._delegated(instrument, command.sdk_output, (instrument,)))
+
+    def _give_up(self, command: m.GiveUp) -> Reply:
+        """The answer still to come answers nobody, not even the attempt that may be under way by then (wallet)."""
+        self._clock.replace(self._answer, m.IgnoreLateSdkInput())
+        return self.sdk.answer(command)
 
     def _delegated(self, instrument: str, output: SdkOutput, named: tuple[str, ...]) -> Reply:
         if self.app.delegate is None:
             return self._relay(lambda: self.back_end.post(instrument, output), self._received, m.NoSdkInput)
-        self._waits = self.phone.waits.post
-        returned = delegated(self.app.delegate.provision, output.data, *named)
-        return self._latency(), returned
+        return self.phone.waits.post, delegated(self.app.delegate.provision, output.data, *named)
 
     def _received(self, sdk_input: Any) -> Event:
-        return m.SdkInputReceived(self._handed_over(sdk_input))
+        """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
+        handed = self._handed_over(sdk_input)
+        return m.NoSdkInput("the answer is no base64 text") if handed is None else m.SdkInputReceived(handed)
 
     def _tell_delegate(self, event: Event) -> None:
         """didFinishProvisioning(with pass, error), where the delegate has it (B-FIN-1)."""
         finish: Callable[..., Any] | None = getattr(self.app.delegate, "did_finish_provisioning", None)
-        if finish is not None:
-            added = event.where if isinstance(event, m.FinishedWithPass) else None
-            error = event.case if isinstance(event, m.FinishedWithError) else None
+        if finish is None:
+            return
+        added = event.where if isinstance(event, m.FinishedWithPass) else None
+        error = event.case if isinstance(event, m.FinishedWithError) else None
+        try:
             completed(finish, added, error)
+        except (Exception, asyncio.CancelledError) as problem:  # noqa: BLE001  # not our code
+            self._seen_now(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
 
 
 def delegated(provision: Callable[..., Any], *given: Any) -> Event:
@@ -157,5 +172,15 @@ def delegated(provision: Callable[..., Any], *given: Any) -> Event:
     return m.NoSdkInput("provision returned nil") if returned is None else m.SdkInputReceived(returned)
 
 
-def _nothing(_command: Command) -> None:
-    """Carry out nothing: that it is ignored is the point."""
+def _phone(phone: object) -> Phone:
+    if not isinstance(phone, Phone):
+        raise ParameterError(f"phone is {quoted(phone)}; allowed: a Phone(...) from workbook.simulation.phone.")
+    return phone
+
+
+def _app(app: object, variant: VariantB) -> AppB:
+    if not isinstance(app, AppB):
+        raise ParameterError(f"app is {quoted(app)}; allowed: an AppB(...) from workbook.app_b.")
+    if app.delegate is not None:
+        check_delegate(app.delegate, variant)
+    return app

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbook.errors import ParameterError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,6 +31,9 @@ class CardArt:
         size: of the file, in bytes.
         square_corners: the wallet rounds them itself.
         personal: a name or a number is on it.
+
+    Raises:
+        ParameterError: a size is no whole number.
     """
 
     shows: str
@@ -37,6 +42,12 @@ class CardArt:
     size: int = 180_000
     square_corners: bool = True
     personal: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("width", "height", "size"):
+            if type(getattr(self, name)) is not int:
+                kind = type(getattr(self, name)).__name__
+                raise ParameterError(f"A card art's {name} is a whole number of pixels or bytes, not {kind}.")
 
 
 def problems_with(art: object, asked: str) -> str:

@@ -69,6 +69,7 @@ class Desk:
         self._service = Service(_world(parameters))
         self._transport = SimulatedTransport(self._service)
         self.client = self._client()
+        self._phones = 0
 
     def __repr__(self) -> str:
         return f"Desk(source={self.parameters.source.value!r}, {self.payment_instrument_id!r}, {self.variant.name!r})"
@@ -171,8 +172,9 @@ class Desk:
         )
 
     def phone(self, **facts: Any) -> Phone:
-        """A platform B phone whose SDK can open this desk's data; `facts` are the phone's own."""
-        return Phone(seed=self.parameters.seed, **facts)
+        """Another platform B phone whose SDK can open this desk's data; `facts` are the phone's own."""
+        self._phones += 1
+        return Phone(number=self._phones, seed=self.parameters.seed, **facts)
 
     def relay(self, payment_instrument_id: str, sdk_output: bytes) -> bytes:
         """What a lesson's delegate asks its back end for on platform B: the simulated POST's sdkInput, as bytes."""

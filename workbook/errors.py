@@ -66,10 +66,11 @@ class SdkError(WorkbookError):
 
     Attributes:
         case: the case's name in the public interface (sdk-b), such as `invalidSDKInput`.
+        why: the simulator's explanation; the real SDK says less.
     """
 
     def __init__(self, case: str, why: str) -> None:
-        super().__init__(f"{case}: {why}.")
+        super().__init__(f"{case} (sdk-b): {why}.")
         self.case = case
         self.why = why
 

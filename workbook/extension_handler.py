@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbook.card_art import CardArt
-from workbook.errors import ActivationDataError, SdkError
+from workbook.errors import SdkError, WorkbookError
 from workbook.extension_service import ExtensionProvisioningService
 
 if TYPE_CHECKING:
@@ -50,19 +50,21 @@ class ReferenceHandler(ExtensionHandler):
 
     def pass_entries(self) -> list[PassEntry]:
         """What the phone lacks, with fresh activation data (X-ENTRIES-1)."""
-        missing = [card for card in self.cards if card not in self.library.on_phone]
-        fresh = self.back_end.get_all(missing, timeout=5.0)
-        if not fresh:
-            return []
-        return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).pass_entries(with_delegate=self)
+        service = self._service_without(self.library.on_phone)
+        return service.pass_entries(with_delegate=self) if service else []
 
     def remote_pass_entries(self) -> list[PassEntry]:
         """What the watch lacks, with fresh activation data (X-ENTRIES-2)."""
-        missing = [card for card in self.cards if card not in self.library.on_watch]
-        fresh = self.back_end.get_all(missing, timeout=5.0)
-        if not fresh:
-            return []
-        return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).remote_pass_entries(with_delegate=self)
+        service = self._service_without(self.library.on_watch)
+        return service.remote_pass_entries(with_delegate=self) if service else []
+
+    def _service_without(self, there: frozenset[str]) -> ExtensionProvisioningService | None:
+        """For the cards that are not there yet, each with its own GET (API-12); None when there is nothing to offer."""
+        fresh = self.back_end.get_all([card for card in self.cards if card not in there], timeout=5.0)
+        try:
+            return ExtensionProvisioningService(sdk_inputs=list(fresh.values())) if fresh else None
+        except SdkError:
+            return None
 
     def generate_add_payment_pass_request_for_pass_entry_with_identifier(
         self, identifier: str, **wallet: Any
@@ -76,7 +78,7 @@ class ReferenceHandler(ExtensionHandler):
             return service.generate_add_payment_pass_request_for_pass_entry_with_identifier(
                 identifier, **wallet, delegate=self
             )
-        except (SdkError, ActivationDataError):
+        except WorkbookError:
             return None
 
     def card_art(self, which: str) -> CardArt:
@@ -87,7 +89,7 @@ class ReferenceHandler(ExtensionHandler):
         """The POST's sdkInput, or None when the back end has none (X-DEL-1)."""
         try:
             return self.back_end.post(payment_instrument_id, sdk_output)
-        except ActivationDataError:
+        except WorkbookError:
             return None
 
 

@@ -11,16 +11,19 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from workbook.callback import completed
-from workbook.errors import ParameterError, WorkbookError
+from workbook.errors import ParameterError
 from workbook.extension_handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
-from workbook.extension_service import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.flows import messages as m
-from workbook.flows.variants_b import B_LATER, SURFACES, VariantB
+from workbook.flows.extension import State
+from workbook.flows.variants_b import B_LATER, SURFACES
+from workbook.handler_answers import entries_meant, request_meant, status_meant, told
+from workbook.host_settings import card_ids, handler_class, phone_b, project_files, provider_class, variant_b
 from workbook.in_app import simulated_back_end
+from workbook.kept import Belongings
 from workbook.loop import Loop
-from workbook.plist import plist, plist_problems
-from workbook.simulation.call import Call, under_way
-from workbook.simulation.phone import Phone
+from workbook.parameters import quoted
+from workbook.plist import plist_problems
+from workbook.simulation.call import Call, current, under_way
 from workbook.simulation.sdk_b import wrong_with
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
@@ -30,13 +33,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from workbook.back_end import BackEnd
+    from workbook.extension_service import AddPaymentPassRequest, PassEntry
     from workbook.flows.messages import Command, Event
+    from workbook.flows.variants_b import VariantB
     from workbook.loop import Port, Reply
+    from workbook.simulation.phone import Phone
     from workbook.trace import Trace
 
 GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"
-GIVEN = frozenset({"storage", "back_end", "library", "cards"})
-"""What a handler has from the beginning; anything else in it is its own."""
+INTERRUPTED = "it was interrupted"
 
 
 class ExtensionHost(Loop):
@@ -49,7 +54,8 @@ class ExtensionHost(Loop):
         entries: the pass entries that the wallet shows.
 
     Raises:
-        ParameterError: the handler is no class, or the variant or surface does not exist.
+        ParameterError: the handler is no class, the variant or surface does not exist, or another argument is not of
+            its kind.
     """
 
     begins = m.IssuerListOpened
@@ -67,18 +73,19 @@ class ExtensionHost(Loop):
         gets: Iterable[float] = (),
         plists: Mapping[str, object] | None = None,
     ) -> None:
-        self.handler = _handler_class(handler)
-        self.variant = _variant(variant)
+        self.handler = handler_class(handler)
+        self.variant = variant_b(variant)
         self.surface = surface
-        self.phone = phone or Phone()
+        self.phone = phone_b(phone)
         self.entries: tuple[PassEntry, ...] = ()
-        self._authorization = authorization
-        self._cards = tuple(cards)
+        self._authorization = provider_class(authorization)
+        self._cards = card_ids(cards)
         self._seal = Seal(self.phone.seed)
         self._back_end = ExtensionBackEnd(back_end or simulated_back_end(World(seed=self.phone.seed)), self.phone, gets)
-        self._plists = {name: plist(name) for name in ("extension", "authorization UI")} | dict(plists or {})
+        self._plists = project_files(plists)
         self._requires_authentication = authorization is not None
         self._nonces = 0
+        self._unanswered: list[int] = []
         super().__init__(variant.extension(surface), variant.extension_title(surface))
 
     def __repr__(self) -> str:
@@ -89,11 +96,21 @@ class ExtensionHost(Loop):
     def walk(self) -> Trace:
         """The whole way: open the list, choose the app, choose its first card, as far as the wallet offers it."""
         self.open_list()
-        if m.IssuerChosen in self.allowed:
-            self.choose_app()
-        if self.entries and m.EntryChosen in self.allowed:
-            self.choose_card()
+        while (act := self.next_act()) is not None:
+            self.feed(act)
         return self.trace
+
+    def next_act(self) -> Event | None:
+        """What the cardholder does next on the way to a card; None when there is nothing to do."""
+        match self.state:
+            case State.CLOSED:
+                return m.IssuerListOpened()
+            case State.LISTED:
+                return m.IssuerChosen()
+            case State.OFFERED:
+                return m.EntryChosen(self.entries[0].identifier)
+            case _:
+                return None
 
     def open_list(self) -> Trace:
         """The cardholder opens the wallet's list of apps that offer cards."""
@@ -107,46 +124,41 @@ class ExtensionHost(Loop):
         """The cardholder chooses a card; by default the first that is shown.
 
         Raises:
-            ParameterError: none is shown and none was named.
+            ParameterError: none is shown and none was named, or what was named is no text.
         """
         if identifier is None and not self.entries:
             raise ParameterError("The wallet shows no card to choose. Call choose_app() first, or name an identifier.")
-        return self.feed(m.EntryChosen(identifier or self.entries[0].identifier))
+        chosen = self.entries[0].identifier if identifier is None else identifier
+        if not isinstance(chosen, str):
+            raise ParameterError(f"identifier is {quoted(chosen)}; give the text of an entry's identifier.")
+        return self.feed(m.EntryChosen(chosen))
 
     def _connect(self) -> dict[type[Command], Port]:
-        shown = (m.HideIssuer, m.ShowNoEntries, m.ShowCardAdded, m.ShowNotAdded, m.IgnoreLate)
+        shown = (m.ShowCardAdded, m.ShowNotAdded, m.IgnoreLate)
         nothing: dict[type[Command], Port] = dict.fromkeys(shown, _nothing)
         calls: dict[type[Command], Port] = {
             m.CallStatus: self._status,
-            m.CallPassEntries: lambda _command: self._ask_entries("pass_entries"),
-            m.CallRemotePassEntries: lambda _command: self._ask_entries("remote_pass_entries"),
+            m.CallPassEntries: lambda _command: self._answer("pass_entries", entries_meant),
+            m.CallRemotePassEntries: lambda _command: self._answer("remote_pass_entries", entries_meant),
             m.CallGenerate: self._generate,
             m.Authenticate: self._authenticate,
             m.AddPass: self._add,
             m.ListIssuer: self._list,
+            m.HideIssuer: self._show_none,
             m.ShowEntries: self._show,
+            m.ShowNoEntries: self._show_none,
         }
         return super()._connect() | nothing | calls
 
-    # each call of the handler, and what its answer means
+    # each call of the handler
 
-    def _status(self, _command: Command) -> Reply:
+    def _status(self, _command: Command) -> Reply | None:
         why = self._not_found("extension")
         if why:
             return 0.0, m.ExtensionNotFound(why)
-        return self._answer("status", self._status_meant)
+        return self._answer("status", lambda returned: status_meant(returned, self.surface))
 
-    def _status_meant(self, returned: object) -> Event | None:
-        if not isinstance(returned, ExtensionStatus):
-            return None
-        on_phone = self.surface == SURFACES[0]
-        available = returned.pass_entries_available if on_phone else returned.remote_pass_entries_available
-        return m.EntriesAvailable(returned.requires_authentication) if available else m.EntriesUnavailable()
-
-    def _ask_entries(self, call: str) -> Reply:
-        return self._answer(call, _entries_meant)
-
-    def _generate(self, command: Any) -> Reply:
+    def _generate(self, command: Any) -> Reply | None:
         self._nonces += 1
         wallet = {
             "configuration": "the platform's add-payment-pass configuration",
@@ -154,39 +166,40 @@ class ExtensionHost(Loop):
             "nonce": self._nonce,
             "nonce_signature": b"simulated signature",
         }
-        return self._answer(GENERATE, _request_meant, command.identifier, **wallet)
+        return self._answer(GENERATE, request_meant, command.identifier, **wallet)
 
-    def _answer(self, name: str, meant: Any, *given: Any, **named: Any) -> Reply:
+    def _answer(self, name: str, meant: Any, *given: Any, **named: Any) -> Reply | None:
         """Call a new handler, and tell when its answer comes and what it is."""
-        call = self._call()
+        self._forget_earlier_calls()
+        call = Call(self.phone, later=self.variant.later, tell=self._tell)
         call.spend(self.phone.waits.handler)
         with under_way(call):
-            event = self._called(name, meant, given, named)
-        return call.spent, event
+            try:
+                call.seen(self._called(name, meant, given, named))
+            except BaseException:  # such as the kernel's stop button: the wallet sees the process end
+                call.seen(m.HandlerRaised(name, INTERRUPTED))
+                raise
+        return None
 
     def _called(self, name: str, meant: Any, given: tuple[Any, ...], named: dict[str, Any]) -> Event:
-        handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
-        before = _own(vars(self.handler))
+        belongings = Belongings(self.handler)
         try:
-            returned = completed(getattr(handler, name), *given, **named)
+            handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
+            returned = completed(getattr(belongings.of(handler), name), *given, **named)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-            return m.HandlerRaised(name, _told(error))
+            return m.HandlerRaised(name, told(error))
         finally:
-            self._look_for_what_was_kept(handler, before)
+            for where, names in belongings.left():
+                current().seen(m.HandlerKept(where, names))
         return meant(returned) or m.HandlerRaised(name, f"it returned {type(returned).__name__}")
 
-    def _look_for_what_was_kept(self, handler: ExtensionHandler, before: dict[str, Any]) -> None:
-        after = _own(vars(self.handler))
-        changed = sorted(name for name in after if after[name] is not before.get(name))
-        for where, names in (("the handler", sorted(vars(handler).keys() - GIVEN)), ("its class", changed)):
-            if names:
-                self._clock.after(0.0, m.HandlerKept(where, tuple(names)))
-
-    def _call(self) -> Call:
-        return Call(self.phone, later=self.variant.later, tell=self._tell)
-
     def _tell(self, at: float, event: Event) -> None:
-        self._clock.after(at, event)
+        self._unanswered.append(self._clock.after(at, event))
+
+    def _forget_earlier_calls(self) -> None:
+        """A late answer that is still on its way would be taken for the next call's; nobody waits for it any more."""
+        while self._unanswered:
+            self._clock.cancel(self._unanswered.pop())
 
     # what the wallet does itself
 
@@ -198,15 +211,19 @@ class ExtensionHost(Loop):
 
     def _list(self, command: m.ListIssuer) -> None:
         self._requires_authentication = command.requires_authentication
+        self.entries = ()
 
     def _show(self, command: m.ShowEntries) -> None:
         self.entries = tuple(command.entries)
-        for instrument in sorted({entry.payment_instrument_id for entry in self.entries}):
-            if not self._lacks(instrument):
-                self._clock.after(0.0, m.AlreadyThere(instrument))
+        for instrument in sorted(self._there & {entry.payment_instrument_id for entry in self.entries}):
+            self._seen_now(m.AlreadyThere(instrument))
+
+    def _show_none(self, _command: Command) -> None:
+        self.entries = ()
 
     def _authenticate(self, command: m.Authenticate) -> Reply:
         """By the authorization UI where status() said so; otherwise the wallet asks by itself (assumed)."""
+        self._forget_earlier_calls()
         takes = self.phone.waits.authorization
         if not self._requires_authentication:
             return takes, m.Authorized(command.identifier)
@@ -216,18 +233,19 @@ class ExtensionHost(Loop):
         return takes, self._authorized(self._authorization, command.identifier)
 
     def _authorized(self, provider: type[AuthorizationProvider], identifier: str) -> Event:
-        reported: list[bool] = []
+        reported: list[object] = []
         try:
             view = provider()
             view.completion_handler = reported.append
             completed(view.view_did_appear)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-            return m.AuthorizationMissing(f"the authorization UI failed: {_told(error)}")
+            return m.AuthorizationMissing(f"the authorization UI failed: {told(error)}")
+        except BaseException:
+            self._seen_now(m.AuthorizationMissing(INTERRUPTED))
+            raise
         for succeeded in reported:
-            self._clock.after(0.0, m.CompletionHandlerCalled(bool(succeeded)))
-        if not reported:
-            return m.AuthorizationMissing("completionHandler was never called")
-        return m.Authorized(identifier) if reported[0] else m.AuthorizationCanceled()
+            self._clock.after(self.phone.waits.authorization, m.CompletionHandlerCalled(succeeded is True))
+        return _reported(reported, identifier)
 
     def _add(self, command: m.AddPass) -> Reply:
         request: AddPaymentPassRequest = command.request
@@ -238,58 +256,33 @@ class ExtensionHost(Loop):
 
     def _wrong_with(self, request: AddPaymentPassRequest) -> str:
         instrument = request.payment_instrument_id
-        if not self._lacks(instrument):
-            return "the card is in the wallet already, or there is no such wallet"
+        if instrument in self._there:
+            return "the card is in the wallet already"
+        if self.surface != SURFACES[0] and self.phone.watch is None:
+            return "no watch is paired"
         if request.nonce != self._nonce:
             return "the request answers another nonce than the wallet's"
         return wrong_with(self._seal, request.sdk_input, instrument, request.attempt) or ""
 
-    def _lacks(self, payment_instrument_id: str) -> bool:
-        """Whether this wallet could take the card."""
-        return dict(zip(SURFACES, self.phone.missing(payment_instrument_id), strict=True))[self.surface]
+    @property
+    def _there(self) -> frozenset[str]:
+        """The cards in this wallet."""
+        library = Library(self.phone)
+        return library.on_phone if self.surface == SURFACES[0] else library.on_watch
 
     @property
     def _nonce(self) -> bytes:
         return f"simulated nonce {self._nonces}".encode()
 
 
-def _entries_meant(returned: object) -> Event | None:
-    if not isinstance(returned, list | tuple) or not all(isinstance(entry, PassEntry) for entry in returned):
-        return None
-    return m.EntriesReturned(tuple(returned)) if returned else m.NoEntries()
-
-
-def _request_meant(returned: object) -> Event | None:
-    if returned is None:
-        return m.NoRequest()
-    return m.RequestReturned(returned) if isinstance(returned, AddPaymentPassRequest) else None
-
-
-def _told(error: BaseException) -> str:
-    """An exception in words that can hold no opaque data: its type, and what is known to be harmless."""
-    if isinstance(error, AttributeError) and error.name:
-        return f"AttributeError: {error.name}"
-    return f"{type(error).__name__}: {error}" if isinstance(error, WorkbookError) else type(error).__name__
-
-
-def _own(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in attributes.items() if not name.startswith("__")}
+def _reported(reported: list[object], identifier: str) -> Event:
+    """What the authorization UI told the wallet; the first word counts (assumed)."""
+    if not reported:
+        return m.AuthorizationMissing("completionHandler was never called")
+    if not isinstance(reported[0], bool):
+        return m.AuthorizationMissing("completionHandler was given neither True nor False")
+    return m.Authorized(identifier) if reported[0] else m.AuthorizationCanceled()
 
 
 def _nothing(_command: Command) -> None:
     """Carry out nothing: what the cardholder sees is in the trace."""
-
-
-def _handler_class(handler: object) -> type[ExtensionHandler]:
-    if not isinstance(handler, type) or not issubclass(handler, ExtensionHandler):
-        raise ParameterError(
-            f"A host takes a handler class, for it makes a new one for each call; not {handler!r:.60}. "
-            "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
-        )
-    return handler
-
-
-def _variant(variant: object) -> VariantB:
-    if not isinstance(variant, VariantB):
-        raise ParameterError(f"A host takes B_EARLIER or B_LATER, not {variant!r:.40}.")
-    return variant

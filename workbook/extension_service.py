@@ -1,24 +1,28 @@
 """Platform B's SDK in the extension: `ExtensionProvisioningService`, shaped as the document has it, in snake case.
 
 It works on bytes (API-8), throws an `SdkError` where the document lets it fail, and keeps nothing between calls: a
-new handler makes a new service each time (X-HANDLER-1). Used in a cell of its own, it stands on a new phone.
+new handler makes a new service each time (X-HANDLER-1). Used in a cell of its own, it stands on a new phone. Where the
+compiler of a phone's own language would refuse an argument, a `ParameterError` does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbook.callback import completed
 from workbook.card_art import CardArt, problems_with
-from workbook.errors import SdkError
+from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
-from workbook.simulation.call import current
+from workbook.simulation.call import CURRENT, current
 from workbook.simulation.sdk_b import next_output, opened, wrong_with
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
+
+    from workbook.simulation.call import Call
 
 __all__ = ["AddPaymentPassRequest", "ExtensionProvisioningService", "ExtensionStatus", "PassEntry"]
 
@@ -31,11 +35,18 @@ class ExtensionStatus:
         requires_authentication: the authorization UI extension supplies authentication (X-STATUS-1).
         pass_entries_available: there are cards for the phone.
         remote_pass_entries_available: there are cards for the watch.
+
+    Raises:
+        ParameterError: one of them is neither True nor False.
     """
 
     requires_authentication: bool = False
     pass_entries_available: bool = True
     remote_pass_entries_available: bool = True
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _belongs(field.name, getattr(self, field.name), bool, "True or False")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +58,19 @@ class PassEntry:
         title: what the wallet writes below the picture.
         card_art: the picture (X-ART-1).
         payment_instrument_id: the card it is for.
+
+    Raises:
+        ParameterError: an id is no text.
     """
 
     identifier: str
     title: str
     card_art: CardArt | None
     payment_instrument_id: str
+
+    def __post_init__(self) -> None:
+        _belongs("identifier", self.identifier, str, "text")
+        _belongs("payment_instrument_id", self.payment_instrument_id, str, "text")
 
     def summary(self) -> str:
         """The entry as a trace shows it."""
@@ -68,12 +86,18 @@ class AddPaymentPassRequest:
         sdk_input: the bytes that the delegate returned; never printed.
         attempt: the sdkOutput that they answer.
         nonce: the wallet's, for this request and no other.
+
+    Raises:
+        ParameterError: the id is no text.
     """
 
     payment_instrument_id: str
     sdk_input: bytes
     attempt: int
     nonce: bytes
+
+    def __post_init__(self) -> None:
+        _belongs("payment_instrument_id", self.payment_instrument_id, str, "text")
 
     def __repr__(self) -> str:
         return f"AddPaymentPassRequest({self.summary()})"
@@ -104,10 +128,11 @@ class ExtensionProvisioningService:
 
     Raises:
         SdkError: `emptySDKInputs`, `invalidSDKInput` or `walletNotSupported` (sdk-b).
+        ParameterError: both were given, or `sdk_inputs` is no list.
     """
 
-    def __init__(self, sdk_input: bytes | None = None, *, sdk_inputs: Sequence[bytes] | None = None) -> None:
-        self._call = current()
+    def __init__(self, sdk_input: bytes | None = None, *, sdk_inputs: Iterable[bytes] | None = None) -> None:
+        self._made_in = current()
         self._seal = Seal(self._call.phone.seed)
         self._call.spend(self._call.phone.waits.service)
         self._cards = self._opened(_together(sdk_input, sdk_inputs))
@@ -115,6 +140,11 @@ class ExtensionProvisioningService:
 
     def __repr__(self) -> str:
         return f"ExtensionProvisioningService({len(self._cards)} payment instruments)"
+
+    @property
+    def _call(self) -> Call:
+        """The call under way: a service that a handler kept from an earlier one works, and takes time, in this."""
+        return CURRENT.get() or self._made_in
 
     def extension_status(self, *, requires_authentication: bool) -> ExtensionStatus:
         """The status for status(): there are entries, and who authenticates (X-STATUS-1)."""
@@ -160,14 +190,18 @@ class ExtensionProvisioningService:
         they came.
 
         Raises:
-            SdkError: no card has this identifier, what the wallet gave was changed on the way, or the delegate
-                returned nil or something that cannot be used.
+            SdkError: no card has this identifier, what the wallet gave was changed on the way, the delegate has no
+                `provision`, or it returned nil or something that cannot be used.
         """
         self._call.seen(m.SdkGenerateCalled(identifier))
-        if not _bytes(*certificate_chain, nonce, nonce_signature):
+        if not (_several_bytes(certificate_chain) and _bytes(nonce, nonce_signature)):
             raise self._threw("unableToConstructSDKOutput", "certificates, nonce and signature must be bytes")
-        if identifier not in {card.payment_instrument_id for card in self._cards}:
+        if identifier not in [card.payment_instrument_id for card in self._cards]:
             raise self._threw("invalidSDKInput", "no sdkInput of this service has this identifier")
+        self._has(delegate, "provision")
+        return self._provisioned(identifier, delegate, nonce)
+
+    def _provisioned(self, identifier: str, delegate: ExtensionDelegate, nonce: bytes) -> AddPaymentPassRequest:
         output = next_output(self._call.phone, self._seal, identifier)
         attempt = self._call.phone.outputs
         self._call.seen(m.ExtensionProvisionCalled(identifier, output))
@@ -182,8 +216,7 @@ class ExtensionProvisioningService:
         return PassEntry(identifier, f"•••• {card.claims.get('lastFour', '')}", self._art(card, delegate), identifier)
 
     def _art(self, card: Genuine, delegate: ExtensionDelegate) -> CardArt | None:
-        if not callable(getattr(delegate, "card_art", None)):
-            raise self._threw("delegateNotSet", "the delegate has no card_art")
+        self._has(delegate, "card_art")
         which = card.payment_instrument_id if self._call.later else str(card.claims.get("brand", ""))
         asked = m.CardArtForIdAsked(which) if self._call.later else m.CardArtForBrandAsked(which)
         self._call.seen(asked)
@@ -191,6 +224,10 @@ class ExtensionProvisioningService:
         art = completed(delegate.card_art, which)
         self._call.seen(m.CardArtReturned(problems_with(art, which)))
         return art if isinstance(art, CardArt) else None
+
+    def _has(self, delegate: object, operation: str) -> None:
+        if not callable(getattr(delegate, operation, None)):
+            raise self._threw("delegateNotSet", f"the delegate has no {operation}")
 
     def _opened(self, sdk_inputs: Sequence[object]) -> list[Genuine]:
         if not sdk_inputs:
@@ -221,9 +258,26 @@ def _bytes(*values: object) -> bool:
     return all(isinstance(value, bytes) and value for value in values)
 
 
-def _together(sdk_input: object, sdk_inputs: Sequence[object] | None) -> Sequence[Any]:
+def _several_bytes(values: object) -> bool:
+    return isinstance(values, list | tuple) and bool(values) and _bytes(*values)
+
+
+def _together(sdk_input: object, sdk_inputs: object) -> Sequence[Any]:
     """The one or the several, as a list; None and nothing at all are both empty."""
-    if isinstance(sdk_inputs, str | bytes) or sdk_inputs is None:
-        one = sdk_inputs if sdk_input is None else sdk_input
-        return () if one is None else (one,)
-    return (sdk_input, *sdk_inputs) if sdk_input is not None else tuple(sdk_inputs)
+    if sdk_inputs is None:
+        return () if sdk_input is None else (sdk_input,)
+    if sdk_input is not None:
+        raise ParameterError("Give sdk_input for one card or sdk_inputs for several, not both (X-INIT-1).")
+    if isinstance(sdk_inputs, NO_LIST) or not isinstance(sdk_inputs, Iterable):
+        kind = type(sdk_inputs).__name__
+        raise ParameterError(f"sdk_inputs is a list of bytes, not {kind}; one card's bytes are given as sdk_input.")
+    return tuple(sdk_inputs)
+
+
+NO_LIST = (str, bytes, bytearray, memoryview, Mapping)
+"""What can be iterated, and is no list of sdkInputs; a mapping would give its ids."""
+
+
+def _belongs(name: str, value: object, kind: type, words: str) -> None:
+    if not isinstance(value, kind):
+        raise ParameterError(f"{name} is {words}, not {type(value).__name__}.")

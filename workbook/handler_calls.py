@@ -62,6 +62,15 @@ class HandlerCall(NamedTuple):
         """Whether its time was spent before it answered."""
         return any(isinstance(record.message, m.BudgetSpent) for record in self.inside)
 
+    @property
+    def ended(self) -> float:
+        """When its answer came, in seconds since the run began; when it was made, if none did."""
+        return self.made.at if self.answer is None else self.answer.at
+
+    def answered(self, *messages: type[Message]) -> bool:
+        """Whether its answer is of this kind, in time or not."""
+        return self.answer is not None and isinstance(self.answer.message, messages)
+
     def did(self, *messages: type[Message]) -> list[Record]:
         """What it did of this kind."""
         return [record for record in self.inside if isinstance(record.message, messages)]
@@ -72,13 +81,19 @@ def handler_calls(trace: Trace) -> Iterator[HandlerCall]:
     made: Record | None = None
     inside: list[Record] = []
     for record in trace:
-        kind = type(record.message)
-        if record.kind is Kind.COMMAND and kind in CALLS:
+        if record.kind is Kind.COMMAND and type(record.message) in CALLS:
+            yield from _call(made, inside)
             made, inside = record, []
-        elif made is not None and kind in ANSWERS:
-            yield HandlerCall(CALLS[type(made.message)], made, tuple(inside), record)  # type: ignore[index]
+        elif isinstance(record.message, ANSWERS):
+            yield from _call(made, inside, record)
             made = None
         else:
             inside.append(record)
+    yield from _call(made, inside)
+
+
+def _call(made: Record | None, inside: list[Record], answer: Record | None = None) -> Iterator[HandlerCall]:
+    """The call that was made, if any; one that was still unanswered when the next was made has no answer."""
     if made is not None:
-        yield HandlerCall(CALLS[type(made.message)], made, tuple(inside), None)  # type: ignore[index]
+        name = next(CALLS[kind] for kind in CALLS if isinstance(made.message, kind))
+        yield HandlerCall(name, made, tuple(inside), answer)

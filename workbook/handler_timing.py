@@ -23,6 +23,7 @@ from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.timing.checked import number
 from workbook.timing.measured import Measurement, measure
+from workbook.timing.wording import times
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +56,7 @@ class HandlerTiming:
     @property
     def network(self) -> str:
         """What the trace says of the network, in words."""
-        return f"{self.network_calls} network call(s) in each {self.measurement.call}(), as its trace shows"
+        return f"{times(self.network_calls, 'network call')} in each {self.measurement.call}(), as its trace shows"
 
     def __repr__(self) -> str:
         return f"{self.measurement.text}\n      {self.network}"

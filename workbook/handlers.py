@@ -6,7 +6,6 @@ Every class here is the reference handler with one mistake, and its docstring sa
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from workbook.card_art import CardArt
@@ -114,13 +113,12 @@ class OffersWhatIsThere(ReferenceHandler):
 
 
 class ChangingIdentifiers(ReferenceHandler):
-    """It gives its entries new identifiers each time (X-GEN-1, wallet)."""
-
-    numbers = count(1)
+    """It numbers its entries, so a card has another identifier once one before it was added (X-GEN-1, wallet)."""
 
     def pass_entries(self) -> list[PassEntry]:
         """Number them through."""
-        return [replace(entry, identifier=f"card-{next(self.numbers)}") for entry in super().pass_entries()]
+        numbered = enumerate(super().pass_entries(), start=1)
+        return [replace(entry, identifier=f"card-{number}") for number, entry in numbered]
 
 
 class SameIdentifiers(ReferenceHandler):
@@ -188,11 +186,12 @@ class ReturnsText(ReferenceHandler):
 
 
 class CrossesCards(ReferenceHandler):
-    """Its delegate posts for the first card, whichever the SDK named (X-DEL-1)."""
+    """Its delegate posts for another card than the SDK named, where there is one (X-DEL-1)."""
 
     def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
         """Post for the wrong card."""
-        return super().provision(next(card for card in self.cards if card != payment_instrument_id), sdk_output)
+        others = [card for card in self.cards if card != payment_instrument_id]
+        return super().provision(next(iter(others), payment_instrument_id), sdk_output)
 
 
 class LetsItThrow(ReferenceHandler):

@@ -63,7 +63,6 @@ class InApp(Loop):
     ) -> None:
         self.payment_instrument_id = payment_instrument_id
         self.back_end = back_end
-        self.back_end.seen = self._seen
         self.button = "absent"
         self.label = ""
         self._latencies = waits
@@ -94,12 +93,15 @@ class InApp(Loop):
 
     def _on_screen(self, command: Command) -> None:
         self.button = BUTTON.get(type(command), self.button)
+        if type(command) is m.DisableButton:
+            self.label = ""  # a new attempt: what came of the last one is no longer true
 
     def _says(self, command: Command) -> None:
         self.label = LABELS[type(command)]
 
     def _get(self, command: m.GetActivationData) -> Reply:
-        self._waits = self._latencies.get
+        self.label = ""  # the page is opened anew
+        self._begin_exchange(self._latencies.get)
         event: Event
         try:
             event = m.ActivationDataReceived(self.back_end.get(command.payment_instrument_id))
@@ -111,12 +113,17 @@ class InApp(Loop):
         self, post: Callable[[], SdkInput], done: Callable[[SdkInput], Event], failed: Callable[[str], Event]
     ) -> Reply:
         """The POST, made by `post`: one of two events once its time has passed."""
-        self._waits = self._latencies.post
+        self._begin_exchange(self._latencies.post)
         try:
             event = done(post())
         except WorkbookError:
             event = failed(TRY_LATER)
         return self._latency(), event
+
+    def _begin_exchange(self, seconds: float) -> None:
+        """This loop listens from here on: loops that run side by side may share one back end."""
+        self._waits = seconds
+        self.back_end.seen = self._seen
 
     def _seen(self, event: Event) -> None:
         """A request shows at once, what follows it once the exchange's time has passed."""

@@ -60,9 +60,13 @@ class Loop:
         """When the next event happens, in seconds since the run began; None when none is left."""
         return self._clock.due
 
+    def soon(self, event: Event, delay: float = 0.0) -> None:
+        """Put one event on the clock, due in `delay` seconds; nothing runs yet."""
+        self._clock.after(delay, event)
+
     def feed(self, event: Event) -> Trace:
         """Let one event happen now; runs until nothing is due."""
-        self._clock.after(0.0, event)
+        self.soon(event)
         return self.run()
 
     def run(self) -> Trace:
@@ -73,7 +77,9 @@ class Loop:
 
     def take(self) -> None:
         """Take the next event alone, for loops that run side by side; see `together`."""
-        self._happen(next(iter(self._clock)))
+        for event in self._clock:
+            self._happen(event)
+            return
 
     def _connect(self) -> dict[type[Command], Port]:
         """Who carries out what: one port for each command."""

@@ -6,6 +6,7 @@ workbook leaves out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,9 @@ from workbook.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+POINT, PRINCIPAL = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,10 @@ class Extension:
     point: str
     principal_class: str
 
+    def keys(self) -> dict[str, str]:
+        """What stands in the dictionary NSExtension."""
+        return {POINT: self.point, PRINCIPAL: self.principal_class}
+
 
 EXTENSIONS: Mapping[str, Extension] = {
     "extension": Extension(
@@ -39,8 +47,6 @@ EXTENSIONS: Mapping[str, Extension] = {
 }  # fmt: skip
 """The issuer-provisioning extension and its authorization UI (X-PLIST-1)."""
 
-POINT, PRINCIPAL = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
-
 
 def plist(name: str) -> dict[str, Any]:
     """The part of the project file that names this extension, as it has to be.
@@ -49,7 +55,7 @@ def plist(name: str) -> dict[str, Any]:
         ParameterError: there is no such extension.
     """
     one = _extension(name)
-    return {"NSExtension": {POINT: one.point, PRINCIPAL: one.principal_class}}
+    return {"NSExtension": one.keys()}
 
 
 def plist_problems(name: str, document: object) -> list[str]:
@@ -73,9 +79,15 @@ def _problems(wanted: Extension, document: object) -> Iterator[str]:
     if not isinstance(found, Mapping):
         yield "there is no dictionary NSExtension (X-PLIST-2)"
         return
-    for key, value, rule in ((POINT, wanted.point, "X-PLIST-1"), (PRINCIPAL, wanted.principal_class, "X-PLIST-3")):
-        if found.get(key) != value:
-            yield f"{key} is {found.get(key)!r:.90}, not {value!r} ({rule})"
+    if not re.fullmatch(_pattern(wanted.point), str(found.get(POINT))):
+        yield f"{POINT} is {found.get(POINT)!r:.90}, not {wanted.point!r} (X-PLIST-1)"
+    if found.get(PRINCIPAL) != wanted.principal_class:
+        yield f"{PRINCIPAL} is {found.get(PRINCIPAL)!r:.90}, not {wanted.principal_class!r} (X-PLIST-3)"
+
+
+def _pattern(point: str) -> str:
+    """The identifier with whatever stands for the two names: a real project file holds the real ones."""
+    return "[^.]+".join(map(re.escape, re.split("<platform>|<kit>", point)))
 
 
 def _extension(name: str) -> Extension:

@@ -9,19 +9,20 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbook.app_b import AppB
+from workbook.app_b import AppB, check_delegate
 from workbook.bench_b import BenchB
-from workbook.errors import OutOfOrderError, SdkError
+from workbook.errors import OutOfOrderError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 from workbook.flows.variants_b import B_LATER
+from workbook.parameters import quoted
+from workbook.simulation.phone import Phone
 from workbook.simulation.sdk_b import SdkB
 from workbook.trace import Kind
 
 if TYPE_CHECKING:
     from workbook.flows.messages import Event
     from workbook.flows.variants_b import VariantB
-    from workbook.simulation.phone import Phone
     from workbook.trace import Trace
 
 __all__ = ["AddCardDetails", "ProvisioningDelegate", "ProvisioningService", "WatchAvailability"]
@@ -54,10 +55,11 @@ class AddCardDetails:
         can_add_to_watch: the same for the watch.
     """
 
-    def __init__(self, found: m.CanAddCard | m.CannotAddCard) -> None:
+    def __init__(self, found: m.CanAddCard | m.CannotAddCard, profile: str = "spec") -> None:
+        nowhere = False if profile == "field" else None
         self.can_add_card = isinstance(found, m.CanAddCard)
-        self.can_add_to_phone: bool | None = getattr(found, "can_add_to_phone", None)
-        self.can_add_to_watch: bool | None = getattr(found, "can_add_to_watch", None)
+        self.can_add_to_phone: bool | None = getattr(found, "can_add_to_phone", nowhere)
+        self.can_add_to_watch: bool | None = getattr(found, "can_add_to_watch", nowhere)
 
     def __repr__(self) -> str:
         if self.can_add_to_phone is None:
@@ -76,6 +78,7 @@ class ProvisioningService:
 
     Raises:
         SdkError: `invalidSDKInput` or `walletNotSupported` (sdk-b); that the initialiser itself throws is inferred.
+        ParameterError: `variant` or `phone` is none.
     """
 
     def __init__(self, sdk_input: bytes, *, variant: VariantB = B_LATER, phone: Phone | None = None) -> None:
@@ -108,7 +111,7 @@ class ProvisioningService:
             OutOfOrderError: the variant has no such call, or an attempt is under way.
         """
         found: Any = self._call(m.CanAddCardDetailsCalled(is_watch_activated))
-        return AddCardDetails(found)
+        return AddCardDetails(found, self._bench.phone.profile)
 
     def start(self, *, delegate: ProvisioningDelegate, presenting_view_controller: object) -> None:
         """The cardholder selected add: everything else the delegate hears (B-START-1).
@@ -116,21 +119,27 @@ class ProvisioningService:
         Raises:
             SdkError: `delegateNotSet`, or `presentationFailure` without a view controller or an entitlement (sdk-b).
             OutOfOrderError: nobody has asked whether the card can be added, or it cannot.
+            ParameterError: the SDK cannot call the delegate.
         """
-        if not callable(getattr(delegate, "provision", None)):
-            raise SdkError("delegateNotSet", "the delegate has no provision")
+        self._check_allowed(m.AddTapped())
+        if delegate is None:
+            raise SdkError("delegateNotSet", "there is no delegate")
         if presenting_view_controller is None:
             raise SdkError("presentationFailure", "there is no view controller to present the wallet's sheet")
+        check_delegate(delegate, self._bench.variant)
         self._bench.app = AppB(MappingProxyType({}), delegate=delegate)
-        self._call(m.AddTapped())
+        self._bench.feed(m.AddTapped())
         outcome = self._outcome(m.StartCalled())
         if isinstance(outcome, m.StartThrew):
             raise SdkError(outcome.case, outcome.why)
 
     def _call(self, call: Event) -> Event:
+        self._check_allowed(call)
+        return self._outcome(call)
+
+    def _check_allowed(self, call: Event) -> None:
         if type(call) not in self._bench.allowed:
             raise OutOfOrderError(self._refusal(call))
-        return self._outcome(call)
 
     def _outcome(self, call: Event) -> Event:
         self._bench.feed(call)
@@ -142,7 +151,7 @@ class ProvisioningService:
         possible = ", ".join(text for event, text in CALLS.items() if event in allowed)
         return (
             f"{CALLS[type(call)]} cannot be called while '{self._bench.state}' in the {variant} variant. "
-            f"Possible now: {possible}."
+            f"Possible now: {possible or 'nothing, until this attempt is over'}."
         )
 
 
@@ -150,9 +159,14 @@ class WatchAvailability:
     """Whether a watch is paired. Create only one for the whole app (B-WATCH-2).
 
     A second one takes the phone's watch session over, and the first hears nothing any more (sdk-b).
+
+    Raises:
+        ParameterError: `phone` is none.
     """
 
     def __init__(self, phone: Phone) -> None:
+        if not isinstance(phone, Phone):
+            raise ParameterError(f"phone is {quoted(phone)}; allowed: the Phone(...) that the service runs on.")
         self._sdk = SdkB(phone, later=True)
         self._instance = self._sdk.watch_made()
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from workbook.app_b import NO_WATCH_CALLS, AppB
+from workbook.app_b import NO_WATCH_CALLS, AppB, check_delegate
 from workbook.bench_b import BenchB
 from workbook.errors import ParameterError, did_you_mean
 from workbook.extension_host import ExtensionHost
-from workbook.flows.variants_b import VARIANTS_B
+from workbook.flows.variants_b import SURFACES, VARIANTS_B
 from workbook.handlers import AUTHORIZATIONS, HANDLERS
+from workbook.loop import together
 from workbook.parameters import quoted
 from workbook.scene import Staged
 from workbook.simulation.phone import NOTHING, TARGETS, Phone, Waits, Watch
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from workbook.extension_handler import ExtensionHandler
+    from workbook.flows.variants_b import VariantB
     from workbook.trace import Trace
 
 Value = TypeVar("Value")
@@ -139,8 +141,8 @@ def add_in_app(
         ParameterError: nothing has this name, or an argument is not of its kind.
     """
     flow = replace(_named(variant, VARIANTS_B, "variant"), tells=app != "keeps a failure to itself")
-    issuer = AppB.of(flow, delegate=_delegate(delegate))
-    issuer = replace(issuer, **_named(app, APPS, "app"))
+    issuer = AppB.of(flow, delegate=_delegate(delegate, flow))
+    issuer = replace(issuer, **_mistake(app, flow))
     bench = BenchB(flow, phone=_named(phone, PHONES, "phone")(), app=issuer)
     for _page in range(_pages(pages)):
         bench.open()
@@ -172,7 +174,7 @@ def add_from_wallet(
         ParameterError: nothing has this name, or the handler is no class.
     """
     host = ExtensionHost(
-        handler if isinstance(handler, type) else _named(handler, HANDLERS, "handler"),
+        _handler(handler),
         _named(variant, VARIANTS_B, "variant"),
         surface=surface,
         phone=opened_phone(phone, cards),
@@ -180,8 +182,30 @@ def add_from_wallet(
         cards=cards,
     )
     host.walk()
-    offered = tuple(entry.identifier for entry in host.entries)
-    return WalletScene(host.trace, str(host.state), offered, host.phone)
+    return _wallet_scene(host)
+
+
+def side_by_side(handler: str | type[ExtensionHandler] = "reference", *, variant: str = "later") -> list[WalletScene]:
+    """The wallet app on the phone and the one on the watch walk at the same time, through one phone.
+
+    Args:
+        handler: one of `HANDLERS`, or your own class.
+        variant: `earlier` or `later`.
+
+    Returns:
+        What came of it on the phone, and on the watch.
+
+    Raises:
+        ParameterError: nothing has this name, or the handler is no class.
+    """
+    phone = opened_phone("with a watch")
+    flow, kind = _named(variant, VARIANTS_B, "variant"), _handler(handler)
+    hosts = [ExtensionHost(kind, flow, surface=surface, phone=phone) for surface in SURFACES]
+    while acts := [(host, act) for host in hosts if (act := host.next_act()) is not None]:
+        for host, act in acts:
+            host.soon(act)
+        together(*hosts)
+    return [_wallet_scene(host) for host in hosts]
 
 
 def opened_phone(name: str = "app was opened", cards: Sequence[str] = INSTRUMENT_IDS) -> Phone:
@@ -197,13 +221,29 @@ def opened_phone(name: str = "app was opened", cards: Sequence[str] = INSTRUMENT
     return phone
 
 
+def _handler(handler: object) -> Any:
+    return handler if isinstance(handler, type) else _named(handler, HANDLERS, "handler")
+
+
+def _wallet_scene(host: ExtensionHost) -> WalletScene:
+    offered = tuple(entry.identifier for entry in host.entries)
+    return WalletScene(host.trace, str(host.state), offered, host.phone)
+
+
 def _yes(truth: bool) -> str:  # noqa: FBT001  # a truth is what it words
     return "yes" if truth else "no"
 
 
-def _delegate(delegate: object) -> object:
-    if delegate is not None and not callable(getattr(delegate, "provision", None)):
-        raise ParameterError(f"delegate is {quoted(delegate)}; give an object with a method provision(...).")
+def _mistake(app: object, flow: VariantB) -> dict[str, Any]:
+    mistake = _named(app, APPS, "app")
+    if not flow.later and any(name in mistake for name in ("calls", "keeps_watch_availability")):
+        raise ParameterError(f"The earlier variant knows no watch: {quoted(app)} needs variant='later'.")
+    return mistake
+
+
+def _delegate(delegate: object, flow: VariantB) -> object:
+    if delegate is not None:
+        check_delegate(delegate, flow)
     return delegate
 
 

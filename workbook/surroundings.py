@@ -6,16 +6,19 @@ the clock of the call that is under way.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import contextmanager
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from workbook.api.opaque import SdkOutput
-from workbook.errors import ActivationDataError, DeadlineError, ParameterError, RedactedRequest
+from workbook.errors import ActivationDataError, DeadlineError, OpaqueDataError, ParameterError, RedactedRequest
 from workbook.flows import messages as m
 from workbook.simulation.call import current
 from workbook.simulation.direct import ORIGIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
     from workbook.api.opaque import SdkInput
     from workbook.back_end import BackEnd
@@ -72,9 +75,14 @@ class ExtensionBackEnd:
 
     Attributes:
         gets: seconds that each GET takes, one after the other; when they run out, the phone's own figure.
+
+    Raises:
+        ParameterError: `gets` cannot be iterated.
     """
 
     def __init__(self, relay: BackEnd, phone: Phone, gets: Iterable[float] = ()) -> None:
+        if not isinstance(gets, Iterable):
+            raise ParameterError(f"gets is a list of seconds, one for each GET; not {type(gets).__name__}.")
         self.gets = iter(gets)
         self._relay = relay
         self._phone = phone
@@ -92,17 +100,24 @@ class ExtensionBackEnd:
         Raises:
             DeadlineError: it took longer than `timeout`.
             ActivationDataError: the API gave none.
+            OpaqueDataError: what it gave is no base64.
+            ParameterError: the id is no text, or `timeout` no number of seconds.
         """
-        current().seen(m.BackEndAsked("GET", payment_instrument_id))
-        takes = next(self.gets, self._phone.waits.get)
+        current().seen(m.BackEndAsked("GET", _id(payment_instrument_id)))
+        takes = _seconds("what a GET takes", next(self.gets, self._phone.waits.get))
         if timeout is not None and takes > _positive(timeout):
-            current().spend(timeout)
-            raise _too_late(payment_instrument_id, timeout)
-        self._relay.seen = _as_it_happens(takes)
-        return self._relay.get(payment_instrument_id).data
+            raise self._gave_up(payment_instrument_id, timeout)
+        with self._reporting(takes):
+            return self._relay.get(payment_instrument_id).data
 
     def get_all(self, payment_instrument_ids: Iterable[str], *, timeout: float | None = None) -> dict[str, bytes]:
-        """One GET for each instrument, all at the same time (API-12); those that fail are left out."""
+        """One GET for each instrument, all at the same time (API-12); those that fail are left out.
+
+        Raises:
+            ParameterError: the ids are no list of texts, or `timeout` no number of seconds.
+        """
+        if isinstance(payment_instrument_ids, str):
+            raise ParameterError("get_all takes a list of payment instrument ids; for one, call get.")
         with current().side_by_side() as next_one:
             found = {each: self._get_or_none(each, timeout, next_one) for each in payment_instrument_ids}
         return {each: data for each, data in found.items() if data is not None}
@@ -112,38 +127,73 @@ class ExtensionBackEnd:
 
         Raises:
             ActivationDataError: the API gave none.
-            OpaqueDataError: sdk_output is not bytes.
+            OpaqueDataError: sdk_output is not bytes, or what the API gave is no base64.
+            ParameterError: the id is no text.
         """
-        current().seen(m.BackEndAsked("POST", payment_instrument_id))
+        current().seen(m.BackEndAsked("POST", _id(payment_instrument_id)))
         output = SdkOutput.from_bytes(sdk_output)
-        self._relay.seen = _as_it_happens(self._phone.waits.post)
-        answer: SdkInput = self._relay.post(payment_instrument_id, output)
-        return answer.data
+        with self._reporting(self._phone.waits.post):
+            answer: SdkInput = self._relay.post(payment_instrument_id, output)
+            return answer.data
 
     def _get_or_none(self, payment_instrument_id: str, timeout: float | None, next_one: Any) -> bytes | None:
         next_one()
         try:
             return self.get(payment_instrument_id, timeout=timeout)
-        except ActivationDataError:
+        except (ActivationDataError, OpaqueDataError):
             return None
 
+    @contextmanager
+    def _reporting(self, takes: float) -> Iterator[None]:
+        """Have the exchange reported to the call under way, and afterwards to whom it was before."""
+        before, self._relay.seen = self._relay.seen, self._as_it_happens(takes)
+        try:
+            yield
+        finally:
+            self._relay.seen = before
 
-def _as_it_happens(takes: float) -> Any:
-    """Report the request at once, and the answer once the exchange's time has passed."""
-    call = current()
+    def _as_it_happens(self, takes: float) -> Any:
+        """Report the request at once, and the answer once the exchange's time has passed."""
+        call, costs = current(), self._costs(takes)
 
-    def seen(event: Event) -> None:
-        if not isinstance(event, m.ApiRequested):
-            call.spend(takes)
-        call.seen(event)
+        def seen(event: Event) -> None:
+            if not isinstance(event, m.ApiRequested):
+                call.spend(next(costs, 0.0))
+            call.seen(event)
 
-    return seen
+        return seen
+
+    def _costs(self, takes: float) -> Iterator[float]:
+        """Once, however many events the answer comes to: as measured with a real API, as told otherwise."""
+        yield takes if self._relay.took is None else self._relay.took
+
+    def _gave_up(self, payment_instrument_id: str, timeout: float) -> DeadlineError:
+        """The request goes out; no answer comes in time."""
+        error = _too_late(payment_instrument_id, timeout)
+        current().seen(m.ApiRequested("GET", payment_instrument_id))
+        current().spend(timeout)
+        current().seen(m.ApiFailed(type(error).__name__, str(error)))
+        return error
+
+
+def _id(payment_instrument_id: object) -> str:
+    if not isinstance(payment_instrument_id, str):
+        kind = type(payment_instrument_id).__name__
+        raise ParameterError(f"A payment instrument id is text, not {kind}; mind the order of the arguments.")
+    return payment_instrument_id
 
 
 def _positive(timeout: float) -> float:
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0:
-        raise ParameterError(f"timeout is a number of seconds above 0, or None; not {timeout!r:.40}.")
+    if not _seconds("timeout", timeout):
+        raise ParameterError("timeout is a number of seconds above 0, or None; not 0.")
     return timeout
+
+
+def _seconds(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
+        kind = type(value).__name__
+        raise ParameterError(f"{name} is a number of seconds, 0 or more; this {kind} is none.")
+    return value
 
 
 def _too_late(payment_instrument_id: str, timeout: float) -> DeadlineError:

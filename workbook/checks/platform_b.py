@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from workbook.api.layers import LAYERS
 from workbook.checks.finding import Finding, Level, Owner, Symptom
+from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.trace import Kind
 
@@ -22,7 +24,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
     ),
     m.NoSdkInput: Symptom(
         "B-DEL-3", Level.FAIL, Owner.YOU, "The delegate returned nil: {r.reason}.",
-        "Look into the back end's log: the POST gave no sdkInput. The cardholder is told that it failed.",
+        "Look into your provision, then into the back end's log: no sdkInput came. Tell the cardholder that it failed.",
     ),
     m.WatchSessionTakenOver: Symptom(
         "B-WATCH-2", Level.FAIL, Owner.YOU,
@@ -39,11 +41,18 @@ CASES: dict[str, tuple[Level, Owner, str]] = {
     "presentationFailure": (Level.FAIL, Owner.YOU,
                             "Put the provisioning entitlement on the app; a simulator or development build has none."),
     "delegateNotSet": (Level.FAIL, Owner.YOU, "Pass the delegate to start, and keep it alive until it has finished."),
-    "userCancelled": (Level.NOTE, Owner.NOBODY, "The cardholder changed their mind: enable the button, show no error."),
+    "userCancelled": (Level.NOTE, Owner.NOBODY,
+                      "The cardholder changed their mind: enable the button; that it was not added is no error."),
 }  # fmt: skip
 """The cases (sdk-b) that call for something of their own."""
 
 ANY_CASE = (Level.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
+
+HANDS_OVER: dict[type[Message], str] = {
+    m.ServiceCalled: "The initialiser was given",
+    m.ReturnSdkInput: "The delegate's provision returned",
+}
+"""Where the app hands an sdkInput to the SDK."""
 
 SAYS: dict[type[Message], str] = {
     m.ServiceRefused: "No ProvisioningService could be made",
@@ -64,15 +73,29 @@ def cases(trace: Trace) -> Iterator[Finding]:
 
 def text_for_bytes(trace: Trace) -> Iterator[Finding]:
     """Base64 text where bytes belong (API-8): the classic mistake on platform B."""
-    for record in trace.select(m.ServiceCalled, m.ReturnSdkInput):
+    for record in trace.select(*HANDS_OVER):
         message: Any = record.message
         if isinstance(message.sdk_input, str):
-            text = f"{message.says} was given text where platform B takes bytes."
+            text = f"{HANDS_OVER[type(message)]} text where platform B takes bytes."
             yield Finding("API-8", Level.FAIL, Owner.YOU, text, DECODE, record.at)
 
 
+def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
+    """A GET's sdkInput with a layer too many or too few: it was damaged on its way to the app (API-8)."""
+    for record, saved in trace.seen(m.SaveSdkInput):
+        try:
+            saved.sdk_input.check()
+        except OpaqueDataError as error:
+            text = f"The sdkInput did not reach the app as the API sends it ({error.layer})."
+            yield Finding("API-8", Level.FAIL, Owner.YOU, text, LAYERS[error.layer], record.at)
+
+
 def overlooked_watch(trace: Trace) -> Iterator[Finding]:
-    """CanAddCardDetails told that there is no watch, by an app that never looked or did not listen (B-WATCH-1)."""
+    """CanAddCardDetails told that there is no watch, by an app that never looked or did not listen (B-WATCH-1).
+
+    A trace that opens no page is of calls by hand, and does not show who looked.
+    """
+    by_hand = not trace.select(m.Opened)
     answer: bool | None = None
     for record in trace.select(m.WatchActivated, m.CanAddCardDetailsCalled, kind=Kind.EVENT):
         match record.message:
@@ -80,7 +103,7 @@ def overlooked_watch(trace: Trace) -> Iterator[Finding]:
                 answer = is_watch_activated
             case m.CanAddCardDetailsCalled(told) if answer not in (None, told):
                 yield _overlooked("was told something else than activate() had answered.", Level.FAIL, record)
-            case m.CanAddCardDetailsCalled(False) if answer is None:
+            case m.CanAddCardDetailsCalled(False) if answer is None and not by_hand:
                 yield _overlooked("was told that there is no watch, and nobody had looked.", Level.WARN, record)
 
 
@@ -96,9 +119,9 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
             text = "canAddCard stays true for a card that is in the wallet: the app does not see it there."
             todo = "Have the app entered among the card's associated applications at the scheme."
             yield Finding("B-CAN-3", Level.FAIL, Owner.OPERATOR, text, todo, record.at)
-        elif not (seen.phone and seen.watch):
+        else:
             place = "watch" if seen.watch else "phone"
-            text = f"The card was added, and the {place} still lacks it: the button stays for the {place}."
+            text = f"The card is in the wallet, and the {place} still lacks it: the button stays for the {place}."
             yield Finding("B-CAN-3", Level.NOTE, Owner.NOBODY, text, "Nothing to do; say which it is for.", record.at)
 
 
@@ -113,32 +136,35 @@ def too_late(trace: Trace) -> Iterator[Finding]:
 
 def hidden_failure(trace: Trace) -> Iterator[Finding]:
     """A failure that the cardholder was not told of; they see a button and no word (B-DEL-3, B-FIN-1)."""
-    nil = False
-    failed: Record | None = None
-    for record in trace.select(m.ReturnNil, *SAYS, m.FinishedWithNeither, m.TellFailure, m.AddTapped):
-        match record.message:
-            case m.AddTapped():
-                nil, failed = False, None
-            case m.ReturnNil():
-                nil = True
-            case m.TellFailure():
-                failed = None
-            case m.ServiceRefused():
-                pass
-            case _:
-                failed = record
-    if failed is not None and getattr(failed.message, "case", "") != "userCancelled":
-        what = "nil" if nil else "an error"
+    told = {record.attempt for record in trace.select(m.TellFailure)}
+    nil = {record.attempt for record in trace.select(m.ReturnNil)}
+    for record in trace.select(m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, kind=Kind.EVENT):
+        if record.attempt in told or getattr(record.message, "case", "") == "userCancelled":
+            continue
+        rule, what = ("B-DEL-3", "nil") if record.attempt in nil else (record.message.rules[0], "a failure")
         text = f"The attempt ended with {what}, and the cardholder was told nothing."
         todo = "Say that the card was not added and that they may try again."
-        yield Finding("B-DEL-3" if nil else "B-FIN-1", Level.FAIL, Owner.YOU, text, todo, failed.at)
+        yield Finding(rule, Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+APP_CALLS = (m.ServiceCalled, m.WatchActivateCalled, m.CanAddCardCalled, m.CanAddCardDetailsCalled, m.StartCalled)
+
+
+def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
+    """Calls of the app's own code that the document does not show where they were made, or not in this variant."""
+    for record in trace.select(*APP_CALLS, kind=Kind.REFUSED):
+        text = f"{record.message.says} was called while the app was '{record.before}', where no such call is shown."
+        todo = "Follow the order: the service, then what this variant asks, then on tap start (FLOW-3)."
+        yield Finding(record.message.rules[0], Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
 CHECKS: tuple[Check, ...] = (
     cases,
     text_for_bytes,
+    damaged_on_the_way,
     overlooked_watch,
     still_offered,
     too_late,
     hidden_failure,
+    calls_out_of_order,
 )

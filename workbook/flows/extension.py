@@ -113,6 +113,8 @@ REQUEST: Rows = (
          source="assumed"),
     *row(S.GENERATING, m.ExtensionProvisionCalled, S.PROVISIONING, rules="X-FLOW-1 X-DEL-1"),
     *row(S.PROVISIONING, m.RequestReturned, S.ADDING, m.StopBudget, m.AddPass, rules="X-FLOW-1 X-GEN-1"),
+    *row(S.GENERATING, m.RequestReturned, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-FLOW-1 X-GEN-1",
+         source="assumed"),
     *row((S.GENERATING, S.PROVISIONING), m.NoRequest, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-GEN-1"),
     *row((S.GENERATING, S.PROVISIONING), m.HandlerRaised, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-GEN-1",
          source="assumed"),
@@ -126,7 +128,7 @@ REQUEST: Rows = (
 """A card is chosen: authenticate, have the delegate provision, take the request, add the card.
 
 The wallet may remember an entry, so a card can be chosen before this run asked for any: the handler that is then
-called has seen nothing of what came before.
+called has seen nothing of what came before. A request that no delegate provisioned is of no use (assumed).
 """
 
 SHARED: Rows = STATUS + ENTRIES + REQUEST

@@ -120,25 +120,21 @@ DELEGATE_LATER: Rows = row(
 """provision takes sdkOutput and paymentInstrumentId."""
 
 
-def _late(event: type[m.Event]) -> Rows:
-    where = (S.TOO_LATE, S.FAILED)
-    each = (row(one, event, one, m.IgnoreLateSdkInput, rules="B-DEL-3", source="wallet") for one in where)
-    return tuple(r for rows in each for r in rows)
-
-
 FINISH: Rows = (
     *row(S.POSTING, m.SdkInputReceived, S.PROVISIONING, m.StopBudget, m.ReturnSdkInput, rules="B-DEL-3 API-11"),
     *row(S.POSTING, m.NoSdkInput, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
     *row(S.POSTING, m.BudgetSpent, S.TOO_LATE, m.GiveUp, rules="B-DEL-3", source="wallet"),
-    *_late(m.SdkInputReceived),
-    *_late(m.NoSdkInput),
     *row(S.TOO_LATE, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1", source="wallet"),
     *row(S.PROVISIONING, m.FinishedWithPass, S.ADDED, m.ShowAdded, m.HandToApp, rules="FLOW-3 B-FIN-1 B-FIN-2"),
     *row(S.PROVISIONING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1"),
     *row(S.PROVISIONING, m.FinishedWithNeither, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1",
          source="assumed"),
 )  # fmt: skip
-"""The delegate returns sdkInput or nil, the wallet finishes, and the app says so."""
+"""The delegate returns sdkInput or nil, the wallet finishes, and the app says so.
+
+What a delegate returns after its time was spent has no row: it belongs to a call that is over, and may come while a
+later attempt waits for its own answer. `GiveUp` makes an aside of it, `IgnoreLateSdkInput`.
+"""
 
 SHARED: Rows = UNTIL_CHECK + ANSWER + START + FINISH
 EARLIER: Rows = SHARED + CHECK_EARLIER + DELEGATE_EARLIER

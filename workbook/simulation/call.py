@@ -43,8 +43,8 @@ class Call:
         self._tell = tell
 
     def spend(self, seconds: float) -> None:
-        """Let time pass."""
-        self.spent += seconds
+        """Let time pass; counted in whole nanoseconds, so that parts which make up a limit exactly are in time."""
+        self.spent = round(self.spent + seconds, 9)
         self.pace(seconds)
 
     def seen(self, event: Event) -> None:

@@ -37,6 +37,10 @@ class Clock(Generic[Item]):
         """Take an item off the clock; nothing happens when it was due already."""
         self._heap = sorted(entry for entry in self._heap if entry[1] != ticket)
 
+    def replace(self, ticket: int | None, item: Item) -> None:
+        """Let another item come in its stead, at its time; nothing happens when it was due already."""
+        self._heap = [(at, number, item if number == ticket else known) for at, number, known in self._heap]
+
     def __iter__(self) -> Iterator[Item]:
         """Each item when it is due, those put on the clock meanwhile included; `now` becomes its time."""
         while self._heap:

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
     Reply = tuple[float, Event]
 
+BEFORE_THE_DELEGATE = {
+    "userCancelled": "the cardholder closed the wallet's sheet",
+    "unableToConstructSDKOutput": "the phone was told to fail this way",
+}
+"""Errors after which there is no sdkOutput to ask the delegate with (inferred from their names), and why."""
+
 TEXT = "it is text, and platform B takes the bytes: decode the base64 of the JSON once (API-8)"
 
 
@@ -40,7 +46,6 @@ class SdkB:
         self.seen: Callable[[Event], None] = lambda _event: None
         self._seal = Seal(phone.seed)
         self._later = later
-        self._used: set[bytes] = set()
         self._answers = {
             m.CreateService: self._create,
             m.ActivateWatch: self._activate,
@@ -95,26 +100,24 @@ class SdkB:
 
     def _can_add_card(self, _command: Any) -> Reply:
         """The earlier variant looks at every place there is (assumed)."""
-        phone, watch = self._open_places()
-        found = m.CanAddCard() if phone or watch else m.CannotAddCard()
+        found = m.CanAddCard() if any(self._open_places()) else m.CannotAddCard()
         return self.phone.waits.can_add_card, found
 
     def _can_add_card_details(self, command: Any) -> Reply:
         """The later variant looks at the watch only when it is told of one (assumed)."""
-        phone, watch = self._open_places()
-        watch = watch and bool(command.is_watch_activated)
-        told = (phone, watch) if self.phone.profile == "field" else ()
-        found = m.CanAddCard(*told) if phone or watch else m.CannotAddCard()
-        return self.phone.waits.can_add_card, found
+        places = self._open_places(look_at_watch=bool(command.is_watch_activated))
+        told = places if self.phone.profile == "field" else ()
+        return self.phone.waits.can_add_card, m.CanAddCard(*told) if any(places) else m.CannotAddCard()
 
-    def _open_places(self) -> tuple[bool, bool]:
+    def _open_places(self, *, look_at_watch: bool = True) -> tuple[bool, bool]:
         """Where the card can be added, as far as the scheme lets this app see."""
         phone, watch = self.phone.missing(self.payment_instrument_id)
-        paired = self.phone.watch is not None
-        hidden = not self.phone.associated
-        if self.attempt and (phone or watch or hidden):
+        paired, hidden = self.phone.watch is not None, not self.phone.associated
+        places = phone or hidden, look_at_watch and (watch or (hidden and paired))
+        there = not phone or (paired and not watch)
+        if there and any(places):
             self.seen(m.StillMissing(phone, watch if paired else None, hidden_by_scheme=hidden))
-        return phone or hidden, watch or (hidden and paired)
+        return places
 
     def _start(self, _command: Any) -> Reply:
         case = self.phone.ends_with
@@ -122,8 +125,8 @@ class SdkB:
             return 0.0, m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")
         if case in THROWN_BY_START:
             return 0.0, m.StartThrew(case, "the phone was told to fail this way")
-        if case == "userCancelled":
-            return self.phone.waits.sheet, m.FinishedWithError(case, "the cardholder closed the wallet's sheet")
+        if case in BEFORE_THE_DELEGATE:
+            return self.phone.waits.sheet, m.FinishedWithError(case, BEFORE_THE_DELEGATE[case])
         return self.phone.waits.sheet, self._asked()
 
     def _asked(self) -> Event:
@@ -134,26 +137,19 @@ class SdkB:
         return m.DelegateProvisionCalled(output)
 
     def _provision(self, command: Any) -> Reply:
-        why = self._wrong_with(command.sdk_input)
+        why = wrong_with(self._seal, command.sdk_input, self.payment_instrument_id, self.attempt)
+        if why:
+            return 0.0, m.FinishedWithError("invalidSDKInput", why)
         self.seen(m.WalletKitAsked())
-        return self.phone.waits.wallet, m.FinishedWithError("invalidSDKInput", why) if why else self._finished()
+        return self.phone.waits.wallet, self._finished()
 
     def _finished(self) -> Event:
-        case, where = self.phone.ends_with, self.phone.adds_to
+        case = self.phone.ends_with
         if case == NOTHING:
             return m.FinishedWithNeither()
         if case is not None:
             return m.FinishedWithError(case, "the phone was told to fail this way")
-        self.phone.add(self.payment_instrument_id, where)
-        return m.FinishedWithPass(where)
-
-    def _wrong_with(self, sdk_input: object) -> str | None:
-        why = wrong_with(self._seal, sdk_input, self.payment_instrument_id, self.attempt)
-        if why is None and sdk_input in self._used:
-            return "it was used already"
-        if isinstance(sdk_input, bytes):
-            self._used.add(sdk_input)
-        return why
+        return m.FinishedWithPass(self.phone.add(self.payment_instrument_id, self.phone.adds_to))
 
     def _no_sdk_input(self, command: Any) -> Reply:
         why = f"the delegate returned nil: {command.reason}"
@@ -189,7 +185,8 @@ def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attemp
 def next_output(phone: Phone, seal: Seal, payment_instrument_id: str) -> SdkOutput:
     """Another sdkOutput of this phone; the phone counts them, so that no two are alike."""
     phone.outputs += 1
-    return SdkOutput(seal.close(Content.OUTPUT, payment_instrument_id, phone.outputs, attempt=phone.outputs))
+    which = {"attempt": phone.outputs, "phone": phone.number}
+    return SdkOutput(seal.close(Content.OUTPUT, payment_instrument_id, phone.outputs, **which))
 
 
 def _named(value: object) -> str:

@@ -120,7 +120,8 @@ def cards_for(plan: Plan, target: float, seed: int) -> Answer:
             break
         fits = cards
     more = " or more" if fits == MOST_CARDS else ""
-    told = f"{times(fits, 'card')}{more} fit: with as many, {_kept(plan, target)}"
+    fit = "fits" if fits == 1 else "fit"
+    told = f"{times(fits, 'card')}{more} {fit}: with as many, {_kept(plan, target)}"
     if not fits:
         told = f"Not even one card fits: with one, the chance to miss {span(plan.limit)} is above {percent(target)}"
     return Answer(fits, calls, f"{told}{_basis(calls)}.")

@@ -158,8 +158,12 @@ class Judgement:
             return f"{_of(self.over, self.count)} over {self.limit_text} (simulated: the same every time)"
         if not self.over:
             return f"{_of(0, self.count)} over {self.limit_text}; {self._not_excluded}"
-        between = f"{percent(self.low or 0.0)} to {percent(self.high or 0.0)} with 95 % confidence"
-        return f"{_of(self.over, self.count)} over {self.limit_text}: {self.share_text} ({between})"
+        return f"{_of(self.over, self.count)} over {self.limit_text}: {self.share_text} ({self._between})"
+
+    @property
+    def _between(self) -> str:
+        low, high = percent(self.low or 0.0), percent(self.high or 0.0)
+        return f"{f'{low} to {high}' if low != high else 'to the digits shown'} with 95 % confidence"
 
     @property
     def _not_excluded(self) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbook.flows.variants_b import B_EARLIER, B_LATER
-from workbook.plist import EXTENSIONS, POINT, PRINCIPAL
+from workbook.plist import EXTENSIONS
+from workbook.views.facts import Facts, facts
 from workbook.views.table import Table, table
 
 
@@ -17,7 +18,7 @@ def variants(profile: str = "spec") -> Table:
     return table("Platform B's variants", ["what", "earlier", "later"], [(n, earlier[n], later[n]) for n in earlier])
 
 
-def extensions() -> Table:
+def extensions() -> Facts:
     """The two extensions and what their project files say (X-PLIST-1, X-PLIST-2, X-PLIST-3)."""
-    rows = [(name, one.point, one.principal_class) for name, one in EXTENSIONS.items()]
-    return table("The two extensions", ["target", POINT, PRINCIPAL], rows)
+    rows = [(f"{name}: {key}", value) for name, one in EXTENSIONS.items() for key, value in one.keys().items()]
+    return facts("The dictionary NSExtension of each target", rows)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets
 
 from workbook.views.markup import joined
-from workbook.views.snapshot import snapshot
 from workbook.views.table import paragraph, preformatted
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class Here:
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """The stable part as text and HTML, and the figures as a live widget."""
         live: dict[str, Any] = self.widget()._repr_mimebundle_()
-        return live | {"text/plain": repr(self), "text/html": snapshot(repr(self)).html()}
+        return live | {"text/plain": repr(self), "text/html": str(paragraph(repr(self)))}
 
     def widget(self) -> Any:
         """The figures, as an ipywidgets HTML."""

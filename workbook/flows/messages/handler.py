@@ -93,13 +93,16 @@ class CardArtReturned(Aside):
     problems: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class DelegateReturned(Aside):
     """The delegate's provision returned; `sdk_input` is None for nil (X-DEL-1)."""
 
     sender, receiver, says = Actor.EXTENSION, Actor.SDK, "returned"
     rules = ("X-DEL-1",)
     sdk_input: Any = None
+
+    def __repr__(self) -> str:
+        return f"DelegateReturned({type(self.sdk_input).__name__})"  # bare bytes or text, which may be real
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,18 @@ from typing import Any
 from workbook.flows.messages.base import Actor, Command, Event
 
 
+class HoldsSdkInput:
+    """What every message has that holds an sdkInput bare, as platform B takes it: a text form without it (REL-3)."""
+
+    __slots__ = ()
+    sdk_input: Any
+
+    def __repr__(self) -> str:
+        redacts_itself = callable(getattr(self.sdk_input, "summary", None))
+        held = repr(self.sdk_input) if redacts_itself else f"<{type(self.sdk_input).__name__}>"
+        return f"{type(self).__name__}(sdk_input={held})"
+
+
 @dataclass(frozen=True, slots=True)
 class GetActivationData(Command):
     """Ask the back end for activation data; it makes the GET (API-1, API-10)."""
@@ -72,8 +84,8 @@ class SaveSdkInput(Command):
     sdk_input: Any
 
 
-@dataclass(frozen=True, slots=True)
-class SdkInputReceived(Event):
+@dataclass(frozen=True, slots=True, repr=False)
+class SdkInputReceived(HoldsSdkInput, Event):
     """The back end handed over the POST's sdkInput (B-DEL-3, API-11)."""
 
     sender, receiver, says = Actor.BACK_END, Actor.APP, "sdkInput"

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbook.flows.messages.base import Actor, Aside, Command, Event
+from workbook.flows.messages.relay import HoldsSdkInput
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceCalled(Event):
+@dataclass(frozen=True, slots=True, repr=False)
+class ServiceCalled(HoldsSdkInput, Event):
     """The app makes a ProvisioningService from sdkInput's bytes (B-INIT-1)."""
 
     sender, receiver, says = Actor.APP, Actor.SDK, "ProvisioningService(sdkInput)"
@@ -21,8 +22,8 @@ class ServiceCalled(Event):
     sdk_input: Any
 
 
-@dataclass(frozen=True, slots=True)
-class CreateService(Command):
+@dataclass(frozen=True, slots=True, repr=False)
+class CreateService(HoldsSdkInput, Command):
     """The SDK builds its service from sdkInput's bytes (B-INIT-1)."""
 
     arrow = False
@@ -197,8 +198,8 @@ class AskDelegateWithId(Command):
     payment_instrument_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReturnSdkInput(Command):
+@dataclass(frozen=True, slots=True, repr=False)
+class ReturnSdkInput(HoldsSdkInput, Command):
     """The delegate returns sdkInput's bytes to the SDK (B-DEL-3)."""
 
     sender, receiver, says = Actor.APP, Actor.SDK, "sdkInput"
@@ -251,10 +252,10 @@ class FinishedWithNeither(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class IgnoreLateSdkInput(Command):
-    """What the delegate returned came too late: the SDK ignores it (wallet)."""
+class IgnoreLateSdkInput(Aside):
+    """The delegate returned after the wallet gave up: that is ignored, whatever the app does by then (wallet)."""
 
-    sender, receiver, says = Actor.SDK, Actor.SDK, "too late: ignored"
+    sender, receiver, says = Actor.APP, Actor.SDK, "returns too late: ignored"
     rules = ("B-DEL-3",)
 
 

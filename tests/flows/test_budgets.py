@@ -1,0 +1,57 @@
+"""How long the wallet waits: each limit has its rule, its source, and what missing it means."""
+
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.flows.limits import LIMITS, MISSED, limit
+from workbook.flows.variants_b import SURFACES, VARIANTS_B
+from workbook.rules import rule
+
+TABLE = {
+    "status": (0.1, "X-STATUS-3", "spec"),
+    "pass_entries": (20.0, "X-ENTRIES-3", "spec"),
+    "remote_pass_entries": (20.0, "X-ENTRIES-3", "spec"),
+    "generate_add_payment_pass_request_for_pass_entry_with_identifier": (20.0, "X-GEN-1", "wallet"),
+    "provision": (20.0, "B-DEL-3", "wallet"),
+}
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3", "B-DEL-3")
+def test_the_limits_are_the_document_s_two_and_the_wallet_platform_s():
+    assert {name: (one.seconds, one.rule, one.source) for name, one in LIMITS.items()} == TABLE
+
+
+def test_a_limit_is_found_by_its_call_and_says_what_missing_it_means():
+    for name in TABLE:
+        one = limit(name)
+        assert one is LIMITS[name]
+        assert rule(one.rule).id == one.rule
+        assert one.missed
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("statuss", "No limit is known for 'statuss'. Did you mean 'status'?"),
+        ("provision_", "No limit is known for 'provision_'. Did you mean 'provision'?"),
+        (None, "No limit is known for None. Known: "),
+        (["status"], "No limit is known for ['status']."),
+    ],
+)
+def test_a_call_without_a_limit_is_explained(call, told):
+    with pytest.raises(ParameterError) as caught:
+        limit(call)
+    assert str(caught.value).startswith(told)
+
+
+def test_every_budget_that_a_table_starts_is_a_limit_and_every_limit_is_started_by_a_table():
+    machines = [one.machine for one in VARIANTS_B.values()]
+    machines += [one.extension(surface) for one in VARIANTS_B.values() for surface in SURFACES]
+    started = {command for machine in machines for row in machine.rows for command in row.commands}
+    assert {one for one in started if issubclass(one, m.StartBudget)} == set(MISSED) == set(m.BUDGETS)
+
+
+def test_a_budget_carries_its_call_and_its_seconds_itself():
+    for budget in m.BUDGETS:
+        assert (budget().call, budget().seconds) in {(one.call, one.seconds) for one in LIMITS.values()}

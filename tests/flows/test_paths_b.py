@@ -1,0 +1,212 @@
+"""Platform B's in-app tables: every way through each, and the proof that no row stands idle."""
+
+from collections import Counter
+
+import pytest
+from vocabulary import IN_APP_B, sample
+
+from workbook.flows import messages as m
+from workbook.flows.platform_b import BUSY, FINAL, OPEN_AGAIN, State
+from workbook.flows.variants_b import B_EARLIER, B_LATER
+from workbook.rules import rule
+
+S = State
+TELLING = [name for name in IN_APP_B if "not told" not in name]
+OFFERED = {S.READY, S.FAILED, S.STILL_OFFERED}
+LOOPS = {(S.READY, m.CanAddCardCalled), (S.READY, m.CanAddCardDetailsCalled)}
+"""The only rows that lead back to where the same attempt has been: asking again."""
+
+
+@pytest.fixture(params=IN_APP_B)
+def machine(request):
+    return IN_APP_B[request.param].machine
+
+
+@pytest.fixture(params=TELLING)
+def telling(request):
+    return IN_APP_B[request.param].machine
+
+
+def events(path):
+    return [row.event for row in path]
+
+
+def test_every_path_can_be_walked_and_ends_where_an_attempt_is_over(machine):
+    paths = list(machine.paths())
+    assert paths
+    for path in paths:
+        state = machine.initial
+        for row in path:
+            step = machine.step(state, sample(row.event))
+            assert step.row == row
+            state = step.state
+        assert state in machine.final == set(FINAL)
+        assert not any(row.to in machine.final for row in path[:-1])
+    assert len({tuple(events(path)) for path in paths}) == len(paths)
+
+
+@pytest.mark.rule("FLOW-3")
+@pytest.mark.parametrize(
+    ("variant", "ends"),
+    [
+        (B_EARLIER, {S.UNAVAILABLE: 2, S.IN_WALLET: 1, S.ADDED: 2, S.FAILED: 8}),
+        (B_LATER, {S.UNAVAILABLE: 2, S.IN_WALLET: 2, S.ADDED: 4, S.FAILED: 16}),
+    ],
+    ids=lambda one: getattr(one, "name", ""),
+)
+def test_the_paths_of_each_variant_are_counted_by_their_ends(variant, ends):
+    assert Counter(path[-1].to for path in variant.machine.paths()) == ends
+
+
+def onward(machine, state, walked=()):
+    """Every way from `state` to the next final state that visits no state twice."""
+    if walked and state in machine.final:
+        yield walked
+        return
+    been = {row.state for row in walked} | {state}
+    for row in machine.rows:
+        if row.state == state and (row.to not in been or (row.to in machine.final and row.to != state)):
+            yield from onward(machine, row.to, (*walked, row))
+
+
+def test_every_row_is_on_some_path_or_leaves_a_final_state_or_is_a_named_loop(machine):
+    starts = [machine.initial, *sorted(machine.final)]
+    on_a_path = {row for start in starts for path in onward(machine, start) for row in path}
+    leaves = {row for row in machine.rows if row.state in machine.final}
+    rest = {(row.state, row.event) for row in machine.rows if row not in on_a_path | leaves}
+    assert rest == {loop for loop in LOOPS if loop in {(row.state, row.event) for row in machine.rows}}
+
+
+def test_every_row_names_rules_that_exist_and_says_where_it_is_known_from(machine):
+    for row in machine.rows:
+        assert row.rules
+        assert [rule(one).id for one in row.rules] == list(row.rules)
+        assert row.source in {"spec", "assumed", "wallet"}
+
+
+def test_only_what_missing_the_time_leads_to_rests_on_the_wallet_platform(machine):
+    rows = {(row.state, row.event) for row in machine.rows if row.source == "wallet"}
+    assert rows == {(S.POSTING, m.BudgetSpent), (S.TOO_LATE, m.FinishedWithError)}
+
+
+ORDER = {
+    "earlier": [
+        m.GetActivationData, m.CreateService, m.AskCanAddCard, m.Start, m.AskDelegate, m.ReturnSdkInput, m.ShowAdded,
+    ],
+    "later": [
+        m.GetActivationData, m.CreateService, m.ActivateWatch, m.AskCanAddCardDetails, m.Start, m.AskDelegateWithId,
+        m.ReturnSdkInput, m.ShowAdded,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.rule("FLOW-3", "API-10", "API-11")
+@pytest.mark.parametrize("variant", [B_EARLIER, B_LATER], ids=lambda one: one.name)
+def test_the_shortest_way_without_an_assumption_is_the_document_s_order(variant):
+    spec = [path for path in variant.machine.paths() if {row.source for row in path} == {"spec"}]
+    (added,) = [path for path in spec if m.FinishedWithPass in events(path) and m.SdkInputReceived in events(path)]
+    commands = [command for row in added for command in row.commands]
+    assert [command for command in commands if command in ORDER[variant.name]] == ORDER[variant.name]
+    assert added[-1].to is S.ADDED
+
+
+@pytest.mark.rule("FLOW-3")
+def test_nothing_is_called_before_the_get_and_nothing_is_provisioned_before_a_tap(machine):
+    for path in machine.paths():
+        seen = events(path)
+        assert seen[:2] in ([m.Opened, m.ActivationDataReceived], [m.Opened, m.ActivationDataFailed])
+        if m.StartCalled in seen:
+            assert seen.index(m.CanAddCard) < seen.index(m.AddTapped) < seen.index(m.StartCalled)
+
+
+@pytest.mark.rule("FLOW-4")
+def test_a_flow_begins_in_the_app_and_ends_there(machine):
+    assert machine.allowed(machine.initial) == (m.Opened,)
+    assert (m.Opened.sender, m.Opened.receiver) == (m.Actor.CARDHOLDER, m.Actor.APP)
+    for path in machine.paths():
+        assert path[-1].event.receiver is m.Actor.APP
+        assert all(command.sender is m.Actor.APP for command in path[-1].commands)
+    actors = {end for row in machine.rows for one in (row.event, *row.commands) for end in (one.sender, one.receiver)}
+    assert m.Actor.EXTENSION not in actors
+
+
+@pytest.mark.rule("API-13")
+def test_no_row_has_the_app_speak_to_the_api(machine):
+    messages = {row.event for row in machine.rows} | {c for row in machine.rows for c in row.commands}
+    assert {m.Actor.API} & {end for one in messages for end in (one.sender, one.receiver)} == set()
+
+
+@pytest.mark.rule("B-FIN-1", "B-FIN-2")
+def test_every_way_into_a_failure_gives_the_button_back_and_tells_the_cardholder(telling):
+    failing = [row for row in telling.rows if row.to is S.FAILED]
+    assert len(failing) == 6
+    assert {row.commands for row in failing} == {(m.EnableButton, m.TellFailure)}
+
+
+def test_a_silent_app_is_the_same_but_for_what_the_cardholder_is_told():
+    for name in TELLING:
+        told, silent = IN_APP_B[name].machine, IN_APP_B[f"{name}, failure not told"].machine
+        assert len(told.rows) == len(silent.rows)
+        for one, other in zip(told.rows, silent.rows, strict=True):
+            assert (one.state, one.event, one.to, one.rules) == (other.state, other.event, other.to, other.rules)
+            assert other.commands == tuple(command for command in one.commands if command is not m.TellFailure)
+
+
+@pytest.mark.rule("B-DEL-3")
+def test_the_time_of_the_delegate_begins_with_its_call_and_is_stopped_or_spent_on_each_way_out(machine):
+    begins = {row.to for row in machine.rows if m.StartProvisionBudget in row.commands}
+    ends = [row for row in machine.rows if row.state is S.POSTING]
+    assert begins == {S.POSTING}
+    assert {
+        row.to for row in machine.rows if row.to is S.POSTING and m.StartProvisionBudget not in row.commands
+    } == set()
+    assert {row.event: m.StopBudget in row.commands for row in ends} == {
+        m.SdkInputReceived: True,
+        m.NoSdkInput: True,
+        m.BudgetSpent: False,
+    }
+    assert [row for row in machine.rows if m.StopBudget in row.commands and row.state is not S.POSTING] == []
+
+
+def test_the_call_comes_before_its_budget_so_that_taking_all_of_it_is_in_time(machine):
+    (row,) = [row for row in machine.rows if m.StartProvisionBudget in row.commands]
+    assert row.commands[-1] is m.StartProvisionBudget
+    assert row.commands[0] in (m.AskDelegate, m.AskDelegateWithId)
+
+
+def test_the_button_is_disabled_from_the_tap_until_the_path_ends(telling):
+    for row in telling.rows:
+        if row.event is m.AddTapped:
+            assert row.state in OFFERED
+            assert m.DisableButton in row.commands
+    assert {row.to for row in telling.rows if row.event is m.AddTapped} == {S.TAPPED}
+    for path in telling.paths():
+        after = path[events(path).index(m.AddTapped) + 1 :] if m.AddTapped in events(path) else ()
+        assert {row.state for row in after} <= set(BUSY)
+        assert not any(m.EnableButton in row.commands for row in after[:-1])
+
+
+def test_the_button_is_there_exactly_where_it_can_be_tapped(telling):
+    shows = {row.to for row in telling.rows if {m.ShowButton, m.EnableButton} & set(row.commands)}
+    assert shows == OFFERED == {row.state for row in telling.rows if row.event is m.AddTapped}
+
+
+@pytest.mark.rule("API-10", "REL-7")
+def test_opening_the_page_again_fetches_again_wherever_no_attempt_is_under_way(machine):
+    again = {row.state: row for row in machine.rows if row.event is m.Opened and row.state is not S.IDLE}
+    assert set(again) == set(OPEN_AGAIN)
+    assert {row.commands for row in again.values()} == {(m.GetActivationData,)}
+    assert set(again) & set(BUSY) == set()
+
+
+@pytest.mark.rule("B-CAN-3")
+def test_a_card_that_cannot_be_added_is_in_the_wallet_and_the_button_is_hidden(machine):
+    rows = [row for row in machine.rows if row.event is m.CannotAddCard]
+    assert {row.to for row in rows} == {S.IN_WALLET}
+    assert all(m.HideButton in row.commands and "B-CAN-3" in row.rules for row in rows)
+
+
+@pytest.mark.rule("X-CACHE-1", "FLOW-4")
+def test_the_extension_s_copy_is_saved_after_the_network_call_and_before_anything_else(machine):
+    (row,) = [row for row in machine.rows if m.SaveSdkInput in row.commands]
+    assert (row.event, row.commands[0]) == (m.ActivationDataReceived, m.SaveSdkInput)

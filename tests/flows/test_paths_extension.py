@@ -1,0 +1,293 @@
+"""Every way through the wallet's tables, from every place where it rests, and the proof that no row stands idle."""
+
+from collections import Counter
+
+import pytest
+from vocabulary import EXTENSIONS, sample
+
+from workbook.flows import messages as m
+from workbook.flows.extension import FINAL, State
+from workbook.flows.limits import LIMITS
+from workbook.rules import rule
+
+S = State
+RESTING = (S.CLOSED, *FINAL)
+LATE = {
+    (S.NOT_LISTED, event) for event in (m.EntriesAvailable, m.EntriesUnavailable, m.HandlerRaised)
+} | {
+    (S.EMPTY, event) for event in (m.EntriesReturned, m.NoEntries, m.HandlerRaised)
+} | {
+    (S.NOT_ADDED, event) for event in (m.RequestReturned, m.NoRequest, m.HandlerRaised)
+}  # fmt: skip
+"""Answers after their time; each leads from a place to itself."""
+
+LOOPS = LATE | {
+    (state, art) for state in (S.LISTING, S.EMPTY) for art in (m.CardArtForBrandAsked, m.CardArtForIdAsked)
+} | {(S.NOT_ADDED, m.ExtensionProvisionCalled)}  # fmt: skip
+"""The only rows that lead back to where they begin: what comes late, and card art, which is asked for card by card."""
+
+EACH = pytest.mark.parametrize("name", EXTENSIONS)
+
+
+def routes(machine, state, walked=()):
+    """Every way from `state` to the next place where the wallet rests, without a loop."""
+    if walked and state in machine.final:
+        yield walked
+        return
+    been = {r.state for r in walked} | {state}
+    for r in machine.rows:
+        if r.state == state and r.to != state and (r.to not in been or r.to in machine.final):
+            yield from routes(machine, r.to, (*walked, r))
+
+
+def every_route(machine):
+    return [(start, route) for start in RESTING for route in routes(machine, start)]
+
+
+@EACH
+def test_every_route_from_every_resting_place_can_be_walked_to_the_next_one(name):
+    machine = EXTENSIONS[name]
+    for start, route in every_route(machine):
+        state = start
+        for row in route:
+            step = machine.step(state, sample(row.event))
+            assert (step.row, [type(one) for one in step.commands]) == (row, [*row.commands])
+            state = step.state
+        assert state in machine.final
+
+
+@EACH
+def test_every_resting_place_has_a_way_on_and_every_row_is_on_some_route_or_a_named_loop(name):
+    machine = EXTENSIONS[name]
+    found = every_route(machine)
+    assert {start for start, _ in found} == set(RESTING)
+    on_a_route = {row for _, route in found for row in route}
+    rest = {(row.state, row.event) for row in machine.rows if row not in on_a_route}
+    assert rest == {loop for loop in LOOPS if loop in {(row.state, row.event) for row in machine.rows}}
+
+
+@EACH
+def test_the_routes_from_each_place_are_counted(name):
+    """One more or one less is a change of the flow, and has to be meant."""
+    counts = Counter(start for start, _ in every_route(EXTENSIONS[name]))
+    status, entries, card = 5, 4, 11
+    assert counts == {
+        S.CLOSED: status + card,
+        S.LISTED: status + entries + card,
+        S.NOT_LISTED: status,
+        S.OFFERED: status + entries + card,
+        S.EMPTY: status + entries,
+        S.NOT_AUTHENTICATED: status + card,
+        S.ADDED: status + card,
+        S.NOT_ADDED: status + card,
+    }
+
+
+@pytest.mark.rule("FLOW-4")
+@EACH
+def test_the_flow_begins_in_the_wallet_app_and_not_in_the_issuers(name):
+    machine = EXTENSIONS[name]
+    assert machine.initial is S.CLOSED
+    begins = machine.allowed(S.CLOSED)
+    assert begins == (m.IssuerListOpened, m.EntryChosen)
+    assert {(one.sender, one.receiver) for one in begins} == {(m.Actor.CARDHOLDER, m.Actor.WALLET_APP)}
+    actors = {end for row in machine.rows for one in (row.event, *row.commands) for end in (one.sender, one.receiver)}
+    assert m.Actor.APP not in actors
+
+
+@pytest.mark.rule("API-13")
+@EACH
+def test_no_row_has_the_extension_speak_to_the_api(name):
+    rows = EXTENSIONS[name].rows
+    messages = {row.event for row in rows} | {command for row in rows for command in row.commands}
+    assert {m.Actor.API, m.Actor.BACK_END} & {end for one in messages for end in (one.sender, one.receiver)} == set()
+
+
+# ---------------------------------------------------------------- order
+
+
+ORDER = (
+    (m.CallStatus,),
+    (m.CallPassEntries, m.CallRemotePassEntries),
+    (m.ExtensionProvisionCalled,),
+    (m.RequestReturned,),
+    (m.AddPass,),
+)
+"""X-FLOW-1, as the document numbers it, and what the wallet then does."""
+
+
+def whole(machine):
+    """The one way from the closed list to an added card."""
+    route, state = [], machine.initial
+    for event in (
+        m.IssuerListOpened, m.EntriesAvailable, m.IssuerChosen, m.EntriesReturned, m.EntryChosen, m.Authorized,
+        m.ExtensionProvisionCalled, m.RequestReturned, m.PassAdded,
+    ):  # fmt: skip
+        step = machine.step(state, sample(event))
+        route.append(step.row)
+        state = step.state
+    assert state is S.ADDED
+    return route
+
+
+@pytest.mark.rule("X-FLOW-1")
+@EACH
+def test_the_documents_order_is_the_way_to_an_added_card(name):
+    told = [one for row in whole(EXTENSIONS[name]) for one in (row.event, *row.commands)]
+    steps = [next(index for index, one in enumerate(told) if one in these) for these in ORDER]
+    assert steps == sorted(steps)
+
+
+@pytest.mark.rule("X-FLOW-1")
+@EACH
+def test_every_step_of_the_order_rests_on_its_rule(name):
+    for row in whole(EXTENSIONS[name]):
+        named = {*row.rules, *(one for command in row.commands for one in command.rules), *row.event.rules}
+        assert "X-FLOW-1" in named or row.event in {m.EntriesAvailable, m.EntriesReturned, m.Authorized}
+
+
+@pytest.mark.rule("X-AUTH-2")
+@EACH
+def test_the_cardholder_is_authenticated_before_anything_is_provisioned(name):
+    machine = EXTENSIONS[name]
+    for _, route in every_route(machine):
+        events = [row.event for row in route]
+        commands = [command for row in route for command in row.commands]
+        for later in (m.CallGenerate, m.AddPass):
+            if later in commands:
+                assert commands.index(m.Authenticate) < commands.index(later)
+        if m.ExtensionProvisionCalled in events and m.Authenticate in commands:
+            assert events.index(m.Authorized) < events.index(m.ExtensionProvisionCalled)
+    into = [row for row in machine.rows if row.to is S.GENERATING]
+    assert {(row.state, row.event) for row in into} == {(S.AUTHENTICATING, m.Authorized)}
+    assert {row.state for row in machine.rows if m.AddPass in row.commands} == {S.PROVISIONING}
+
+
+@pytest.mark.rule("X-AUTH-2")
+@EACH
+def test_without_authentication_nothing_is_called_and_the_cardholder_is_told(name):
+    machine = EXTENSIONS[name]
+    for event in (m.AuthorizationCanceled, m.AuthorizationMissing):
+        step = machine.step(S.AUTHENTICATING, sample(event))
+        assert (step.state, [*map(type, step.commands)]) == (S.NOT_AUTHENTICATED, [m.ShowNotAdded])
+
+
+@pytest.mark.rule("X-FLOW-1", "X-GEN-1")
+@EACH
+def test_a_request_that_no_delegate_provisioned_is_not_added(name):
+    step = EXTENSIONS[name].step(S.GENERATING, sample(m.RequestReturned))
+    assert (step.state, [*map(type, step.commands)]) == (S.NOT_ADDED, [m.StopBudget, m.ShowNotAdded])
+
+
+@pytest.mark.rule("X-ENTRIES-1", "X-ENTRIES-2")
+@EACH
+def test_each_surface_asks_for_its_own_entries(name):
+    asks = {command for row in EXTENSIONS[name].rows for command in row.commands if "Entries" in command.__name__}
+    watch = name.endswith("watch")
+    assert (m.CallRemotePassEntries in asks, m.CallPassEntries in asks) == (watch, not watch)
+
+
+@pytest.mark.rule("X-ART-1")
+@EACH
+def test_each_variant_asks_for_card_art_in_its_own_way(name):
+    events = EXTENSIONS[name].events
+    assert (m.CardArtForBrandAsked in events, m.CardArtForIdAsked in events) == ("earlier" in name, "later" in name)
+
+
+# ---------------------------------------------------------------- time
+
+
+SECONDS = {
+    m.StartStatusBudget: ("X-STATUS-3", 0.100),
+    m.StartPassEntriesBudget: ("X-ENTRIES-3", 20.0),
+    m.StartRemotePassEntriesBudget: ("X-ENTRIES-3", 20.0),
+    m.StartGenerateBudget: ("X-GEN-1", 20.0),
+}
+WITH = {
+    m.CallStatus: m.StartStatusBudget,
+    m.CallPassEntries: m.StartPassEntriesBudget,
+    m.CallRemotePassEntries: m.StartRemotePassEntriesBudget,
+    m.CallGenerate: m.StartGenerateBudget,
+}
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
+@EACH
+def test_every_call_starts_its_own_budget_and_nothing_else_does(name):
+    for row in EXTENSIONS[name].rows:
+        calls = [command for command in row.commands if command in WITH]
+        budgets = [command for command in row.commands if issubclass(command, m.StartBudget)]
+        assert budgets == [WITH[call] for call in calls]
+        for budget in budgets:
+            made = budget()
+            assert (budget.rules, made.seconds) == ((SECONDS[budget][0],), SECONDS[budget][1])
+            assert LIMITS[made.call].seconds == made.seconds
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
+@EACH
+def test_every_budget_is_stopped_or_spent_on_each_way_out(name):
+    machine = EXTENSIONS[name]
+    for start in RESTING:
+        for route in routes(machine, start):
+            running = 0
+            for row in route:
+                running += any(issubclass(command, m.StartBudget) for command in row.commands)
+                ended = (row.event is m.BudgetSpent) + (m.StopBudget in row.commands)
+                assert ended <= running <= 1
+                running -= ended
+            assert running == 0
+
+
+@EACH
+def test_a_budget_is_spent_only_where_one_is_running_and_that_is_told(name):
+    spent = {row.state: row for row in EXTENSIONS[name].rows if row.event is m.BudgetSpent}
+    assert set(spent) == {S.ASKING, S.LISTING, S.GENERATING, S.PROVISIONING}
+    assert {state: row.to for state, row in spent.items()} == {
+        S.ASKING: S.NOT_LISTED, S.LISTING: S.EMPTY, S.GENERATING: S.NOT_ADDED, S.PROVISIONING: S.NOT_ADDED,
+    }  # fmt: skip
+    assert all(row.commands for row in spent.values())
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
+@EACH
+def test_every_answer_that_can_come_late_is_an_edge_that_changes_nothing(name):
+    machine = EXTENSIONS[name]
+    rows = {(row.state, row.event): row for row in machine.rows}
+    assert {key for key, row in rows.items() if m.IgnoreLate in row.commands} == LATE
+    for key in LATE:
+        assert (rows[key].to, rows[key].commands, rows[key].source) == (key[0], (m.IgnoreLate,), "wallet")
+    for state, late_in in ((S.ASKING, S.NOT_LISTED), (S.LISTING, S.EMPTY), (S.GENERATING, S.NOT_ADDED)):
+        answers = {event for at, event in rows if at is state} - {m.BudgetSpent, m.ExtensionNotFound}
+        assert answers <= {event for at, event in rows if at is late_in}
+
+
+# ---------------------------------------------------------------- rules and sources
+
+
+@EACH
+def test_every_row_names_its_rules_and_says_where_it_is_from(name):
+    for row in EXTENSIONS[name].rows:
+        assert row.rules
+        assert [rule(one).id for one in row.rules] == [*row.rules]
+        assert row.source in {"spec", "assumed", "wallet"}
+        assert not row.deprecated
+
+
+@EACH
+def test_what_the_document_says_nothing_of_is_not_said_to_be_its_own(name):
+    ours = {row.event for row in EXTENSIONS[name].rows if row.source != "spec"}
+    assert {m.BudgetSpent, m.HandlerRaised, m.ExtensionNotFound, m.AuthorizationMissing, m.PassRefused} <= ours
+    assert not any(row.source == "spec" and m.IgnoreLate in row.commands for row in EXTENSIONS[name].rows)
+
+
+def test_phone_and_watch_differ_in_the_entries_they_ask_for_and_the_variants_in_card_art():
+    def rows(name):
+        return set(EXTENSIONS[name].rows)
+
+    for variant in ("earlier", "later"):
+        only = rows(f"extension {variant} on the phone") ^ rows(f"extension {variant} on the watch")
+        assert {row.event for row in only} == {m.IssuerChosen}
+    for surface in ("phone", "watch"):
+        only = rows(f"extension earlier on the {surface}") ^ rows(f"extension later on the {surface}")
+        assert {row.event for row in only} == {m.CardArtForBrandAsked, m.CardArtForIdAsked}

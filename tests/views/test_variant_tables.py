@@ -1,0 +1,38 @@
+"""Platform B's variants side by side: the document's differences, and a version only where it is known."""
+
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.views.variants import extensions, variants
+
+
+@pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-DEL-1", "B-DEL-2", "X-ART-1", "X-PLIST-2")
+def test_every_difference_that_the_document_lists_is_in_the_table():
+    rows = {what: (earlier, later) for what, earlier, later in variants().rows}
+    assert rows == {
+        "availability": ("canAddCard()", "canAddCardDetails(isWatchActivated)"),
+        "watch availability": ("none", "WatchAvailability, one instance, activate()"),
+        "delegate": ("provision(sdkOutput)", "provision(sdkOutput, paymentInstrumentId)"),
+        "card art": ("cardArt(forBrand)", "cardArt(paymentInstrumentId)"),
+        "extension point key": ("NSExtension", "NSExtensionPointIdentifier"),
+        "version": ("not shown (GAP-7)", "not shown (GAP-7)"),
+    }
+
+
+def test_the_field_profile_adds_the_versions_with_their_source():
+    assert variants("field").rows[-1] == ("version", "1.0.0 (sdk-b)", "2.0.0 (sdk-b)")
+
+
+def test_a_misspelt_profile_is_explained():
+    with pytest.raises(ParameterError, match="Did you mean 'field'"):
+        variants("feild")
+
+
+@pytest.mark.rule("X-PLIST-1", "X-PLIST-3")
+def test_the_two_extensions_with_their_keys():
+    assert dict(extensions().rows) == {
+        "extension: NSExtensionPointIdentifier": "com.<platform>.<kit>.issuer-provisioning",
+        "extension: NSExtensionPrincipalClass": "$(PRODUCT_MODULE_NAME).ExtensionHandler",
+        "authorization UI: NSExtensionPointIdentifier": "com.<platform>.<kit>.issuer-provisioning.authorization",
+        "authorization UI: NSExtensionPrincipalClass": "$(PRODUCT_MODULE_NAME).AuthorizationProvider",
+    }

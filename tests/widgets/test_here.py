@@ -1,0 +1,25 @@
+"""A measurement to look at: the figures are live, and what is stored is the same on every run."""
+
+from workbook.extension_handler import ReferenceHandler
+from workbook.handler_timing import measure_handler
+from workbook.widgets.here import NOT_STORED, Here
+
+
+def here(takes):
+    ticks = iter(range(0, 10**12, takes))
+    return Here(measure_handler(ReferenceHandler, warm=2, cold=1, sleep=lambda _s: None, stopwatch=lambda: next(ticks)))
+
+
+def test_what_is_stored_is_the_same_whatever_was_measured():
+    fast, slow = here(10)._repr_mimebundle_(), here(10_000_000)._repr_mimebundle_()
+    for kind in ("text/plain", "text/html"):
+        assert fast[kind] == slow[kind]
+        assert NOT_STORED in fast[kind]
+    assert "0 network calls in each status(), as its trace shows" in fast["text/plain"]
+
+
+def test_the_figures_are_in_the_live_widget():
+    shown = here(10_000_000)
+    assert "application/vnd.jupyter.widget-view+json" in shown._repr_mimebundle_()
+    assert "median 10 ms" in shown.widget().value
+    assert NOT_STORED in shown.widget().value
