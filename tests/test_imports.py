@@ -13,8 +13,8 @@ ALLOWED = {
     "flows": {"flows", "errors"},
     "api": {"api", "errors"},
     "simulation": {"simulation", "flows.messages", "api", "errors"},
-    "timing": {"handler_calls", "timing", "flows", "trace", "errors", "simulation.clock"},
-    "views": {"views", "trace", "flows", "checks", "rules", "errors", "api", "plist"},
+    "timing": {"extension.calls", "timing", "flows", "trace", "errors", "simulation.clock"},
+    "views": {"views", "trace", "flows", "checks", "rules", "errors", "api", "extension.plist"},
 }
 """What each part may import of the package; the parts above them may import these freely."""
 

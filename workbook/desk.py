@@ -21,8 +21,8 @@ from workbook.bench import Bench
 from workbook.bench_b import BenchB
 from workbook.card_provisioning import CardProvisioning
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.extension_handler import ExtensionHandler, ReferenceHandler
-from workbook.extension_host import ExtensionHost
+from workbook.extension.handler import ExtensionHandler, ReferenceHandler
+from workbook.extension.host import ExtensionHost
 from workbook.flows.variants import A_BEFORE_0_4_0, Variant, variant
 from workbook.flows.variants_b import VariantB, variant_b
 from workbook.parameters import VARIANTS, Parameters, Source, quoted

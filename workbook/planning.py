@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from workbook.extension_handler import ReferenceHandler
-from workbook.extension_host import ExtensionHost
-from workbook.extension_service import ExtensionProvisioningService, PassEntry
+from workbook.extension.calls import handler_calls
+from workbook.extension.handler import ReferenceHandler
+from workbook.extension.host import ExtensionHost
+from workbook.extension.service import ExtensionProvisioningService, PassEntry
 from workbook.flows import messages as m
-from workbook.handler_calls import handler_calls
 from workbook.in_app import simulated_back_end
 from workbook.simulation.phone import Phone, Waits
 from workbook.simulation.world import Instrument, World

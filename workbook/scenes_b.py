@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from workbook.app_b import NO_WATCH_CALLS, AppB, check_delegate
 from workbook.bench_b import BenchB
 from workbook.errors import ParameterError, did_you_mean
-from workbook.extension_host import ExtensionHost
+from workbook.extension.host import ExtensionHost
+from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
-from workbook.handlers import AUTHORIZATIONS, HANDLERS
 from workbook.loop import together
 from workbook.parameters import quoted
 from workbook.scene import Staged
@@ -23,7 +23,7 @@ from workbook.simulation.world import INSTRUMENT_IDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from workbook.extension_handler import ExtensionHandler
+    from workbook.extension.handler import ExtensionHandler
     from workbook.flows.variants_b import VariantB
     from workbook.trace import Trace
 

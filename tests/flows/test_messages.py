@@ -9,7 +9,7 @@ from vocabulary import ASIDES, BASES, COMMANDS, EVENTS, MACHINES, sample
 
 from workbook.bench import Bench
 from workbook.bench_b import BenchB
-from workbook.extension_host import ExtensionHost
+from workbook.extension.host import ExtensionHost
 from workbook.flows import messages as m
 from workbook.rules import rule
 

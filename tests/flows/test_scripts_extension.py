@@ -6,12 +6,12 @@ what happened, and the final state. Whatever is written in small letters below i
 
 import pytest
 
-from workbook.extension_handler import ReferenceHandler
-from workbook.extension_host import ExtensionHost
+from workbook.extension.handler import ReferenceHandler
+from workbook.extension.host import ExtensionHost
+from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
-from workbook.handlers import AUTHORIZATIONS, HANDLERS
 from workbook.scenes_b import opened_phone
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind
@@ -77,7 +77,7 @@ SCRIPTS = {
     "status(): promises too much": (
         {"handler": "never says unavailable", "phone": "app was never opened"},
         returned.replace(
-            "StorageRead ServiceMade", "StorageRead StorageRead ServiceNotMade", 1
+            "StorageRead ServiceMade", "StorageRead ServiceNotMade", 1
         ) + "PassAdded ShowCardAdded",
         "added",
     ),
@@ -216,7 +216,7 @@ def fail(_self):
 
 
 def unavailable_status(self):
-    from workbook.extension_service import ExtensionProvisioningService  # noqa: PLC0415  # used here alone
+    from workbook.extension.service import ExtensionProvisioningService  # noqa: PLC0415  # used here alone
 
     return ExtensionProvisioningService.entries_unavailable_extension_status()
 

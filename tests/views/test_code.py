@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.extension_handler import ReferenceHandler
+from workbook.extension.handler import ReferenceHandler
 from workbook.views.code import code
 
 

@@ -1,7 +1,7 @@
 """A measurement to look at: the figures are live, and what is stored is the same on every run."""
 
-from workbook.extension_handler import ReferenceHandler
-from workbook.handler_timing import measure_handler
+from workbook.extension.handler import ReferenceHandler
+from workbook.extension.timing import measure_handler
 from workbook.widgets.here import NOT_STORED, Here
 
 

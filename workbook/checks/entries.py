@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbook.checks.finding import Finding, Level, Owner
+from workbook.extension.calls import handler_calls
 from workbook.flows import messages as m
-from workbook.handler_calls import handler_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

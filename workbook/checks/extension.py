@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.checks import entries, generation
 from workbook.checks.finding import Finding, Level, Owner, Symptom
+from workbook.extension.calls import handler_calls
 from workbook.flows import messages as m
 from workbook.flows.limits import limit
-from workbook.handler_calls import handler_calls
 from workbook.trace import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from workbook.checks.finding import Check
+    from workbook.extension.calls import HandlerCall
     from workbook.flows.messages import Message
-    from workbook.handler_calls import HandlerCall
     from workbook.trace import Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbook.checks.finding import Finding, Level, Owner
+from workbook.extension.calls import handler_calls
 from workbook.flows import messages as m
-from workbook.handler_calls import handler_calls
 from workbook.trace import Kind
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from workbook.extension.calls import handler_calls
 from workbook.flows.limits import limit
-from workbook.handler_calls import handler_calls
 from workbook.timing.verdict import judge
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from workbook.extension.plist import EXTENSIONS
 from workbook.flows.variants_b import B_EARLIER, B_LATER
-from workbook.plist import EXTENSIONS
 from workbook.views.facts import Facts, facts
 from workbook.views.table import Table, table
 

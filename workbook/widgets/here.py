@@ -14,7 +14,7 @@ from workbook.views.markup import joined
 from workbook.views.table import paragraph, preformatted
 
 if TYPE_CHECKING:
-    from workbook.handler_timing import HandlerTiming
+    from workbook.extension.timing import HandlerTiming
 
 NOT_STORED = "The figures are those of the machine that runs this cell, so they are shown live and not stored."
 

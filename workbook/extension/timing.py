@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from workbook.callback import completed
 from workbook.checks.extension import NETWORK
 from workbook.errors import ParameterError, did_you_mean
+from workbook.extension.calls import CALLS
+from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.flows.variants_b import B_LATER
-from workbook.handler_calls import CALLS
 from workbook.in_app import simulated_back_end
 from workbook.scenes_b import opened_phone
 from workbook.simulation.call import Call, under_way
 from workbook.simulation.phone import Waits
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.timing.checked import number
 from workbook.timing.measured import Measurement, measure
 from workbook.timing.wording import times
@@ -28,7 +28,7 @@ from workbook.timing.wording import times
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from workbook.extension_handler import ExtensionHandler
+    from workbook.extension.handler import ExtensionHandler
     from workbook.flows.messages import Event
     from workbook.flows.variants_b import VariantB
 

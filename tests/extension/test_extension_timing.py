@@ -3,10 +3,10 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.extension_handler import ReferenceHandler
+from workbook.extension.handler import ReferenceHandler
+from workbook.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
+from workbook.extension.timing import HandlerBench, measure_handler
 from workbook.flows.variants_b import B_EARLIER
-from workbook.handler_timing import HandlerBench, measure_handler
-from workbook.handlers import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.timing.verdict import Verdict
 

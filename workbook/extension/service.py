@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbook.callback import completed
-from workbook.card_art import CardArt, problems_with
 from workbook.errors import ParameterError, SdkError
+from workbook.extension.card_art import CardArt, problems_with
 from workbook.flows import messages as m
 from workbook.simulation.call import CURRENT, current
 from workbook.simulation.sdk_b import next_output, opened, wrong_with

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from workbook.extension_handler import ExtensionHandler, ReferenceHandler
+from workbook.extension.handler import ExtensionHandler, ReferenceHandler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

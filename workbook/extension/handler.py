@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbook.card_art import CardArt
 from workbook.errors import SdkError, WorkbookError
-from workbook.extension_service import ExtensionProvisioningService
+from workbook.extension.card_art import CardArt
+from workbook.extension.service import ExtensionProvisioningService
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from workbook.extension_service import AddPaymentPassRequest, ExtensionStatus, PassEntry
-    from workbook.surroundings import ExtensionBackEnd, Library, Storage
+    from workbook.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
+    from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 
 
 class ExtensionHandler:

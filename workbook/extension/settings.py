@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbook.errors import ParameterError
-from workbook.extension_handler import AuthorizationProvider, ExtensionHandler
+from workbook.extension.handler import AuthorizationProvider, ExtensionHandler
+from workbook.extension.plist import EXTENSIONS, plist
 from workbook.flows.variants_b import VariantB
 from workbook.parameters import quoted
-from workbook.plist import EXTENSIONS, plist
 from workbook.simulation.phone import Phone
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from traceback import walk_tb
 
 from workbook.errors import WorkbookError
-from workbook.extension_service import AddPaymentPassRequest, ExtensionStatus, PassEntry
+from workbook.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
 from workbook.flows import messages as m
 
 LONGEST_NAME = 40

@@ -8,16 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from workbook.card_art import CardArt
-from workbook.errors import SdkError
-from workbook.extension_handler import AuthorizationProvider, ReferenceHandler
-from workbook.extension_service import AddPaymentPassRequest, ExtensionProvisioningService, PassEntry
+from workbook.extension.card_art import CardArt
+from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
+from workbook.extension.service import (
+    AddPaymentPassRequest,
+    ExtensionProvisioningService,
+    ExtensionStatus,
+    PassEntry,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from workbook.extension_handler import ExtensionHandler
-    from workbook.extension_service import ExtensionStatus
+    from workbook.extension.handler import ExtensionHandler
 
 
 class NetworkInStatus(ReferenceHandler):
@@ -43,13 +46,8 @@ class NeverUnavailable(ReferenceHandler):
 
     def status(self) -> ExtensionStatus:
         """Promise what pass_entries cannot keep."""
-        try:
-            return super().status() if self.storage.read_all() else self._anyway()
-        except SdkError:
-            return self._anyway()
-
-    def _anyway(self) -> ExtensionStatus:
-        return replace(super().status(), pass_entries_available=True, requires_authentication=True)
+        super().status()
+        return ExtensionStatus(requires_authentication=True)
 
 
 class KeepsItsService(ReferenceHandler):

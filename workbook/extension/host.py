@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.callback import completed
 from workbook.errors import ParameterError
-from workbook.extension_handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
+from workbook.extension.answers import entries_meant, request_meant, status_meant, told
+from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
+from workbook.extension.kept import Belongings
+from workbook.extension.plist import plist_problems
+from workbook.extension.settings import card_ids, handler_class, phone_b, project_files, provider_class, variant_b
+from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants_b import B_LATER, SURFACES
-from workbook.handler_answers import entries_meant, request_meant, status_meant, told
-from workbook.host_settings import card_ids, handler_class, phone_b, project_files, provider_class, variant_b
 from workbook.in_app import simulated_back_end
-from workbook.kept import Belongings
 from workbook.loop import Loop
 from workbook.parameters import quoted
-from workbook.plist import plist_problems
 from workbook.simulation.call import Call, current, under_way
 from workbook.simulation.sdk_b import wrong_with
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.surroundings import ExtensionBackEnd, Library, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from workbook.back_end import BackEnd
-    from workbook.extension_service import AddPaymentPassRequest, PassEntry
+    from workbook.extension.service import AddPaymentPassRequest, PassEntry
     from workbook.flows.messages import Command, Event
     from workbook.flows.variants_b import VariantB
     from workbook.loop import Port, Reply
