@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 from workbook.simulation import problems as p
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.wire import AT_ONCE, Wire
 from workbook.simulation.world import ROLE, Instrument, World
 
 if TYPE_CHECKING:
@@ -46,12 +47,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What is answered. `basis` names the rules and sources that the answer rests on."""
+    """What is answered. `basis` names the rules and sources that it rests on, `wire` says how it travels."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
     basis: str
+    wire: Wire = AT_ONCE
 
 
 class Refused(Exception):  # noqa: N818  # an answer on its way out, not an error of ours
