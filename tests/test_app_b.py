@@ -21,8 +21,9 @@ BOTH = [B_EARLIER, B_LATER]
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-WATCH-1")
 def test_an_app_makes_its_variants_calls():
-    assert AppB.of(B_EARLIER).calls == EARLIER_CALLS
-    assert AppB.of(B_LATER).calls == AppB().calls == LATER_CALLS
+    assert AppB().calls_in(B_EARLIER) == EARLIER_CALLS
+    assert AppB().calls_in(B_LATER) == LATER_CALLS
+    assert AppB(NO_WATCH_CALLS).calls_in(B_LATER) == NO_WATCH_CALLS
     assert set(LATER_CALLS) - set(EARLIER_CALLS) == {State.WATCH_KNOWN}
     assert set(LATER_CALLS) - set(NO_WATCH_CALLS) == set()
     assert m.WatchActivateCalled not in NO_WATCH_CALLS.values()
@@ -32,7 +33,7 @@ def test_an_app_makes_its_variants_calls():
 def test_an_app_has_a_call_exactly_where_the_flow_hands_over_to_it(variant):
     steps = {row.to for row in variant.machine.rows if m.HandToApp in row.commands}
     reached = {record.after for record in BenchB(variant).walk() if isinstance(record.message, m.HandToApp)}
-    assert reached == set(AppB.of(variant).calls) == steps
+    assert reached == set(AppB().calls_in(variant)) == steps
 
 
 @pytest.mark.rule("API-8")
@@ -57,7 +58,7 @@ WRONG_CALLS = {
 @pytest.mark.parametrize("name", WRONG_CALLS)
 def test_a_mistaken_app_is_refused_and_told_which_rule_it_broke(name):
     variant, change, rule = WRONG_CALLS[name]
-    bench = BenchB(variant, app=AppB(calls=AppB.of(variant).calls | change))
+    bench = BenchB(variant, app=AppB(calls=AppB().calls_in(variant) | change))
     bench.walk()
     (refused,) = bench.trace.select(kind=Kind.REFUSED)
     assert type(refused.message) in change.values()

@@ -183,7 +183,7 @@ def relaying(api=None):
 
 
 def walked(delegate, variant=B_LATER, **more):
-    bench = BenchB(variant, app=AppB.of(variant, delegate=delegate), **more)
+    bench = BenchB(variant, app=AppB(delegate=delegate), **more)
     bench.walk()
     return bench
 
@@ -390,7 +390,7 @@ def test_an_app_keeps_its_one_watch_availability_over_pages_cards_and_benches():
 
 @pytest.mark.rule("B-WATCH-2")
 def test_a_careless_app_makes_one_for_each_page():
-    app = replace(AppB.of(B_LATER), keeps_watch_availability=False)
+    app = replace(AppB(), keeps_watch_availability=False)
     bench = BenchB(phone=Phone(watch=Watch()), app=app)
     for _ in range(3):
         bench.open()

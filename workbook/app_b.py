@@ -7,7 +7,7 @@ wrong: whether the base64 is decoded, whether one WatchAvailability is kept, wha
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -54,22 +54,23 @@ class AppB:
     """The issuer's app on platform B.
 
     Attributes:
-        calls: where the app stands, and the call it then makes.
+        calls: where the app stands, and the call it then makes; None makes the calls of the variant that is played.
         delegate: the integrator's own delegate with `provision(...)` and, if it likes, `did_finish_provisioning(pass_,
-            error)`; plain or coroutine functions. None relays through the back end (B-DEL-3).
+            error)`; plain or coroutine functions. None relays through the back end (B-DEL-3). Time is virtual: a
+            delegate that really waits costs whoever runs it the wait, and is in time all the same.
         decodes: the app hands over the bytes; False hands over the base64 text, the classic mistake (API-8).
         keeps_watch_availability: the app makes one WatchAvailability; False makes one for each page (B-WATCH-2).
     """
 
-    calls: Calls = field(default_factory=lambda: LATER_CALLS)
+    calls: Calls | None = None
     delegate: Any = None
     decodes: bool = True
     keeps_watch_availability: bool = True
 
-    @classmethod
-    def of(cls, variant: VariantB, **settings: Any) -> AppB:
-        """The app that makes this variant's calls."""
-        return cls(LATER_CALLS if variant.later else EARLIER_CALLS, **settings)
+    def calls_in(self, variant: VariantB) -> Calls:
+        """Where this app stands in this variant, and the call it then makes."""
+        own = LATER_CALLS if variant.later else EARLIER_CALLS
+        return own if self.calls is None else self.calls
 
     def handed_over(self, sdk_input: SdkInput) -> bytes | str:
         """What the app makes of an sdkInput from its back end."""

@@ -54,7 +54,7 @@ class BenchB(InApp):
             raise ParameterError(f"This bench takes B_EARLIER or B_LATER, not {variant!r:.40}.")
         self.variant = variant
         self.phone = Phone() if phone is None else _phone(phone)
-        self.app = AppB.of(variant) if app is None else _app(app, variant)
+        self.app = AppB() if app is None else _app(app, variant)
         self.sdk = SdkB(self.phone, later=variant.later)
         self.sdk.seen = self._seen_now
         self._sdk_input: Any = None
@@ -92,7 +92,7 @@ class BenchB(InApp):
             self._seen_now(m.Noted(f"Nothing was saved for the extension: {error}"))
 
     def _hand_to_app(self, event: Event) -> Reply | None:
-        call = self.app.calls.get(self.state)
+        call = self.app.calls_in(self.variant).get(self.state)
         return None if call is None else (0.0, call(**self._arguments(call, event)))
 
     def _arguments(self, call: type[Event], event: Event) -> dict[str, Any]:

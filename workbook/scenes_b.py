@@ -141,7 +141,7 @@ def add_in_app(
         ParameterError: nothing has this name, or an argument is not of its kind.
     """
     flow = replace(_named(variant, VARIANTS_B, "variant"), tells=app != "keeps a failure to itself")
-    issuer = AppB.of(flow, delegate=_delegate(delegate, flow))
+    issuer = AppB(delegate=_delegate(delegate, flow))
     issuer = replace(issuer, **_mistake(app, flow))
     bench = BenchB(flow, phone=_named(phone, PHONES, "phone")(), app=issuer)
     for _page in range(_pages(pages)):

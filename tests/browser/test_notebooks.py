@@ -24,6 +24,15 @@ def opened(page, lab, name):
     page.get_by_text("Python 3 | Idle").wait_for()
 
 
+def code_cells(path):
+    """The code cells that the file has now; none while JupyterLab is writing it."""
+    try:
+        document = json.loads(path.read_text())
+    except json.JSONDecodeError:
+        return []
+    return [cell for cell in document["cells"] if cell["cell_type"] == "code"]
+
+
 def ran(page, lab, name):
     """The notebook's code cells as the file has them, once all have run."""
     page.get_by_role("menuitem", name="Run", exact=True).click()
@@ -32,8 +41,8 @@ def ran(page, lab, name):
     for _ in range(PATIENCE // 500):
         page.wait_for_timeout(500)
         page.keyboard.press("Control+s")
-        cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
-        if all(cell["execution_count"] for cell in cells):
+        cells = code_cells(path)
+        if cells and all(cell["execution_count"] for cell in cells):
             return cells
     picture(page, f"{name}-late")
     return pytest.fail(f"not every cell of {name} had run in time")

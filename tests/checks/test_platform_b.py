@@ -38,7 +38,7 @@ def trace(*steps):
 
 
 def walked(variant=B_LATER, *, pages=1, taps=1, app=None, **phone):
-    bench = BenchB(variant, phone=Phone(**phone), app=app and replace(AppB.of(variant), **app))
+    bench = BenchB(variant, phone=Phone(**phone), app=app and replace(AppB(), **app))
     for _ in range(pages):
         bench.open()
     if bench.button == "shown":
@@ -159,7 +159,7 @@ PROOFS = {
         (trace(m.CanAddCardCalled()), trace(refused(m.CanAddCardCalled())), ["B-CAN-1 fail you"]),
         (trace(DETAILS(YES)), trace(refused(DETAILS(YES))), ["B-CAN-2 fail you"]),
         (trace(refused(m.AddTapped())), trace(refused(m.WatchActivateCalled(1))), ["B-WATCH-1 fail you"]),
-        (walked(B_EARLIER), walked(B_EARLIER, app={"calls": AppB().calls}), ["B-WATCH-1 fail you"]),
+        (walked(B_EARLIER), walked(B_EARLIER, app={"calls": AppB().calls_in(B_LATER)}), ["B-WATCH-1 fail you"]),
     ],
 }  # fmt: skip
 ROWS = [(name, *row) for name, rows in PROOFS.items() for row in rows]

@@ -159,7 +159,8 @@ def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_
     scene = add_from_wallet(AsksNobody, authorization=name)
     assert (scene.state, scene.findings) == ("added", [])
     assert scene.trace.select(m.CompletionHandlerCalled) == []
-    (asked,), (authorized,) = scene.trace.select(m.Authenticate), scene.trace.select(m.Authorized)
+    (asked,), (authorized,) = scene.trace.select(m.Authenticate), scene.trace.select(m.AuthenticatedByWallet)
+    assert scene.trace.select(m.AuthorizationUiShown) == []
     assert authorized.at > asked.at
 
 

@@ -60,7 +60,7 @@ def script(trace):
 
 def play(variant, phone=None, back_end=None, app=None):
     """Open the card and tap once, if there is a button to tap."""
-    app = app and replace(AppB.of(variant), **app)
+    app = app and replace(AppB(), **app)
     bench = BenchB(variant, phone=phone and phone(), back_end=back_end and back_end(), app=app)
     return bench, script(bench.walk())
 
@@ -299,7 +299,7 @@ MIXED = {
 @pytest.mark.parametrize("name", MIXED)
 def test_an_app_of_the_other_variant_gets_nowhere(name):
     sdk, app, refused = MIXED[name]
-    bench, played = play(sdk, app={"calls": AppB.of(app).calls})
+    bench, played = play(sdk, app={"calls": AppB().calls_in(app)})
     assert (played, bench.state, bench.button) == (created + refused, "has the service", "absent")
 
 

@@ -46,7 +46,8 @@ art = "CardArtForIdAsked CardArtReturned "
 sdk_asked = chosen + got + "ServiceMade SdkPassEntriesCalled "
 offered = sdk_asked + art + "EntriesReturned StopBudget ShowEntries "
 picked = offered + "EntryChosen Authenticate "
-let_in = picked + "CompletionHandlerCalled Authorized CallGenerate StartGenerateBudget "
+ui = picked + "AuthorizationUiShown "
+let_in = ui + "CompletionHandlerCalled Authorized CallGenerate StartGenerateBudget "
 generating = let_in + got + "ServiceMade SdkGenerateCalled "
 provisioning = generating + "ExtensionProvisionCalled "
 posted = provisioning + got + "DelegateReturned "
@@ -103,17 +104,17 @@ SCRIPTS = {
     ),
     "entries: there already": (
         {"handler": "offers cards that are there", "phone": "first card is there already"},
-        offered + "AlreadyThere EntryChosen Authenticate CompletionHandlerCalled Authorized CallGenerate "
-        "StartGenerateBudget " + got + "ServiceMade SdkGenerateCalled ExtensionProvisionCalled " + got
+        offered + "AlreadyThere EntryChosen Authenticate AuthorizationUiShown CompletionHandlerCalled Authorized "
+        "CallGenerate StartGenerateBudget " + got + "ServiceMade SdkGenerateCalled ExtensionProvisionCalled " + got
         + "DelegateReturned RequestReturned StopBudget AddPass PassRefused ShowNotAdded",
         "not added",
     ),
     "ui: refuses": (
         {"authorization": "refuses"},
-        picked + "CompletionHandlerCalled AuthorizationCanceled ShowNotAdded", "not authenticated",
+        ui + "CompletionHandlerCalled AuthorizationCanceled ShowNotAdded", "not authenticated",
     ),
     "ui: never reports": (
-        {"authorization": "never reports"}, picked + "AuthorizationMissing ShowNotAdded", "not authenticated",
+        {"authorization": "never reports"}, ui + "AuthorizationMissing ShowNotAdded", "not authenticated",
     ),
     "ui: none": ({"authorization": "none"}, picked + "AuthorizationMissing ShowNotAdded", "not authenticated"),
     "ui: not found": (

@@ -66,7 +66,7 @@ def service(variant=B_LATER, phone=None):
 
 
 def walked(variant=B_LATER, phone=None, **app):
-    bench = BenchB(variant, phone=phone, app=replace(AppB.of(variant), **app))
+    bench = BenchB(variant, phone=phone, app=replace(AppB(), **app))
     bench.walk()
     return bench
 
@@ -117,7 +117,7 @@ def test_can_add_card_returns_a_boolean_that_shows_or_hides_the_button():
 def test_can_add_card_is_the_earlier_variant_s():
     with pytest.raises(OutOfOrderError, match="later variant"):
         service(B_LATER).can_add_card()
-    assert "B-CAN-1" in broken(walked(B_LATER, calls=AppB.of(B_EARLIER).calls))
+    assert "B-CAN-1" in broken(walked(B_LATER, calls=AppB().calls_in(B_EARLIER)))
 
 
 @pytest.mark.rule("B-CAN-2")
@@ -209,7 +209,7 @@ def test_start_comes_when_the_cardholder_selects_add_and_not_before(variant):
     bench = BenchB(variant)
     bench.open()
     assert bench.trace.select(m.Start) == []
-    early = replace(AppB.of(variant), calls=AppB.of(variant).calls | {State.CREATED: m.StartCalled})
+    early = replace(AppB(), calls=AppB().calls_in(variant) | {State.CREATED: m.StartCalled})
     bench = BenchB(variant, app=early)
     bench.walk()
     assert (broken(bench), bench.trace.select(m.Start)) == ({"B-START-1"}, [])
@@ -345,7 +345,7 @@ def test_the_in_app_flow_in_the_document_s_order(variant, asks, provision):
 @BOTH
 def test_an_app_that_leaves_the_order_is_found_out(variant):
     for state, call in ((State.FETCHED, m.StartCalled), (State.CREATED, m.StartCalled)):
-        bench = walked(variant, calls=AppB.of(variant).calls | {state: call})
+        bench = walked(variant, calls=AppB().calls_in(variant) | {state: call})
         assert broken(bench) == {"B-START-1"}
         assert bench.phone.cards == set()
 

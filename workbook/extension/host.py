@@ -226,7 +226,7 @@ class ExtensionHost(Loop):
         self._forget_earlier_calls()
         takes = self.phone.waits.authorization
         if not self._requires_authentication:
-            return takes, m.Authorized(command.identifier)
+            return takes, m.AuthenticatedByWallet(command.identifier)
         why = self._not_found("authorization UI")
         if self._authorization is None or why:
             return 0.0, m.AuthorizationMissing(why or "requiresAuthentication is true, and there is no UI for it")
@@ -234,6 +234,7 @@ class ExtensionHost(Loop):
 
     def _authorized(self, provider: type[AuthorizationProvider], identifier: str) -> Event:
         reported: list[object] = []
+        self._seen_now(m.AuthorizationUiShown())
         try:
             view = provider()
             view.completion_handler = reported.append

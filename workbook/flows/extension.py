@@ -108,6 +108,8 @@ REQUEST: Rows = (
          m.Authenticate, rules="X-AUTH-2 X-HANDLER-1", source="assumed"),
     *row(S.AUTHENTICATING, m.Authorized, S.GENERATING, m.CallGenerate, m.StartGenerateBudget,
          rules="X-AUTH-1 X-AUTH-2 X-GEN-1 X-HANDLER-1"),
+    *row(S.AUTHENTICATING, m.AuthenticatedByWallet, S.GENERATING, m.CallGenerate, m.StartGenerateBudget,
+         rules="X-AUTH-2 X-GEN-1 X-HANDLER-1", source="assumed"),
     *row(S.AUTHENTICATING, m.AuthorizationCanceled, S.NOT_AUTHENTICATED, m.ShowNotAdded, rules="X-AUTH-1 X-AUTH-2"),
     *row(S.AUTHENTICATING, m.AuthorizationMissing, S.NOT_AUTHENTICATED, m.ShowNotAdded, rules="X-AUTH-1 X-STATUS-1",
          source="assumed"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 from workbook.flows.messages.add_pass import (
     AddPass,
     Authenticate,
+    AuthenticatedByWallet,
     AuthorizationCanceled,
     AuthorizationMissing,
     Authorized,
@@ -76,6 +77,7 @@ from workbook.flows.messages.extension import (
     ShowNoEntries,
 )
 from workbook.flows.messages.handler import (
+    AuthorizationUiShown,
     BackEndAsked,
     CardArtReturned,
     CompletionHandlerCalled,
@@ -195,8 +197,10 @@ __all__ = [
     "AskDelegate",
     "AskDelegateWithId",
     "Authenticate",
+    "AuthenticatedByWallet",
     "AuthorizationCanceled",
     "AuthorizationMissing",
+    "AuthorizationUiShown",
     "Authorized",
     "BackEndAsked",
     "BudgetSpent",

@@ -15,7 +15,7 @@ from workbook.flows.messages.base import Actor, Command, Event
 class Authenticate(Command):
     """Authenticate the cardholder, by the authorization UI extension where status() said so (X-AUTH-2)."""
 
-    sender, receiver, says = Actor.WALLET_APP, Actor.EXTENSION, "authenticate the cardholder"
+    sender, receiver, says = Actor.WALLET_APP, Actor.CARDHOLDER, "asks to authenticate"
     rules = ("X-AUTH-1", "X-AUTH-2")
     identifier: str
 
@@ -26,6 +26,15 @@ class Authorized(Event):
 
     sender, receiver, says = Actor.EXTENSION, Actor.WALLET_APP, "completionHandler(authorized)"
     rules = ("X-AUTH-1", "X-AUTH-2")
+    identifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuthenticatedByWallet(Event):
+    """The wallet authenticated the cardholder by itself, where status() requires no authorization UI (assumed)."""
+
+    sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "the cardholder is authenticated"
+    rules = ("X-AUTH-2",)
     identifier: str
 
 

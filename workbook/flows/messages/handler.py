@@ -117,6 +117,14 @@ class HandlerKept(Aside):
 
 
 @dataclass(frozen=True, slots=True)
+class AuthorizationUiShown(Aside):
+    """The wallet put the app's authorization UI on the screen (X-AUTH-1)."""
+
+    sender, receiver, says = Actor.WALLET_APP, Actor.EXTENSION, "shows the authorization UI"
+    rules = ("X-AUTH-1",)
+
+
+@dataclass(frozen=True, slots=True)
 class CompletionHandlerCalled(Aside):
     """The authorization UI reported through completionHandler; once is enough (X-AUTH-1)."""
 
