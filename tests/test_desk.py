@@ -258,3 +258,8 @@ def test_the_limits_of_each_source_are_told(source):
     for name in LIMITS[source]:
         assert name in told
     assert source.value in told
+
+
+def test_a_delegate_that_mixes_up_its_two_values_is_told_so():
+    with pytest.raises(ParameterError, match="came the other way round"):
+        open_desk().relay(b"output", "PI1")

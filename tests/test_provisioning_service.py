@@ -38,7 +38,7 @@ class Delegate:
         return self.api.post(payment_instrument_id, SdkOutput.from_bytes(sdk_output)).sdk_input.data
 
     def did_finish_provisioning(self, pass_, error):
-        self.told.append((pass_, error))
+        self.told.append((pass_, error and error.case))
 
 
 class Nil(Delegate):

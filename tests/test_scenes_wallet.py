@@ -132,3 +132,13 @@ def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):
         call()
     assert told in str(caught.value)
     assert len(str(caught.value)) < 700
+
+
+@pytest.mark.parametrize("name", list(HANDLERS)[1:])
+def test_a_mistaken_handler_is_played_where_its_mistake_shows(name):
+    assert any(one.level != "note" for one in add_from_wallet(name).findings)
+
+
+def test_a_named_stage_is_taken_as_it_was_named():
+    scene = add_from_wallet("status() fails without a cache", "app was opened")
+    assert (scene.state, scene.findings) == ("added", [])

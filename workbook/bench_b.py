@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.app_b import AppB, check_delegate
 from workbook.callback import completed
-from workbook.errors import OpaqueDataError, ParameterError
+from workbook.errors import OpaqueDataError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.variants_b import B_LATER, VariantB
 from workbook.in_app import InApp, simulated_back_end
@@ -156,7 +156,7 @@ class BenchB(InApp):
         if finish is None:
             return
         added = event.where if isinstance(event, m.FinishedWithPass) else None
-        error = event.case if isinstance(event, m.FinishedWithError) else None
+        error = SdkError(event.case, event.why) if isinstance(event, m.FinishedWithError) else None
         try:
             completed(finish, added, error)
         except (Exception, asyncio.CancelledError) as problem:  # noqa: BLE001  # not our code

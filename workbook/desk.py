@@ -177,7 +177,17 @@ class Desk:
         return Phone(number=self._phones, seed=self.parameters.seed, **facts)
 
     def relay(self, payment_instrument_id: str, sdk_output: bytes) -> bytes:
-        """What a lesson's delegate asks its back end for on platform B: the simulated POST's sdkInput, as bytes."""
+        """What a lesson's delegate asks its back end for on platform B: the simulated POST's sdkInput, as bytes.
+
+        Raises:
+            ParameterError: the two came in the other order.
+            ActivationDataError: the service gave none.
+        """
+        if isinstance(payment_instrument_id, bytes):
+            raise ParameterError(
+                "relay takes (payment_instrument_id, sdk_output), and they came the other way round. The delegate in "
+                "the app is given sdkOutput first, the extension's paymentInstrumentId first (sdk-b)."
+            )
         output = SdkOutput.from_bytes(sdk_output)
         return DirectApi(self._service).post(payment_instrument_id, output).sdk_input.data
 

@@ -110,7 +110,7 @@ class Loop:
             self._clock.after(*reply)
 
     def _start_budget(self, command: m.StartBudget) -> None:
-        self._budget = self._clock.after(command.seconds, m.BudgetSpent(command.call))
+        self._budget = self._clock.after(command.seconds, command.spent(command.call))
 
     def _stop_budget(self, _command: m.StopBudget) -> None:
         self._clock.cancel(self._budget)

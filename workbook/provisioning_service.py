@@ -42,7 +42,7 @@ class ProvisioningDelegate(Protocol):
         ...
 
     def did_finish_provisioning(self, pass_: str | None, error: str | None) -> Any:
-        """The end of it: `pass_` says where the card was added, `error` is the error's case; both may be None."""
+        """The end of it: `pass_` says where the card was added, `error` is an `SdkError`; both may be None."""
         ...
 
 

@@ -12,7 +12,7 @@ from workbook.app_b import NO_WATCH_CALLS, AppB, check_delegate
 from workbook.bench_b import BenchB
 from workbook.errors import ParameterError, did_you_mean
 from workbook.extension.host import ExtensionHost
-from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
 from workbook.loop import together
 from workbook.parameters import quoted
@@ -153,9 +153,9 @@ def add_in_app(
 
 def add_from_wallet(
     handler: str | type[ExtensionHandler] = "reference",
-    phone: str = "app was opened",
+    phone: str | None = None,
     *,
-    surface: str = "phone",
+    surface: str | None = None,
     variant: str = "later",
     authorization: str = "lets the cardholder in",
     cards: Sequence[str] = INSTRUMENT_IDS,
@@ -164,8 +164,8 @@ def add_from_wallet(
 
     Args:
         handler: one of `HANDLERS`, or your own class.
-        phone: one of `WALLETS`.
-        surface: `phone` or `watch`.
+        phone: one of `WALLETS`; None takes the one on which the handler's mistake shows.
+        surface: `phone` or `watch`; None likewise.
         variant: `earlier` or `later`.
         authorization: one of `AUTHORIZATIONS`.
         cards: the ids of the cardholder's payment instruments.
@@ -173,11 +173,12 @@ def add_from_wallet(
     Raises:
         ParameterError: nothing has this name, or the handler is no class.
     """
+    stage = {"phone": "app was opened", "surface": "phone"} | dict(SHOWS_ON.get(str(handler), {}))
     host = ExtensionHost(
         _handler(handler),
         _named(variant, VARIANTS_B, "variant"),
-        surface=surface,
-        phone=opened_phone(phone, cards),
+        surface=stage["surface"] if surface is None else surface,
+        phone=opened_phone(stage["phone"] if phone is None else phone, cards),
         authorization=_named(authorization, AUTHORIZATIONS, "authorization"),
         cards=cards,
     )

@@ -1,6 +1,7 @@
 """Each check of the wallet extension, proven twice: on a trace where all is well, and on one broken this way."""
 
 import inspect
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from workbook.api.opaque import SdkOutput
 from workbook.checks import Owner, check, entries, extension, generation
 from workbook.checks.extension import CASES, RULES, SYMPTOMS, TODO
+from workbook.extension.handler import ReferenceHandler
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.extension.service import PassEntry
 from workbook.flows import messages as m
@@ -75,7 +77,7 @@ CASES_OF = {
     ],
     "missed_limits": [
         (trace(m.StopBudget()), trace(m.BudgetSpent("status")), ["X-STATUS-3 fail you"]),
-        (trace(m.BudgetSpent("provision")), trace(m.BudgetSpent("pass_entries")), ["X-ENTRIES-3 fail you"]),
+        (trace(m.DelegateTimeSpent("provision")), trace(m.BudgetSpent("pass_entries")), ["X-ENTRIES-3 fail you"]),
         (trace(), trace(m.BudgetSpent("remote_pass_entries")), ["X-ENTRIES-3 fail you"]),
         (trace((Kind.REFUSED, m.BudgetSpent("status"))), trace(m.BudgetSpent(GENERATE)), ["X-GEN-1 fail you"]),
     ],
@@ -106,6 +108,10 @@ CASES_OF = {
             trace(STATUS, SHELF, LEFT, AVAILABLE, ENTRIES, missing("service")),
             ["X-HANDLER-1 fail you"],
         ),
+    ],
+    "unshared_storage": [
+        (trace(m.StorageRead(0)), trace(m.StorageRead(0, 3)), ["X-CACHE-1 fail you"]),
+        (trace(m.StorageRead(3)), trace(m.StorageRead(1, 1)), ["X-CACHE-1 fail you"]),
     ],
     "failed_calls": [
         (trace(STATUS, AVAILABLE), trace(STATUS, m.HandlerRaised("status", "x")), ["X-STATUS-1 fail you"]),
@@ -252,11 +258,17 @@ def test_every_rule_that_a_table_of_the_modules_names_exists():
     assert set(RULES) | {GENERATE, "provision"} == set(LIMITS)
 
 
+class AsksNobody(ReferenceHandler):
+    def status(self):
+        return replace(super().status(), requires_authentication=False)
+
+
 REACHED_BY = {
     m.ExtensionNotFound: {"phone": "extension lacks the entitlement"},
     m.EntriesUnavailable: {"phone": "app was never opened"},
     m.AuthorizationMissing: {"authorization": "never reports"},
     m.AuthorizationCanceled: {"authorization": "refuses"},
+    m.AuthenticatedByWallet: {"handler": AsksNobody},
     m.PassRefused: {"handler": "another nonce"},
     m.SdkThrew: {"handler": "nonce as text"},
 }

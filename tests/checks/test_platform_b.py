@@ -133,7 +133,7 @@ PROOFS = {
         ),
     ],
     "too_late": [
-        (trace(m.BudgetSpent("status")), trace(m.BudgetSpent("provision")), ["B-DEL-3 fail you"]),
+        (trace(m.BudgetSpent("status")), trace(m.DelegateTimeSpent("provision")), ["B-DEL-3 fail you"]),
         (walked(waits=Waits(post=20.0)), walked(waits=Waits(post=20.1)), ["B-DEL-3 fail you"]),
     ],
     "hidden_failure": [

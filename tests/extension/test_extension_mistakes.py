@@ -17,7 +17,7 @@ ON_WATCH = {"phone": "with a watch", "surface": "watch"}
 
 MISTAKES = {
     # the stage where it shows, how it ends there, the finding that names it: level, rule, words
-    "network call in status()": ({}, "app not listed", "fail X-STATUS-3", "status() makes 1 network call(s)"),
+    "network call in status()": ({}, "app not listed", "fail X-STATUS-3", "status() makes 1 network call."),
     "status() fails without a cache": (
         {"phone": "app was never opened"}, "app not listed", "fail X-STATUS-1", "status() failed: SdkError: emptySDK",
     ),
@@ -48,6 +48,9 @@ MISTAKES = {
     "delegate returns nil": ({}, "not added", "fail X-DEL-1", "The delegate's provision returned nil"),
     "delegate returns text": ({}, "not added", "fail API-8", "returned text where platform B takes bytes"),
     "delegate posts for another card": ({}, "not added", "fail X-DEL-1", "posts for another payment instrument"),
+    "POST without a limit": (
+        {"phone": "back end takes 25 s"}, "not added", "fail X-GEN-1", "the request's generation took more than 20 s",
+    ),
     "lets the SDK throw": ({}, "not added", "fail X-GEN-1", "the request's generation failed: SdkError"),
     "request of its own": ({}, "not added", "fail X-FLOW-1", "the delegate had provisioned nothing"),
     "another nonce": ({}, "not added", "fail X-GEN-1", "answers another nonce than the wallet's"),
@@ -157,7 +160,7 @@ class AsksNobody(ReferenceHandler):
 @pytest.mark.parametrize("name", AUTHORIZATIONS)
 def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_ui(name):
     scene = add_from_wallet(AsksNobody, authorization=name)
-    assert (scene.state, scene.findings) == ("added", [])
+    assert (scene.state, [(one.rule, one.level) for one in scene.findings]) == ("added", [("X-AUTH-2", Level.NOTE)])
     assert scene.trace.select(m.CompletionHandlerCalled) == []
     (asked,), (authorized,) = scene.trace.select(m.Authenticate), scene.trace.select(m.AuthenticatedByWallet)
     assert scene.trace.select(m.AuthorizationUiShown) == []

@@ -367,3 +367,22 @@ def test_a_measured_back_end_takes_what_was_measured():
     with under_way(call):
         back_end.get(FIRST)
     assert call.spent == 0.75
+
+
+@pytest.mark.rule("X-DEL-1")
+def test_the_two_values_of_the_other_delegate_are_noticed():
+    back_end = ExtensionBackEnd(simulated_back_end(), Phone())
+    with pytest.raises(ParameterError, match="came the other way round"):
+        back_end.post(b"output", INSTRUMENT_IDS[0])
+
+
+@pytest.mark.rule("REL-1", "X-GEN-1")
+@pytest.mark.parametrize(
+    ("timeout", "error", "spent"), [(2.0, DeadlineError, 2.0), (3.0, ApiStatusError, 3.0), (None, ApiStatusError, 3.0)]
+)
+def test_a_post_is_given_up_after_its_own_limit_and_taking_exactly_that_long_is_in_time(timeout, error, spent):
+    phone = Phone(waits=Waits(post=3.0))
+    call = Call(phone)
+    with under_way(call), pytest.raises(error) as caught:
+        ExtensionBackEnd(simulated_back_end(), phone).post(INSTRUMENT_IDS[0], b"not an output", timeout=timeout)
+    assert (caught.value.request.method, call.spent) == ("POST", spent)

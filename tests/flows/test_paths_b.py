@@ -86,7 +86,7 @@ def test_every_row_names_rules_that_exist_and_says_where_it_is_known_from(machin
 
 def test_only_what_missing_the_time_leads_to_rests_on_the_wallet_platform(machine):
     rows = {(row.state, row.event) for row in machine.rows if row.source == "wallet"}
-    assert rows == {(S.POSTING, m.BudgetSpent), (S.TOO_LATE, m.FinishedWithError)}
+    assert rows == {(S.POSTING, m.DelegateTimeSpent), (S.TOO_LATE, m.FinishedWithError)}
 
 
 ORDER = {
@@ -163,7 +163,7 @@ def test_the_time_of_the_delegate_begins_with_its_call_and_is_stopped_or_spent_o
     assert {row.event: m.StopBudget in row.commands for row in ends} == {
         m.SdkInputReceived: True,
         m.NoSdkInput: True,
-        m.BudgetSpent: False,
+        m.DelegateTimeSpent: False,
     }
     assert [row for row in machine.rows if m.StopBudget in row.commands and row.state is not S.POSTING] == []
 

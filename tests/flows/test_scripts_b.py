@@ -261,7 +261,7 @@ def test_a_wrong_answer_never_reaches_the_wallet(variant, name):
     assert bench.trace.select(m.FinishedWithError)[0].message.case == "invalidSDKInput"
 
 
-late = requested + "BudgetSpent GiveUp FinishedWithError " + failed + " ApiAnswered IgnoreLateSdkInput"
+late = requested + "DelegateTimeSpent GiveUp FinishedWithError " + failed + " ApiAnswered IgnoreLateSdkInput"
 
 
 @pytest.mark.rule("B-DEL-3")

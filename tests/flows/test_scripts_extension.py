@@ -144,8 +144,13 @@ SCRIPTS = {
     "request: of its own": (
         {"handler": "request of its own"}, let_in + "RequestReturned " + not_added, "not added",
     ),
-    "request: late": (
+    "request: given up": (
         {"phone": "back end takes 25 s"},
+        provisioning + "BackEndAsked ApiRequested ApiFailed DelegateReturned SdkThrew NoRequest " + not_added,
+        "not added",
+    ),
+    "request: late": (
+        {"handler": "POST without a limit", "phone": "back end takes 25 s"},
         provisioning + "BackEndAsked ApiRequested BudgetSpent ShowNotAdded ApiAnswered DelegateReturned "
         "RequestReturned IgnoreLate",
         "not added",

@@ -66,6 +66,7 @@ SAMPLES = {
     "entries": (),
     "request": None,
     "found": 1,
+    "out_of_reach": 0,
     "cards": ("PI1",),
     "problems": "",
     "names": ("service",),

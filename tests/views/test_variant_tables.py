@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.views.variants import extensions, variants
+from workbook.views.variants import extensions, time_limits, variants
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-DEL-1", "B-DEL-2", "X-ART-1", "X-PLIST-2")
@@ -35,4 +35,16 @@ def test_the_two_extensions_with_their_keys():
         "extension: NSExtensionPrincipalClass": "$(PRODUCT_MODULE_NAME).ExtensionHandler",
         "authorization UI: NSExtensionPointIdentifier": "com.<platform>.<kit>.issuer-provisioning.authorization",
         "authorization UI: NSExtensionPrincipalClass": "$(PRODUCT_MODULE_NAME).AuthorizationProvider",
+    }
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
+def test_every_limit_with_where_it_is_known_from_and_what_missing_it_means():
+    rows = {call: (limit, basis) for call, limit, basis, missed in time_limits().rows if missed}
+    assert rows == {
+        "status": ("0.1 s", "X-STATUS-3 (spec)"),
+        "pass_entries": ("20 s", "X-ENTRIES-3 (spec)"),
+        "remote_pass_entries": ("20 s", "X-ENTRIES-3 (spec)"),
+        "generate_add_payment_pass_re…": ("20 s", "X-GEN-1 (wallet)"),
+        "provision": ("20 s", "B-DEL-3 (wallet)"),
     }

@@ -30,7 +30,11 @@ SYMPTOMS: dict[type[Message], Symptom] = {
     ),
     m.AuthorizationMissing: Symptom(
         "X-AUTH-1", Level.FAIL, Owner.YOU, "The cardholder could not be authenticated: {r.why}.",
-        "Supply the authorization UI extension and call completionHandler once, or do not require authentication.",
+        "Supply the authorization UI extension, with the entitlement, and call completionHandler once.",
+    ),
+    m.AuthenticatedByWallet: Symptom(
+        "X-AUTH-2", Level.NOTE, Owner.YOU, "status() required no authentication: the wallet asked by itself (assumed).",
+        "Use true where your authorization UI extension supplies authentication (X-STATUS-1).",
     ),
     m.AuthorizationCanceled: Symptom(
         "X-AUTH-1", Level.NOTE, Owner.NOBODY, "The cardholder was not authenticated, so no card is added (X-AUTH-2).",
@@ -99,7 +103,8 @@ def network_in_status(trace: Trace) -> Iterator[Finding]:
     """A network call inside status(): not reliable there, however fast it was this time (X-STATUS-3)."""
     for call in handler_calls(trace):
         if call.name == "status" and (asked := call.did(*NETWORK)):
-            text = f"status() makes {len(call.did(m.BackEndAsked)) or len(asked)} network call(s)."
+            times = len(call.did(m.BackEndAsked)) or len(asked)
+            text = f"status() makes {times} network call{'' if times == 1 else 's'}."
             level = Level.FAIL if call.late else Level.WARN
             yield Finding("X-STATUS-3", level, Owner.YOU, text, TODO["status"], asked[0].at)
 
@@ -137,12 +142,28 @@ def _missed(call: HandlerCall, kept: set[str]) -> str:
     return text if kind == "AttributeError" else ""
 
 
+CATCH = "Catch what can fail, and return the documented answer for it: unavailable, no entries, or nil."
+MEND = "Mend the handler's code: this is a slip of its own, nothing that the SDK or the network did."
+SLIPS = ("AttributeError", "NameError", "TypeError", "it returned")
+
+
 def failed_calls(trace: Trace) -> Iterator[Finding]:
     """Calls that raised, or returned what they must not."""
     for record, raised in trace.seen(m.HandlerRaised):
         text = f"{_short(raised.call)} failed: {raised.error.rstrip('.')}."
-        todo = "Catch what can fail, and return the documented answer for it: unavailable, no entries, or nil."
+        todo = MEND if raised.error.startswith(SLIPS) else CATCH
         yield Finding(RULES.get(raised.call, "X-GEN-1"), Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def unshared_storage(trace: Trace) -> Iterator[Finding]:
+    """What the app saved and the extension cannot see (X-CACHE-1; sdk-b: an app group shares it)."""
+    for record, read in trace.seen(m.StorageRead):
+        if read.out_of_reach:
+            text = (
+                f"The extension finds {read.found} sdkInputs; {read.out_of_reach} that the app saved are out of reach."
+            )
+            todo = "Put app and extension into the same app group, and save into the group's storage (sdk-b)."
+            yield Finding("X-CACHE-1", Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def completion_called_again(trace: Trace) -> Iterator[Finding]:
@@ -167,6 +188,7 @@ CHECKS: tuple[Check, ...] = (
     kept_in_its_class,
     kept_in_itself,
     failed_calls,
+    unshared_storage,
     completion_called_again,
     *entries.CHECKS,
     *generation.CHECKS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from traceback import walk_tb
 
 from workbook.errors import WorkbookError
@@ -39,7 +40,16 @@ def told(error: BaseException) -> str:
     """An exception in words that can hold no opaque data: its type, and what is known to be harmless."""
     if isinstance(error, AttributeError) and _is_a_name(error.name):
         return f"AttributeError: {error.name}"
+    if isinstance(error, TypeError) and ARGUMENTS.fullmatch(str(error)):
+        return f"TypeError: {error}"
     return f"{type(error).__name__}: {error}" if _is_ours(error) else type(error).__name__
+
+
+ARGUMENTS = re.compile(
+    r"[\w.<>]{1,120}\(\) (missing \d+ required [\w-]+ arguments?: [\w', ]{1,120}"
+    r"|takes [\w ]{1,60} but \d+ (was|were) given|got (an unexpected keyword|multiple values for) argument '\w{1,60}')"
+)
+"""What Python says of a call with the wrong arguments: names and numbers, and no value of anything."""
 
 
 def _is_a_name(name: object) -> bool:

@@ -88,7 +88,7 @@ class ReferenceHandler(ExtensionHandler):
     def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
         """The POST's sdkInput, or None when the back end has none (X-DEL-1)."""
         try:
-            return self.back_end.post(payment_instrument_id, sdk_output)
+            return self.back_end.post(payment_instrument_id, sdk_output, timeout=10.0)
         except WorkbookError:
             return None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from workbook.errors import ActivationDataError
 from workbook.extension.card_art import CardArt
 from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
 from workbook.extension.service import (
@@ -192,6 +193,17 @@ class CrossesCards(ReferenceHandler):
         return super().provision(next(iter(others), payment_instrument_id), sdk_output)
 
 
+class WaitsForThePost(ReferenceHandler):
+    """Its delegate waits for the POST as long as it takes, and the wallet does not (X-GEN-1, wallet)."""
+
+    def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
+        """Give no limit of its own."""
+        try:
+            return self.back_end.post(payment_instrument_id, sdk_output)
+        except ActivationDataError:
+            return None
+
+
 class LetsItThrow(ReferenceHandler):
     """It passes on what the SDK throws instead of returning nil (X-GEN-1)."""
 
@@ -258,12 +270,23 @@ HANDLERS: Mapping[str, type[ExtensionHandler]] = {
     "delegate returns nil": ReturnsNil,
     "delegate returns text": ReturnsText,
     "delegate posts for another card": CrossesCards,
+    "POST without a limit": WaitsForThePost,
     "lets the SDK throw": LetsItThrow,
     "request of its own": OwnRequest,
     "another nonce": OtherNonce,
     "nonce as text": TextNonce,
 }
 """Each handler by its mistake; the first has none."""
+
+SHOWS_ON: Mapping[str, Mapping[str, str]] = {
+    "status() fails without a cache": {"phone": "app was never opened"},
+    "never says unavailable": {"phone": "app was never opened"},
+    "remote_pass_entries() calls pass_entries()": {"phone": "with a watch", "surface": "watch"},
+    "offers cards that are there": {"phone": "first card is there already"},
+    "GETs one after the other": {"phone": "slow network"},
+    "POST without a limit": {"phone": "back end takes 25 s"},
+}
+"""The stage on which a mistake shows, where that is not the phone on which the app was opened."""
 
 
 class Refuses(AuthorizationProvider):

@@ -49,7 +49,7 @@ class ExtensionStatus:
             _belongs(field.name, getattr(self, field.name), bool, "True or False")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PassEntry:
     """One card that the wallet may offer (its fields are the platform's; these are enough here).
 
@@ -71,6 +71,9 @@ class PassEntry:
     def __post_init__(self) -> None:
         _belongs("identifier", self.identifier, str, "text")
         _belongs("payment_instrument_id", self.payment_instrument_id, str, "text")
+
+    def __repr__(self) -> str:
+        return f"PassEntry({self.identifier!r}, {self.title!r})"
 
     def summary(self) -> str:
         """The entry as a trace shows it."""

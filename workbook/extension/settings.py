@@ -20,7 +20,7 @@ def handler_class(handler: object) -> type[ExtensionHandler]:
     """
     if not isinstance(handler, type) or not issubclass(handler, ExtensionHandler):
         raise ParameterError(
-            f"A host takes a handler class, for it makes a new one for each call; not {quoted(handler)}. "
+            f"A host takes a handler class, for it makes a new one for each call; not {_told(handler)}. "
             "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
         )
     return handler
@@ -80,3 +80,8 @@ def project_files(given: object) -> dict[str, object]:
         raise ParameterError(f"plists holds a project file for each name of an extension; it is not {quoted(given)}.")
     as_they_have_to_be: dict[str, object] = {name: plist(name) for name in (*EXTENSIONS, *(given or {}))}
     return as_they_have_to_be | dict(given or {})
+
+
+def _told(value: object) -> str:
+    """A value in words: a class by its name, which says more than that it is one."""
+    return f"the class {value.__name__}, which is none" if isinstance(value, type) else quoted(value)

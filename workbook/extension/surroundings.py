@@ -43,8 +43,12 @@ class Storage:
         """Every sdkInput that the app saved, by its instrument."""
         values = self._values()
         current().spend(self._phone.waits.storage)
-        current().seen(m.StorageRead(len(values)))
+        current().seen(m.StorageRead(len(values), self._out_of_reach()))
         return values
+
+    def _out_of_reach(self) -> int:
+        """How many values the app saved where the extension cannot look."""
+        return 0 if self._phone.app_group_shared else len(self._phone.storage.values())
 
     def _values(self) -> dict[str, bytes]:
         return self._phone.storage.values() if self._phone.app_group_shared else {}
@@ -122,16 +126,25 @@ class ExtensionBackEnd:
             found = {each: self._get_or_none(each, timeout, next_one) for each in payment_instrument_ids}
         return {each: data for each, data in found.items() if data is not None}
 
-    def post(self, payment_instrument_id: str, sdk_output: bytes) -> bytes:
+    def post(self, payment_instrument_id: str, sdk_output: bytes, *, timeout: float | None = None) -> bytes:
         """The POST's sdkInput (API-11).
 
+        Args:
+            payment_instrument_id: whose.
+            sdk_output: what the SDK gave the delegate.
+            timeout: seconds after which to give up; None waits as long as it takes.
+
         Raises:
+            DeadlineError: it took longer than `timeout`; whether it arrived is not known (REL-1).
             ActivationDataError: the API gave none.
             OpaqueDataError: sdk_output is not bytes, or what the API gave is no base64.
-            ParameterError: the id is no text.
+            ParameterError: the id is no text, or the two came in the other order.
         """
+        _not_swapped(payment_instrument_id, sdk_output)
         current().seen(m.BackEndAsked("POST", _id(payment_instrument_id)))
         output = SdkOutput.from_bytes(sdk_output)
+        if timeout is not None and self._phone.waits.post > _positive(timeout):
+            raise self._gave_up(payment_instrument_id, timeout, "POST")
         with self._reporting(self._phone.waits.post):
             answer: SdkInput = self._relay.post(payment_instrument_id, output)
             return answer.data
@@ -167,10 +180,10 @@ class ExtensionBackEnd:
         """Once, however many events the answer comes to: as measured with a real API, as told otherwise."""
         yield takes if self._relay.took is None else self._relay.took
 
-    def _gave_up(self, payment_instrument_id: str, timeout: float) -> DeadlineError:
+    def _gave_up(self, payment_instrument_id: str, timeout: float, method: str = "GET") -> DeadlineError:
         """The request goes out; no answer comes in time."""
-        error = _too_late(payment_instrument_id, timeout)
-        current().seen(m.ApiRequested("GET", payment_instrument_id))
+        error = _too_late(payment_instrument_id, timeout, method)
+        current().seen(m.ApiRequested(method, payment_instrument_id))
         current().spend(timeout)
         current().seen(m.ApiFailed(type(error).__name__, str(error)))
         return error
@@ -196,7 +209,16 @@ def _seconds(name: str, value: float) -> float:
     return value
 
 
-def _too_late(payment_instrument_id: str, timeout: float) -> DeadlineError:
-    message = f"The GET took longer than {timeout:g} s. The handler gave up; whether it goes on is not known."
-    request = RedactedRequest("GET", f"{ORIGIN}/…/{payment_instrument_id}/…", 0)
+def _not_swapped(payment_instrument_id: object, sdk_output: object) -> None:
+    """The two delegates get the same two values in different orders (sdk-b), which is easily mixed up."""
+    if isinstance(payment_instrument_id, bytes) and isinstance(sdk_output, str):
+        raise ParameterError(
+            "post takes (payment_instrument_id, sdk_output), and they came the other way round. The extension's "
+            "delegate is given paymentInstrumentId first, the one in the app sdkOutput first (sdk-b)."
+        )
+
+
+def _too_late(payment_instrument_id: str, timeout: float, method: str) -> DeadlineError:
+    message = f"The {method} took longer than {timeout:g} s. The handler gave up; whether it goes on is not known."
+    request = RedactedRequest(method, f"{ORIGIN}/…/{payment_instrument_id}/…", 0)
     return DeadlineError(message, request=request, elapsed=timeout, attempts=1, sent=True)

@@ -123,7 +123,7 @@ DELEGATE_LATER: Rows = row(
 FINISH: Rows = (
     *row(S.POSTING, m.SdkInputReceived, S.PROVISIONING, m.StopBudget, m.ReturnSdkInput, rules="B-DEL-3 API-11"),
     *row(S.POSTING, m.NoSdkInput, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
-    *row(S.POSTING, m.BudgetSpent, S.TOO_LATE, m.GiveUp, rules="B-DEL-3", source="wallet"),
+    *row(S.POSTING, m.DelegateTimeSpent, S.TOO_LATE, m.GiveUp, rules="B-DEL-3", source="wallet"),
     *row(S.TOO_LATE, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1", source="wallet"),
     *row(S.PROVISIONING, m.FinishedWithPass, S.ADDED, m.ShowAdded, m.HandToApp, rules="FLOW-3 B-FIN-1 B-FIN-2"),
     *row(S.PROVISIONING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1"),

@@ -106,9 +106,9 @@ class Measurement:
         early = f"stopped early, the time was up: {done[0]} of {self.asked[0]} cold, {done[1]} of {self.asked[1]} warm"
         kinds = ", ".join(f"{name} ({count})" for name, count in self.raised)
         raised = f"FAIL  {self.failed} of {times(sum(done), 'call')} raised: {kinds}" if self.raised else ""
-        facts = wrapped(raised, early if done != self.asked else "", self.instrument.text)
-        cold, warm = self.judgements
-        return f"{cold.text}\n{warm.text}\n{'' if self.raised else '      '}{facts}"
+        facts = wrapped(early if done != self.asked else "", self.instrument.text)
+        judged = [raised] if raised else [one.text for one in self.judgements]
+        return "\n".join([*judged, f"      {facts}"])
 
     def __repr__(self) -> str:
         return self.text

@@ -17,7 +17,7 @@ from workbook.timing.checked import number
 from workbook.timing.estimate import generator
 from workbook.timing.interval import CONFIDENCE, at_least
 from workbook.timing.totals import MOST_CARDS, after_each_card, drawn, totals
-from workbook.timing.wording import percent, span, times
+from workbook.timing.wording import INDENT, percent, span, times, wrapped
 
 if TYPE_CHECKING:
     from workbook.timing.planner import Plan
@@ -49,7 +49,7 @@ class Answer:
     text: str
 
     def __repr__(self) -> str:
-        return self.text
+        return wrapped(self.text).replace(f"\n{INDENT}", "\n")
 
 
 def timeout_for(plan: Plan, target: float, seed: int) -> Answer:

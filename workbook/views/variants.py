@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbook.extension.plist import EXTENSIONS
+from workbook.flows.limits import LIMITS
 from workbook.flows.variants_b import B_EARLIER, B_LATER
 from workbook.views.facts import Facts, facts
 from workbook.views.table import Table, table
@@ -16,6 +17,21 @@ def variants(profile: str = "spec") -> Table:
     """
     earlier, later = B_EARLIER.facts.shown(profile), B_LATER.facts.shown(profile)
     return table("Platform B's variants", ["what", "earlier", "later"], [(n, earlier[n], later[n]) for n in earlier])
+
+
+def time_limits() -> Table:
+    """How long the wallet waits for each call, and what a missed limit means (X-STATUS-3, X-ENTRIES-3).
+
+    `spec` is said of what the document gives, `wallet` of what only the platform does.
+    """
+    rows = [
+        (_short(one.call), f"{one.seconds:g} s", f"{one.rule} ({one.source})", one.missed) for one in LIMITS.values()
+    ]
+    return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)
+
+
+def _short(call: str) -> str:
+    return f"{call[:28]}…" if len(call) > 30 else call  # noqa: PLR2004  # one name of the document is 64 letters long
 
 
 def extensions() -> Facts:

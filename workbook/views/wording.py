@@ -25,6 +25,8 @@ LONGEST = 160
 """As many characters of one value as a detail shows."""
 OPAQUE = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status")
+IF_TRUE = ("hidden_by_scheme", "out_of_reach")
+"""Told only where there is something to tell."""
 KINDS = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
 WORDS = {
     "payment_instrument_id": "id {}",
@@ -47,7 +49,8 @@ WORDS = {
     "can_add_to_watch": "to the watch: {} (sdk-b)",
     "phone": "missing on the phone: {}",
     "watch": "missing on the watch: {}",
-    "hidden_by_scheme": "hidden by the scheme: {}",
+    "hidden_by_scheme": "hidden from this app by the scheme: {}",
+    "out_of_reach": "{} out of reach",
     "identifier": "entry {}",
     "entries": "{}",
     "cards": "for {}",
@@ -120,7 +123,7 @@ class Wording:
         if record.kind is Kind.REFUSED:
             yield f"not allowed in state “{record.before}”"
         for name, value in record.values.items():
-            if name in IN_LABEL or value is None or value == "":
+            if name in IN_LABEL or value is None or value == "" or (name in IF_TRUE and not value):
                 continue
             yield self._part(record, name, value)
 

@@ -136,7 +136,14 @@ class Panel:
     def _show(self, result: Snapshot) -> None:
         call = self.chooser.spelled(self._labels())
         self.result.value = str(
-            tag("div", trusted(result.html()), paragraph("The same in Python:"), preformatted(call), role="status")
+            tag(
+                "div",
+                trusted(result.html()),
+                paragraph("The same in Python:"),
+                preformatted(call),
+                role="status",
+                style="line-height:1.4",
+            )
         )
 
 

@@ -46,6 +46,7 @@ from workbook.flows.messages.base import (
 from workbook.flows.messages.budget import (
     BUDGETS,
     BudgetSpent,
+    DelegateTimeSpent,
     StartBudget,
     StartGenerateBudget,
     StartPassEntriesBudget,
@@ -229,6 +230,7 @@ __all__ = [
     "DelegateProvisionCalled",
     "DelegateProvisionWithIdCalled",
     "DelegateReturned",
+    "DelegateTimeSpent",
     "DisableButton",
     "EnableButton",
     "EntriesAvailable",

@@ -7,16 +7,35 @@ own: the loop puts `BudgetSpent` on the clock, and `StopBudget` takes it off aga
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from workbook.flows.messages.base import Actor, Command, Event
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetSpent(Event):
+    """The time of `call` is over and no answer has come (X-STATUS-3, X-ENTRIES-3)."""
+
+    sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "time is up"
+    rules: ClassVar[tuple[str, ...]] = ("X-STATUS-3", "X-ENTRIES-3")
+    call: str
+
+
+@dataclass(frozen=True, slots=True)
+class DelegateTimeSpent(BudgetSpent):
+    """The time of the in-app delegate's provision is over and no answer has come (wallet)."""
+
+    sender, receiver, says = Actor.WALLET, Actor.WALLET, "time is up"
+    rules = ("B-DEL-3",)
+
+
+@dataclass(frozen=True, slots=True)
 class StartBudget(Command):
-    """The time of one call begins; `seconds` is how much it has."""
+    """The time of one call begins; `seconds` is how much it has, and `spent` what happens when it is over."""
 
     arrow = False
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "the time begins"
+    spent: ClassVar[type[BudgetSpent]] = BudgetSpent
     call: str
     seconds: float
 
@@ -61,7 +80,8 @@ class StartGenerateBudget(StartBudget):
 class StartProvisionBudget(StartBudget):
     """The in-app delegate's provision has 20 s (wallet; the document gives no limit)."""
 
-    sender, receiver, says = Actor.SDK, Actor.SDK, "the time begins"
+    sender, receiver, says = Actor.WALLET, Actor.WALLET, "the time begins"
+    spent = DelegateTimeSpent
     rules = ("B-DEL-3",)
     call: str = "provision"
     seconds: float = 20.0
@@ -73,15 +93,6 @@ class StopBudget(Command):
 
     arrow = False
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "in time"
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetSpent(Event):
-    """The time of `call` is over and no answer has come (X-STATUS-3, X-ENTRIES-3)."""
-
-    sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "time is up"
-    rules = ("X-STATUS-3", "X-ENTRIES-3")
-    call: str
 
 
 BUDGETS = (

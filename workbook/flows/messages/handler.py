@@ -13,11 +13,12 @@ from workbook.flows.messages.base import Actor, Aside
 
 @dataclass(frozen=True, slots=True)
 class StorageRead(Aside):
-    """The handler read the secure storage; `found` counts the values (X-CACHE-1)."""
+    """The handler read the secure storage; `found` counts the values, `out_of_reach` those not shared (X-CACHE-1)."""
 
     sender, receiver, says = Actor.EXTENSION, Actor.STORAGE, "reads sdkInput"
     rules = ("X-CACHE-1",)
     found: int
+    out_of_reach: int = 0
 
 
 @dataclass(frozen=True, slots=True)

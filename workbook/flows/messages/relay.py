@@ -79,7 +79,7 @@ class OpcFailed(Event):
 class SaveSdkInput(Command):
     """The app stores sdkInput after its own network call, for the extension's status() (X-CACHE-1)."""
 
-    sender, receiver, says = Actor.APP, Actor.STORAGE, "saves sdkInput"
+    sender, receiver, says = Actor.APP, Actor.STORAGE, "saves sdkInput's bytes"
     rules = ("X-CACHE-1",)
     sdk_input: Any
 

@@ -272,7 +272,7 @@ class WatchSessionTakenOver(Aside):
 class StillMissing(Aside):
     """Why canAddCard is true for a card that was added: where it is missing, or that the scheme hides it (sdk-b)."""
 
-    sender, receiver, says = Actor.WALLET, Actor.SDK, "what the wallet shows this app"
+    sender, receiver, says = Actor.WALLET, Actor.SDK, "where the card is missing"
     rules = ("B-CAN-3",)
     phone: bool
     watch: bool | None
