@@ -25,7 +25,7 @@ OWNERS = {
     "numpy": {"timing/distribution.py", "timing/totals.py", "timing/estimate.py", "timing/search.py"},
     "pandas": {"trace.py", "timing/recorded.py"},
     "papermill": {"runner"},
-    "uvicorn": {"simulation/server.py", "simulation/guarded.py"},
+    "uvicorn": {"simulation/server.py", "simulation/guarded.py", "simulation/wire_protocol.py"},
 }
 """The only places that may import these libraries."""
 

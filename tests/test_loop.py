@@ -21,7 +21,7 @@ class Lamp(StrEnum):
 ROWS = (
     *row(Lamp.OFF, m.AddTapped, Lamp.WAITING, m.AskCanAddCard, m.StartProvisionBudget, rules="B-CAN-1"),
     *row(Lamp.WAITING, m.CanAddCard, Lamp.ON, m.StopBudget, m.HandToApp, rules="B-CAN-1"),
-    *row(Lamp.WAITING, m.BudgetSpent, Lamp.OFF, rules="B-DEL-3"),
+    *row(Lamp.WAITING, m.DelegateTimeSpent, Lamp.OFF, rules="B-DEL-3"),
     *row(Lamp.ON, m.AddTapped, Lamp.WAITING, m.AskCanAddCard, m.StartProvisionBudget, rules="B-CAN-1"),
 )
 MACHINE = Machine("a lamp", ROWS, initial=Lamp.OFF, final=[Lamp.ON])
@@ -70,7 +70,7 @@ def test_what_is_handed_to_the_app_is_the_event_itself():
 
 @pytest.mark.parametrize(
     ("seconds", "ends", "state"),
-    [(20.0, ["CanAddCard"], "on"), (20.001, ["BudgetSpent", "!CanAddCard"], "off")],
+    [(20.0, ["CanAddCard"], "on"), (20.001, ["DelegateTimeSpent", "!CanAddCard"], "off")],
 )
 def test_a_budget_is_stopped_in_time_or_spent_and_exactly_all_of_it_is_in_time(seconds, ends, state):
     loop = LampLoop(seconds)
@@ -143,7 +143,7 @@ def test_what_is_allowed_now_is_what_the_table_has_rows_for():
     assert loop.allowed == (m.AddTapped,)
     loop.soon(m.AddTapped())
     loop.take()
-    assert loop.allowed == (m.CanAddCard, m.BudgetSpent)
+    assert loop.allowed == (m.CanAddCard, m.DelegateTimeSpent)
 
 
 # ---------------------------------------------------------------- side by side

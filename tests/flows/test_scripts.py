@@ -101,7 +101,7 @@ UNTIL_THE_TAP = {
         "hidden",
     ),
     "GET: 422, inactive": (
-        {"back_end": world(instruments={ID: Instrument(ID, active=False)})},
+        {"back_end": world(instruments={ID: Instrument(ID, status="suspended")})},
         asked + "ApiAnswered ActivationDataFailed HideButton",
         "unavailable",
         "hidden",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbook.simulation.http import Request, Response
 from workbook.simulation.own_host import OwnHost
-from workbook.simulation.service import Request, Response
 
 ANSWER = Response(200, (), b"{}", "test")
 

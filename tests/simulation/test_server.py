@@ -19,9 +19,10 @@ import requests
 
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.simulation.http import MAX_BODY
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import application, base_url, fresh_output, fresh_world, listening, running
-from workbook.simulation.service import MAX_BODY, Service
+from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
 
 ID = INSTRUMENT_IDS[0]

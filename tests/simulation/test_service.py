@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.rules import rule
+from workbook.simulation.fault_plan import FaultPlan, Planned
+from workbook.simulation.faults import FAULTS
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.service import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response, Service
+from workbook.simulation.service import MOST_OUTPUTS, Service
 from workbook.simulation.world import INSTRUMENT_IDS, ROLE, SIMULATED_KEY, Credential, Instrument, World
 
 ID, OTHER, THIRD = INSTRUMENT_IDS
@@ -25,7 +28,7 @@ WORLD = World(
     instruments={
         ID: Instrument(ID),
         OTHER: Instrument(OTHER),
-        "PI asleep": Instrument("PI asleep", active=False),
+        "PI asleep": Instrument("PI asleep", status="suspended"),
         "a/b ü?": Instrument("a/b ü?"),
     },
     credentials={SIMULATED_KEY: Credential(), "no-role": Credential(frozenset({"Another role"}))},
@@ -225,6 +228,85 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(seed):
 
     assert answers(seed) == answers(seed)
     assert answers(seed)[0] != answers(seed + 1)[0]
+
+
+# ---------------------------------------------------------------- faults and the state
+
+
+def planned(*rules, seed=7):
+    return Service(plan=FaultPlan([Planned.of(**one) for one in rules], seed))
+
+
+HARMFUL = [name for name, fault in FAULTS.items() if not fault.harmless]
+
+
+@pytest.mark.rule("API-11")
+@pytest.mark.parametrize("name", FAULTS)
+def test_after_the_side_effect_the_state_has_moved_once(name):
+    service = planned({"fault": name, "nth": 1, "operation": "GET", "moment": "after"})
+    service.respond(get())
+    assert sdk_input(service.respond(get())).serial == 2
+    service = planned({"fault": name, "nth": 1, "moment": "after"})
+    service.respond(post())
+    assert service.respond(post()).status == 422
+    assert sdk_input(service.respond(post(posting(output(serial=2))))).serial == 2
+
+
+@pytest.mark.rule("API-11")
+@pytest.mark.parametrize("name", HARMFUL)
+def test_before_the_side_effect_the_state_does_not_move(name):
+    service, untouched = planned({"fault": name, "nth": 1}), Service()
+    assert service.respond(get()).fault == name
+    assert service.respond(get()) == untouched.respond(get())
+    service = planned({"fault": name, "nth": 1})
+    assert service.respond(post()).fault == name
+    assert service.respond(post()) == untouched.respond(post())
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name not in HARMFUL])
+def test_what_only_costs_time_is_carried_out_in_either_moment(name):
+    for moment in ("before", "after"):
+        service = planned({"fault": name, "nth": 1, "moment": moment})
+        assert (service.respond(post()).status, service.respond(post()).status) == (200, 422)
+
+
+def test_a_refused_request_is_faulted_too_and_still_changes_nothing():
+    service = planned({"fault": "502", "moment": "after", "nth": 1})
+    assert service.respond(get(headers=[JSON])).status == 502
+    assert sdk_input(service.respond(get())).serial == 1
+
+
+def test_only_the_two_operations_are_counted():
+    service = planned({"fault": "502", "nth": 1})
+    asked = [get("/"), get(method="PUT"), get(f"{PATH}/"), get(), get()]
+    assert [service.respond(one).status for one in asked] == [404, 405, 404, 502, 200]
+
+
+def test_a_fault_may_be_for_one_instrument_however_its_id_is_written():
+    service = planned({"fault": "502", "payment_instrument_id": ID})
+    assert service.respond(get(f"{BEFORE_ID}%50{ID[1:]}{AFTER_ID}")).status == 502
+    assert service.respond(get(OTHER_PATH)).status == 200
+
+
+def test_the_same_seed_gives_the_same_faults():
+    def answers(seed):
+        rules = [{"fault": "log-normal latency", "share": 0.3}, {"fault": "reset", "share": 0.3, "moment": "after"}]
+        service = planned(*rules, seed=seed)
+        return [service.respond(get()) for _ in range(50)]
+
+    assert answers(1) == answers(1) != answers(2)
+    assert {one.fault for one in answers(1)} == {"", "reset", "log-normal latency"}
+
+
+def test_the_memory_of_used_outputs_is_bounded_and_knows_the_latest():
+    service = Service()
+    for serial in range(MOST_OUTPUTS + 2):
+        assert service.respond(post(posting(output(serial=serial)))).status == 200
+    memory = service._memory[ID]
+    assert (len(memory._outputs), memory.opcs) == (MOST_OUTPUTS, MOST_OUTPUTS + 2)
+    assert max(map(len, memory._outputs)) == 16
+    assert service.respond(post(posting(output(serial=2)))).status == 422
+    assert service.respond(post(posting(output(serial=1)))).status == 200, "the oldest are forgotten (assumed)"
 
 
 PROGRAM = """

@@ -1,12 +1,15 @@
 """The same service by three ways gives the same results and the same errors."""
 
 import anyio
+import httpx
 import pytest
 
-from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy
+from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
 from workbook.api.opaque import SdkOutput
-from workbook.errors import ApiStatusError
+from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
 from workbook.simulation.direct import ORIGIN, DirectApi
+from workbook.simulation.fault_plan import FaultPlan, Planned
+from workbook.simulation.faults import FAULTS
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
 from workbook.simulation.service import Service
@@ -105,3 +108,129 @@ def test_a_wrong_key_is_refused_and_not_repeated():
         DirectApi(api_key="CANARY-0123456789").get(ID)
     assert caught.value.status == 401
     assert "CANARY" not in str(caught.value) + repr(caught.value.request) + repr(caught.value.body)
+
+
+# ---------------------------------------------------------------- faults
+
+
+class VirtualClock:
+    def __init__(self):
+        self.time = 0.0
+
+    def now(self):
+        return self.time
+
+    def sleep(self, seconds):
+        self.time += seconds
+
+    async def asleep(self, seconds):
+        self.time += seconds
+
+
+SHORT = {
+    "dribble": {"seconds": 0.001},
+    "stall before headers": {"seconds": 1.0},
+    "stall after headers": {"seconds": 1.0},
+}
+"""Long enough to be seen and short enough to be waited for."""
+LIMITS = {"retries": ONCE, "timeouts": Timeouts(read=0.9), "deadline": 5.0}
+
+
+def faulty(name, **settings):
+    return Service(plan=FaultPlan([Planned.of(fault=name, **(SHORT.get(name, {}) | settings))]))
+
+
+def outcome(get):
+    """The text, or the error's type and words."""
+    try:
+        return get(ID).sdk_input.text
+    except ActivationDataError as error:
+        return type(error), str(error).partition(": ")[2]
+
+
+def over_transport(service, **options):
+    with ActivationDataClient(ORIGIN, SIMULATED_KEY, transport=SimulatedTransport(service), **options) as client:
+        return outcome(client.get)
+
+
+def over_async_transport(service, **options):
+    async def ask():
+        transport = SimulatedTransport(service)
+        async with AsyncActivationDataClient(ORIGIN, SIMULATED_KEY, transport=transport, **options) as client:
+            try:
+                return (await client.get(ID)).sdk_input.text
+            except ActivationDataError as error:
+                return type(error), str(error).partition(": ")[2]
+
+    return anyio.run(ask)
+
+
+def over_network(service, **options):
+    with running(service) as url, ActivationDataClient(url, SIMULATED_KEY, **options) as client:
+        return outcome(client.get)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_ends_in_process_as_it_does_on_a_socket(name):
+    real = over_network(faulty(name), **LIMITS)
+    assert over_transport(faulty(name), **LIMITS) == real
+    assert over_async_transport(faulty(name), **LIMITS) == real
+
+
+@pytest.mark.parametrize("name", [name for name in FAULTS if name != "dribble"])
+def test_a_fault_ends_without_http_as_it_does_in_the_client(name):
+    """Under the client's default limits; a dribble runs into its deadline, for which nobody has the time here."""
+    stalls = {"seconds": 60.0} if name.startswith("stall") else {}
+    api = DirectApi(faulty(name, **stalls))
+    told = outcome(api.get)
+    expected = over_transport(faulty(name, **stalls), retries=ONCE)
+    assert told[0] == expected[0] if isinstance(told, tuple) else told == expected
+    assert name == "200" or f"fault: {name}" in api.basis
+
+
+def test_what_would_outlast_the_deadline_without_http():
+    for seconds, kind in ((0.1, DeadlineError), (11.0, MaybeSentError)):
+        with pytest.raises(kind) as caught:
+            DirectApi(faulty("dribble", seconds=seconds)).get(ID)
+        assert "may have arrived" in str(caught.value)
+    assert outcome(DirectApi(faulty("dribble", seconds=0.001)).get) == outcome(DirectApi().get)
+
+
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(("read", "kind", "took"), [(0.5, DeadlineError, 2.0), (0.05, MaybeSentError, 0.05)])
+def test_a_virtual_clock_passes_as_the_answer_would_take(read, kind, took):
+    clock = VirtualClock()
+    transport = SimulatedTransport(faulty("dribble", seconds=0.1), pause=clock.sleep)
+    with (
+        ActivationDataClient(
+            ORIGIN,
+            SIMULATED_KEY,
+            transport=transport,
+            clock=clock,
+            retries=ONCE,
+            deadline=2.0,
+            timeouts=Timeouts(read=read),
+        ) as client,
+        pytest.raises(kind) as caught,
+    ):
+        client.get(ID)
+    assert caught.value.elapsed == pytest.approx(took, abs=0.11)
+
+
+@pytest.mark.rule("REL-1")
+def test_a_lost_post_is_not_repeated_in_process_either():
+    service = Service(plan=FaultPlan([Planned.of(fault="reset", nth=1, moment="after")]))
+    transport = SimulatedTransport(service)
+    with ActivationDataClient(ORIGIN, SIMULATED_KEY, transport=transport) as client:
+        with pytest.raises(MaybeSentError) as caught:
+            client.post(ID, OUTPUT)
+        assert caught.value.attempts == 1
+        with pytest.raises(ApiStatusError, match="exchanged already"):
+            client.post(ID, OUTPUT)
+
+
+def test_without_a_timeout_a_stall_is_only_its_ending():
+    transport = SimulatedTransport(faulty("stall before headers", seconds=60.0))
+    url = f"{ORIGIN}/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
+    with pytest.raises(httpx.RemoteProtocolError), httpx.Client(transport=transport, timeout=None) as client:
+        client.get(url)

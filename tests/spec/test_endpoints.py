@@ -10,7 +10,8 @@ from workbook.bench import Bench
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.simulation.direct import DirectApi
-from workbook.simulation.service import AFTER_ID, BEFORE_ID, Request, Service
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, ROLE, SIMULATED_KEY
 
 BASE = "https://api.example"

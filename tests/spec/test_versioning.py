@@ -5,7 +5,7 @@ import pytest
 from workbook.api.protocol import API_PATH
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, EARLIER, LATER
-from workbook.simulation.service import BEFORE_ID
+from workbook.simulation.http import BEFORE_ID
 
 
 @pytest.mark.rule("API-14")

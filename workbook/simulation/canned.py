@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbook.errors import ParameterError, did_you_mean
 from workbook.simulation import problems as p
-from workbook.simulation.service import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
+from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

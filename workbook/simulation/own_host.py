@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
 from workbook.simulation.problems import Problem
-from workbook.simulation.service import PROBLEM_HEADERS, Request, Response
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

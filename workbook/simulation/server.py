@@ -28,8 +28,11 @@ from workbook.errors import ConfigurationError, ParameterError, did_you_mean
 from workbook.flows import messages as m
 from workbook.simulation.device import Device
 from workbook.simulation.direct import DirectApi
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request
 from workbook.simulation.sdk_a import SdkA
-from workbook.simulation.service import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Service
+from workbook.simulation.service import Service
+from workbook.simulation.wire import AT_ONCE
+from workbook.simulation.wire_out import LINE, carry_out, head
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
     import uvicorn
 
-    from workbook.simulation.service import Response
+    from workbook.simulation.http import Response
 
     Message = dict[str, Any]
     Receive = Callable[[], Awaitable[Message]]
@@ -92,7 +95,7 @@ def application(service: Service, tell: Tell | None = None) -> Callable[[Message
             return
         request = _request(scope, body)
         response = service.respond(request)
-        await _send(send, response)
+        await _send(send, scope, response)
         if tell is not None:
             tell(_line(request, response, perf_counter() - began, service.world.credentials))
 
@@ -101,8 +104,15 @@ def application(service: Service, tell: Tell | None = None) -> Callable[[Message
 
 def _line(request: Request, response: Response, seconds: float, keys: Iterable[str]) -> str:
     """What is logged of a request: no header, no body, no query, nothing of a key."""
-    told = "" if response.status == OK else f"  {json.loads(response.body)['detail']}"
+    told = _told(response)
     return f"{request.method} {_path(request.target, keys)} {response.status} {seconds * 1000:.1f} ms{told}"
+
+
+def _told(response: Response) -> str:
+    """Why it was refused, or which fault was played; a faulted body says nothing that could be logged."""
+    if response.fault:
+        return f"  fault: {response.fault}"
+    return "" if response.status == OK else f"  {json.loads(response.body)['detail']}"
 
 
 def _path(target: str, keys: Iterable[str]) -> str:
@@ -134,11 +144,11 @@ def _request(scope: Message, body: bytes) -> Request:
     return Request(scope["method"], target, headers, body)
 
 
-async def _send(send: Send, response: Response) -> None:
-    headers = [(name.encode(), value.encode()) for name, value in response.headers]
-    headers.append((b"content-length", str(len(response.body)).encode()))
-    await send({"type": "http.response.start", "status": response.status, "headers": headers})
-    await send({"type": "http.response.body", "body": response.body})
+async def _send(send: Send, scope: Message, response: Response) -> None:
+    if response.wire != AT_ONCE:
+        return await carry_out(send, scope["extensions"][LINE], response)
+    await send(head(response))
+    return await send({"type": "http.response.body", "body": response.body})
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -178,15 +188,17 @@ def base_url(listener: socket.socket) -> str:
 def _server(service: Service, tell: Tell | None = None) -> uvicorn.Server:
     import uvicorn  # noqa: PLC0415  # only a server needs it
 
+    from workbook.simulation.wire_protocol import LineProtocol  # noqa: PLC0415  # it imports uvicorn too
+
     config = uvicorn.Config(
         application(service, tell),
-        http="httptools",
+        http=LineProtocol,
         ws="none",
         lifespan="off",
         log_level="warning",
         access_log=False,
         server_header=False,
-        date_header=True,
+        date_header=False,  # `head` writes it: an answer may have a Date of its own
         timeout_graceful_shutdown=2,
     )
     return uvicorn.Server(config)

@@ -3,57 +3,40 @@
 It knows no socket and no httpx. `transport` carries it in-process and `server` over real HTTP, so all
 three give the same bytes. What it checks are the rules; what it answers when one is broken stands in
 `problems`. Every response says what it rests on (`basis`), which no header shows unless it is asked for.
+
+First it is decided what to answer, which changes nothing; then the memory changes, in one place and at most once.
+A plan of faults comes in between: a fault `before` keeps that change from happening, and one `after` does not.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections import OrderedDict
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbook.simulation import problems as p
+from workbook.simulation.fault import Chance
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, MAX_BODY, PROBLEM_HEADERS, Request, Response
+from workbook.simulation.near_misses import nearly
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
-from workbook.simulation.wire import AT_ONCE, Wire
 from workbook.simulation.world import ROLE, Instrument, World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
+    from workbook.simulation.fault_plan import Chosen, FaultPlan
     from workbook.simulation.problems import Problem
 
-BEFORE_ID = "/bcl/v2/paymentInstruments/"
-AFTER_ID = "/networkTokenActivationData"
-MAX_BODY = 1_048_576
-"""The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2)."""
-
-JSON_HEADERS = (("content-type", "application/json"),)
-PROBLEM_HEADERS = (("content-type", "application/problem+json"),)
+MOST_OUTPUTS = 10_000
+"""How many exchanged sdkOutputs are remembered of an instrument (assumed); the oldest is forgotten first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What arrived. `target` is the raw request target; header names come in any case."""
-
-    method: str
-    target: str
-    headers: tuple[tuple[str, str], ...]
-    body: bytes = b""
-
-    def header(self, name: str) -> str | None:
-        """The header's first value, by its lower-case name; None where there is none."""
-        return next((value for key, value in self.headers if key.lower() == name), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What is answered. `basis` names the rules and sources that it rests on, `wire` says how it travels."""
-
-    status: int
-    headers: tuple[tuple[str, str], ...]
-    body: bytes
-    basis: str
-    wire: Wire = AT_ONCE
+if TYPE_CHECKING:
+    Decided: TypeAlias = tuple[Response, Callable[[], None]]
+    """An answer, and the change of memory that goes with it."""
 
 
 class Refused(Exception):  # noqa: N818  # an answer on its way out, not an error of ours
@@ -68,31 +51,72 @@ class Refused(Exception):  # noqa: N818  # an answer on its way out, not an erro
 class Memory:
     """What the service remembers of one instrument: how much it issued, and which sdkOutput came already."""
 
-    __slots__ = ("activations", "opcs", "outputs")
+    __slots__ = ("_outputs", "activations", "opcs")
 
     def __init__(self) -> None:
         self.activations = 0
         self.opcs = 0
-        self.outputs: set[str] = set()
+        self._outputs: OrderedDict[bytes, None] = OrderedDict()  # digests: an sdkOutput may be a megabyte long
+
+    def knows(self, sdk_output: str) -> bool:
+        """Whether this sdkOutput was exchanged; of more than `MOST_OUTPUTS` only the latest are known."""
+        return _digest(sdk_output) in self._outputs
+
+    def issue_activation(self) -> None:
+        """A GET was answered."""
+        self.activations += 1
+
+    def issue_opc(self, sdk_output: str) -> None:
+        """A POST was answered: its sdkOutput is used up."""
+        self.opcs += 1
+        self._outputs[_digest(sdk_output)] = None
+        if len(self._outputs) > MOST_OUTPUTS:
+            self._outputs.popitem(last=False)
 
 
 class Service:
-    """The two operations over one world."""
+    """The two operations over one world.
 
-    def __init__(self, world: World | None = None) -> None:
+    Args:
+        world: what can be looked up.
+        plan: which request gets which fault; none by default.
+    """
+
+    def __init__(self, world: World | None = None, plan: FaultPlan | None = None) -> None:
         self.world = world or World()
+        self.plan = plan
         self.seal = Seal(self.world.seed)
         self._memory: dict[str, Memory] = {}
 
     def respond(self, request: Request) -> Response:
-        """The answer to `request`; a refused request changes nothing."""
+        """The answer to `request`; a refused request changes nothing, and a faulted one at most once."""
+        chosen = self._chosen(request)
+        answer, remember = self._decide(request)
+        if chosen is None:
+            remember()
+            return answer
+        if chosen.moves_state:
+            remember()
+        return chosen.planned.fault.played(answer, Chance(chosen.draw, self.seal))
+
+    def _chosen(self, request: Request) -> Chosen | None:
+        """What the plan has for this request; what is neither of the two operations is not counted."""
+        if self.plan is None:
+            return None
+        try:
+            instrument_id, _query = _route(request)
+        except Refused:
+            return None
+        return self.plan.choose(request.method, instrument_id)
+
+    def _decide(self, request: Request) -> Decided:
         try:
             return self._answer(request)
         except Refused as refused:
             problem = refused.problem
-            return Response(problem.status, PROBLEM_HEADERS, problem.body(refused.detail), problem.basis)
+            return Response(problem.status, PROBLEM_HEADERS, problem.body(refused.detail), problem.basis), _nothing
 
-    def _answer(self, request: Request) -> Response:
+    def _answer(self, request: Request) -> Decided:
         instrument_id, query = _route(request)
         self._authenticate(request)
         instrument = self._instrument(instrument_id)
@@ -116,30 +140,28 @@ class Service:
         if instrument is None:
             raise Refused(p.UNKNOWN_INSTRUMENT, "No payment instrument has this id.")
         if not instrument.active:
-            raise Refused(p.INACTIVE_INSTRUMENT, "The payment instrument is not active.")
+            raise Refused(p.INACTIVE_INSTRUMENT, instrument.why_unusable)
         return instrument
 
-    def _activation_data(self, instrument: Instrument) -> Response:
+    def _activation_data(self, instrument: Instrument) -> Decided:
         memory = self._remember(instrument.id)
-        memory.activations += 1
         card = {
             "cardholderName": "SIMULATED CARDHOLDER",
             "brand": instrument.brand,
             "lastFour": instrument.last_four,
             "supportedWallets": instrument.supported_wallets,
         }
-        text = self.seal.close(Content.ACTIVATION, instrument.id, memory.activations, **card)
-        return _success(text, "API-1 API-9; content: assumed")
+        text = self.seal.close(Content.ACTIVATION, instrument.id, memory.activations + 1, **card)
+        return _success(text, "API-1 API-9; content: assumed"), memory.issue_activation
 
-    def _exchange(self, instrument: Instrument, sdk_output: str) -> Response:
+    def _exchange(self, instrument: Instrument, sdk_output: str) -> Decided:
         claims = self._genuine_output(instrument, sdk_output)
         memory = self._remember(instrument.id)
-        if sdk_output in memory.outputs:
+        if memory.knows(sdk_output):
             raise Refused(p.BAD_OUTPUT, "This sdkOutput was exchanged already. Make a new one for each attempt.")
-        memory.outputs.add(sdk_output)
-        memory.opcs += 1
-        text = self.seal.close(Content.OPC, instrument.id, memory.opcs, attempt=claims.claims.get("attempt", 0))
-        return _success(text, "API-2 API-9 API-11; content: assumed")
+        text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, attempt=claims.claims.get("attempt", 0))
+        answer = _success(text, "API-2 API-9 API-11; content: assumed")
+        return answer, lambda: memory.issue_opc(sdk_output)
 
     def _genuine_output(self, instrument: Instrument, sdk_output: str) -> Genuine:
         match self.seal.open(sdk_output):
@@ -156,15 +178,28 @@ class Service:
         return self._memory.setdefault(instrument_id, Memory())
 
 
+def _nothing() -> None:
+    """A refusal changes nothing."""
+
+
+def _digest(sdk_output: str) -> bytes:
+    return blake2b(sdk_output.encode(), digest_size=16).digest()
+
+
 def _route(request: Request) -> tuple[str, str]:
     """The instrument id and the query of a target that is one of the two operations'."""
     path, _mark, query = request.target.partition("?")
     instrument_id = path.removeprefix(BEFORE_ID).removesuffix(AFTER_ID)
     ours = path.startswith(BEFORE_ID) and path.endswith(AFTER_ID) and len(path) > len(BEFORE_ID + AFTER_ID)
     if not ours or "/" in instrument_id:
-        raise Refused(p.NO_SUCH_PATH, f"There is nothing here. The path is {BEFORE_ID}{{id}}{AFTER_ID}.")
+        told = (
+            "There is nothing here.",
+            nearly(request.method, request.target),
+            f"The path is {BEFORE_ID}{{id}}{AFTER_ID}.",
+        )
+        raise Refused(p.NO_SUCH_PATH, " ".join(filter(None, told)))
     if request.method not in ("GET", "POST"):
-        raise Refused(p.NO_SUCH_METHOD, "This path knows GET and POST.")
+        raise Refused(p.NO_SUCH_METHOD, nearly(request.method, request.target) or "This path knows GET and POST.")
     return unquote(instrument_id), query
 
 

@@ -1,5 +1,8 @@
 """The simulated service in-process, as an httpx transport: a client cannot tell, and no socket is opened.
 
+A fault on the wire is the very error that httpx makes of it on a real socket. Nobody sleeps: a wait longer than
+the read timeout is that timeout at once, and a shorter one is only told to `pause`.
+
 With `api/client` and `api/deadline` this is the only module that imports httpx.
 """
 
@@ -9,10 +12,23 @@ from typing import TYPE_CHECKING, Protocol
 
 import httpx
 
-from workbook.simulation.service import Request, Service
+from workbook.simulation.http import Request
+from workbook.simulation.service import Service
+from workbook.simulation.wire import AT_ONCE, UNANSWERED, Ending
 
 if TYPE_CHECKING:
-    from workbook.simulation.service import Response
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+
+    from workbook.simulation.http import Response
+
+BREACHES: Mapping[Ending, type[httpx.TransportError]] = {
+    Ending.RESET: httpx.ReadError,
+    Ending.CLOSED: httpx.RemoteProtocolError,
+    Ending.TRUNCATED: httpx.RemoteProtocolError,
+    Ending.NO_LAST_CHUNK: httpx.RemoteProtocolError,
+    Ending.BAD_CHUNK: httpx.RemoteProtocolError,
+}
+"""What httpx raises; the other endings look whole to it (measured with raw sockets)."""
 
 
 class Responder(Protocol):
@@ -23,16 +39,26 @@ class Responder(Protocol):
         ...
 
 
+def _no_time(_seconds: float) -> None:
+    """Nobody asks how long it took."""
+
+
 class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Carries requests to a service in the same process, for sync and async clients.
+
+    Args:
+        service: who answers.
+        pause: told the seconds that an answer takes. Give a virtual clock's `sleep`, and the client that clock:
+            then its deadline passes as it would.
 
     Attributes:
         basis: what the latest answer rests on, see `Response.basis`.
     """
 
-    def __init__(self, service: Responder | None = None) -> None:
+    def __init__(self, service: Responder | None = None, *, pause: Callable[[float], None] = _no_time) -> None:
         self.service: Responder = service or Service()
         self.basis = ""
+        self._pause = pause
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Answer one request of a sync client."""
@@ -47,8 +73,49 @@ class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         target = request.url.raw_path.decode("ascii")
         response = self.service.respond(Request(request.method, target, headers, body))
         self.basis = response.basis
-        return _to_httpx(response)
+        if response.wire == AT_ONCE:
+            return _head(response, httpx.ByteStream(response.body))
+        return _Faulted(response, request, self._pause).answer()
 
 
-def _to_httpx(response: Response) -> httpx.Response:
-    return httpx.Response(response.status, headers=list(response.headers), content=response.body)
+def _head(response: Response, stream: httpx.SyncByteStream | httpx.AsyncByteStream) -> httpx.Response:
+    """An answer whose body is still to come, as from a socket: given as content, httpx would unpack a bomb at once."""
+    headers = [*response.headers, response.wire.framing(response.body)]
+    return httpx.Response(response.status, headers=headers, stream=stream)
+
+
+class _Faulted(httpx.SyncByteStream, httpx.AsyncByteStream):
+    """An answer that travels as its wire has it, and the stream of its body."""
+
+    def __init__(self, response: Response, request: httpx.Request, pause: Callable[[float], None]) -> None:
+        self._response, self._request, self._pause = response, request, pause
+
+    def answer(self) -> httpx.Response:
+        """The head, or what comes of there being none."""
+        wire = self._response.wire
+        self._wait(wire.before_headers)
+        if wire.ending in UNANSWERED:
+            self._break()
+        return _head(self._response, self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for seconds, piece in self._response.wire.pieces(self._response.body):
+            self._wait(seconds)
+            yield piece
+        self._break()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for piece in self:
+            yield piece
+
+    def _wait(self, seconds: float) -> None:
+        patience = self._request.extensions.get("timeout", {}).get("read")
+        late = patience is not None and seconds > patience
+        self._pause(patience if late else seconds)
+        if late:
+            raise httpx.ReadTimeout("The answer took too long.", request=self._request)
+
+    def _break(self) -> None:
+        ending = self._response.wire.ending
+        if ending in BREACHES:
+            raise BREACHES[ending](f"The connection broke: {ending}.", request=self._request)

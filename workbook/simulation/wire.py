@@ -1,9 +1,17 @@
-"""How an answer travels: at once and whole, or as a fault has it. Data only; whoever has a socket carries it out."""
+"""How an answer travels: at once and whole, or as a fault has it. Data only; whoever has a socket carries it out.
+
+What a peer gets of a body follows from it (`framing`, `pieces`), so a real socket and a client in the same
+process agree about every byte before the breach.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @unique
@@ -17,6 +25,14 @@ class Ending(StrEnum):
     NO_LAST_CHUNK = "no last chunk"
     BAD_CHUNK = "bad chunk"
     WRONG_LENGTH = "wrong content-length"
+
+
+UNANSWERED = frozenset({Ending.RESET, Ending.CLOSED})
+"""Not a byte of the answer leaves."""
+CHUNKED = frozenset({Ending.NO_LAST_CHUNK, Ending.BAD_CHUNK})
+"""The body travels in chunks, without a content-length."""
+HALVED = frozenset({Ending.TRUNCATED, Ending.BAD_CHUNK, Ending.WRONG_LENGTH})
+"""Only the first half of the body belongs to what a peer can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +51,26 @@ class Wire:
     every: float = 0.0
     ending: Ending = Ending.WHOLE
 
+    def framing(self, body: bytes) -> tuple[str, str]:
+        """The header that says where the body ends, true or not."""
+        if self.ending in CHUNKED:
+            return "transfer-encoding", "chunked"
+        return "content-length", str(half(body) if self.ending is Ending.WRONG_LENGTH else len(body))
+
+    def pieces(self, body: bytes) -> Iterator[tuple[float, bytes]]:
+        """What can be read of the body, piece by piece, each with the seconds that pass before it."""
+        readable = body[: half(body)] if self.ending in HALVED else body
+        size = 1 if self.every else max(1, len(readable))
+        wait = self.after_headers
+        for start in range(0, len(readable), size):
+            yield wait, readable[start : start + size]
+            wait = self.every
+
 
 AT_ONCE = Wire()
 """As a good server answers."""
+
+
+def half(body: bytes) -> int:
+    """Where a body is cut, in bytes from its beginning."""
+    return len(body) // 2

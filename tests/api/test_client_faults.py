@@ -1,0 +1,264 @@
+"""Every fault of the simulated service against both clients and both operations, over a real socket.
+
+Each ends as documented, within its deadline, without the key, and leaves nothing behind. A POST that may have
+arrived is sent once, which the server counts.
+"""
+
+import asyncio
+import os
+import socket
+import stat
+import time
+import traceback
+from pathlib import Path
+
+import anyio
+import pytest
+
+from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
+from workbook.errors import (
+    ActivationDataError,
+    ApiStatusError,
+    DeadlineError,
+    MalformedResponseError,
+    MaybeSentError,
+    ResponseTooLargeError,
+    SdkInputError,
+)
+from workbook.simulation.fault_plan import FaultPlan, Planned
+from workbook.simulation.faults import FAULTS
+from workbook.simulation.seal import Content, Seal
+from workbook.simulation.server import running
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
+
+KEY = "CANARY-4c1e77a05b9d-KEY"
+ID = INSTRUMENT_IDS[0]
+WORLD = World(credentials={KEY: Credential()})
+OUTPUT = Seal(WORLD.seed).close(Content.OUTPUT, ID, 1, attempt=1)
+DEADLINE, SLACK = 0.6, 1.5
+LIMITS = {
+    "deadline": DEADLINE,
+    "timeouts": Timeouts(read=0.2),
+    "retries": RetryPolicy(attempts=2, base=0.0, retry_after_cap=0.02),
+}
+
+ONCE, TWICE = 1, 2
+"""How often a GET is sent; a POST is sent once whatever happens."""
+ENDS = {
+    "200": (None, ONCE),
+    "400": (ApiStatusError, ONCE),
+    "401": (ApiStatusError, ONCE),
+    "403": (ApiStatusError, ONCE),
+    "422": (ApiStatusError, ONCE),
+    "500": (ApiStatusError, TWICE),
+    "404": (ApiStatusError, ONCE),
+    "409": (ApiStatusError, ONCE),
+    "429 in seconds": (ApiStatusError, TWICE),
+    "429 at a date": (ApiStatusError, TWICE),
+    "429 with garbage": (ApiStatusError, TWICE),
+    "502": (ApiStatusError, TWICE),
+    "503 that says 500": (ApiStatusError, TWICE),
+    "504": (ApiStatusError, TWICE),
+    "redirect": (ApiStatusError, ONCE),
+    "latency": (None, ONCE),
+    "uniform latency": (None, ONCE),
+    "log-normal latency": (None, ONCE),
+    "dribble": (DeadlineError, ONCE),
+    "stall before headers": (MaybeSentError, TWICE),
+    "stall after headers": (MaybeSentError, TWICE),
+    "reset": (MaybeSentError, TWICE),
+    "close": (MaybeSentError, TWICE),
+    "truncated body": (MaybeSentError, TWICE),
+    "missing last chunk": (MaybeSentError, TWICE),
+    "bad chunk": (MaybeSentError, TWICE),
+    "wrong content-length": (MalformedResponseError, ONCE),
+    "bad gzip": (MalformedResponseError, ONCE),
+    "gzip bomb": (ResponseTooLargeError, ONCE),
+    "huge body": (ResponseTooLargeError, ONCE),
+    "JSON truncated": (MalformedResponseError, ONCE),
+    "JSON null": (MalformedResponseError, ONCE),
+    "JSON of the wrong type": (MalformedResponseError, ONCE),
+    "JSON nested deep": (MalformedResponseError, ONCE),
+    "JSON with duplicate keys": (MalformedResponseError, ONCE),
+    "not JSON": (MalformedResponseError, ONCE),
+    "sdkInput missing": (SdkInputError, ONCE),
+    "sdkInput null": (SdkInputError, ONCE),
+    "sdkInput empty": (SdkInputError, ONCE),
+    "sdkInput foreign": (None, ONCE),  # opaque to a back end: the SDK is who notices
+    "sdkInput stale": (None, ONCE),
+    "sdkInput damaged": (None, ONCE),
+}
+SET = {
+    "latency": {"seconds": 0.05},
+    "uniform latency": {"least": 0.01, "most": 0.05},
+    "log-normal latency": {"median": 0.01, "p99": 0.02},
+}
+STATUSES = {"503 that says 500": 503, "redirect": 302} | {f"429 {how}": 429 for how in ("in seconds", "at a date")}
+SLOW = ("stall before headers", "stall after headers")
+CASES = [(name, "after") for name in ENDS] + [
+    (name, "before") for name, fault in FAULTS.items() if not fault.harmless and name not in SLOW
+]
+"""Each fault after the side effect, and before it where that is something else."""
+
+
+class Counted:
+    """A service that can be exchanged while its server runs; counts what arrives."""
+
+    def __init__(self):
+        self.loop, self.world, self.service, self.requests = None, WORLD, None, []
+
+    def play(self, *planned):
+        self.requests, self.service = [], Service(WORLD, FaultPlan(planned))
+
+    def respond(self, request):
+        self.loop = asyncio.get_running_loop()
+        self.requests.append(request.method)
+        return self.service.respond(request)
+
+
+@pytest.fixture(scope="module")
+def server():
+    counted = Counted()
+    with running(counted) as url:
+        counted.url = url
+        counted.play()
+        sync(url, "GET")  # from here on its loop has all the sockets of its own
+        yield counted
+
+
+def sync(url, method, **limits):
+    with ActivationDataClient(url, KEY, **limits) as client:
+        return client.get(ID) if method == "GET" else client.post(ID, OUTPUT)
+
+
+def asynchronous(url, method, **limits):
+    async def ask():
+        async with AsyncActivationDataClient(url, KEY, **limits) as client:
+            try:
+                return await (client.get(ID) if method == "GET" else client.post(ID, OUTPUT))
+            finally:
+                assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    return anyio.run(ask)
+
+
+def ended(call, url, method, **limits):
+    """What the call raised, or None."""
+    try:
+        call(url, method, **(LIMITS | limits))
+    except ActivationDataError as error:
+        return error
+    return None
+
+
+def sockets():
+    """How many sockets this process has open, on either side."""
+    found = 0
+    for one in Path("/proc/self/fd").iterdir():
+        try:
+            found += stat.S_ISSOCK(one.stat().st_mode)
+        except OSError:
+            continue
+    return found
+
+
+def settles(count, value, seconds=3.0):
+    """Whether the count comes down to the value: the other side needs a moment to see that it was left."""
+    until = time.monotonic() + seconds
+    while count() > value and time.monotonic() < until:
+        time.sleep(0.005)
+    return count() <= value
+
+
+def rendered(error):
+    """All that may be shown of an error, the package's local variables included."""
+    told = traceback.TracebackException.from_exception(error, capture_locals=True)
+    package = f"{os.sep}workbook{os.sep}api{os.sep}"
+    text, seen = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)], [told]
+    while seen:
+        one = seen.pop()
+        text += [repr(frame.locals) for frame in one.stack if package in frame.filename]
+        seen += [linked for linked in (one.__cause__, one.__context__) if linked is not None]
+    return "\n".join(text)
+
+
+def test_the_table_names_every_fault():
+    assert set(ENDS) == set(FAULTS)
+
+
+@pytest.mark.rule("REL-1", "REL-2", "REL-5", "API-9")
+@pytest.mark.parametrize("call", [sync, asynchronous], ids=lambda call: call.__name__)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(("name", "moment"), CASES)
+def test_each_fault_ends_as_documented_and_leaves_nothing(server, name, method, call, moment):
+    kind, gets = ENDS[name]
+    server.play(Planned.of(fault=name, moment=moment, **SET.get(name, {})))
+    before, began = sockets(), time.monotonic()
+    error = ended(call, server.url, method)
+    assert time.monotonic() - began < DEADLINE + SLACK
+    assert type(error) is (kind or type(None)), error
+    assert server.requests == [method] * (gets if method == "GET" else 1)
+    if error is not None:
+        assert error.attempts == len(server.requests)
+        assert KEY not in rendered(error)
+    if kind is ApiStatusError:
+        assert error.status == STATUSES.get(name, int(name[:3]) if name[0].isdigit() else 302)
+    assert settles(sockets, before), "a socket is left"
+    assert settles(lambda: answering(server), 0), "a task is left"
+
+
+def answering(server):
+    """How many requests the server is busy with."""
+    return sum("run_asgi" in repr(one) for one in asyncio.all_tasks(server.loop))
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("call", [sync, asynchronous], ids=lambda call: call.__name__)
+@pytest.mark.parametrize("name", [name for name, (_kind, gets) in ENDS.items() if gets == TWICE])
+def test_a_get_outlives_what_happens_once(server, name, call):
+    server.play(Planned.of(fault=name, nth=1, moment="after"))
+    assert ended(call, server.url, "GET") is None
+    assert server.requests == ["GET", "GET"]
+
+
+@pytest.mark.rule("REL-1", "API-11")
+@pytest.mark.parametrize("name", ["reset", "close", "truncated body", "stall before headers", "504"])
+@pytest.mark.parametrize(("moment", "status"), [("before", None), ("after", 422)])
+def test_who_sends_a_lost_post_again_by_hand_learns_whether_it_had_arrived(server, name, moment, status):
+    server.play(Planned.of(fault=name, operation="POST", nth=1, moment=moment))
+    assert ended(sync, server.url, "POST") is not None
+    again = ended(sync, server.url, "POST")
+    assert getattr(again, "status", None) == status
+    assert server.requests == ["POST", "POST"]
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("name", ["wrong content-length", "JSON truncated"])
+def test_a_connection_that_lied_about_its_length_harms_no_later_call(server, name):
+    server.play(Planned.of(fault=name, nth=1))
+    with ActivationDataClient(server.url, KEY, **LIMITS) as client:
+        with pytest.raises(MalformedResponseError):
+            client.get(ID)
+        assert settles(lambda: answering(server), 0)
+        assert client.post(ID, OUTPUT).sdk_input
+
+
+def test_a_deadline_shorter_than_a_latency_ends_it(server):
+    server.play(Planned.of(fault="latency", seconds=5.0))
+    for call in (sync, asynchronous):
+        error = ended(call, server.url, "POST", timeouts=Timeouts(read=5.0), deadline=0.2)
+        assert type(error) is DeadlineError
+        assert error.sent
+
+
+def test_a_redirect_takes_the_key_nowhere(server):
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        elsewhere.settimeout(0.2)
+        location = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/"
+        for status in (301, 302, 303, 307, 308):
+            server.play(Planned.of(fault="redirect", status=status, location=location))
+            error = ended(sync, server.url, "GET")
+            assert (type(error), error.status) == (ApiStatusError, status)
+        with pytest.raises(TimeoutError):
+            elsewhere.accept()

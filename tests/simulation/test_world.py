@@ -1,0 +1,72 @@
+"""What the simulated service knows: instruments in every state, and worlds that say no to what cannot be."""
+
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.simulation import phone, world
+from workbook.simulation.world import STATUSES, TYPES, Instrument, World
+
+
+def test_an_instrument_is_an_active_card_unless_something_else_is_said():
+    card = Instrument("PI")
+    assert (card.active, card.why_unusable, card.status, card.type, card.scheme_configured) == (
+        True,
+        "",
+        "active",
+        "card",
+        True,
+    )
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("status", STATUSES)
+def test_only_an_active_card_can_be_used_and_the_others_say_why(status, kind):
+    one = Instrument("PI", status=status, type=kind)
+    assert one.active is ((status, kind) == ("active", "card"))
+    assert bool(one.why_unusable) is not one.active
+    if not one.active:
+        assert (kind if kind != "card" else status) in one.why_unusable
+
+
+def test_a_scheme_that_does_not_know_the_app_is_no_reason_for_the_api():
+    assert Instrument("PI", scheme_configured=False, supported_wallets=()).active
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"status": "suspnded"}, "Did you mean 'suspended'"),
+        ({"status": "ACTIVE"}, "cannot be 'ACTIVE'"),
+        ({"status": None}, "cannot be None"),
+        ({"status": ["active"]}, r"cannot be \["),
+        ({"type": "bankaccount"}, "Did you mean 'bankAccount'"),
+    ],
+)
+def test_an_instrument_that_cannot_be_is_refused(wrong, said):
+    with pytest.raises(ParameterError, match=said):
+        Instrument("PI", **wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"profile": "feild"}, "Did you mean 'field'"),
+        ({"latencies": {"get": 1}}, "Known: GET, POST"),
+        ({"latencies": {"GET": -0.1}}, "0 or more"),
+        ({"latencies": {"GET": float("nan")}}, "0 or more"),
+        ({"latencies": {"GET": float("inf")}}, "0 or more"),
+        ({"latencies": {"POST": True}}, "0 or more"),
+        ({"latencies": {"POST": "1"}}, "0 or more"),
+    ],
+)
+def test_a_world_that_cannot_be_is_refused(wrong, said):
+    with pytest.raises(ParameterError, match=said):
+        World(**wrong)
+
+
+def test_a_world_shows_no_key():
+    assert world.SIMULATED_KEY not in repr(World())
+
+
+def test_there_is_one_list_of_profiles():
+    assert world.PROFILES is phone.PROFILES
