@@ -154,17 +154,22 @@ def _add_serve(commands: Any) -> None:
     parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
     parser.add_argument("--json", action="store_true", help="print the address, the key and sdkOutputs as JSON")
     parser.add_argument("--quiet", action="store_true", help="do not log each request on stderr")
-    _add_seed(parser, "of all that the simulation makes up")
+    parser.add_argument("--scenario", default="default", metavar="NAME|FILE", help="default: %(default)s")
+    parser.add_argument("--state", type=Path, metavar="FILE", help="keep the worlds over a restart")
+    parser.add_argument("--tls", action="store_true", help="serve https as well, with a throw-away certificate")
+    parser.add_argument("--control", action="store_true", help="serve the control API as well, with a token of its own")
+    parser.add_argument("--basis", action="store_true", help="say in a header what each answer rests on")
+    parser.add_argument("--allow-remote", action="store_true", help="let others than this machine in")
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="of all that the simulation makes up; default: the scenario's"
+    )
 
 
 def _add_sdk_output(commands: Any) -> None:
     parser = _add(commands, "sdk-output", _sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
     parser.add_argument("id", nargs="?", metavar="ID", help="of the payment instrument; default: the first one")
-    _add_seed(parser, "the one that the server was started with")
-
-
-def _add_seed(parser: _Parser, what: str) -> None:
-    parser.add_argument("--seed", type=int, default=7, metavar="N", help=f"{what}; default: %(default)s")
+    parser.add_argument("--seed", type=int, default=None, metavar="N", help="the one that the server was started with")
+    parser.add_argument("--scenario", default="default", metavar="NAME|FILE", help="the one that it was started with")
 
 
 def _add_run(commands: Any) -> None:
@@ -205,18 +210,31 @@ def _lab(options: argparse.Namespace) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from workbook.simulation.server import serve  # noqa: PLC0415  # uvicorn: 85 ms
+    from workbook.simulation.server import Options, serve  # noqa: PLC0415  # cryptography, asyncio: 50 ms
 
-    seed = _seed(options.seed)
-    return serve(host=options.host, port=options.port, as_json=options.json, seed=seed, quiet=options.quiet)
+    chosen = Options(
+        host=options.host,
+        port=options.port,
+        as_json=options.json,
+        seed=None if options.seed is None else _seed(options.seed),
+        quiet=options.quiet,
+        scenario=options.scenario,
+        state=options.state,
+        tls=options.tls,
+        control=options.control,
+        basis=options.basis,
+        allow_remote=options.allow_remote,
+    )
+    return serve(chosen)
 
 
 def _sdk_output(options: argparse.Namespace) -> int:
-    from workbook.parameters import Parameters  # noqa: PLC0415
-    from workbook.simulation.server import fresh_output  # noqa: PLC0415
+    from workbook.simulation.handout import fresh_output  # noqa: PLC0415
+    from workbook.simulation.scenario import load  # noqa: PLC0415
 
-    wanted = Parameters().payment_instrument_id if options.id is None else options.id
-    print(fresh_output(wanted, seed=_seed(options.seed)))
+    world = load(options.scenario).world(seed=None if options.seed is None else _seed(options.seed))
+    wanted = next(iter(world.instruments)) if options.id is None else options.id
+    print(fresh_output(wanted, seed=world.seed, world=world))
     return 0
 
 

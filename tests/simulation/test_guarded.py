@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 
 from workbook.simulation.guarded import MAX_HEAD, GuardedProtocol
-from workbook.simulation.server import listening
+from workbook.simulation.listening import listening
 
 SOON = 0.4
 """Seconds that a request may take here."""

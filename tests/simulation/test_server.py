@@ -19,17 +19,21 @@ import requests
 
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.simulation.asgi import application
+from workbook.simulation.handout import fresh_output
 from workbook.simulation.http import MAX_BODY
+from workbook.simulation.listening import base_url, listening
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.server import application, base_url, fresh_output, fresh_world, listening, running
+from workbook.simulation.server import running
 from workbook.simulation.service import Service
+from workbook.simulation.stand import Stand
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
 SEAL = Seal(7)
 KEY = {"x-api-key": SIMULATED_KEY}
-SERVE = "from workbook.simulation.server import serve; raise SystemExit(serve({}))"
+SERVE = "from workbook.simulation.server import Options, serve; raise SystemExit(serve(Options({})))"
 CURL = shutil.which("curl")
 
 
@@ -317,17 +321,17 @@ def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
 
 @pytest.mark.rule("REL-2")
 def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
-    worlds = [fresh_world() for _ in range(2)]
-    keys = [key for world in worlds for key in world.credentials]
+    stands = [Stand() for _ in range(2)]
+    keys = [key for stand in stands for key in stand.keys.values()]
     assert len(set(keys)) == 2
-    assert all(key.startswith("SIMULATED-") and key not in repr(worlds) for key in keys)
+    assert all(key.startswith("SIMULATED-") and key not in repr(stands) for key in keys)
     assert SIMULATED_KEY not in keys
 
 
 def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
     with listening("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        program = f"from workbook.simulation.server import serve; serve(port={port})"
+        program = f"from workbook.simulation.server import Options, serve; serve(Options(port={port}))"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
@@ -413,7 +417,8 @@ def logged(target="/", *, method="GET", headers=(), body=b"", key=SIMULATED_KEY)
     async def send(_message):
         assert lines == []
 
-    asyncio.run(application(Service(), lines.append)(scope | {"raw_path": path.encode("latin-1")}, receive, send))
+    app = application(Service(), lines.append, keys=lambda: (SIMULATED_KEY,))
+    asyncio.run(app(scope | {"raw_path": path.encode("latin-1")}, receive, send))
     return [re.sub(r" \d+\.\d ms", "", line) for line in lines]
 
 

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from workbook.simulation.asgi import application
 from workbook.simulation.fault_plan import FaultPlan, Planned
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Response
-from workbook.simulation.server import application, running
+from workbook.simulation.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.wire_out import GRACE, head
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY

@@ -1,0 +1,206 @@
+"""Everything that one server answers with, put together: worlds by key, journals, control, and what is kept."""
+
+import json
+import shutil
+import signal
+import ssl
+import stat
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+import requests
+
+from workbook.errors import ConfigurationError
+from workbook.rules import rule
+from workbook.simulation.control import PREFIX
+from workbook.simulation.handout import fresh_output, handout
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.scenario import scenarios
+from workbook.simulation.stand import Stand
+from workbook.simulation.world import INSTRUMENT_IDS
+
+ID = INSTRUMENT_IDS[0]
+PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
+CURL = shutil.which("curl")
+NODE = shutil.which("node")
+
+
+def get(stand, key=None, path=PATH, **headers):
+    key = next(iter(stand.keys.values())) if key is None else key
+    return stand.respond(Request("GET", path, (("x-api-key", key), *headers.items())))
+
+
+@pytest.mark.parametrize("name", scenarios())
+def test_every_scenario_of_the_package_opens_and_hands_out_what_its_first_key_needs(name):
+    stand = Stand(name)
+    told = handout(stand.world, {"base_url": "http://x"}, stand.keys)
+    usable = [one for one, each in stand.world.instruments.items() if each.active]
+    assert list(told["sdk_outputs"]) == usable
+    assert told["api_key"] in stand.worlds
+    status = get(stand, path=f"{BEFORE_ID}{usable[0]}{AFTER_ID}").status
+    assert status == 200
+
+
+@pytest.mark.rule("API-15")
+def test_a_key_with_the_role_comes_first_and_the_other_is_handed_out_too():
+    stand = Stand("no-role")
+    assert list(stand.keys) == ["back end", "without the role"]
+    assert [get(stand, key).status for key in stand.keys.values()] == [200, 403]
+    assert set(handout(stand.world, {}, stand.keys)["api_keys"]) == set(stand.keys)
+
+
+def test_each_key_has_a_journal_and_nobody_has_one():
+    stand = Stand("no-role")
+    for key in (*stand.keys.values(), "unknown"):
+        get(stand, key)
+    assert {name: journal.count for name, journal in stand.journals.items()} == {"nobody": 1, "w1": 1, "w2": 1}
+    assert not any(key in repr(stand) for key in stand.keys.values())
+
+
+def test_a_foreign_host_is_refused_before_anything_is_journaled():
+    stand = Stand(names=["10.1.2.3"])
+    assert get(stand, host="evil.example").status == 421
+    assert get(stand, host="10.1.2.3:80").status == 200
+    assert stand.journals["w1"].count == 1
+
+
+def asked(stand, method, what, body=None, token=None):
+    headers = (("authorization", f"Bearer {token or stand.token}"), ("content-type", "application/json"))
+    data = b"" if body is None else json.dumps(body).encode()
+    return stand.control.respond(Request(method, f"{PREFIX}{what}", headers, data))
+
+
+def test_faults_are_planned_played_and_reset_through_the_control_api():
+    stand = Stand()
+    assert asked(stand, "POST", "faults?world=w1", [{"fault": "503 that says 500", "nth": 2}]).status == 200
+    assert [get(stand).status for _ in range(3)] == [200, 503, 200]
+    assert asked(stand, "POST", "reset?world=w1").status == 200
+    assert stand.journals["w1"].count == 0
+
+
+def test_another_scenario_is_opened_behind_the_same_key():
+    stand = Stand()
+    assert asked(stand, "PUT", "scenario?world=w1", {"name": "class-room"}).status == 200
+    assert get(stand).status == 422
+    assert get(stand, path=f"{BEFORE_ID}PICLASSROOM00000000000001{AFTER_ID}").status == 200
+
+
+def test_without_the_token_nothing_is_told():
+    assert asked(Stand(), "GET", "journal?world=w1", token="x" * 32).status == 401
+
+
+def test_a_state_file_keeps_keys_and_what_was_issued(tmp_path):
+    first = Stand(state=tmp_path / "kept")
+    key = next(iter(first.keys.values()))
+    told = [json.loads(get(first).body)["sdkInput"]]
+    first.close()
+    second = Stand("class-room", state=tmp_path / "kept")
+    assert list(second.keys.values()) == [key]
+    told.append(json.loads(get(second).body)["sdkInput"])
+    second.close()
+    assert len(set(told)) == 2
+
+
+def test_a_scenario_that_does_not_exist_is_explained():
+    with pytest.raises(ConfigurationError, match="class-room"):
+        Stand("class-rom")
+
+
+def test_an_output_can_be_made_for_another_scenario():
+    world = Stand("class-room").world
+    assert fresh_output("PICLASSROOM00000000000001", seed=world.seed, world=world)
+
+
+# ---------------------------------------------------------------- the command, as a person starts it
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Starts `workbook serve --json` with more options; what it told, and the process."""
+    started = []
+
+    def serve(*options):
+        command = [sys.executable, "-W", "error", "-m", "workbook", "serve", "--json", *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+        started.append(process)
+        return json.loads(process.stdout.readline()), process
+
+    yield serve
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def test_https_with_a_certificate_that_only_who_is_told_trusts(served):
+    told, process = served("--tls")
+    url, ca = told["tls_base_url"] + PATH, Path(told["ca_file"])
+    assert stat.S_IMODE(ca.stat().st_mode) == 0o600
+    answer = requests.get(url, headers={"x-api-key": told["api_key"]}, verify=str(ca), timeout=10)
+    assert (answer.status_code, list(answer.json())) == (200, ["sdkInput"])
+    with pytest.raises(urllib.error.URLError) as caught:
+        urllib.request.urlopen(url, timeout=10)
+    assert isinstance(caught.value.reason, ssl.SSLCertVerificationError)
+    process.send_signal(signal.SIGTERM)
+    assert (process.wait(timeout=10), ca.exists()) == (0, False)
+
+
+@pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
+def test_a_client_in_node_that_insists_on_https(served):
+    told, _process = served("--tls", "--quiet")
+    program = (
+        "const https = require('https'), fs = require('fs');"
+        f"https.get({told['tls_base_url'] + PATH!r}, {{ca: fs.readFileSync({told['ca_file']!r}),"
+        f" headers: {{'X-API-Key': {told['api_key']!r}}}}}, answer => console.log(answer.statusCode));"
+    )
+    done = subprocess.run([NODE, "-e", program], capture_output=True, text=True, check=True, timeout=30)
+    assert done.stdout.strip() == "200"
+
+
+@pytest.mark.skipif(CURL is None, reason="there is no curl on this machine")
+def test_curl_sees_the_basis_and_the_reset(served):
+    told, _process = served("--basis", "--control")
+    curl = [CURL, "-s", "-i", "-H", f"x-api-key: {told['api_key']}", told["base_url"] + PATH]
+    done = subprocess.run(curl, capture_output=True, text=True, check=True)
+    basis = next(line for line in done.stdout.splitlines() if line.startswith("x-workbook-basis: "))
+    assert rule("API-1").id in basis
+    headers = {"authorization": f"Bearer {told['control_token']}"}
+    requests.post(f"{told['control_url']}faults?world=w1", json=[{"fault": "reset"}], headers=headers, timeout=10)
+    assert subprocess.run(curl, capture_output=True, check=False).returncode == 56  # failure in receiving
+    journal = requests.get(f"{told['control_url']}journal?world=w1", headers=headers, timeout=10).text
+    assert told["api_key"] not in journal
+    assert json.loads(journal)["entries"][-1]["fault"] == "reset"
+
+
+def test_a_stop_ends_whoever_waits_for_a_request(served):
+    told, process = served("--control")
+    program = (
+        "import requests, sys; requests.post(sys.argv[1], json={'timeout': 30}, headers={'authorization': sys.argv[2]})"
+    )
+    arguments = [f"{told['control_url']}wait?world=w1", f"Bearer {told['control_token']}"]
+    waiting = subprocess.Popen([sys.executable, "-c", program, *arguments], stderr=subprocess.DEVNULL)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=10)
+    waiting.wait(timeout=10)
+    assert (process.returncode, "Traceback" in errors) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--scenario", "class-rom"], "Did you mean"),
+        (["--host", "192.0.2.1"], "--allow-remote"),
+        (["--state", "."], "it is not a regular file"),
+        (["--seed", "-1"], "seed"),
+    ],
+)
+def test_what_cannot_be_served_is_explained_without_a_traceback(options, told, tmp_path):
+    command = [sys.executable, "-m", "workbook", "serve", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=30)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
