@@ -100,9 +100,11 @@ def test_a_person_is_asked_nothing_and_nothing_leaves_the_machine(address):
         page = browser.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.goto(address)
+        # keys that come before the kernel is there may be lost while JupyterLab still lays out its page
+        page.get_by_text("Python 3 | Idle").wait_for(timeout=60_000)
         page.locator(".jp-Notebook .jp-Cell").first.click(timeout=60_000)
         page.keyboard.press("Shift+Enter")
-        page.wait_for_selector(".jp-OutputArea-output", timeout=30_000)
+        page.wait_for_selector(".jp-OutputArea-output", timeout=60_000)
         page.wait_for_timeout(1500)
         assert sys.executable in page.locator(".jp-OutputArea-output").first.inner_text()
         assert page.locator(".Toastify__toast").count() == 0
