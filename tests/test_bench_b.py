@@ -573,3 +573,11 @@ def test_a_wrong_argument_says_what_is_allowed(name):
     with pytest.raises(ParameterError) as caught:
         make()
     assert told in str(caught.value)
+
+
+def test_what_the_app_does_of_our_choice_is_shown_as_assumed_and_what_the_document_says_is_not():
+    trace = BenchB(B_LATER).walk()
+    shown = {line.label: line.rules for line in sequence(trace).lines}
+    assert shown["disables Add"][-1] == "assumed"
+    assert shown["shows “Added to Wallet”"] == ("B-FIN-2",)
+    assert {record.source for record in trace} == {"spec", "assumed"}

@@ -43,7 +43,8 @@ def test_they_would_be_told_apart(monkeypatch):
 def test_a_plan_in_one_call():
     estimate = plan_for(0.3, 2.0, cards=1, calls=1000)
     assert (estimate.plan.cards, estimate.calls, estimate.plan.timeout) == (1, 1000, None)
-    assert plan_for(0.3, 2.0, 2, "concurrent", 5.0, 1000).plan.gets == "concurrent"
+    assert plan_for(0.3, 2.0, 2, "concurrent", 5.0, calls=1000).plan.gets == "concurrent"
+    assert plan_for(0.3, 2.0, 2, timeout=1.0, retries=2, calls=1000).plan.retries == 2
 
 
 @pytest.mark.parametrize("values", [{"cards": 0}, {"gets": "at once"}, {"median": -1}, {"timeout": 0}, {"calls": 0}])

@@ -41,6 +41,7 @@ def test_a_record_as_plain_values():
         "rules": ["API-1"],
         "attempt": 2,
         "deprecated": True,
+        "source": "spec",
     }
 
 
@@ -103,7 +104,23 @@ def test_lines_are_json_objects_with_their_keys_in_one_order():
     keys = [list(json.loads(line)) for line in lines]
     assert (
         keys
-        == [["at", "kind", "from", "to", "name", "values", "before", "after", "rules", "attempt", "deprecated"]] * 2
+        == [
+            [
+                "at",
+                "kind",
+                "from",
+                "to",
+                "name",
+                "values",
+                "before",
+                "after",
+                "rules",
+                "attempt",
+                "deprecated",
+                "source",
+            ]
+        ]
+        * 2
     )
     assert "ü" in lines[0]
     assert Trace().to_jsonl() == ""
@@ -135,7 +152,19 @@ def test_a_frame_has_one_row_a_record_and_no_opaque_data():
     trace = Bench().walk()
     frame = trace.to_frame()
     assert len(frame) == len(trace)
-    assert [*frame.columns] == ["at", "kind", "from", "to", "name", "before", "after", "rules", "attempt", "deprecated"]
+    assert [*frame.columns] == [
+        "at",
+        "kind",
+        "from",
+        "to",
+        "name",
+        "before",
+        "after",
+        "rules",
+        "attempt",
+        "deprecated",
+        "source",
+    ]
     assert frame["name"].tolist() == [one.name for one in trace]
     assert frame["rules"].iloc[0] == "FLOW-1 FLOW-2 FLOW-4 API-10"
     assert len(Trace().to_frame()) == 0

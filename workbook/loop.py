@@ -98,9 +98,10 @@ class Loop:
             return
         self.state = step.state
         self._attempt += isinstance(event, self.begins)
-        self._record(Kind.EVENT, event, before, step.row.rules, deprecated=step.row.deprecated)
+        row = step.row
+        self._record(Kind.EVENT, event, before, row.rules, deprecated=row.deprecated, source=row.source)
         for command in step.commands:
-            self._record(Kind.COMMAND, command, self.state, command.rules or step.row.rules)
+            self._record(Kind.COMMAND, command, self.state, command.rules or row.rules, source=row.source)
             self._carry_out(command, event)
 
     def _carry_out(self, command: Command, event: Event) -> None:
@@ -119,10 +120,17 @@ class Loop:
         self._clock.after(0.0, event)
 
     def _record(
-        self, kind: Kind, message: Any, before: StrEnum, rules: tuple[str, ...], *, deprecated: bool = False
+        self,
+        kind: Kind,
+        message: Any,
+        before: StrEnum,
+        rules: tuple[str, ...],
+        *,
+        deprecated: bool = False,
+        source: str = "spec",
     ) -> None:
         now, after = self._clock.now, self.state
-        self.trace.append(Record(now, kind, message, before, after, rules, self._attempt, deprecated))
+        self.trace.append(Record(now, kind, message, before, after, rules, self._attempt, deprecated, source))
 
 
 def together(*loops: Loop) -> None:

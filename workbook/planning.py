@@ -31,6 +31,7 @@ def plan_for(  # noqa: PLR0917  # one choice each, in the order of the sentence
     cards: int = 10,
     gets: str = "one by one",
     timeout: float | None = None,
+    retries: int = 0,
     calls: int = 200_000,
 ) -> Estimate:
     """The chance to miss 20 s with these figures (X-ENTRIES-3).
@@ -41,6 +42,7 @@ def plan_for(  # noqa: PLR0917  # one choice each, in the order of the sentence
         cards: how many GETs a call makes (API-12).
         gets: `one by one` or `concurrent`.
         timeout: seconds after which a GET is given up; None waits for ever.
+        retries: how often a GET that was given up is made again.
         calls: how many calls to simulate.
 
     Raises:
@@ -49,7 +51,7 @@ def plan_for(  # noqa: PLR0917  # one choice each, in the order of the sentence
     from workbook.timing.distribution import LogNormal  # noqa: PLC0415  # numpy
     from workbook.timing.planner import Plan  # noqa: PLC0415  # numpy
 
-    return Plan(LogNormal(median, p99), cards=cards, gets=gets, timeout=timeout).simulate(calls)
+    return Plan(LogNormal(median, p99), cards=cards, gets=gets, timeout=timeout, retries=retries).simulate(calls)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class Record(NamedTuple):
         rules: the ids of the rules that this step rests on.
         attempt: which tap it belongs to, counted from 1; 0 before the first.
         deprecated: True when the row it used is deprecated in this variant.
+        source: where the row it used is known from; `spec` is the document, `assumed` our choice.
     """
 
     at: float
@@ -61,6 +62,7 @@ class Record(NamedTuple):
     rules: tuple[str, ...]
     attempt: int = 0
     deprecated: bool = False
+    source: str = "spec"
 
     @property
     def name(self) -> str:
@@ -86,6 +88,7 @@ class Record(NamedTuple):
             "rules": list(self.rules),
             "attempt": self.attempt,
             "deprecated": self.deprecated,
+            "source": self.source,
         }
 
 
@@ -169,5 +172,5 @@ class Trace:
         import pandas as pd  # noqa: PLC0415  # heavy, and absent in a browser kernel
 
         rows = [record.as_dict() | {"rules": " ".join(record.rules)} for record in self._records]
-        columns = ["at", "kind", "from", "to", "name", "before", "after", "rules", "attempt", "deprecated"]
+        columns = ["at", "kind", "from", "to", "name", "before", "after", "rules", "attempt", "deprecated", "source"]
         return pd.DataFrame(rows, columns=columns)

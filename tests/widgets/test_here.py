@@ -23,3 +23,9 @@ def test_the_figures_are_in_the_live_widget():
     assert "application/vnd.jupyter.widget-view+json" in shown._repr_mimebundle_()
     assert "median 10 ms" in shown.widget().value
     assert NOT_STORED in shown.widget().value
+
+
+def test_the_figures_come_with_their_picture_and_its_text():
+    value = here(10_000_000).widget().value
+    assert value.count("data:image/svg+xml;base64,") == 1
+    assert "Durations: status(), measured here" in value

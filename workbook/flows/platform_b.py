@@ -7,8 +7,10 @@ delegate's `provision` takes one value before and two after. All else is the sam
 Phone and watch hold their own cards. So an answer of true after a success is no contradiction: the card may be on
 one of the two only, and the button stays for the other.
 
-Rows marked `assumed` are ours: what an app does after a failure, and that it asks once more after a success, the
-document leaves open. The time limit of the delegate is public knowledge of the wallet platform (`wallet`).
+Rows marked `assumed` are ours, and a row is as soon as one of its commands is: what an app does after a failure, that
+it asks once more after a success, that the button is disabled meanwhile (platform A's rule, A-BTN-1), and which of the
+two labels it shows when, the document leaves open. The time limit of the delegate is public knowledge of the wallet
+platform (`wallet`).
 """
 
 from __future__ import annotations
@@ -90,19 +92,20 @@ CHECK_LATER: Rows = (
 
 ANSWER: Rows = (
     *row(S.CHECKING, m.CanAddCard, S.READY, m.ShowButton, rules="B-CAN-1 B-CAN-2"),
-    *row(S.CHECKING, m.CannotAddCard, S.IN_WALLET, m.HideButton, m.ShowAvailable, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
+    *row(S.CHECKING, m.CannotAddCard, S.IN_WALLET, m.HideButton, m.ShowAvailable,
+         rules="B-CAN-1 B-CAN-2 B-CAN-3", source="assumed"),
     *row(S.CONFIRMING, m.CanAddCard, S.STILL_OFFERED, m.ShowButton, rules="B-CAN-1 B-CAN-2 B-CAN-3", source="assumed"),
     *row(S.CONFIRMING, m.CannotAddCard, S.IN_WALLET, m.HideButton, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
-)
+)  # fmt: skip
 """True shows the button, false hides it: the card is there already, on the phone or on the watch."""
 
 START: Rows = (
-    *row(S.READY, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="FLOW-3 B-START-1"),
+    *row(S.READY, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="FLOW-3 B-START-1", source="assumed"),
     *row((S.FAILED, S.STILL_OFFERED), m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp,
          rules="B-START-1", source="assumed"),
     *row(S.TAPPED, m.StartCalled, S.STARTING, m.Start, rules="FLOW-3 B-START-1"),
     *row(S.STARTING, m.StartThrew, S.FAILED, m.EnableButton, m.TellFailure, rules="B-START-1", source="assumed"),
-    *row(S.STARTING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1"),
+    *row(S.STARTING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1", source="assumed"),
     *row(S.STARTING, m.FinishedWithNeither, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1",
          source="assumed"),
 )  # fmt: skip
@@ -126,7 +129,8 @@ FINISH: Rows = (
     *row(S.POSTING, m.DelegateTimeSpent, S.TOO_LATE, m.GiveUp, rules="B-DEL-3", source="wallet"),
     *row(S.TOO_LATE, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1", source="wallet"),
     *row(S.PROVISIONING, m.FinishedWithPass, S.ADDED, m.ShowAdded, m.HandToApp, rules="FLOW-3 B-FIN-1 B-FIN-2"),
-    *row(S.PROVISIONING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1"),
+    *row(S.PROVISIONING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1",
+         source="assumed"),
     *row(S.PROVISIONING, m.FinishedWithNeither, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1",
          source="assumed"),
 )  # fmt: skip

@@ -159,11 +159,20 @@ def _line(record: Record, wording: Wording) -> Line:
         message.receiver,
         f"note: {detail}" if note else label(record),
         "" if note else detail,
-        tuple(map(clean, record.rules)),
+        tuple(map(clean, _rests_on(record))),
         record.attempt,
         record.deprecated,
         BUTTONS.get(type(message), "") if record.kind is Kind.COMMAND else "",
     )
+
+
+def _rests_on(record: Record) -> tuple[str, ...]:
+    """The rules, and the source of what is done where it is not the document that says so.
+
+    An event bears no source: what came is what the document names, and only the answer to it may be ours.
+    """
+    ours = record.kind is Kind.COMMAND and record.source != "spec"
+    return (*record.rules, record.source) if ours else record.rules
 
 
 def _shape(record: Record) -> Shape:

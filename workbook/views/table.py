@@ -19,7 +19,11 @@ TABLE = f"border-collapse:collapse;color:{INK};margin:0.3em 0"
 CELL = "text-align:left;vertical-align:top;padding:0.25em 0.9em 0.25em 0"
 LINE = f"border-bottom:{EDGE}"
 TITLE = "font-weight:600;text-align:left;padding:0.25em 0"
-PRE = f"color:{INK};font-family:monospace;line-height:1.3;white-space:pre-wrap;overflow-wrap:anywhere;margin:0.3em 0"
+# word-break: JupyterLab would break words wherever a line is full
+PRE = (
+    f"color:{INK};font-family:monospace;line-height:1.3;white-space:pre-wrap;overflow-wrap:anywhere;"
+    "word-break:normal;margin:0.3em 0"
+)
 WIDEST = 110
 """How wide a table's text form may become, in characters."""
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from workbook.views.markup import joined
+from workbook.views.durations import durations
+from workbook.views.markup import joined, tag, trusted
 from workbook.views.table import paragraph, preformatted
 
 if TYPE_CHECKING:
@@ -38,5 +39,8 @@ class Here:
         return live | {"text/plain": repr(self), "text/html": str(paragraph(repr(self)))}
 
     def widget(self) -> Any:
-        """The figures, as an ipywidgets HTML."""
-        return ipywidgets.HTML(str(joined(preformatted(repr(self.timing)), paragraph(NOT_STORED))))
+        """The figures and their picture, as an ipywidgets HTML."""
+        measured = self.timing.measurement
+        picture = durations(f"{measured.call}(), measured here", measured.judgements)
+        shown = joined(preformatted(repr(self.timing)), trusted(picture.html()), paragraph(NOT_STORED))
+        return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))
