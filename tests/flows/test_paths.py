@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from vocabulary import VARIANTS, sample
+from vocabulary import VARIANTS, routes, sample
 
 from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY, FINAL, State
@@ -12,17 +12,6 @@ from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 S = State
 LOOPS = {(S.READY, "CanProvisionCalled")} | {(state, "AddTapped") for state in BUSY}
 """The only rows that lead back to where the same attempt has been: asking again, and taps without a guard."""
-
-
-def routes(machine, state, walked=()):
-    """Every way from `state` to the next final state that visits no state twice."""
-    if walked and state in machine.final:
-        yield walked
-        return
-    been = {r.state for r in walked} | {state}
-    for r in machine.rows:
-        if r.state == state and (r.to not in been or (r.to in machine.final and r.to != state)):
-            yield from routes(machine, r.to, (*walked, r))
 
 
 @pytest.mark.parametrize("name", VARIANTS)

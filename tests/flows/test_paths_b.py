@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from vocabulary import IN_APP_B, sample
+from vocabulary import IN_APP_B, routes, sample
 
 from workbook.flows import messages as m
 from workbook.flows.platform_b import BUSY, FINAL, OPEN_AGAIN, State
@@ -58,20 +58,9 @@ def test_the_paths_of_each_variant_are_counted_by_their_ends(variant, ends):
     assert Counter(path[-1].to for path in variant.machine.paths()) == ends
 
 
-def onward(machine, state, walked=()):
-    """Every way from `state` to the next final state that visits no state twice."""
-    if walked and state in machine.final:
-        yield walked
-        return
-    been = {row.state for row in walked} | {state}
-    for row in machine.rows:
-        if row.state == state and (row.to not in been or (row.to in machine.final and row.to != state)):
-            yield from onward(machine, row.to, (*walked, row))
-
-
 def test_every_row_is_on_some_path_or_leaves_a_final_state_or_is_a_named_loop(machine):
     starts = [machine.initial, *sorted(machine.final)]
-    on_a_path = {row for start in starts for path in onward(machine, start) for row in path}
+    on_a_path = {row for start in starts for path in routes(machine, start) for row in path}
     leaves = {row for row in machine.rows if row.state in machine.final}
     rest = {(row.state, row.event) for row in machine.rows if row not in on_a_path | leaves}
     assert rest == {loop for loop in LOOPS if loop in {(row.state, row.event) for row in machine.rows}}

@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from vocabulary import EXTENSIONS, sample
+from vocabulary import EXTENSIONS, routes, sample
 
 from workbook.flows import messages as m
 from workbook.flows.extension import FINAL, State
@@ -29,17 +29,6 @@ LOOPS = LATE | {
 """The only rows that lead back to where they begin: what comes late, and card art, which is asked for card by card."""
 
 EACH = pytest.mark.parametrize("name", EXTENSIONS)
-
-
-def routes(machine, state, walked=()):
-    """Every way from `state` to the next place where the wallet rests, without a loop."""
-    if walked and state in machine.final:
-        yield walked
-        return
-    been = {r.state for r in walked} | {state}
-    for r in machine.rows:
-        if r.state == state and r.to != state and (r.to not in been or r.to in machine.final):
-            yield from routes(machine, r.to, (*walked, r))
 
 
 def every_route(machine):

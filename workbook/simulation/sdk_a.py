@@ -13,16 +13,15 @@ from workbook.api.opaque import SdkOutput
 from workbook.flows import messages as m
 from workbook.simulation.device import NOT_ALLOWLISTED, Device
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.stand_in import StandIn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from workbook.flows.messages import Command, Event
+    from workbook.flows.messages import Event
 
     Reply = tuple[float, Event]
 
 
-class SdkA:
+class SdkA(StandIn):
     """One cardProvisioning instance on one device.
 
     Attributes:
@@ -33,14 +32,12 @@ class SdkA:
 
     def __init__(self, device: Device, seal: Seal, *, api_error: bool) -> None:
         self.device = device
-        self.attempt = 0
-        self.seen: Callable[[Event], None] = lambda _event: None
         self._seal = seal
         self._api_error = api_error
         self._payment_instrument_id = ""
         self._activation = 0
         self._used: set[str] = set()
-        self._answers = {
+        answers = {
             m.CreateProvisioning: self._create,
             m.AskCanProvision: self._can_provision,
             m.CreateSdkOutput: self._create_sdk_output,
@@ -49,15 +46,7 @@ class SdkA:
             m.ReturnOpc: self._provision,
             m.ReturnNoOpc: self._no_opc,
         }
-
-    @property
-    def commands(self) -> tuple[type[Command], ...]:
-        """The commands that this stand-in carries out."""
-        return tuple(self._answers)
-
-    def answer(self, command: Command) -> Reply:
-        """The outcome and how many seconds it takes."""
-        return self._answers[type(command)](command)
+        super().__init__(answers)
 
     def _create(self, command: Any) -> Reply:
         return self.device.latencies.create, self._created(_text(command.sdk_input))

@@ -14,11 +14,10 @@ from workbook.api.opaque import SdkOutput
 from workbook.flows import messages as m
 from workbook.simulation.phone import NOTHING, THROWN_BY_START, Phone
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.stand_in import StandIn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from workbook.flows.messages import Command, Event
+    from workbook.flows.messages import Event
 
     Reply = tuple[float, Event]
 
@@ -31,7 +30,7 @@ BEFORE_THE_DELEGATE = {
 TEXT = "it is text, and platform B takes the bytes: decode the base64 of the JSON once (API-8)"
 
 
-class SdkB:
+class SdkB(StandIn):
     """One ProvisioningService on one phone.
 
     Attributes:
@@ -41,12 +40,10 @@ class SdkB:
 
     def __init__(self, phone: Phone, *, later: bool) -> None:
         self.phone = phone
-        self.attempt = 0
         self.payment_instrument_id = ""
-        self.seen: Callable[[Event], None] = lambda _event: None
         self._seal = Seal(phone.seed)
         self._later = later
-        self._answers = {
+        answers = {
             m.CreateService: self._create,
             m.ActivateWatch: self._activate,
             m.AskCanAddCard: self._can_add_card,
@@ -56,15 +53,7 @@ class SdkB:
             m.ReturnNil: self._no_sdk_input,
             m.GiveUp: self._given_up,
         }
-
-    @property
-    def commands(self) -> tuple[type[Command], ...]:
-        """The commands that this stand-in carries out."""
-        return tuple(self._answers)
-
-    def answer(self, command: Command) -> Reply:
-        """The outcome and how many seconds it takes."""
-        return self._answers[type(command)](command)
+        super().__init__(answers)
 
     def _create(self, command: Any) -> Reply:
         return self.phone.waits.service, self._created(command.sdk_input)
