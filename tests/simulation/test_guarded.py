@@ -83,6 +83,11 @@ def answered(address, *pieces, every=0.0):
             return b""
 
 
+def given_up(told, status):
+    """Refused with this status, or closed so soon after it that a peer who goes on sending sees only the reset."""
+    return told == b"" or told.startswith(b"HTTP/1.1 " + status)
+
+
 def head(*lines):
     return b"\r\n".join((b"POST / HTTP/1.1", b"host: localhost", *lines, b"", b""))
 
@@ -111,7 +116,7 @@ def test_a_head_that_is_too_large_is_refused(patient, lines):
 
 def test_a_header_without_an_end_is_given_up_before_it_fills_the_memory(patient):
     pieces = [b"GET / HTTP/1.1\r\nx: ", *[b"y" * 20_000] * 10]
-    assert answered(patient, *pieces, every=0.01).startswith((b"HTTP/1.1 431 ", b""))
+    assert given_up(answered(patient, *pieces, every=0.01), b"431")
     with socket.create_connection(patient, timeout=10) as peer, pytest.raises(OSError):  # noqa: PT012  # reset or closed
         peer.sendall(b"GET / HTTP/1.1\r\nx: ")
         for _ in range(1000):
@@ -125,7 +130,7 @@ def test_a_request_line_that_is_too_long_is_refused(patient):
 
 def test_a_request_that_arrives_a_byte_at_a_time_is_given_up(impatient):
     slow = [bytes([one]) for one in head(b"content-length: 0")]
-    assert answered(impatient, *slow, every=SOON / 10).startswith((b"HTTP/1.1 408 ", b""))
+    assert given_up(answered(impatient, *slow, every=SOON / 10), b"408")
     assert answered(impatient, slow[0], every=SOON * 1.5).startswith(b"HTTP/1.1 408 ")
 
 
