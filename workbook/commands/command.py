@@ -1,7 +1,7 @@
 """What every subcommand shares: its parser, and how it ends when it is interrupted.
 
-The modules here import only the standard library, so `workbook --help` answers at once; a handler imports what it carries
-out when it is called.
+The modules here import only the standard library, so `workbook --help` answers at once; a handler imports the rest when
+it is called.
 """
 
 from __future__ import annotations
