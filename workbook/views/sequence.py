@@ -140,12 +140,13 @@ class Sequence(View):
 def sequence(trace: Trace) -> Sequence:
     """The sequence diagram of a trace."""
     wording = Wording()
-    lines = tuple(_line(record, wording) for record in trace if _drawn(record))
+    lines = tuple(_line(record, wording) for record in trace if drawn(record))
     present = {actor for line in lines for actor in (line.sender, line.receiver)}
     return Sequence(clean(trace.title), tuple(actor for actor in Actor if actor in present), lines)
 
 
-def _drawn(record: Record) -> bool:
+def drawn(record: Record) -> bool:
+    """Whether the record is a line of the diagram."""
     return record.message.arrow or record.kind is Kind.REFUSED
 
 

@@ -1,0 +1,222 @@
+"""A stage: a run that somebody plays by hand, one act after the other.
+
+A play is a pure function of its script. Each act says when it was done, in virtual seconds; whoever acts once more adds
+an act, and the whole is played again from the beginning, which takes milliseconds. So nothing has to be kept between
+two acts but the script: a panel can be shown twice, reopened, or copied as a call, and the same script gives the same
+film to the byte. What had happened before an act stays as it was, because the act comes after it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from workbook.bench import Bench
+from workbook.bench_b import BenchB
+from workbook.checks import check
+from workbook.errors import ParameterError, did_you_mean
+from workbook.extension.host import ExtensionHost
+from workbook.extension.mistakes import AUTHORIZATIONS
+from workbook.flows import messages as m
+from workbook.flows.variants import VARIANTS
+from workbook.flows.variants_b import SURFACES, VARIANTS_B
+from workbook.parameters import quoted
+from workbook.scenes import DEVICES
+from workbook.scenes_b import PHONES, WALLETS, opened_phone
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.film import film
+from workbook.views.screen import Screen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from workbook.checks import Finding
+    from workbook.loop import Loop
+    from workbook.views.film import Film
+
+REACTION = 0.1
+"""Seconds from what a cardholder sees to the finger on the glass (assumed)."""
+
+MOST_ACTS = 40
+"""How many acts a script holds at most: far more than any lesson needs, and still played in a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing that the cardholder does.
+
+    Attributes:
+        name: one of `ACTS`.
+        at: when, in virtual seconds since the run began.
+        value: what it is done to, such as the identifier of a pass entry.
+
+    Raises:
+        ParameterError: there is no such act.
+    """
+
+    name: str
+    at: float
+    value: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name not in ACTS:
+            raise ParameterError(f"No act {quoted(self.name)}. {did_you_mean(str(self.name), ACTS)}")
+
+    def event(self) -> m.Event | None:
+        """What it is to a table; None for an act that only lets the run go on."""
+        return ACTS[self.name](self.value)
+
+
+ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
+    "open": m.Opened,
+    "tap": lambda _value: m.AddTapped(),
+    "look": lambda _value: m.IssuerListOpened(),
+    "choose app": lambda _value: m.IssuerChosen(),
+    "choose card": m.EntryChosen,
+    "confirm": lambda _value: None,
+    "cancel": lambda _value: None,
+}
+"""What a cardholder can do, and the event that it is."""
+
+DECISIONS = ("confirm", "cancel")
+"""What the authorization UI waits for: until then nothing of what follows is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Everything that a play depends on.
+
+    Attributes:
+        flow: one of `FLOWS`.
+        variant: one of the flow's variants; empty for its latest.
+        phone: one of the flow's phones; empty for its first.
+        card: the payment instrument.
+        guarded: False plays an app that does not disable its button (A-BTN-1); platform A only.
+        surface: where the wallet app runs, `phone` or `watch`.
+        acts: what was done, in order.
+
+    Raises:
+        ParameterError: nothing has this name.
+    """
+
+    flow: str = "platform A"
+    variant: str = ""
+    phone: str = ""
+    card: str = INSTRUMENT_IDS[0]
+    guarded: bool = True
+    surface: str = SURFACES[0]
+    acts: tuple[Act, ...] = ()
+
+    def __post_init__(self) -> None:
+        flow = _one_of("flow", self.flow, FLOWS)
+        _one_of("variant", self.variant or flow.latest, flow.variants)
+        _one_of("phone", self.phone or flow.first_phone, flow.phones)
+        _one_of("card", self.card, INSTRUMENT_IDS)
+        _one_of("surface", self.surface, SURFACES)
+        if len(self.acts) > MOST_ACTS:
+            raise ParameterError(f"A script holds {MOST_ACTS} acts at most. Begin again.")
+
+    def then(self, name: str, at: float, value: str = "") -> Script:
+        """The same script with one more act."""
+        return replace(self, acts=(*self.acts, Act(name, at, value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """What came of a script.
+
+    Attributes:
+        script: what was played.
+        film: what was seen.
+        findings: what the checks make of it.
+    """
+
+    script: Script
+    film: Film
+    findings: tuple[Finding, ...]
+
+
+def play(script: Script) -> Play:
+    """Play a script from its beginning to the moment at which nothing is due."""
+    loop, screen, first = FLOWS[script.flow].stage(script)
+    for act in (first, *script.acts):
+        if (event := act.event()) is not None:
+            loop.soon(event, act.at)
+    loop.run()
+    shown = film(loop.trace, loop.machine, screen)
+    if not any(act.name in DECISIONS for act in script.acts):
+        shown = shown.until(m.AuthorizationUiShown)
+    return Play(script, shown, tuple(check(loop.trace)))
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One of the ways to add a card.
+
+    Attributes:
+        variants: its variants by name, the latest last.
+        phones: its phones by name, the ordinary one first.
+        stage: builds the run that a script asks for, what is seen before it, and the act that opens it.
+    """
+
+    variants: Mapping[str, Any]
+    phones: Mapping[str, Any]
+    stage: Callable[[Script], tuple[Loop, Screen, Act]]
+
+    @property
+    def latest(self) -> str:
+        """The name of the latest variant."""
+        return list(self.variants)[-1]
+
+    @property
+    def first_phone(self) -> str:
+        """The name of the ordinary phone."""
+        return next(iter(self.phones))
+
+
+def _platform_a(script: Script) -> tuple[Loop, Screen, Act]:
+    flow = FLOWS[script.flow]
+    variant = replace(flow.variants[script.variant or flow.latest], guarded=script.guarded)
+    device = flow.phones[script.phone or flow.first_phone]()
+    bench = Bench(variant, script.card, device=device)
+    return bench, Screen(on_phone=frozenset(device.cards)), Act("open", 0.0, script.card)
+
+
+def _platform_b(script: Script) -> tuple[Loop, Screen, Act]:
+    flow = FLOWS[script.flow]
+    phone = flow.phones[script.phone or flow.first_phone]()
+    bench = BenchB(flow.variants[script.variant or flow.latest], script.card, phone=phone)
+    return bench, _held(phone), Act("open", 0.0, script.card)
+
+
+def _wallet(script: Script) -> tuple[Loop, Screen, Act]:
+    flow = FLOWS[script.flow]
+    phone = opened_phone(script.phone or flow.first_phone)
+    refused = any(act.name == "cancel" for act in script.acts)
+    host = ExtensionHost(
+        variant=flow.variants[script.variant or flow.latest],
+        surface=script.surface,
+        phone=phone,
+        authorization=AUTHORIZATIONS["refuses" if refused else "lets the cardholder in"],
+    )
+    return host, replace(_held(phone), surface=script.surface), Act("look", 0.0)
+
+
+def _held(phone: Any) -> Screen:
+    watch = None if phone.watch is None else frozenset(phone.watch.cards)
+    return Screen(on_phone=frozenset(phone.cards), on_watch=watch)
+
+
+FLOWS: Mapping[str, Flow] = {
+    "platform A": Flow(VARIANTS, DEVICES, _platform_a),
+    "platform B": Flow(VARIANTS_B, PHONES, _platform_b),
+    "from the wallet": Flow(VARIANTS_B, WALLETS, _wallet),
+}
+"""The ways to add a card."""
+
+
+def _one_of(what: str, value: object, allowed: Iterable[str]) -> Any:
+    names = tuple(allowed)
+    if not isinstance(value, str) or value not in names:
+        raise ParameterError(f"No {what} {quoted(value)}. {did_you_mean(str(value), names)}")
+    return FLOWS[value] if what == "flow" else value
