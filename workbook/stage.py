@@ -9,6 +9,7 @@ film to the byte. What had happened before an act stays as it was, because the a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from workbook.bench import Bench
@@ -51,7 +52,7 @@ class Act:
         value: what it is done to, such as the identifier of a pass entry.
 
     Raises:
-        ParameterError: there is no such act.
+        ParameterError: there is no such act, or its moment is no number of seconds.
     """
 
     name: str
@@ -61,6 +62,9 @@ class Act:
     def __post_init__(self) -> None:
         if self.name not in ACTS:
             raise ParameterError(f"No act {quoted(self.name)}. {did_you_mean(str(self.name), ACTS)}")
+        number = isinstance(self.at, int | float) and not isinstance(self.at, bool)
+        if not number or not isfinite(self.at) or self.at < 0:
+            raise ParameterError(f"An act's moment is {quoted(self.at)}; allowed: a number of seconds, 0 or more.")
 
     def event(self) -> m.Event | None:
         """What it is to a table; None for an act that only lets the run go on."""
