@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from workbook.runner.render import clean_environment, exit_code, render, with_ids
+from workbook.runner.render import clean_environment, exit_code, render
 
 NOISY = """
 import os, sys
@@ -86,9 +86,3 @@ def test_the_environment_of_a_rendering_is_nobodys():
     cleaned = clean_environment({"PATH": "p", "WORKBOOK_API_KEY": "k", "PYTHONHASHSEED": "random"})
     assert cleaned == {"PATH": "p", "PYTHONHASHSEED": "0"}
     assert "PYTHONHASHSEED" in clean_environment(os.environ)
-
-
-def test_ids_are_kept_or_numbered():
-    cells = [{"id": "own"}, {}, {"id": ""}, {"id": "cell-03"}]
-    ids = [cell["id"] for cell in with_ids({"cells": cells})["cells"]]
-    assert ids == ["own", "cell-02", "cell-03-2", "cell-03"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -11,11 +10,12 @@ from workbook.errors import ConfigurationError
 from workbook.runner.execute import one_line
 from workbook.runner.files import write_whole
 from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
+from workbook.runner.notebook import read, without_widgets
 from workbook.runner.outcome import beginning
 from workbook.runner.scrub import Scrubber
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from workbook.runner.kernel import Kernel
@@ -24,7 +24,6 @@ METADATA: Final = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": KERNEL_NAME},
     "language_info": {"name": "python"},
 }
-WIDGET_VIEW: Final = "application/vnd.jupyter.widget-view+json"
 _PER_RUN: Final = frozenset({"execution", "papermill", "ExecuteTime", "trusted"})
 
 
@@ -96,11 +95,7 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
     """
     import nbformat  # noqa: PLC0415  # 0.8 s
 
-    try:
-        spelled = json.dumps(with_ids(json.loads(stored)))
-        notebook = nbformat.reads(spelled, as_version=4)  # type: ignore[no-untyped-call]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ConfigurationError(f"not a notebook: {one_line(str(error))}") from error
+    notebook = read(stored)
     _execute(notebook, directory, fleet, limit)
     text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
     if Scrubber.of_environment(os.environ).found_in(text):
@@ -153,24 +148,6 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
     return kept | {"PYTHONHASHSEED": "0"}
 
 
-def with_ids(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with an id on every cell: its own, or `cell-01` for the first, and so on."""
-    taken = {cell.get("id") for cell in notebook["cells"]}
-    cells = []
-    for number, cell in enumerate(notebook["cells"], 1):
-        free = (name for name in _names(number) if name not in taken)
-        cells.append(cell if cell.get("id") else cell | {"id": next(free)})
-    return notebook | {"cells": cells, "nbformat": 4, "nbformat_minor": 5}
-
-
-def _names(number: int) -> Iterator[str]:
-    yield f"cell-{number:02}"
-    again = 1
-    while True:
-        again += 1
-        yield f"cell-{number:02}-{again}"
-
-
 def settled(notebook: Any) -> Any:
     """The executed notebook without anything that a further run would change."""
     notebook.metadata = type(notebook.metadata)(METADATA)
@@ -182,17 +159,11 @@ def settled(notebook: Any) -> Any:
             ran = bool(cell.source.strip())
             count += ran
             cell.execution_count = count if ran else None
-            cell.outputs = [_output(output, count) for output in cell.outputs if _shows(output)] if ran else []
+            cell.outputs = [_output(output, count) for output in without_widgets(cell.outputs)] if ran else []
     return notebook
 
 
-def _shows(output: Any) -> bool:
-    return "data" not in output or bool(output.data.keys() - {WIDGET_VIEW})
-
-
 def _output(output: Any, count: int) -> Any:
-    if "data" in output:
-        output.data.pop(WIDGET_VIEW, None)
     if "execution_count" in output:
         output.execution_count = count
     return output

@@ -1,0 +1,137 @@
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from workbook import cli
+from workbook.errors import ConfigurationError
+from workbook.runner.export import POLICY, export, page
+from workbook.views.palette import contrast
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+STYLE = (ROOT / "workbook/runner/export.css").read_text()
+CANARY = "canary-0123456789"
+
+
+class Parts(HTMLParser):
+    """Every element of a page, and every address in it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attributes if name in ("src", "href", "action", "data")]
+
+
+def written(tmp_path, *cells, name="a"):
+    path = tmp_path / f"{name}.ipynb"
+    path.write_text(json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    return path
+
+
+def words(text):
+    return {"cell_type": "markdown", "id": "w", "metadata": {}, "source": text}
+
+
+def code(*bundles, source="show()"):
+    outputs = [{"output_type": "display_data", "metadata": {}, "data": data} for data in bundles]
+    return {
+        "cell_type": "code",
+        "execution_count": 1,
+        "id": "c",
+        "metadata": {},
+        "outputs": outputs,
+        "source": source,
+    }
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_page_needs_nothing_but_itself(path):
+    text = page(path)
+    parts = Parts(text)
+    assert text.count(f'http-equiv="Content-Security-Policy" content="{POLICY}"') == 1
+    assert not {"script", "link", "iframe", "object", "embed", "form", "base"} & set(parts.tags)
+    assert all(address.startswith(("data:image/svg+xml;base64,", "#", "https://")) for address in parts.addresses)
+    assert "url(" not in text
+    assert "@import" not in text
+    assert page(path) == text
+
+
+def test_the_heading_is_the_title_and_markup_in_it_stays_text(tmp_path):
+    text = page(written(tmp_path, words("# Cards & <b>keys</b>\n\nwords"), code({"text/plain": "7"})))
+    assert "<title>Cards &amp; &lt;b&gt;keys&lt;/b&gt;</title>" in text
+    assert "<title>plain</title>" in page(written(tmp_path, words("no heading"), name="plain"))
+
+
+def test_a_live_view_is_left_out_and_its_snapshot_stays(tmp_path):
+    live = {"application/vnd.jupyter.widget-view+json": {"model_id": "m"}}
+    text = page(written(tmp_path, code(live | {"text/plain": "plain", "text/html": "<p>the snapshot</p>"}, live)))
+    assert "<p>the snapshot</p>" in text
+    assert "model_id" not in text
+    assert "widget-view" not in text
+
+
+def test_a_notebook_that_was_never_run_is_refused(tmp_path):
+    path = written(tmp_path, words("# A"), code())
+    with pytest.raises(ConfigurationError, match=r"a\.ipynb has nothing to show.*workbook render"):
+        page(path)
+
+
+@pytest.mark.parametrize("content", ["", "not json", "{}", '{"cells": 7}', "[]", "\ud800"], ids=repr)
+def test_what_is_no_notebook_is_refused(content, tmp_path):
+    path = tmp_path / "a.ipynb"
+    path.write_bytes(content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(ConfigurationError, match=r"a\.ipynb is not a notebook that can be read"):
+        page(path)
+
+
+@pytest.mark.rule("REL-2")
+def test_a_page_with_the_key_in_it_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBOOK_API_KEY", CANARY)
+    path = written(tmp_path, code({"text/plain": f"key: {CANARY}"}))
+    with pytest.raises(ConfigurationError, match=r"The API key stands in a\.ipynb") as error:
+        export([path], tmp_path / "out")
+    assert CANARY not in str(error.value)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    path = written(tmp_path, code({"text/plain": "7"}))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigurationError, match="Cannot make the directory"):
+        export([path], tmp_path / "file" / "out")
+    (tmp_path / "out" / "a.html").mkdir(parents=True)
+    with pytest.raises(ConfigurationError, match="Cannot write"):
+        export([path], tmp_path / "out")
+
+
+def test_the_command_takes_names_and_files(tmp_path, capsys):
+    own = written(tmp_path, words("# Mine"), code({"text/plain": "7"}), name="mine")
+    assert cli.main(["export", "02", str(own), "--out", str(tmp_path / "out")]) == 0
+    names = sorted(Path(line).name for line in capsys.readouterr().out.splitlines())
+    assert names == sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert names == ["02_sdk_init_and_can_provision.html", "mine.html"]
+
+
+def test_a_file_that_is_not_there_is_explained(tmp_path, capsys):
+    assert cli.main(["export", "07_nothing.ipynb", "--out", str(tmp_path)]) == 2
+    assert "No notebook '07_nothing.ipynb'." in capsys.readouterr().err
+
+
+def _themes():
+    light, dark = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
+    colours = [dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", theme)) for theme in (light, dark)]
+    return {"light": colours[0], "dark": colours[1]}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("word", ["ink", "muted", "link", "keyword", "string", "number", "comment"])
+def test_every_word_can_be_read(theme, word):
+    colours = _themes()[theme]
+    assert min(contrast(colours[word], colours[ground]) for ground in ("ground", "box")) >= 4.5
