@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from workbook import cli
+from workbook.simulation.contracts import contract
+from workbook.simulation.openapi import document
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CANARY = "canary-0123456789"
-COMMANDS = ("lab", "serve", "sdk-output", "openapi", "run", "render", "doctor", "rules")
+COMMANDS = ("lab", "serve", "sdk-output", "openapi", "proxy", "drift", "run", "render", "doctor", "rules")
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +83,7 @@ def test_nothing_heavy_is_imported(word):
         (["lab", "--notebooks", "/nowhere"], "No notebooks"),
         (["rules", "A-CAN-99"], "No rule 'A-CAN-99'. Did you mean"),
         (["serve", "--port", "x"], "invalid int value: 'x'"),
+        (["openapi", "--profile", "feild"], "No profile 'feild'. Did you mean 'field'?"),
     ],
 )
 def test_a_wrong_word_is_one_line_and_exit_code_2(words, told, capsys):
@@ -108,6 +111,21 @@ def test_rules_are_printed(capsys):
     assert capsys.readouterr().out.startswith("A-CAN-1 (must): ")
     assert cli.main(["rules"]) == 0
     assert len(capsys.readouterr().out.splitlines()) > 50
+
+
+@pytest.mark.parametrize("profile", ["spec", "field"])
+def test_the_openapi_document_is_printed(profile, capsys):
+    for _ in range(2):
+        assert cli.main(["openapi", "--profile", profile]) == 0
+    told = capsys.readouterr().out
+    first = told[: len(told) // 2]
+    assert told == first * 2
+    assert json.loads(first) == document(contract(profile))
+
+
+def test_the_openapi_document_is_that_of_spec_unless_another_is_wanted(capsys):
+    assert cli.main(["openapi"]) == 0
+    assert json.loads(capsys.readouterr().out)["info"]["x-profile"] == "spec"
 
 
 def test_each_sdk_output_is_another_one(capsys):

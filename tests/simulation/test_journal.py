@@ -20,8 +20,9 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.fault_plan import FaultPlan, Planned
 from workbook.simulation.faults import fault
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
-from workbook.simulation.journal import EPOCH, Entry, Journal, Journaled, Match
-from workbook.simulation.journals import Journals
+from workbook.simulation.journal import EPOCH, Entry, Journal, Match
+from workbook.simulation.journaled import Journaled
+from workbook.simulation.journals import Journals, meant
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.wire import Ending, Wire
@@ -557,7 +558,7 @@ def test_waiting_finds_what_is_there_and_gives_up_when_the_time_is_over():
     assert journal.wait(Match("GET", after=1), 0).number == 2
     assert journal.wait(Match("POST"), 0) is None
     assert journal.wait(Match("POST"), 0.01) is None
-    assert journal._waiters == {}
+    assert len(journal._waiters) == 0
 
 
 def waiters(journal, count):
@@ -579,14 +580,14 @@ def test_a_waiting_thread_hears_of_the_next_fitting_request():
     for thread in threads:
         thread.join()
     assert [one.number for one in found] == [3, 3, 3]
-    assert journal._waiters == {}
+    assert len(journal._waiters) == 0
 
 
 def test_a_question_that_fails_is_its_askers_trouble():
     journal = exchanged(get())
     with pytest.raises(ZeroDivisionError):
         journal.wait(lambda one: 1 / 0, 1)
-    assert journal._waiters == {}
+    assert len(journal._waiters) == 0
     assert Journaled(Service(), journal).respond(get()).status == 200
 
 
@@ -608,7 +609,7 @@ def test_a_coroutine_waits_without_holding_up_the_loop():
         given_up.cancel()
         with pytest.raises(asyncio.CancelledError):
             await given_up
-        assert journal._waiters == {}
+        assert len(journal._waiters) == 0
         assert journaled.respond(get()).status == 200
 
     anyio.run(ask)
@@ -661,3 +662,83 @@ def test_a_world_that_is_made_again_keeps_its_journals_name_and_starts_empty():
     assert (journals["w1"] is journal, journal.count, [*journals]) == (True, 0, ["w1"])
     again.respond(get())
     assert journal.count == 1
+
+
+def test_a_name_from_before_a_restart_is_given_again_and_whoever_has_it_gets_another():
+    journals = Journals()
+    worlds = Worlds(around=journals.around)
+    for key in ("first", "second"):
+        worlds.add(World(), key)
+        worlds.respond(get(headers=[("x-api-key", key)]))
+    journals.skip(7)
+    journals.call("second", 1)
+    worlds.reset("second")
+    assert {key: journals.name(key) for key in worlds.keys} == {"first": "w8", "second": "w1"}
+    worlds.respond(get(headers=[("x-api-key", "first")]))
+    assert {name: one.count for name, one in journals.items()} == {"nobody": 0, "w8": 2, "w1": 0}
+    assert (journals.number("third"), journals.key("w1")) == (9, "second")
+    journals.forget("third")
+    assert journals.number("fourth") == 10
+
+
+@pytest.mark.parametrize("number", [0, -1, True, "1", None, 1.0])
+def test_what_numbers_no_name_is_refused(number):
+    with pytest.raises(ValueError, match="not a number of a world"):
+        Journals().call("key", number)
+
+
+def test_worlds_may_be_opened_while_somebody_lists_them():
+    journals = Journals()
+    worlds = Worlds(around=journals.around)
+    seen = []
+    for name in journals:
+        seen.append(name)
+        worlds.add(World())
+    assert (seen, len(journals)) == (["nobody"], 2)
+
+
+@pytest.mark.rule("REL-2")
+def test_a_key_of_another_world_is_not_kept_either():
+    journals = Journals()
+    worlds = Worlds(around=journals.around)
+    mine = worlds.add(World())
+    theirs = worlds.add(World())
+    worlds.respond(get(f"{PATH}/{theirs}", headers=[("x-api-key", mine), ("user-agent", theirs)]))
+    assert theirs not in everything(journals["w1"])
+    assert only(journals["w1"]).key_in == ("target", "headers")
+
+
+def test_a_world_is_meant_by_its_name_or_by_being_the_only_one_with_a_key():
+    journals = Journals()
+    worlds = Worlds(around=journals.around)
+    with pytest.raises(ParameterError, match="Known: nobody"):
+        meant(journals)
+    worlds.add(World())
+    assert (meant(journals), meant(journals, "nobody")) == ("w1", "nobody")
+    worlds.add(World())
+    with pytest.raises(ParameterError, match=r"Say which world is meant .*Known: nobody, w1, w2\."):
+        meant(journals)
+
+
+def test_what_is_held_is_heard_of_at_the_end_and_may_be_corrected():
+    journal, heard = Journal(), []
+    journaled = Journaled(Service(), journal)
+    with journal._waiting(Match("GET")) as first, journal._waiting(Match(status=503)) as corrected:
+        with journal.held():
+            for _ in range(2):
+                journaled.respond(get())
+            assert not first.done()
+            journal.correct(get(), answer(status=503))
+            heard += [one.status for one in journal.entries()]
+        assert (first.result(0).status, corrected.result(0).number) == (200, 2)
+    assert (heard, journal.count, journal.arrival()[1]) == ([200, 503], 2, 3)
+
+
+def test_a_journal_goes_on_where_it_was():
+    before = exchanged(*[get()] * 5, limit=2, stopwatch=Ticks())
+    journal = Journal(2, stopwatch=Ticks())
+    journal.go_on(before.entries(), before.count, 90.0)
+    assert (journal.count, journal.dropped, journal.entries()) == (5, 3, before.entries())
+    Journaled(Service(), journal).respond(get())
+    assert [one.number for one in journal.entries()] == [5, 6]
+    assert journal.entries()[-1].arrived > 90.0

@@ -5,12 +5,14 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.rules import rule
+from workbook.simulation.contracts import CONTRACTS
 from workbook.simulation.fault_plan import FaultPlan, Planned
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
@@ -67,7 +69,8 @@ def well_formed(response):
         assert dict(response.headers) == {"content-type": "application/json"}
         assert list(document) == ["sdkInput"]
         return
-    assert dict(response.headers) == {"content-type": "application/problem+json"}
+    allow = {"allow": "GET, POST"} if response.status == 405 else {}
+    assert dict(response.headers) == {"content-type": "application/problem+json"} | allow
     assert document["status"] == response.status
     assert document["detail"]
     assert response.basis.endswith("pairing: assumed")
@@ -168,6 +171,29 @@ def test_a_broken_rule_is_refused_with_that_rule_and_changes_nothing(name):
     well_formed(response)
     assert (response.status, basis in response.basis) == (status, True), response
     assert [service.respond(one) for one in (get(), post())] == [untouched.respond(one) for one in (get(), post())]
+
+
+FIELD = replace(WORLD, profile="field")
+OTHERWISE = {"POST, too large": 400, "POST, empty object": 422, "POST, an empty string": 422}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_in_field_what_is_taken_gets_the_same_answer_to_the_byte(name):
+    assert Service(FIELD).respond(TAKEN[name]) == Service(WORLD).respond(TAKEN[name])
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_in_field_the_same_is_refused_and_more_is_said(name):
+    request, status, _basis = REFUSED[name]
+    known, said = Service(WORLD).respond(request), Service(FIELD).respond(request)
+    assert (known.status, said.status) == (status, OTHERWISE.get(name, status))
+    body = json.loads(said.body)
+    assert set(body) - set(json.loads(known.body)) in (
+        {"instance", "requestId"},
+        {"instance", "requestId", "invalidFields"},
+    )
+    assert body["status"] == said.status
+    assert said.headers == known.headers
 
 
 def test_a_refusal_explains_itself_and_repeats_neither_the_key_nor_the_data():
@@ -312,6 +338,7 @@ def test_the_memory_of_used_outputs_is_bounded_and_knows_the_latest():
 PROGRAM = """
 from workbook.bench import Bench
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.simulation.http import *
 from workbook.simulation.service import *
 service = Service()
 print(service.respond(Request("GET", BEFORE_ID + "PISIMULATED00000000000001" + AFTER_ID, (("x-api-key", "{}"),))))
@@ -368,6 +395,15 @@ def test_any_request_gets_a_well_formed_answer_and_what_is_refused_changes_nothi
         if response.status == 200:
             other.respond(request)
     assert service.respond(get()) == other.respond(get())
+
+
+@given(REQUESTS | NEARLY)
+def test_in_field_any_request_gets_an_answer_that_names_its_sources(request):
+    response = Service(FIELD).respond(request)
+    body = json.loads(response.body)
+    assert TAG.search(response.basis)
+    assert response.status in {404, 405, *CONTRACTS["field"].statuses("GET"), *CONTRACTS["field"].statuses("POST")}
+    assert response.status == 200 or {"instance", "requestId"} <= set(body)
 
 
 @pytest.mark.rule("REL-2")

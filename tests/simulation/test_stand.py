@@ -1,5 +1,6 @@
 """Everything that one server answers with, put together: worlds by key, journals, control, and what is kept."""
 
+import doctest
 import json
 import shutil
 import signal
@@ -10,17 +11,21 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
+from threading import Thread
 
 import pytest
 import requests
 
-from workbook.errors import ConfigurationError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.rules import rule
-from workbook.simulation.control import PREFIX
+from workbook.simulation import stand as stand_module
+from workbook.simulation.control import ENDPOINTS, PREFIX
 from workbook.simulation.handout import fresh_output, handout
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.journal import Match
 from workbook.simulation.scenario import scenarios
 from workbook.simulation.stand import Stand
+from workbook.simulation.verification import exactly
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]
@@ -87,6 +92,94 @@ def test_another_scenario_is_opened_behind_the_same_key():
     assert asked(stand, "PUT", "scenario?world=w1", {"name": "class-room"}).status == 200
     assert get(stand).status == 422
     assert get(stand, path=f"{BEFORE_ID}PICLASSROOM00000000000001{AFTER_ID}").status == 200
+
+
+def test_over_http_a_scenario_is_one_of_the_package_and_no_file(tmp_path, monkeypatch):
+    (tmp_path / "mine").write_text('title = "Mine"\n')
+    monkeypatch.chdir(tmp_path)
+    refused = asked(Stand(), "PUT", "scenario", {"name": "mine"})
+    assert (refused.status, "no scenario of that name" in json.loads(refused.body)["detail"]) == (400, True)
+    stand = Stand()
+    stand.scenario(tmp_path / "mine")
+    assert stand.world.name == "mine"
+
+
+def test_the_example_in_the_docstring_is_true():
+    results = doctest.testmod(stand_module)
+    assert (results.failed, results.attempted > 10) == (0, True)
+
+
+@pytest.mark.parametrize("world", ["w1", "w2"])
+def test_what_http_can_do_a_call_can_do_by_the_same_name(world):
+    names = {one.name for one in ENDPOINTS if one.name}
+    assert {name for name in names if callable(getattr(Stand, name))} == names
+    over_http, by_call = Stand("no-role"), Stand("no-role")
+    asked(over_http, "POST", f"faults?world={world}", [{"fault": "503 that says 500", "nth": 1}])
+    by_call.faults({"fault": "503 that says 500", "nth": 1}, world=world)
+    for stand in (over_http, by_call):
+        for key in stand.keys.values():
+            get(stand, key)
+    assert by_call.wait(Match(status=503), 0, world=world).number == 1
+    told = json.loads(asked(over_http, "POST", f"wait?world={world}", {"status": 503, "timeout": 0}).body)
+    assert told["entry"]["number"] == 1
+    expected = {"expect": "exactly", "count": 1, "operation": "GET"}
+    told = json.loads(asked(over_http, "POST", f"verify?world={world}", {"expectations": [expected]}).body)
+    outcomes = by_call.verify(exactly(1, "GET"), world=world)
+    assert told["outcomes"] == [one.as_dict() for one in outcomes]
+    asked(over_http, "POST", f"reset?world={world}")
+    by_call.reset(world)
+    counts = [{name: one.count for name, one in stand.journals.items()} for stand in (over_http, by_call)]
+    assert counts[0] == counts[1] == {"nobody": 0, "w1": 1, "w2": 1} | {world: 0}
+
+
+def test_which_world_a_call_means_has_to_be_clear():
+    stand = Stand("no-role")
+    calls = (stand.journal, stand.wait, stand.verify, stand.reset, stand.faults, lambda: stand.scenario("default"))
+    for call in calls:
+        with pytest.raises(ParameterError, match="Say which world is meant"):
+            call()
+    with pytest.raises(ParameterError, match="Did you mean 'w1'"):
+        stand.journal("w11")
+    get(stand, "unknown")
+    assert stand.journal("nobody").count == 1
+    stand.reset("nobody")
+    assert stand.journal("nobody").count == 0
+    with pytest.raises(ConfigurationError, match="No world of that name has a key"):
+        stand.faults(world="nobody")
+
+
+def test_another_scenario_keeps_the_seed_that_the_stand_was_given():
+    stand = Stand(seed=99)
+    stand.scenario("class-room")
+    assert (stand.world.name, stand.world.seed) == ("class-room", 99)
+
+
+def test_a_wait_goes_on_over_a_reset_and_another_scenario():
+    stand, found = Stand(), []
+    thread = Thread(target=lambda: found.append(stand.wait(Match(status=200), 30)))
+    thread.start()
+    while not len(stand.journal()._waiters):
+        pass
+    stand.reset()
+    stand.faults({"fault": "503 that says 500", "nth": 1})
+    stand.scenario("default")
+    stand.faults({"fault": "503 that says 500", "nth": 2})
+    get(stand)
+    thread.join()
+    assert (found[0].number, len(stand.journal())) == (1, 1)
+
+
+def test_a_reset_under_way_never_leaves_an_exchange_that_the_file_has_and_the_journal_has_not(tmp_path):
+    stand, done = Stand(state=tmp_path / "kept"), []
+    thread = Thread(target=lambda: [*(asked(stand, "POST", "reset") for _ in range(20)), done.append(True)])
+    thread.start()
+    while not done:
+        get(stand)
+    thread.join()
+    before = stand.journal().to_jsonl()
+    stand.close()
+    with Stand(state=tmp_path / "kept") as again:
+        assert again.journal().to_jsonl() == before
 
 
 def test_without_the_token_nothing_is_told():
@@ -175,6 +268,51 @@ def test_curl_sees_the_basis_and_the_reset(served):
     assert json.loads(journal)["entries"][-1]["fault"] == "reset"
 
 
+def control(told, method, what, **named):
+    headers = {"authorization": f"Bearer {told['control_token']}"}
+    answer = requests.request(method, f"{told['control_url']}{what}", headers=headers, timeout=10, **named)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM], ids=["kill -9", "a clean stop"])
+def test_a_server_goes_on_where_it_was_killed(served, how):
+    options = ("--control", "--quiet", "--state", "kept", "--scenario", "no-role")
+    told, process = served(*options)
+    keys = list(told["api_keys"].values())
+
+    def asks(key=keys[0]):
+        return requests.get(told["base_url"] + PATH, headers={"x-api-key": key}, timeout=10).status_code
+
+    control(told, "POST", "faults?world=w1", json=[{"fault": "503 that says 500", "operation": "GET", "nth": 3}])
+    assert [asks(), asks(), asks(keys[1])] == [200, 200, 403]
+    before = {world: control(told, "GET", f"journal?world={world}&format=har").json() for world in ("w1", "w2")}
+    process.send_signal(how)
+    process.wait(timeout=10)
+    told, process = served(*options)
+    assert {world: control(told, "GET", f"journal?world={world}&format=har").json() for world in before} == before
+    assert [asks(), asks()] == [503, 200]
+    journal = control(told, "GET", "journal?world=w1").json()
+    times = [one[name] for one in journal["entries"] for name in ("arrived", "answered")]
+    assert ([one["number"] for one in journal["entries"]], times == sorted(times)) == ([1, 2, 3, 4], True)
+    assert (journal["count"], journal["dropped"]) == (4, 0)
+    control(told, "POST", "reset?world=w1")
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=10)
+    told, _process = served(*options)
+    assert control(told, "GET", "journal?world=w1").json()["count"] == 0
+    assert [asks() for _ in range(3)] == [200, 200, 503]
+
+
+def test_two_servers_do_not_share_a_state_file(served, tmp_path):
+    served("--state", "kept")
+    command = [sys.executable, "-m", "workbook", "serve", "--state", "kept"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=30)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Another process has the state file" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_stop_ends_whoever_waits_for_a_request(served):
     told, process = served("--control")
     program = (
@@ -195,10 +333,13 @@ def test_a_stop_ends_whoever_waits_for_a_request(served):
         (["--scenario", "class-rom"], "Did you mean"),
         (["--host", "192.0.2.1"], "--allow-remote"),
         (["--state", "."], "it is not a regular file"),
+        (["--state", "diary"], "is no state file"),
+        (["--state", "no/folder"], "No such file or directory"),
         (["--seed", "-1"], "seed"),
     ],
 )
 def test_what_cannot_be_served_is_explained_without_a_traceback(options, told, tmp_path):
+    (tmp_path / "diary").write_text("my diary")
     command = [sys.executable, "-m", "workbook", "serve", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=30)
     assert (done.returncode, done.stdout) == (2, "")

@@ -7,9 +7,11 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from threading import Thread
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
 
 import pytest
 from hypothesis import given
@@ -18,11 +20,15 @@ from hypothesis import strategies as st
 from workbook.errors import ConfigurationError
 from workbook.simulation import service as service_module
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.simulation.plain import UNREADABLE, dump_world, restored_world
+from workbook.simulation.journal import Journal, Match
+from workbook.simulation.journals import NOBODY, Journals
+from workbook.simulation.plain import UNREADABLE, dump, dump_world, restored, restored_world
 from workbook.simulation.scenario import load, scenarios
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Memory
-from workbook.simulation.state import Kept, dump, restored
+from workbook.simulation.state import Kept
+from workbook.simulation.state_tables import TABLES
+from workbook.simulation.verification import no_repeated_post, verify
 from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.simulation.worlds import Worlds
 
@@ -52,6 +58,22 @@ def kept(path, *scenarios_):
     for number, scenario in enumerate(scenarios_):
         worlds.add(scenario, f"key-{number}" if number else KEY)
     return worlds
+
+
+def journaled(path, *scenarios_, make=Journal):
+    """The same with journals around them."""
+    journals = Journals(make)
+    worlds = Kept(Worlds(around=journals.around), path, journals)
+    for number, scenario in enumerate(scenarios_):
+        worlds.add(scenario, f"key-{number}" if number else KEY)
+    return worlds, journals
+
+
+def told(journals):
+    """Everything that the kept journals say."""
+    return {
+        name: (one.count, one.dropped, one.to_jsonl(), one.to_har()) for name, one in journals.items() if name != NOBODY
+    }
 
 
 def memory(worlds):
@@ -201,7 +223,7 @@ def test_worlds_that_are_there_already_are_stored_and_the_file_s_win(path):
 
 
 def test_what_a_service_forgets_is_not_kept_either(path, monkeypatch):
-    for module in (service_module, sys.modules[Kept.__module__]):
+    for module in (service_module,):
         monkeypatch.setattr(module, "MOST_OUTPUTS", 3)
     with kept(path, DEFAULT) as worlds:
         assert [worlds.respond(post(number)).status for number in range(1, 8)] == [200] * 7
@@ -232,6 +254,269 @@ def test_threads_take_turns(path):
         assert serial(worlds.respond(get())) == 81
     with Kept(Worlds(), path) as worlds:
         assert serial(worlds.respond(get())) == 82
+
+
+# What a fault plan has come to
+
+
+NTH = ({"fault": "503 that says 500", "operation": "GET", "nth": 3},)
+SHARE = ({"fault": "503 that says 500", "share": 0.5}, {"fault": "429 in seconds", "nth": 5})
+
+
+@pytest.mark.parametrize("way", ["by the scenario", "later"])
+def test_a_fault_planned_for_the_third_get_is_played_once_whenever_the_restart_comes(path, way):
+    for restart in range(5):
+        file = path.with_name(f"{way} {restart}")
+        worlds = kept(file, replace(DEFAULT, faults=NTH if way == "by the scenario" else ()))
+        if way == "later":
+            worlds.respond(get())
+            worlds.fault(KEY, NTH)
+        statuses = []
+        for number in range(5):
+            if number == restart:
+                worlds.close()
+                worlds = Kept(Worlds(), file)
+            statuses.append(worlds.respond(get()).status)
+        worlds.close()
+        assert statuses == [200, 200, 503, 200, 200]
+
+
+def test_what_a_plan_draws_goes_on_over_a_restart(path):
+    scenario = replace(DEFAULT, faults=SHARE)
+    with kept(path.with_name("one run"), scenario) as worlds:
+        expected = [worlds.respond(get()).fault for _ in range(30)]
+    assert len(set(expected)) == 3
+    kept(path, scenario).close()
+    found = []
+    for _ in range(10):
+        with Kept(Worlds(), path) as worlds:
+            found += [worlds.respond(get()).fault for _ in range(3)]
+    assert found == expected
+
+
+def test_a_plan_that_is_replaced_or_reset_counts_from_its_beginning_also_after_a_restart(path):
+    with kept(path, *[replace(DEFAULT, faults=NTH)] * 3) as worlds:
+        for key in worlds.keys:
+            worlds.respond(get(key))
+        worlds.reset(KEY)
+        worlds.fault("key-1", NTH)
+        worlds.open("key-2", replace(DEFAULT, faults=NTH))
+    with Kept(Worlds(), path) as worlds:
+        for key in worlds.keys:
+            assert [worlds.respond(get(key)).status for _ in range(4)] == [200, 200, 503, 200]
+
+
+# What was asked and answered
+
+
+def test_a_journal_says_after_a_restart_what_it_said_before(path):
+    worlds, journals = journaled(path, DEFAULT, load("no-role"))
+    for request in (get(), post(1), post(1), get("key-1"), get("nobody's"), get(instrument="x" * 90)):
+        worlds.respond(request)
+    before = told(journals)
+    assert {name: count for name, (count, *_rest) in before.items()} == {"w1": 4, "w2": 1}
+    worlds.close()
+    worlds, journals = journaled(path)
+    assert told(journals) == before
+    assert NOBODY not in journals or journals[NOBODY].count == 0
+    worlds.respond(get())
+    entries = journals["w1"].entries()
+    assert [one.number for one in entries] == [1, 2, 3, 4, 5]
+    assert [one.status for one in entries] == [200, 200, 422, 422, 200]
+    worlds.close()
+
+
+def test_time_goes_on_and_never_back(path):
+    for seconds in ([0.0, 5.0, 7.0], [1000.0, 1000.5, 1001.0], [3.0, 3.25, 3.5]):  # another clock at each start
+        clock = Clock(seconds[0])
+        worlds, journals = journaled(path, make=lambda clock=clock: Journal(stopwatch=clock))
+        if not worlds.keys:
+            worlds.add(DEFAULT, KEY)
+        for clock.at in seconds[1:]:
+            worlds.respond(get())
+        times = [one.arrived for one in journals["w1"].entries()]
+        worlds.close()
+    assert times == [5.0, 7.0, 7.5, 8.0, 8.25, 8.5]
+
+
+def test_time_goes_on_after_a_reset_too(path):
+    clock = Clock(0.0)
+    worlds, journals = journaled(path, DEFAULT, make=lambda: Journal(stopwatch=clock))
+    for clock.at in (1.0, 2.0):
+        worlds.respond(get())
+    clock.at = 4.0
+    worlds.reset(KEY)
+    worlds.close()
+    clock.at = 0.0
+    worlds, journals = journaled(path, make=lambda: Journal(stopwatch=clock))
+    worlds.respond(get())
+    assert [(one.number, one.arrived) for one in journals["w1"].entries()] == [(1, 4.0)]
+    worlds.close()
+
+
+class Clock:
+    """A stopwatch that is set by hand."""
+
+    def __init__(self, at):
+        self.at = at
+
+    def __call__(self):
+        return self.at
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("body", [post(1).body, b"not ours 4929000000006"], ids=["ours", "not ours"])
+def test_a_post_that_is_repeated_after_a_restart_is_seen(path, body):
+    for _ in range(2):
+        worlds, journals = journaled(path)
+        if not worlds.keys:
+            worlds.add(DEFAULT, KEY)
+        worlds.respond(replace(post(), body=body))
+        worlds.respond(replace(post(), body=body + b" " * len(journals["w1"])))
+        (outcome,) = verify(journals["w1"], no_repeated_post())
+        worlds.close()
+    assert outcome.seen == "(#1, #3) with the same body"
+
+
+def small():
+    return Journal(20)
+
+
+def test_what_a_journal_drops_leaves_the_file_which_stops_growing(path):
+    worlds, journals = journaled(path, DEFAULT, make=small)
+    sizes = []
+    for round_ in range(5):
+        for number in range(60):
+            worlds.respond(post(round_ * 60 + number))
+        worlds._file._database.execute("DELETE FROM output")
+        sizes.append(worlds._file._one("PRAGMA page_count"))
+    before = told(journals)
+    assert before["w1"][:2] == (300, 280)
+    worlds.close()
+    assert sizes[-1] <= sizes[0] + 2
+    with closing(sqlite3.connect(path)) as database:
+        (places,) = (database.execute("SELECT group_concat(place) FROM entry").fetchone(),)
+    assert sorted(map(int, places[0].split(","))) == [*range(281, 301)]
+    worlds, journals = journaled(path, make=small)
+    assert told(journals) == before
+    worlds.respond(get())
+    assert (journals["w1"].count, journals["w1"].dropped, journals["w1"].entries()[0].number) == (301, 281, 282)
+    worlds.close()
+
+
+def rows(path, table):
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+
+@pytest.mark.parametrize("what", ["reset", "open", "remove", "the journal itself"])
+def test_who_empties_a_journal_empties_the_file(path, what):
+    worlds, journals = journaled(path, DEFAULT, DEFAULT)
+    for number in range(3):
+        worlds.respond(post(number))
+        worlds.respond(get("key-1"))
+    match what:
+        case "reset":
+            worlds.reset(KEY)
+        case "open":
+            worlds.open(KEY, DEFAULT)
+        case "remove":
+            worlds.remove(KEY)
+        case _:
+            journals["w1"].reset()
+            worlds.respond(get())  # the file hears of it with the next exchange
+    before = told(journals)
+    worlds.close()
+    assert rows(path, "entry") == (4 if what == "the journal itself" else 3)
+    worlds, journals = journaled(path)
+    assert told(journals) == before
+    worlds.close()
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+def test_the_file_has_no_card_data_and_no_key_but_those_of_its_worlds(path):
+    foreign, card = "FOREIGN-KEY-0123456789", "CANARYCARDDATA4929000000006Aa"
+    worlds, journals = journaled(path, DEFAULT)
+    worlds.add(DEFAULT, CANARY)
+    body = json.dumps({"sdkOutput": card, card * 2: card}).encode()
+    headers = (("x-api-key", KEY), ("authorization", f"Bearer {foreign}"), ("x-debug", card), ("user-agent", CANARY))
+    target = f"{BEFORE_ID}{CANARY}{AFTER_ID}?clientKey={foreign}&a={card}"
+    worlds.respond(Request("POST", target, headers, body))
+    worlds.respond(Request("GET", get().target, (("x-api-key", foreign),)))
+    worlds.respond(post(1))
+    assert {"target", "headers"} <= set(journals["w1"].entries()[0].key_in)
+    texts = "".join(map(repr, told(journals).values()))
+    worlds._file._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = path.read_bytes()
+    worlds.close()
+    assert not any(secret in texts for secret in (CANARY, foreign, card))
+    assert not any(secret.encode() in data for secret in (foreign, card))
+    # The key stands where it stood without a journal: beside its world, in an index, and in what the world remembers.
+    with closing(sqlite3.connect(path)) as database:
+        assert not any(CANARY in told for (told,) in database.execute("SELECT body || told FROM entry"))
+
+
+def test_names_of_worlds_stay_and_none_is_given_twice(path):
+    worlds, journals = journaled(path, DEFAULT, DEFAULT, DEFAULT)
+    worlds.remove("key-1")
+    worlds.respond(get("key-2"))
+    worlds.close()
+    worlds, journals = journaled(path)
+    assert {journals.name(key) for key in worlds.keys} == {"w1", "w3"}
+    assert [*journals] == [NOBODY, "w1", "w3"]
+    assert journals["w3"].count == 1
+    worlds.remove("key-2")
+    worlds.close()
+    worlds, journals = journaled(path)
+    assert journals.name(worlds.add(DEFAULT)) == "w4"
+    worlds.close()
+
+
+def test_the_file_s_names_win_over_those_of_worlds_that_are_there_already(path):
+    worlds, journals = journaled(path, DEFAULT, DEFAULT)
+    worlds.respond(get("key-1"))
+    worlds.close()
+    journals = Journals()
+    others = Worlds(around=journals.around)
+    others.add(DEFAULT, "key-8")
+    others.add(DEFAULT, "key-9")
+    others.respond(get("key-9"))
+    with Kept(others, path, journals) as both:
+        counts = {journals.name(key): journals[journals.name(key)].count for key in both.keys}
+        assert counts == {"w1": 0, "w2": 1, "w3": 0, "w4": 1}
+        both.respond(get("key-9"))
+        assert journals["w4"].count == 2
+    _worlds, again = journaled(path)
+    assert {name: one.count for name, one in again.items()} == {NOBODY: 0, "w1": 0, "w2": 1, "w3": 0, "w4": 2}
+    _worlds.close()
+
+
+def version_1(path):
+    """A file as the first version of the workbook that had one wrote it."""
+    with kept(path, replace(DEFAULT, faults=NTH), DEFAULT) as worlds:
+        worlds.respond(post(1))
+        worlds.respond(get("key-1"))
+    with closing(sqlite3.connect(path)) as database:
+        for statement in ("DROP TABLE plan", "DROP TABLE journal", "DROP TABLE entry", "PRAGMA user_version=1"):
+            database.execute(statement)
+        database.commit()
+        tables = database.execute("SELECT sql FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'").fetchall()
+    assert {sql for (sql,) in tables} == {*TABLES[:3], "CREATE TABLE sqlite_sequence(name,seq)"}
+
+
+def test_a_file_of_the_first_version_is_read_and_goes_on_in_this_one(path):
+    version_1(path)
+    worlds, journals = journaled(path)
+    assert worlds.respond(post(1)).status == 422
+    assert serial(worlds.respond(get("key-1"))) == 2
+    assert [worlds.respond(get()).status for _ in range(4)] == [200, 200, 503, 200]
+    before = told(journals)
+    assert {name: count for name, (count, *_rest) in before.items()} == {"w1": 5, "w2": 1}
+    worlds.close()
+    worlds, journals = journaled(path)
+    assert told(journals) == before
+    assert worlds._file._one("PRAGMA user_version") == 2
+    worlds.close()
 
 
 # Whose file it is
@@ -282,6 +567,28 @@ def changed(statement):
     return change
 
 
+def changed_entry(statement):
+    def change(path):
+        worlds, _journals = journaled(path, DEFAULT)
+        worlds.respond(post(1))
+        worlds.close()
+        with closing(sqlite3.connect(path)) as database:
+            database.execute(statement)
+            database.commit()
+
+    return change
+
+
+def changed_plan(statement):
+    def change(path):
+        kept(path, replace(DEFAULT, faults=SHARE)).close()
+        with closing(sqlite3.connect(path)) as database:
+            database.execute(statement)
+            database.commit()
+
+    return change
+
+
 def torn(path):
     """A page in the middle is not as it was written."""
     with kept(path, *[DEFAULT] * 40):
@@ -295,7 +602,10 @@ UNUSABLE = {
     "text": (lambda path: path.write_text("my diary\n" * 1000), "is no state file"),
     "a short text": (lambda path: path.write_text("my diary"), "is no state file"),
     "another database": (foreign, "is the database of something else"),
-    "another version": (changed("PRAGMA user_version=2"), "was written by another version"),
+    "another version": (
+        changed("PRAGMA user_version=3"),
+        r"by another workbook \(version 3\)\. This one reads versions 1 to 2\.",
+    ),
     "a torn page": (torn, "is damaged"),
     "no table": (changed("DROP TABLE memory"), "is damaged"),
     "no JSON": (changed("UPDATE world SET said = '{'"), "a world in it cannot be read"),
@@ -304,6 +614,17 @@ UNUSABLE = {
     "a count that is none": (changed("UPDATE memory SET opcs = 'many'"), "a world in it cannot be read"),
     "a digest that is none": (changed("UPDATE output SET digest = 'zz'"), "a world in it cannot be read"),
     "an output of nobody": (changed("UPDATE output SET instrument = 'x'"), "belongs to no instrument"),
+    "no entry": (changed_entry("UPDATE entry SET told = '{}'"), "a world in it cannot be read"),
+    "an entry that is no text": (changed_entry("UPDATE entry SET told = x'00'"), "a world in it cannot be read"),
+    "an entry nowhere": (changed_entry("UPDATE entry SET place = 'a'"), "a world in it cannot be read"),
+    "a body that is none": (changed_entry("UPDATE entry SET body = x'ff'"), "a world in it cannot be read"),
+    "no salt": (changed_entry("UPDATE journal SET salt = 'zz'"), "a world in it cannot be read"),
+    "no time": (changed_entry("UPDATE journal SET seconds = 'noon'"), "a world in it cannot be read"),
+    "no name": (changed_entry("DELETE FROM journal"), "a world in it cannot be read"),
+    "a name that is none": (changed_entry("UPDATE journal SET number = -1"), "a world in it cannot be read"),
+    "no table of entries": (changed_entry("DROP TABLE entry"), "is damaged"),
+    "counts of another plan": (changed_plan("UPDATE plan SET counts = '[1]'"), "a world in it cannot be read"),
+    "counts that are none": (changed_plan("UPDATE plan SET counts = '[1, -1]'"), "a world in it cannot be read"),
     "nested deep": (changed(f"UPDATE world SET said = '{'[' * 100_000}'"), "a world in it cannot be read"),
 }
 
@@ -314,7 +635,7 @@ def test_a_file_that_is_no_state_is_refused_and_left_as_it_is(what, path):
     make(path)
     before = path.read_bytes()
     with pytest.raises(ConfigurationError, match=expected) as caught:
-        Kept(Worlds(), path)
+        journaled(path)
     assert KEY not in str(caught.value)
     assert path.read_bytes() == before
 
@@ -360,6 +681,125 @@ def test_what_cannot_be_written_is_not_acknowledged_and_written_later(path):
         assert worlds.respond(post(1)).status == 422
 
 
+def test_a_journal_says_what_was_answered_in_the_end_and_nobody_hears_of_it_before(path):
+    worlds, journals = journaled(path, DEFAULT)
+    heard = []
+    thread = Thread(target=lambda: heard.append(journals["w1"].wait(Match("POST"), 30)))
+    thread.start()
+    while not len(journals["w1"]._waiters):
+        pass
+    worlds._file._database.execute("PRAGMA query_only=ON")
+    assert worlds.respond(post(1)).status == 500
+    thread.join()
+    assert (heard[0].number, heard[0].status) == (1, 500)
+    worlds._file._database.execute("PRAGMA query_only=OFF")
+    worlds.respond(get())
+    assert [one.status for one in journals["w1"].entries()] == [500, 200]
+    before = told(journals)
+    worlds.close()
+    worlds, journals = journaled(path)
+    assert told(journals) == before
+    worlds.close()
+
+
+def test_a_full_disk_is_told_and_what_it_refused_is_kept_when_there_is_room(path):
+    worlds, journals = journaled(path, DEFAULT)
+    database = worlds._file._database
+    pages = worlds._file._one("PRAGMA page_count")
+    database.execute(f"PRAGMA max_page_count={pages}")
+    answers = [worlds.respond(post(number)) for number in range(30)]
+    assert {answer.status for answer in answers} == {200, 500}
+    with pytest.raises(ConfigurationError, match=r"disk is full\. Make room, or give a file on another disk"):
+        worlds.fault(KEY, ({"fault": "reset", "payment_instrument_id": "x" * 60_000},))
+    assert worlds.place(KEY).faults == ()
+    database.execute("PRAGMA max_page_count=1000000")
+    assert worlds.respond(get()).status == 200
+    assert [one.status for one in journals["w1"].entries()] == [one.status for one in answers] + [200]
+    before = told(journals)
+    worlds.close()
+    worlds, journals = journaled(path)
+    assert told(journals) == before
+    worlds.close()
+
+
+@contextmanager
+def as_somebody():
+    """Root may write wherever it likes; anybody else is themselves."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(NOBODY_ID)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+NOBODY_ID = 65534
+
+
+@pytest.mark.parametrize(
+    ("mode", "folder_mode", "told"),
+    [
+        (0o444, 0o777, r"you may not read and write it\. Allow it \(chmod u\+rw\)"),
+        (0o200, 0o777, r"you may not read and write it\. Allow it \(chmod u\+rw\)"),
+        (0o666, 0o555, r"It cannot be written to\. Look at its folder and its disk"),
+    ],
+)
+def test_a_file_that_may_not_be_written_is_told(mode, folder_mode, told):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "state"
+        kept(path, DEFAULT).close()
+        path.chmod(mode)
+        Path(folder).chmod(folder_mode)
+        try:
+            with as_somebody(), pytest.raises(ConfigurationError, match=told):
+                Kept(Worlds(), path)
+        finally:
+            Path(folder).chmod(0o700)
+
+
+def test_threads_find_the_nth_fault_once_and_leave_each_exchange_once(path):
+    worlds, journals = journaled(path, replace(DEFAULT, faults=({"fault": "503 that says 500", "nth": 40},)))
+    threads = [Thread(target=lambda: [worlds.respond(get()) for _ in range(25)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    statuses = [one.status for one in journals["w1"].entries()]
+    assert (len(statuses), statuses.count(503), statuses[39]) == (100, 1, 503)
+    before = told(journals)
+    worlds.close()
+    assert told(journaled(path)[1]) == before
+
+
+def test_resets_and_new_scenarios_under_load_leave_file_and_memory_alike(path):
+    worlds, journals = journaled(path, DEFAULT, DEFAULT)
+    done = Event()
+
+    def ask(key):
+        while not done.is_set():
+            worlds.respond(get(key))
+
+    threads = [Thread(target=ask, args=(key,)) for key in worlds.keys for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for _ in range(8):
+        worlds.reset(KEY)
+        worlds.open("key-1", load("flaky-back-end"))
+        worlds.fault(KEY, NTH)
+        worlds.open("key-1", DEFAULT)
+    done.set()
+    for thread in threads:
+        thread.join()
+    before, remembered = told(journals), memory(worlds)
+    worlds.close()
+    worlds, journals = journaled(path)
+    assert (told(journals), memory(worlds)) == (before, remembered)
+    assert [one.number for one in journals["w1"].entries()] == [*range(1, journals["w1"].count + 1)]
+    worlds.close()
+
+
 def test_a_closed_file_acknowledges_nothing(path):
     worlds = kept(path, DEFAULT)
     worlds.close()
@@ -372,8 +812,8 @@ def test_a_closed_file_acknowledges_nothing(path):
 LOAD = """
 import os, sys
 sys.path.insert(0, sys.argv[3])
-from test_state import Kept, Worlds, get, post
-worlds = Kept(Worlds(), sys.argv[1])
+from test_state import get, journaled, post
+worlds, journals = journaled(sys.argv[1])
 first = int(sys.argv[2])
 os.write(1, b"up\\n")
 for number in range(first, first + 1_000_000):
@@ -398,14 +838,22 @@ def killed_under_load(path, first, seconds):
 
 
 def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(path):
-    kept(path, DEFAULT, DEFAULT).close()
+    faults = ({"fault": "503 that says 500", "nth": 1_000_000},)
+    kept(path, *[replace(DEFAULT, faults=faults)] * 2).close()
     moments, acknowledged, first = random.Random(7), [], 1
     for _ in range(ROUNDS):
         acknowledged += killed_under_load(path, first, moments.uniform(0.001, 0.15))
         first += 100_000
-        with Kept(Worlds(), path) as worlds:
-            found = {key: worlds.place(key).memory.get(ID, Memory()) for key in worlds.keys}
+        worlds, journals = journaled(path)
+        worlds.close()
+        found = {key: worlds.place(key).memory.get(ID, Memory()) for key in worlds.keys}
         for key, one in found.items():
+            # All of one exchange is there, or nothing of it.
+            journal = journals[journals.name(key)]
+            assert worlds.place(key).service.plan.counts == (journal.count,)
+            assert [each.number for each in journal.entries()] == [*range(1, journal.count + 1)]
+            assert sum(each.method == "POST" for each in journal.entries()) == one.opcs
+            assert sum(each.method == "GET" for each in journal.entries()) == one.activations
             mine = [line.split() for line in acknowledged if f" {key} " in line]
             gets, posts = ([number for method, _key, number in mine if method == m] for m in ("GET", "POST"))
             # Each time, one answer at most was on the disk and not yet heard of.

@@ -10,7 +10,8 @@ from workbook.errors import ParameterError
 from workbook.simulation import verification
 from workbook.simulation.expectation import KINDS
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
-from workbook.simulation.journal import Journal, Journaled
+from workbook.simulation.journal import Journal
+from workbook.simulation.journaled import Journaled
 from workbook.simulation.verification import (
     Expectation,
     at_least,

@@ -1,7 +1,10 @@
 """Many worlds behind one address: what one key does, no other key sees; and no key is ever shown."""
 
 import json
+import sys
+from base64 import b64encode
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -9,8 +12,11 @@ from hypothesis import strategies as st
 
 from workbook.errors import ConfigurationError
 from workbook.rules import rule
+from workbook.simulation import scenario as scenario_module
+from workbook.simulation import worlds as worlds_module
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.simulation.journal import Journal, Journaled
+from workbook.simulation.journal import Journal
+from workbook.simulation.journaled import Journaled
 from workbook.simulation.scenario import Scenario, load, parse
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
@@ -219,7 +225,7 @@ def test_each_world_has_a_journal_of_its_own_and_a_fresh_one_after_a_reset():
 def test_no_key_is_shown():
     worlds = Worlds()
     worlds.add(DEFAULT, CANARY)
-    assert CANARY not in repr(worlds) + str(vars(worlds)["nobody"]) + repr(worlds.place(CANARY))
+    assert CANARY not in repr(worlds) + str(worlds.nobody) + repr(worlds.place(CANARY))
     for wrong in (lambda: worlds.add(DEFAULT, CANARY), lambda: Worlds().place(CANARY), lambda: Worlds().remove(CANARY)):
         with pytest.raises(ConfigurationError) as caught:
             wrong()
@@ -268,3 +274,73 @@ def test_a_scenario_from_a_text_is_added_alike():
     key = worlds.add(parse(b'[[instrument]]\nid = "mine"', name="x"))
     assert worlds.respond(get(key, "mine")).status == 200
     assert worlds.place(key).world.name == "x"
+
+
+@pytest.fixture
+def hasty():
+    """Threads that are interrupted as often as can be."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hasty")
+def test_threads_take_turns_so_that_everything_is_counted_once():
+    worlds = Worlds()
+    nth = {"fault": "503 that says 500", "nth": 150}
+    key = worlds.add(replace(DEFAULT, faults=(nth,)))
+    answers = []
+
+    def ask():
+        answers.extend(worlds.respond(get(key)) for _ in range(100))
+
+    threads = [Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.status for answer in answers].count(503) == 1
+    assert {serial(answer) for answer in answers if answer.status == 200} == {*range(1, 400)}
+
+
+def test_who_is_reset_while_faults_are_planned_is_not_what_it_was_before(monkeypatch):
+    worlds = Worlds()
+    key = worlds.add(DEFAULT)
+    worlds.respond(get(key))
+    thread = Thread(target=worlds.reset, args=(key,))
+
+    def plan(*tables, **named):
+        if thread.ident is None:
+            thread.start()
+            thread.join(0.1)  # it has to wait until the faults are planned
+        return scenario_module.plan(*tables, **named)
+
+    monkeypatch.setattr(worlds_module, "plan", plan)
+    worlds.fault(key, ())
+    thread.join()
+    assert worlds.place(key).memory == {}
+
+
+def test_a_key_that_is_said_in_another_way_opens_its_world_where_the_profile_takes_it():
+    worlds = Worlds()
+    keys = {profile: worlds.add(World(profile=profile)) for profile in ("spec", "field")}
+    target = f"{BEFORE_ID}{INSTRUMENT_IDS[0]}{AFTER_ID}"
+    for profile, status in (("spec", 401), ("field", 200)):
+        basic = b64encode(f"anybody:{keys[profile]}".encode()).decode()
+        in_query = Request("GET", f"{target}?clientKey={keys[profile]}", (("content-type", "application/json"),))
+        in_basic = Request("GET", target, (("authorization", f"Basic {basic}"), ("content-type", "application/json")))
+        for request in (in_query, in_basic):
+            assert worlds.opener(request) == keys[profile]
+            assert worlds.respond(request).status == status
+            assert keys[profile] not in worlds.respond(request).body.decode()
+
+
+def test_whoever_has_no_key_is_refused_in_the_profile_of_the_first_world():
+    nameless = Request("GET", f"{BEFORE_ID}{INSTRUMENT_IDS[0]}{AFTER_ID}", ())
+    for profile, told in (("spec", False), ("field", True)):
+        worlds = Worlds()
+        assert worlds.respond(nameless).status == 401
+        worlds.add(World(profile=profile))
+        refused = worlds.respond(nameless)
+        assert (refused.status, b"requestId" in refused.body) == (401, told)

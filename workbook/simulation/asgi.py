@@ -33,6 +33,7 @@ LONGEST_SEGMENT = 64
 LONGEST_PATH = 300
 """Characters of a path that are logged."""
 OK = 200
+CONTROL = PREFIX.rstrip("/")
 
 
 def application(
@@ -71,7 +72,7 @@ def application(
 
 async def _answer(responder: Responder, control: Control | None, request: Request) -> Response | None:
     """The answer; None when the server stops while somebody waits for a request."""
-    if control is None or not request.target.startswith(PREFIX.rstrip("/")):
+    if control is None or not request.target.startswith(CONTROL):
         return responder.respond(request)
     try:
         return await control.respond_async(request)
@@ -115,7 +116,7 @@ async def _read(receive: Receive) -> bytes | None:
 
 
 def _request(scope: Message, body: bytes) -> Request:
-    headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"])
+    headers = tuple([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
     query = scope["query_string"].decode("latin-1")
     target = scope["raw_path"].decode("latin-1") + (f"?{query}" if query else "")
     return Request(scope["method"], target, headers, body)

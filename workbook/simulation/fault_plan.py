@@ -139,6 +139,22 @@ class FaultPlan:
                     found = Chosen(planned, self._drawn(rule, "draw"))
         return found
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many requests each rule has counted: all that a plan remembers."""
+        return tuple(self._counts)
+
+    def go_on(self, counts: Iterable[int]) -> None:
+        """Be where a plan of the same rules was when it had these counts: what it draws goes on, too.
+
+        Raises:
+            ParameterError: these are no counts of as many rules.
+        """
+        listed = [*counts]
+        if len(listed) != len(self.planned) or not all(type(one) is int and one >= 0 for one in listed):
+            raise ParameterError(f"This plan has {len(self.planned)} counts, each a whole number from 0.")
+        self._counts = listed
+
     def _drawn(self, rule: int, purpose: str) -> float:
         """A number between 0 and 1, both excluded, that only depends on what stands here."""
         text = f"{self.seed} {rule} {self._counts[rule]} {purpose}"

@@ -6,6 +6,8 @@ end is kept in memory. With `wire_out` this is the only module that knows uvicor
 
 from __future__ import annotations
 
+from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -23,7 +25,10 @@ TOO_SLOW = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: cl
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """uvicorn's protocol, which gives up on a peer that sends too much or too slowly."""
+    """uvicorn's protocol, which gives up on a peer that sends too much or too slowly.
+
+    A connection has one alarm, however many requests come: when it goes off it looks how long there still is.
+    """
 
     within = REQUEST_WITHIN
 
@@ -32,12 +37,14 @@ class GuardedProtocol(HttpToolsProtocol):
         self._head = 0
         self._in_head = True
         self._refused = False
+        self._until = inf
         self._alarm: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """A connection that never sends anything is given up as well."""
         super().connection_made(transport)
         self._begin()
+        self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
@@ -61,7 +68,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The head is whole; the body has a cap of its own."""
         self._in_head = False
-        if sum(len(name) + len(value) for name, value in self.headers) + len(self.url) > MAX_HEAD:
+        if sum(map(len, chain.from_iterable(self.headers))) + len(self.url) > MAX_HEAD:
             self._refuse(TOO_LARGE)
         if not self._refused:
             super().on_headers_complete()
@@ -73,14 +80,20 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """The whole request is here: from now on the server takes the time."""
-        self._disarm()
+        self._until = inf
         if not self._refused:
             super().on_message_complete()
 
     def _begin(self) -> None:
-        self._disarm()
         self._head, self._in_head = 0, True
-        self._alarm = self.loop.call_later(self.within, self._refuse, TOO_SLOW)
+        self._until = self.loop.time() + self.within
+
+    def _look(self) -> None:
+        left = self._until - self.loop.time()
+        if left > 0:
+            self._alarm = self.loop.call_later(min(left, self.within), self._look)
+        else:
+            self._refuse(TOO_SLOW)
 
     def _disarm(self) -> None:
         if self._alarm is not None:

@@ -30,6 +30,10 @@ class Request:
         """The header's first value, by its lower-case name; None where there is none."""
         return next((value for key, value in self.headers if key.lower() == name), None)
 
+    def values(self, name: str) -> list[str]:
+        """Every value of the header, by its lower-case name; a header may be sent twice."""
+        return [value for key, value in self.headers if key.lower() == name]
+
 
 @dataclass(frozen=True, slots=True)
 class Response:

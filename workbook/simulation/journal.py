@@ -1,37 +1,37 @@
 """The journal: every exchange of a stand-in, once, in the order of arrival, and never more than fits.
 
 It is bounded twice, by a number of entries and by the bytes that they hold, so that memory stays flat over a million
-requests; `count` goes on counting. Threads may write, read and wait at the same time.
+requests; `count` goes on counting. Threads may write, read and wait (see `waiters`) at the same time.
 
-A waiter is a future that the next fitting entry fulfils. One mechanism serves both kinds of caller: a thread blocks on
-the future, a coroutine awaits it. So nobody polls, and a server's loop is never held up.
+A journal that a state file keeps holds of each entry only what the file may hold, see `kept_entry`: so it says after a
+restart what it said before.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from threading import RLock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import ParameterError
-from workbook.simulation import journal_export
+from workbook.simulation import journal_export, journal_har
 from workbook.simulation.journal_entry import Entry, entry
+from workbook.simulation.waiters import Waiters, waited, waited_async
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from workbook.simulation.http import Request, Response
-    from workbook.simulation.transport import Responder
+    from workbook.simulation.waiters import Found, Matching
 
-    Matching = Callable[[Entry], bool]
+    Ticket = tuple[int, int, float]
 
-__all__ = ["EPOCH", "Entry", "Journal", "Journaled", "Match"]
+__all__ = ["EPOCH", "Entry", "Journal", "Match"]
 
 ENTRIES = 10_000
 """How many of the latest entries a journal keeps."""
@@ -52,7 +52,7 @@ class Match:
         method: as it was sent, such as GET; a request for another path counts as well.
         instrument: a payment instrument id, percent-decoded.
         status: the answer's.
-        after: only entries with a higher number.
+        after: only entries with a higher number; a reset starts the numbers again.
     """
 
     method: str | None = None
@@ -74,6 +74,9 @@ class Journal:
         byte_limit: how many bytes they may hold together.
         stopwatch: seconds on any clock that never goes back; the journal's own second 0 is when it is made.
 
+    Attributes:
+        era: how many resets there were.
+
     Raises:
         ParameterError: the limit leaves no room for an entry.
     """
@@ -91,8 +94,9 @@ class Journal:
         self._began = stopwatch()
         self._lock = RLock()
         self._entries: deque[Entry] = deque()
-        self._size = self._count = self._arrivals = self._era = 0
-        self._waiters: dict[int, Callable[[Entry], None]] = {}
+        self._size = self._count = self._arrivals = self.era = 0
+        self._salt, self._held = b"", False
+        self._waiters = Waiters()
 
     def __repr__(self) -> str:
         return f"Journal({len(self)} of {self.count} entries)"
@@ -115,28 +119,42 @@ class Journal:
         """Seconds since the journal was made."""
         return self._stopwatch() - self._began
 
-    def arrival(self) -> tuple[int, int, float]:
+    def arrival(self) -> Ticket:
         """A ticket for a request that has just arrived: the era between two resets, its number, and the second."""
         with self._lock:
             self._arrivals += 1
-            return self._era, self._arrivals, self.now()
+            return self.era, self._arrivals, self.now()
 
-    def record(
-        self,
-        ticket: tuple[int, int, float],
-        request: Request,
-        answer: Response | Exception,
-        keys: Iterable[str] = (),
-    ) -> None:
+    def record(self, ticket: Ticket, request: Request, answer: Response | Exception, keys: Iterable[str] = ()) -> None:
         """Keep one exchange; a request that arrived before the latest reset belongs to the past and is left out."""
         era, number, arrived = ticket
-        one = entry(number, (arrived, self.now()), request, answer, keys)
+        whole = entry(number, (arrived, self.now()), request, answer, keys)
+        one = journal_export.shown_only(whole, self._salt) if self._salt else whole
         with self._lock:
-            if era == self._era:
+            if era == self.era:
                 self._keep(one)
-                waiters = list(self._waiters.values())
-                for tell in waiters:
-                    tell(one)
+                if not self._held:
+                    self._waiters.tell(one)
+
+    def correct(self, request: Request, answer: Response, keys: Iterable[str] = ()) -> None:
+        """Put what was answered in the end in the place of the latest entry."""
+        with self._lock:
+            latest = self._entries.pop()
+            self._size -= latest.size
+            self._count -= 1
+            self.record((self.era, latest.number, latest.arrived), request, answer, keys)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """What is recorded in this block is seen by others when it ends, and not before."""
+        with self._lock:
+            before, self._held = self._count, True
+            try:
+                yield
+            finally:
+                self._held = False
+                for one in self.latest(self._count - before):
+                    self._waiters.tell(one)
 
     def _keep(self, one: Entry) -> None:
         self._entries.append(one)
@@ -150,7 +168,35 @@ class Journal:
         with self._lock:
             self._entries.clear()
             self._size = self._count = self._arrivals = 0
-            self._era += 1
+            self.era += 1
+
+    def keep_shown_only(self, salt: bytes) -> None:
+        """Keep of each entry only what may be shown, see `kept_entry`; of those that are there already, too."""
+        with self._lock:
+            self._salt = salt
+            self._entries = deque(journal_export.shown_only(one, salt) for one in self._entries)
+            self._size = sum(one.size for one in self._entries)
+
+    def go_on(self, entries: Iterable[Entry], count: int, seconds: float) -> None:
+        """Be what a journal was before a restart.
+
+        Args:
+            entries: what it kept, in the order in which it was recorded.
+            count: its `count`.
+            seconds: its `now()` when it was last written down; time goes on from there.
+        """
+        with self._lock:
+            self.reset()
+            for one in entries:
+                self._keep(one)
+            self._count = count
+            self._arrivals = max([count, *(one.number for one in self._entries)])
+            self._began = self._stopwatch() - seconds
+
+    def latest(self, number: int) -> list[Entry]:
+        """So many of the latest entries, or as many as are kept, in the order in which they were recorded."""
+        with self._lock:
+            return [*islice(reversed(self._entries), max(0, number))][::-1]
 
     def entries(self, matching: Matching = Match()) -> tuple[Entry, ...]:
         """What is kept and meant, in the order of arrival (answers may have come in another)."""
@@ -168,37 +214,24 @@ class Journal:
         Returns:
             The entry, or None when the time was up.
         """
-        future = self._waiter(matching)
-        try:
-            return future.result(timeout)
-        except TimeoutError:
-            return None
-        finally:
-            self._forget(future)
+        with self._waiting(matching) as future:
+            return waited(future, timeout)
 
     async def wait_async(self, matching: Matching, timeout: float) -> Entry | None:  # noqa: ASYNC109  # as `wait`
         """The same for a coroutine: it can be cancelled, and holds up neither a thread nor the loop."""
-        future = self._waiter(matching)
-        try:
-            # A timeout of 0 gives asyncio no turn in which to pass on what is there already.
-            return future.result() if future.done() else await asyncio.wait_for(asyncio.wrap_future(future), timeout)
-        except TimeoutError:
-            return None
-        finally:
-            self._forget(future)
+        with self._waiting(matching) as future:
+            return await waited_async(future, timeout)
 
-    def _waiter(self, matching: Matching) -> Future[Entry | None]:
+    @contextmanager
+    def _waiting(self, matching: Matching) -> Iterator[Found]:
         """A future for the first entry that is meant; looking and signing up are one step, so that none slips by."""
-        future: Future[Entry | None] = Future()
         with self._lock:
-            self._waiters[id(future)] = lambda one: _tell(future, matching, one)
-            for one in self.entries():
-                _tell(future, matching, one)
-        return future
-
-    def _forget(self, future: Future[Entry | None]) -> None:
-        with self._lock:
-            self._waiters.pop(id(future), None)
+            future = self._waiters.sign_up(matching, self.entries())
+        try:
+            yield future
+        finally:
+            with self._lock:
+                self._waiters.forget(future)
 
     def to_jsonl(self, matching: Matching = Match()) -> str:
         """One JSON object a line, redacted (REL-2, REL-3)."""
@@ -206,42 +239,4 @@ class Journal:
 
     def to_har(self, matching: Matching = Match(), *, epoch: datetime = EPOCH) -> dict[str, Any]:
         """An HTTP archive (HAR 1.2) as plain JSON values, redacted alike; `epoch` is the moment of second 0."""
-        return journal_export.to_har(self.entries(matching), epoch)
-
-
-def _tell(future: Future[Entry | None], matching: Matching, one: Entry) -> None:
-    """A question that raises an error is its asker's trouble, never the service's."""
-    with suppress(InvalidStateError):  # answered or given up meanwhile
-        if future.done():
-            return
-        try:
-            if matching(one):
-                future.set_result(one)
-        except Exception as error:  # noqa: BLE001  # handed to whoever asked
-            future.set_exception(error)
-
-
-class Journaled:
-    """A responder that keeps each of its exchanges in a journal, exactly once, whatever becomes of it.
-
-    Args:
-        responder: who answers.
-        journal: where it is kept.
-        keys: the API keys that may stand anywhere in an exchange; the one in the request's header is known anyway.
-    """
-
-    def __init__(self, responder: Responder, journal: Journal, keys: Iterable[str] = ()) -> None:
-        self.journal = journal
-        self._responder = responder
-        self._keys = tuple(keys)
-
-    def respond(self, request: Request) -> Response:
-        """The responder's own answer, unchanged; an error of its own is kept too, and raised on."""
-        ticket = self.journal.arrival()
-        try:
-            response = self._responder.respond(request)
-        except Exception as error:
-            self.journal.record(ticket, request, error, self._keys)
-            raise
-        self.journal.record(ticket, request, response, self._keys)
-        return response
+        return journal_har.to_har(self.entries(matching), epoch)

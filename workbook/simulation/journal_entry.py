@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -82,7 +84,7 @@ class Entry:
     @property
     def size(self) -> int:
         """Bytes of what is kept, roughly: what a journal's limit counts."""
-        heads = sum(len(name) + len(value) for name, value in self.headers + self.response_headers)
+        heads = sum(map(len, chain.from_iterable(self.headers + self.response_headers)))
         return len(self.target) + heads + len(self.body) + len(self.response_body)
 
     def __repr__(self) -> str:
@@ -106,7 +108,7 @@ def entry(
         answer: what was answered, or the error that was raised instead.
         keys: further keys to take out; those in the request's own headers are known anyway.
     """
-    hide = Hide({*keys, *_keys(request)})
+    hide = Hide(frozenset((*keys, *_keys(request))))
     said = answer if isinstance(answer, Response) else Response(0, (), b"", f"no answer: {type(answer).__name__}")
     target = hide.target(request.target)
     operation, instrument = _operation(request.method, target)
@@ -130,11 +132,13 @@ def entry(
 
 
 class Hide:
-    """Takes keys out of one exchange and remembers where they stood."""
+    """Takes keys out of one exchange and remembers where they stood.
 
-    def __init__(self, keys: Iterable[str]) -> None:
-        long = sorted((key for key in keys if len(key) >= SHORTEST_KEY), key=len, reverse=True)
-        self._keys = tuple(dict.fromkeys(form for key in long for form in _forms(key)))
+    Hardly any exchange has a key outside its header, so that is what is looked for first, in one go.
+    """
+
+    def __init__(self, keys: frozenset[str]) -> None:
+        self._keys, self._coded = _sought(keys)
         self.found: dict[str, None] = {}
 
     def text(self, text: str, where: str) -> str:
@@ -147,22 +151,23 @@ class Hide:
 
     def bytes(self, data: bytes, where: str) -> bytes:
         """The bytes without a key; the very same object where there was none."""
-        for key in self._keys:
-            for coded in {key.encode(coding, "replace") for coding in ("utf-8", "latin-1")}:
-                if coded in data:
-                    data = data.replace(coded, HIDDEN.encode())
-                    self.found[where] = None
+        for key in self._coded:
+            if key in data:
+                data = data.replace(key, HIDDEN.encode())
+                self.found[where] = None
         return data
 
     def headers(self, headers: Headers, where: str) -> Headers:
         """The headers with secret values hidden, which is where they belong, and without a key elsewhere."""
-        return tuple(
-            (self.text(name, where), HIDDEN if name.lower() in SECRET_HEADERS else self.text(value, where))
-            for name, value in headers
-        )
+        shown = tuple([(name, HIDDEN if name.lower() in SECRET_HEADERS else value) for name, value in headers])
+        if not self._in("\n".join(chain.from_iterable(shown))):
+            return shown
+        return tuple((self.text(name, where), self.text(value, where)) for name, value in shown)
 
     def target(self, target: str) -> str:
         """The target without a key, however much of it is percent-encoded, and without a secret parameter's value."""
+        if "%" not in target and "=" not in target and not self._in(target):
+            return target
         named = _PARAMETER.sub(_parameter, self.text(target, "target"))
         if named != target:
             self.found["target"] = None
@@ -172,7 +177,19 @@ class Hide:
         return self.text(HIDDEN, "target") if self._in(unquote(hidden)) else hidden
 
     def _in(self, text: str) -> bool:
-        return any(key in text for key in self._keys)
+        for key in self._keys:  # noqa: SIM110  # any() takes longer than the search
+            if key in text:
+                return True
+        return False
+
+
+@lru_cache(maxsize=16)  # a few worlds at a time
+def _sought(keys: frozenset[str]) -> tuple[tuple[str, ...], tuple[bytes, ...]]:
+    """The keys in every form that they may have in a text, and in the bytes of a body; a longer one comes first."""
+    long = sorted((key for key in keys if len(key) >= SHORTEST_KEY), key=len, reverse=True)
+    forms = dict.fromkeys(form for key in long for form in _forms(key))
+    coded = dict.fromkeys(key.encode(coding, "replace") for key in forms for coding in ("utf-8", "latin-1"))
+    return tuple(forms), tuple(coded)
 
 
 def _forms(key: str) -> tuple[str, ...]:
@@ -187,11 +204,9 @@ def _parameter(found: re.Match[str]) -> str:
 
 def _keys(request: Request) -> Iterable[str]:
     """Every key that the request's own headers say; `Bearer` and the like before one are no part of it."""
-    for name, value in request.headers:
-        if name.lower() in SECRET_HEADERS:
-            said = value.strip(" \t")  # what HTTP strips; a key may end in any other blank
-            yield said
-            yield said.rpartition(" ")[2]
+    secrets = [value for name, value in request.headers if name.lower() in SECRET_HEADERS]
+    said = [secret.strip(" \t") for secret in secrets]  # what HTTP strips; a key may end in any other blank
+    return said + [secret.rpartition(" ")[2] for secret in said]
 
 
 def _operation(method: str, target: str) -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""The journal on its way out: JSON lines and HAR, with nothing in them that a log must not hold (REL-2, REL-3).
+"""The journal on its way out: plain values and JSON lines, with nothing that a log must not hold (REL-2, REL-3).
 
 The rule is a list of what may be shown, not of what may not: nobody can know in which field a broken back end puts
 card data. A string in a body leaves as a length and a digest, as everywhere in this package; data that the simulator
@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from workbook.api.layers import decode_strictly, json_object
 from workbook.api.opaque import SdkOutput
 from workbook.errors import OpaqueDataError
-from workbook.simulation.direct import ORIGIN
+from workbook.simulation.kept_entry import KeptEntry, kept_entry, stand_in
 from workbook.simulation.seal import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from datetime import datetime
 
     from workbook.simulation.journal_entry import Entry, Headers
 
@@ -51,6 +47,8 @@ _PLAIN = re.compile(r"[\x20-\x7e]*\Z")
 
 def as_dict(entry: Entry) -> dict[str, Any]:
     """One entry as plain JSON values, redacted; times in seconds, lengths in bytes."""
+    if isinstance(entry, KeptEntry):
+        return dict(json.loads(entry.told))
     return {
         "number": entry.number,
         "arrived": round(entry.arrived, 6),
@@ -78,16 +76,12 @@ def to_jsonl(entries: Iterable[Entry]) -> str:
     return "".join(f"{json.dumps(as_dict(entry))}\n" for entry in entries)
 
 
-def to_har(entries: Iterable[Entry], epoch: datetime, origin: str = ORIGIN) -> dict[str, Any]:
-    """An HTTP archive (HAR 1.2) as plain JSON values.
-
-    Args:
-        entries: in the order they are to stand in.
-        epoch: the moment of second 0, with a time zone.
-        origin: what stands before each target to make it an address; the stand-in's own name is made up.
-    """
-    creator = {"name": "provisioning-workbook", "version": "simulated"}
-    return {"log": {"version": "1.2", "creator": creator, "entries": [_har(one, epoch, origin) for one in entries]}}
+def shown_only(entry: Entry, salt: bytes) -> KeptEntry:
+    """The entry with nothing in it but what may be shown, so that it may be written down."""
+    if isinstance(entry, KeptEntry):
+        return entry
+    whole = is_shown_whole(entry.body)
+    return kept_entry(json.dumps(as_dict(entry)), stand_in(entry.body, salt, shown_whole=whole))
 
 
 def shown_target(target: str) -> str:
@@ -105,6 +99,14 @@ def shown_body(body: bytes, fields: frozenset[str] = frozenset()) -> Any:
     except (ValueError, RecursionError):  # bytes that are no UTF-8 raise a ValueError too
         return _opaque(body.decode("latin-1"))
     return _value(document, fields)
+
+
+def is_shown_whole(body: bytes) -> bool:
+    """Whether a body is one object of nothing but what the simulator made, so that showing it leaves nothing out."""
+    shown = shown_body(body)
+    fields = shown.items() if isinstance(shown, dict) else ()
+    texts = {name: one.get("text") for name, one in fields if isinstance(one, dict)}
+    return body.translate(None, b" \t\r\n") == json.dumps(texts, separators=(",", ":")).encode()
 
 
 def _value(value: Any, fields: frozenset[str], name: str = "", depth: int = 0) -> Any:
@@ -168,74 +170,3 @@ def _line(text: str) -> str:
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)  # NaN and Infinity are not JSON, and would not be in an export either
-
-
-def _har(entry: Entry, epoch: datetime, origin: str) -> dict[str, Any]:
-    told = as_dict(entry)
-    waited = round(max(0.0, entry.answered - entry.arrived) * 1000, 3)
-    return {
-        "startedDateTime": (epoch + timedelta(seconds=entry.arrived)).isoformat(timespec="milliseconds"),
-        "time": waited,
-        "request": _har_request(entry, told, origin),
-        "response": _har_response(entry, told),
-        "cache": {},
-        "timings": {"send": 0, "wait": waited, "receive": 0},
-        # HAR leaves names with an underscore to whoever writes it.
-        **{f"_{name}": told[name] for name in ("number", "operation", "instrument", "basis", "fault", "ending")},
-    }
-
-
-def _har_request(entry: Entry, told: dict[str, Any], origin: str) -> dict[str, Any]:
-    request = {
-        "method": told["method"],
-        "url": origin + quote(f"/{told['target'].removeprefix('/')}", safe="/?&=%:@!$'()*+,;~"),
-        "queryString": _pairs(part.partition("=")[::2] for part in told["target"].partition("?")[2].split("&") if part),
-        **_har_common(told["headers"], entry.body),
-    }
-    if not entry.body:
-        return request
-    return request | {"postData": {"mimeType": _media_type(entry.headers), "params": [], **_text(told["body"])}}
-
-
-def _har_response(entry: Entry, told: dict[str, Any]) -> dict[str, Any]:
-    content = {"size": len(entry.response_body), "mimeType": _media_type(entry.response_headers)}
-    return {
-        "status": entry.status or 0,
-        "statusText": _phrase(entry.status),
-        "content": content | (_text(told["responseBody"]) if entry.response_body else {}),
-        "redirectURL": "",
-        **_har_common(told["responseHeaders"], entry.response_body),
-    }
-
-
-def _har_common(headers: list[list[str]], body: bytes) -> dict[str, Any]:
-    """Sizes in bytes; the headers' is not known, for which HAR has -1."""
-    return {
-        "httpVersion": "HTTP/1.1",
-        "cookies": [],
-        "headers": _pairs(headers),
-        "headersSize": -1,
-        "bodySize": len(body),
-    }
-
-
-def _pairs(pairs: Iterable[Iterable[str]]) -> list[dict[str, str]]:
-    return [{"name": name, "value": value} for name, value in pairs]
-
-
-def _text(told: Any) -> dict[str, str]:
-    return {"text": json.dumps(told), "comment": "redacted: strings as a length and a digest, unless simulated"}
-
-
-def _media_type(headers: Headers) -> str:
-    types = (value for name, value in headers if name.lower() == "content-type")
-    return _line(next(types, ""))
-
-
-def _phrase(status: int | None) -> str:
-    if status is None:
-        return "no answer"
-    return HTTPStatus(status).phrase if status in _KNOWN else ""
-
-
-_KNOWN: frozenset[int] = frozenset(HTTPStatus)

@@ -11,11 +11,13 @@ import re
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
+from workbook.simulation.http import AFTER_ID, BEFORE_ID
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# The service asks here for its words, so they cannot be taken from it; a test holds the two together.
-ROOT, VERSION, NOUN, LAST = "bcl", "v2", "paymentInstruments", "networkTokenActivationData"
+ROOT, VERSION, NOUN = BEFORE_ID.strip("/").split("/")
+LAST = AFTER_ID.strip("/")
 METHODS = ("GET", "POST")
 
 NEARLY = 0.65

@@ -128,6 +128,7 @@ def made(app: Any, certificate: Certificate | None = None) -> uvicorn.Server:
         lifespan="off",
         log_level="warning",
         access_log=False,
+        proxy_headers=False,  # nobody stands in between, and nobody asks who a peer is
         server_header=False,
         date_header=False,  # `head` writes it: an answer may have a Date of its own
         timeout_graceful_shutdown=2,

@@ -6,42 +6,48 @@ process ends. One process has the file at a time.
 **The file holds the API keys as they are**, because a restarted server has to know them again. It is therefore readable
 by its owner alone (mode 0600), and so is what SQLite keeps beside it (FILE-wal, FILE-journal).
 
-What is not kept: how far a fault plan has come, and the journal.
+Kept is all that a world is and remembers: its instruments, what was issued and exchanged, how far its fault plan has
+come, its journal, and the name that it goes by. Of a request and its answer that is kept which an export shows, see
+`kept_entry`; an entry that the journal drops leaves the file, whose pages are used again.
+
+What is not kept: the journal of those whose key opens no world ("nobody"), for whose answers the disk is left alone.
 """
 
 from __future__ import annotations
 
-import json
+import secrets
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self
 
 from workbook.errors import ConfigurationError
 from workbook.simulation import problems as p
+from workbook.simulation import state_tables as t
 from workbook.simulation.http import PROBLEM_HEADERS, Response
-from workbook.simulation.plain import UNREADABLE, dump, dump_world, restored, restored_world
-from workbook.simulation.service import MOST_OUTPUTS
-from workbook.simulation.state_file import PARTS, StateFile, forgetting
+from workbook.simulation.journals import Journals
+from workbook.simulation.plain import UNREADABLE
+from workbook.simulation.state_changes import Marks, changes, marks, said
+from workbook.simulation.state_file import StateFile
+from workbook.simulation.state_restored import put
 from workbook.simulation.worlds import Worlds
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from types import TracebackType
 
     from workbook.simulation.http import Request
+    from workbook.simulation.journal import Journal
     from workbook.simulation.scenario import Scenario
-    from workbook.simulation.service import Memory
-    from workbook.simulation.state_file import Change
+    from workbook.simulation.state_file import Saved
+    from workbook.simulation.state_tables import Change
     from workbook.simulation.world import World
     from workbook.simulation.worlds import Place
 
-__all__ = ["Kept", "dump", "restored"]
-
-SAY = "INSERT INTO world VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET said = excluded.said"  # it keeps its place
-REMEMBER = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?, ?)"
-USED = "INSERT OR REPLACE INTO output VALUES (?, ?, ?, ?)"
-TOO_OLD = "DELETE FROM output WHERE key = ? AND instrument = ? AND number <= ?"
+SALT = 16
+"""Bytes of it."""
 NOT_KEPT = "What this request changed cannot be written to the state file. Look at the disk that it is on."
-NOTHING = (0, 0)
 
 
 class Kept:
@@ -53,15 +59,18 @@ class Kept:
         worlds: the worlds that the file has are added to it, and replace those with the same key; the others that it
             has already are stored.
         path: the state file; made where there is none.
+        journals: those around these worlds; each holds what may be shown and nothing else from now on. None: these
+            worlds have none.
 
     Raises:
         ConfigurationError: the file cannot be had, is something else, is damaged, or another process has it.
     """
 
-    def __init__(self, worlds: Worlds, path: str | Path) -> None:
+    def __init__(self, worlds: Worlds, path: str | Path, journals: Journals | None = None) -> None:
         self.worlds = worlds
+        self._journals = Journals() if journals is None else journals
         self._lock = RLock()
-        self._saved: dict[tuple[str, str], tuple[int, int]] = {}
+        self._saved: dict[str, Marks] = {}
         self._file = StateFile(Path(path).absolute())
         try:
             self._restore()
@@ -100,14 +109,17 @@ class Kept:
         done its part: what it did waits for the next request of that world.
         """
         with self._lock:
-            response = self.worlds.respond(request)
-            key = request.header("x-api-key")
-            try:
-                if key is not None and key in self.worlds:
+            key = self.worlds.opener(request)
+            if key is None:
+                return self.worlds.respond(request)
+            with self._quiet(key):
+                response = self.worlds.respond(request)
+                try:
                     self._file_away(key)
-            except ConfigurationError:
-                return Response(p.INTERNAL.status, PROBLEM_HEADERS, p.INTERNAL.body(NOT_KEPT), p.INTERNAL.basis)
-            return response
+                except ConfigurationError:
+                    response = Response(p.INTERNAL.status, PROBLEM_HEADERS, p.INTERNAL.body(NOT_KEPT), p.INTERNAL.basis)
+                    self._correct(key, request, response)
+                return response
 
     def place(self, key: str) -> Place:
         """As `Worlds.place`."""
@@ -127,6 +139,7 @@ class Kept:
                 self._store(added)
             except BaseException:
                 self.worlds.remove(added)
+                self._journals.forget(added)
                 raise
             return added
 
@@ -140,88 +153,86 @@ class Kept:
             self.worlds.place(key)
             rehearsal = Worlds()
             rehearsal.add(what, key, credential=credential, seed=seed)
-            self._file.write([*forgetting(key, PARTS[:-1]), _said(key, rehearsal.place(key))])
+            self._file.write([*self._emptying(key), said(key, rehearsal.place(key))])
             self.worlds.open(key, what, credential=credential, seed=seed)
-            self._forget(key)
+            self._saved[key] = self._marks(key)
 
     def fault(self, key: str, faults: tuple[dict[str, Any], ...]) -> None:
-        """As `Worlds.fault`, and kept."""
+        """As `Worlds.fault`, and kept; the new plan counts from its beginning."""
         with self._lock:
             rehearsal = Worlds()
             rehearsal.add(self.worlds.place(key).world, key)
             rehearsal.fault(key, faults)
-            self._file.write([_said(key, rehearsal.place(key))])
+            self._file.write([*t.forgetting(key, ("plan",)), said(key, rehearsal.place(key))])
             self.worlds.fault(key, faults)
+            self._saved[key] = replace(self._saved[key], counts=self._marks(key).counts)
 
     def remove(self, key: str) -> None:
-        """As `Worlds.remove`, and kept."""
+        """As `Worlds.remove`, and kept; its journal goes too."""
         with self._lock:
             self.worlds.place(key)
-            self._file.forget(key)
+            self._file.write(t.forgetting(key, t.WHOLE))
             self.worlds.remove(key)
-            self._forget(key)
+            self._journals.forget(key)
+            del self._saved[key]
 
     def reset(self, key: str) -> None:
         """As `Worlds.reset`, and kept."""
         with self._lock:
             self.worlds.place(key)
-            self._file.forget(key, parts=PARTS[:-1])
+            self._file.write(self._emptying(key))
             self.worlds.reset(key)
-            self._forget(key)
+            self._saved[key] = self._marks(key)
 
     def _restore(self) -> None:
         before = self.worlds.keys
         kept = self._file.read()
-        for key, said, remembered in kept:
-            self._put(key, said, remembered)
+        self._journals.skip(self._file.names_given)
+        for one in kept:
+            self._put(one)
         for key in before:
-            if key not in {key for key, _said, _remembered in kept}:
+            if key not in self._saved:
                 self._store(key)
 
-    def _put(self, key: str, said: str, remembered: dict[str, dict[str, Any]]) -> None:
+    def _put(self, one: Saved) -> None:
         try:
-            world, faults = restored_world(json.loads(said), key)
-            memory = {instrument: restored(plain) for instrument, plain in remembered.items()}
-            self.worlds.put(key, world, faults, memory)
+            put(one, self.worlds, self._journals)
         except UNREADABLE:
             raise self._file.damaged("a world in it cannot be read") from None
-        self._saved.update({(key, instrument): _mark(one) for instrument, one in memory.items()})
+        self._saved[one.key] = self._marks(one.key)
 
     def _store(self, key: str) -> None:
-        self._file_away(key, _said(key, self.worlds.place(key)))
+        """Write a world that the file does not have."""
+        salt, number, journal = secrets.token_bytes(SALT), self._journals.number(key), self._journal(key)
+        if journal is not None:
+            journal.keep_shown_only(salt)
+        self._file_away(key, said(key, self.worlds.place(key)), (t.NAME, (number, key, salt.hex(), 0.0)))
 
     def _file_away(self, key: str, *first: Change) -> None:
-        """Write what has changed in one world; where nothing has, the disk is left alone."""
-        memory = self.worlds.place(key).memory
-        marks = {(key, instrument): _mark(one) for instrument, one in memory.items()}
-        new = {at: mark for at, mark in marks.items() if self._saved.get(at, NOTHING) != mark}
-        changes = [*first]
-        for at in new:
-            changes += _changes(at, memory[at[1]], self._saved.get(at, NOTHING))
-        if changes:
-            self._file.write(changes)
-            self._saved.update(new)
+        """Write what has changed in one world, all at once; where nothing has, the disk is left alone."""
+        place, now = self.worlds.place(key), self._marks(key)
+        listed = [*first, *changes(key, place, self._journal(key), now, self._saved.get(key, Marks()))]
+        if listed:
+            self._file.write(listed)
+            self._saved[key] = now
 
-    def _forget(self, key: str) -> None:
-        self._saved = {at: mark for at, mark in self._saved.items() if at[0] != key}
+    def _emptying(self, key: str) -> list[Change]:
+        """What takes a world's past out of the file; its journal's time goes on."""
+        journal = self._journal(key)
+        return [*t.forgetting(key, t.PAST), *([] if journal is None else [(t.RESET_AT, (journal.now(), key))])]
 
+    def _marks(self, key: str) -> Marks:
+        return marks(self.worlds.place(key), self._journal(key))
 
-def _said(key: str, place: Place) -> Change:
-    """What to write of a world: all of it but its memory."""
-    return SAY, (key, json.dumps(dump_world(place.world, place.faults)))
+    def _journal(self, key: str) -> Journal | None:
+        return self._journals.get(self._journals.name(key))
 
+    def _quiet(self, key: str) -> AbstractContextManager[None]:
+        """Nobody hears of an exchange before it is on the disk."""
+        journal = self._journal(key)
+        return nullcontext() if journal is None else journal.held()
 
-def _mark(memory: Memory) -> tuple[int, int]:
-    """What grows with every change of a memory."""
-    return memory.activations, memory.opcs
-
-
-def _changes(at: tuple[str, str], memory: Memory, saved: tuple[int, int]) -> list[Change]:
-    """What to write of one instrument's memory: its counts, the digests that came since, and which are too old."""
-    plain = dump(memory, since=saved[1])
-    changes: list[Change] = [(REMEMBER, (*at, plain["activations"], plain["opcs"]))]
-    first = memory.opcs - len(plain["outputs"]) + 1
-    changes += [(USED, (*at, number, digest)) for number, digest in enumerate(plain["outputs"], first)]
-    if memory.opcs > MOST_OUTPUTS:
-        changes.append((TOO_OLD, (*at, memory.opcs - MOST_OUTPUTS)))
-    return changes
+    def _correct(self, key: str, request: Request, response: Response) -> None:
+        """The journal says what was answered in the end; it is written with the next request of that world."""
+        if (journal := self._journal(key)) is not None:
+            journal.correct(request, response, self.keys)

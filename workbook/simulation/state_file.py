@@ -9,31 +9,56 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.errors import ConfigurationError
+from workbook.simulation.state_tables import FROM, OURS, TABLES, VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    Change = tuple[str, tuple[str | int, ...]]
+    from workbook.simulation.state_tables import Change
 
-OURS = 0x50575331
-"""PWS1, in the file's header: tells a state file from every other SQLite database."""
-VERSION = 1
 MODE = 0o600
 PATIENCE = 0.5
 """Seconds to wait for another process to let the file go."""
 KEPT = "PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL"
-PARTS = ("output", "memory", "world")
-TABLES = (
-    "CREATE TABLE world (key TEXT PRIMARY KEY, said TEXT NOT NULL)",
-    "CREATE TABLE memory (key TEXT, instrument TEXT, activations INT, opcs INT, PRIMARY KEY (key, instrument))",
-    "CREATE TABLE output (key TEXT, instrument TEXT, number INT, digest TEXT, PRIMARY KEY (key, instrument, number))",
-    f"PRAGMA application_id={OURS}",
-    f"PRAGMA user_version={VERSION}",
+WORLDS = (
+    "SELECT world.key, said, number, salt, seconds, counts"
+    " FROM world LEFT JOIN journal USING (key) LEFT JOIN plan USING (key) ORDER BY world.rowid"
 )
+ADVICE = {
+    sqlite3.SQLITE_READONLY: "It cannot be written to. Look at its folder and its disk, or give another file.",
+    sqlite3.SQLITE_FULL: "Its disk is full. Make room, or give a file on another disk.",
+    sqlite3.SQLITE_IOERR: "Its disk refuses. Look at it, or give a file on another disk.",
+    sqlite3.SQLITE_CANTOPEN: "Look whether you may open it, and write in its folder; or give another file.",
+}
+"""What to do where SQLite says this."""
+
+
+class Saved(NamedTuple):
+    """What the file has of one world; nothing of it is trusted yet but the types of the first two.
+
+    Attributes:
+        key: opens it.
+        said: what it is, as JSON.
+        number: of its name.
+        salt: of the digests of bodies in its journal, as hexadecimal digits.
+        seconds: when its journal was reset.
+        counts: its fault plan's, as JSON; None where it never had any.
+        memory: each instrument's plain memory.
+        entries: place, body and JSON of each entry of its journal, in the order of the places.
+    """
+
+    key: str
+    said: str
+    number: Any
+    salt: Any
+    seconds: Any
+    counts: Any
+    memory: dict[str, dict[str, Any]]
+    entries: list[tuple[Any, Any, Any]]
 
 
 class StateFile:
@@ -78,32 +103,49 @@ class StateFile:
     def _claim(self) -> None:
         """Make the tables in an empty file; refuse what is no state file before anything of it is changed."""
         if not self._one("SELECT count(*) FROM sqlite_master") and not self._one("PRAGMA application_id"):
-            self.write((statement, ()) for statement in TABLES)
+            self._make(TABLES)
             return
         if self._one("PRAGMA application_id") != OURS:
             raise ConfigurationError(f"{self.path} is the database of something else. Give another file.")
-        if self._one("PRAGMA user_version") != VERSION:
-            raise ConfigurationError(f"{self.path} was written by another version of the workbook. Give another file.")
+        version = self._one("PRAGMA user_version")
+        if version != VERSION and version not in FROM:
+            advice = f"This one reads versions 1 to {VERSION}. Take that workbook, or give another file."
+            raise ConfigurationError(f"{self.path} was written by another workbook (version {version}). {advice}")
         if self._one("PRAGMA quick_check") != "ok":
             raise self.damaged("SQLite's own check fails")
+        self._make(FROM.get(version, ()))
 
-    def _one(self, statement: str) -> object:
-        row: tuple[object] = self._database.execute(statement).fetchone()
+    def _make(self, statements: Iterable[str]) -> None:
+        if listed := [*statements]:
+            self.write((statement, ()) for statement in listed)
+
+    def _one(self, statement: str) -> Any:
+        row: tuple[Any] = self._database.execute(statement).fetchone()
         return row[0]
 
-    def read(self) -> list[tuple[str, str, dict[str, dict[str, Any]]]]:
-        """Each world in the order in which it was added: its key, what is said of it, each instrument's plain memory.
+    @property
+    def names_given(self) -> int:
+        """The highest number that a world was ever named with."""
+        return int(self._one("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'journal'"))
+
+    def read(self) -> list[Saved]:
+        """Each world in the order in which it was added.
 
         Raises:
             ConfigurationError: the file is damaged.
         """
         try:
-            worlds = self._database.execute("SELECT key, said FROM world ORDER BY rowid").fetchall()
-            if not all(isinstance(value, str) for row in worlds for value in row):
+            worlds = self._database.execute(WORLDS).fetchall()
+            if not all(isinstance(value, str) for key, said, *_rest in worlds for value in (key, said)):
                 raise self.damaged("a key or a world in it is no text")  # SQLite lets any value stand in a column
-            return [(key, said, self._memory(key)) for key, said in worlds]
+            return [Saved._make((*row, self._memory(row[0]), self._entries(row[0]))) for row in worlds]
         except sqlite3.Error as error:
             raise self._unusable(error) from None
+
+    def _entries(self, key: str) -> list[tuple[Any, Any, Any]]:
+        return self._database.execute(
+            "SELECT place, body, told FROM entry WHERE key = ? ORDER BY place", (key,)
+        ).fetchall()
 
     def _memory(self, key: str) -> dict[str, dict[str, Any]]:
         counts = self._database.execute("SELECT instrument, activations, opcs FROM memory WHERE key = ?", (key,))
@@ -134,14 +176,6 @@ class StateFile:
                 self._database.execute("ROLLBACK")
             raise self._unusable(error) from None
 
-    def forget(self, key: str, *, parts: tuple[str, ...] = PARTS) -> None:
-        """Take a world out, or only these parts of it.
-
-        Raises:
-            ConfigurationError: it cannot be written.
-        """
-        self.write(forgetting(key, parts))
-
     def close(self) -> None:
         """Let another process have the file."""
         with suppress(sqlite3.Error):  # whatever was acknowledged is on the disk already
@@ -160,12 +194,8 @@ class StateFile:
             return ConfigurationError(f"{self.path} is no state file. Give another file, or one that is not there yet.")
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
             return self.damaged(str(error))
-        return ConfigurationError(f"The state file {self.path} cannot be used: {error}.")
-
-
-def forgetting(key: str, parts: tuple[str, ...] = PARTS) -> list[Change]:
-    """What takes a world, or only these parts of it, out of the file."""
-    return [(f"DELETE FROM {part} WHERE key = ?", (key,)) for part in parts]  # noqa: S608  # names of ours
+        advice = ADVICE.get(code, "Give another file.")
+        return ConfigurationError(f"The state file {self.path} cannot be used: {error}. {advice}")
 
 
 def _touch(path: Path) -> None:
@@ -175,6 +205,9 @@ def _touch(path: Path) -> None:
         return
     if not path.is_file():
         raise ValueError("it is not a regular file")
+    # To look by opening it would drop the locks of another connection in this process, when it is closed again.
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise ValueError("you may not read and write it. Allow it (chmod u+rw), or give another file")
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -12,6 +12,8 @@ import socket
 import struct
 from contextlib import suppress
 from email.utils import formatdate
+from functools import lru_cache
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from workbook.simulation.wire import UNANSWERED, Ending, half
@@ -91,9 +93,14 @@ def head(response: Response) -> Message:
     """The status and the headers; a Date is added where the answer has none of its own."""
     headers = [*response.headers, response.wire.framing(response.body)]
     if not any(name == "date" for name, _value in headers):
-        headers.append(("date", formatdate(usegmt=True)))
+        headers.append(("date", _date(int(time()))))
     encoded = [(name.encode(), value.encode()) for name, value in headers]
     return {"type": "http.response.start", "status": response.status, "headers": encoded}
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
 
 
 async def carry_out(send: Send, line: Line, response: Response) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from workbook.simulation.packet import Packed
 from workbook.simulation.wire_out import LINE, Line
 
 if TYPE_CHECKING:
@@ -17,19 +18,24 @@ if TYPE_CHECKING:
 class LineProtocol(HttpToolsProtocol):
     """Puts a `Line` into the scope of each request, and tells it when nobody waits at its other end.
 
+    Its transport is `Packed`.
+
     Every method calls the next class's, so it can be combined with other subclasses of uvicorn's protocol.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it too
         """A peer has come."""
         super().connection_made(transport)
-        self.line = Line(transport)
+        packed: Any = Packed(transport, self.loop)
+        self.transport = packed
+        self.line = Line(packed)
+        self._extensions: Any = {LINE: self.line}
         self._overtaken: list[RequestResponseCycle] = []
 
     def on_message_begin(self) -> None:
         """A request begins."""
         super().on_message_begin()
-        self.scope["extensions"] = {LINE: self.line}  # type: ignore[dict-item]  # an object where uvicorn has dicts
+        self.scope["extensions"] = self._extensions
 
     def on_headers_complete(self) -> None:
         """A request may come while the one before it is still being answered."""

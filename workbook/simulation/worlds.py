@@ -2,16 +2,22 @@
 
 So one server serves a whole class. A world has its own service, and with it its own memory, seed and faults. Whoever
 comes without a key, or with one that opens nothing, is answered as a service without any credential answers.
+
+Threads take turns: a service counts what it issues, and its plan what it met, so no two requests may count at once.
 """
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
+from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import ConfigurationError
+from workbook.simulation.contracts import SPEC
+from workbook.simulation.phone import PROFILES
+from workbook.simulation.reading import keys_said
 from workbook.simulation.scenario import Scenario, plan
 from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, World
@@ -62,15 +68,14 @@ class Worlds:
             again whenever a world is reset.
         basis_header: test mode: every answer carries `BASIS_HEADER`.
 
-    Attributes:
-        nobody: the world without any credential, for whoever comes without a key that opens one.
     """
 
     def __init__(self, *, around: Around | None = None, basis_header: bool = False) -> None:
         self.basis_header = basis_header
         self._around: Around = around or (lambda service: service)
         self._places: dict[str, Place] = {}
-        self.nobody = self._place(World(instruments={}, credentials={}), ())
+        self._lock = RLock()
+        self._nobody = {name: self._place(World(instruments={}, credentials={}, profile=name), ()) for name in PROFILES}
 
     def __repr__(self) -> str:
         return f"Worlds({len(self)} keys)"
@@ -86,14 +91,34 @@ class Worlds:
         """Every key that opens a world, in the order in which they were added. For whoever hands them out only."""
         return tuple(self._places)
 
+    @property
+    def nobody(self) -> Place:
+        """The world without any credential, for whoever comes without a key that opens one.
+
+        It answers in the profile of the first world: who is refused learns how this server refuses.
+        """
+        profiles = (place.world.profile for place in self._places.values())
+        return self._nobody[next(profiles, PROFILES[0])]
+
     def respond(self, request: Request) -> Response:
         """The answer of the world that the request's key opens."""
-        key = request.header("x-api-key")
-        place = self.nobody if key is None else self._places.get(key, self.nobody)
-        response = place.responder.respond(request)
+        with self._lock:
+            key = self.opener(request)
+            place = self.nobody if key is None else self._places[key]
+            response = place.responder.respond(request)
         if self.basis_header:
             response = replace(response, headers=(*response.headers, (BASIS_HEADER, response.basis)))
         return _late(response, place.world.latencies.get(request.method, 0.0))
+
+    def opener(self, request: Request) -> str | None:
+        """The key that opens a world to this request, in whichever way it is said; None where none does.
+
+        Whether that way is taken, the world's own contract decides.
+        """
+        key = request.header("x-api-key")
+        if key in self._places:
+            return key
+        return next((said for said in keys_said(request, SPEC) if said in self._places), None)
 
     def place(self, key: str) -> Place:
         """The world that this key opens.
@@ -101,9 +126,10 @@ class Worlds:
         Raises:
             ConfigurationError: it opens none.
         """
-        if key not in self._places:
+        place = self._places.get(key)
+        if place is None:
             raise ConfigurationError(f"No world has this key (it is not repeated here); there are {len(self)}.")
-        return self._places[key]
+        return place
 
     def add(
         self, what: Scenario | World, key: str | None = None, *, credential: str | None = None, seed: int | None = None
@@ -122,9 +148,10 @@ class Worlds:
             ConfigurationError: the key is no header value or is taken already; the scenario has no such credential; or
                 its faults are not in order.
         """
-        key = f"SIMULATED-{secrets.token_urlsafe(18)}" if key is None else self._free(key)
-        self._places[key] = self._place(*_opened(what, key, credential, seed))
-        return key
+        with self._lock:
+            key = f"SIMULATED-{secrets.token_urlsafe(18)}" if key is None else self._free(key)
+            self._places[key] = self._place(*_opened(what, key, credential, seed))
+            return key
 
     def add_each(self, scenario: Scenario) -> dict[str, str]:
         """Open a world to each of the scenario's credentials: credential's name to fresh key."""
@@ -132,9 +159,10 @@ class Worlds:
 
     def put(self, key: str, world: World, faults: tuple[dict[str, Any], ...], memory: dict[str, Memory]) -> None:
         """Open a world as it was before a restart; whatever the key opened is gone."""
-        place = self._place(world, faults)
-        place.memory.update(memory)
-        self._places[key] = place
+        with self._lock:
+            place = self._place(world, faults)
+            place.memory.update(memory)
+            self._places[key] = place
 
     def open(self, key: str, what: Scenario | World, *, credential: str | None = None, seed: int | None = None) -> None:
         """Let a key that opens a world open another one, from its beginning; the arguments are those of `add`.
@@ -142,8 +170,9 @@ class Worlds:
         Raises:
             ConfigurationError: the key opens none; or as `add`, and nothing changed.
         """
-        self.place(key)
-        self._places[key] = self._place(*_opened(what, key, credential, seed))
+        with self._lock:
+            self.place(key)
+            self._places[key] = self._place(*_opened(what, key, credential, seed))
 
     def fault(self, key: str, faults: tuple[dict[str, Any], ...]) -> None:
         """Play these `[[fault]]` tables in a world from now on, instead of its own; it remembers all the same.
@@ -151,9 +180,10 @@ class Worlds:
         Raises:
             ConfigurationError: the key opens none, or a table is not as `fault_plan` reads it; nothing changed.
         """
-        place = self.place(key)
-        place.service.plan = plan(faults, place.world.seed, where=place.world.name)
-        self._places[key] = replace(place, faults=faults)
+        with self._lock:
+            place = self.place(key)
+            place.service.plan = plan(faults, place.world.seed, where=place.world.name)
+            self._places[key] = replace(place, faults=faults)
 
     def remove(self, key: str) -> None:
         """Close a world for good.
@@ -161,8 +191,9 @@ class Worlds:
         Raises:
             ConfigurationError: the key opens none.
         """
-        self.place(key)
-        del self._places[key]
+        with self._lock:
+            self.place(key)
+            del self._places[key]
 
     def reset(self, key: str) -> None:
         """Make a world what it was when it was added: nothing issued, nothing exchanged, every fault still to come.
@@ -170,8 +201,9 @@ class Worlds:
         Raises:
             ConfigurationError: the key opens none.
         """
-        place = self.place(key)
-        self._places[key] = self._place(place.world, place.faults)
+        with self._lock:
+            place = self.place(key)
+            self._places[key] = self._place(place.world, place.faults)
 
     def _place(self, world: World, faults: tuple[dict[str, Any], ...]) -> Place:
         service = Service(world, plan(faults, world.seed, where=world.name))
