@@ -41,6 +41,71 @@ WORDS = ("ink", "muted", "http", "refused", "deprecated")
 GROUNDS = ("ground", "tint", "box")
 """The colours that words are written on."""
 
+PHONE_LIGHT: Mapping[str, str] = {
+    **{name: LIGHT[name] for name in ("ink", "muted", "refused")},
+    "accent": LIGHT["http"],
+    "good": "#1d6b3f",
+    "label": "#ffffff",
+    "table": "#e8ecf2",
+    "page": "#f4f6f9",
+    "panel": "#ffffff",
+    "fill": "#e6eaf0",
+    "rule": "#dfe4eb",
+    "hill": "#d3e0f3",
+    "far": "#e3ebf7",
+    "tile": "#2f3a66",
+    "shade": "#0b0f16",
+    "bezel": "#222936",
+    "rim": "#566177",
+    "strap": "#3d4757",
+    "face": "#0c1016",
+    "bright": "#f2f5f9",
+    "dim": "#a9b4c3",
+}
+"""The phone and the watch. A device is dark on either page, so the watch's face and both frames hardly change."""
+PHONE_DARK: Mapping[str, str] = {
+    **{name: DARK[name] for name in ("ink", "muted", "refused")},
+    "accent": DARK["http"],
+    "good": "#84d8a4",
+    "label": "#10141b",
+    "table": "#222832",
+    "page": "#10141b",
+    "panel": "#1b212b",
+    "fill": "#2b3340",
+    "rule": "#2f3847",
+    "hill": "#1f2b40",
+    "far": "#182132",
+    "tile": "#4a578f",
+    "shade": "#000000",
+    "bezel": "#05070a",
+    "rim": "#6b778c",
+    "strap": "#4a5566",
+    "face": "#0c1016",
+    "bright": "#f2f5f9",
+    "dim": "#a9b4c3",
+}
+PHONE_WORDS: Mapping[str, tuple[str, ...]] = {
+    "ink": ("page", "panel", "hill"),
+    "muted": ("page", "panel", "fill"),
+    "accent": ("page", "panel"),
+    "good": ("panel",),
+    "refused": ("panel",),
+    "label": ("accent",),
+    "bright": ("face",),
+    "dim": ("face",),
+}
+"""Each colour of words on a phone, and the grounds on which they stand."""
+
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif"
+"""The reader's own font."""
+
+
+def sheet(scope: str, rules: Mapping[str, str]) -> str:
+    """The style sheet of the pictures of this class: both sets of colours, and rules that reach no other picture."""
+    both = f".{scope}{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{.{scope}{{{variables(DARK)}}}}}"
+    each = (f"{','.join(f'.{scope} {one}' for one in names.split(','))}{{{rule}}}" for names, rule in rules.items())
+    return both + "".join(each)
+
 
 def variables(colours: Mapping[str, str]) -> str:
     """The colours as CSS variables."""

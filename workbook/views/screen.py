@@ -68,7 +68,7 @@ class Screen:
         waits: the app or the wallet is waiting for an answer.
         sheet: the wallet's sheet, over the app.
         page: the wallet app's page.
-        entries: the cards that the wallet app offers.
+        entries: the identifiers of the cards that the wallet app offers.
         on_phone: the cards that the phone's wallet holds.
         on_watch: the cards that the watch's wallet holds; None where no watch is paired.
         surface: `phone` or `watch`: where the wallet app runs.
@@ -139,7 +139,8 @@ def _closes_sheet(screen: Screen, _message: m.Message) -> Screen:
 
 
 def _entries(screen: Screen, message: m.ShowEntries) -> Screen:
-    return replace(screen, page=Page.CARDS, entries=tuple(message.entries), waits=False)
+    offered = tuple(str(getattr(entry, "identifier", entry)) for entry in message.entries)
+    return replace(screen, page=Page.CARDS, entries=offered, waits=False)
 
 
 def _chosen(screen: Screen, message: m.EntryChosen) -> Screen:
@@ -154,7 +155,7 @@ CHANGES: Mapping[type[m.Message], Change] = {
     m.Opened: _opened,
     m.ShowButton: _button("shown"),
     m.HideButton: _button("hidden"),
-    m.EnableButton: _button("shown"),
+    m.EnableButton: _to(button="shown", waits=False, sheet=Sheet.NONE),
     m.DisableButton: _disabled,
     m.ShowAdded: _to(label="Added to Wallet"),
     m.ShowAvailable: _to(label="Available in Wallet"),

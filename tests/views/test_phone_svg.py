@@ -1,0 +1,175 @@
+import json
+import re
+from dataclasses import replace
+from itertools import combinations
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given, settings
+from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
+
+from workbook.stage import ACTS
+from workbook.views.card_svg import DESIGNS, design, masked
+from workbook.views.paint import STYLE
+from workbook.views.palette import PHONE_DARK, PHONE_LIGHT, contrast
+from workbook.views.phone_svg import draw
+from workbook.views.screen import Page, Screen, Sheet
+
+NS = "http://www.w3.org/2000/svg"
+ALLOWED = {"svg", "title", "desc", "style", "rect", "path", "circle", "g", "text"}
+
+
+def parsed(screen):
+    return ET.fromstring(draw(screen).svg)
+
+
+def words(screen):
+    return [text.text for text in parsed(screen).iter(f"{{{NS}}}text")]
+
+
+def acts(screen):
+    return [(one.act, one.value, one.enabled) for one in draw(screen).controls]
+
+
+def well_made(picture):
+    """What holds of every picture: it is an SVG of known elements, and what can be pressed can be pressed."""
+    root = ET.fromstring(picture.svg)
+    assert {element.tag.partition("}")[2] for element in root.iter()} <= ALLOWED
+    assert not any(
+        name == "id" or name.startswith("on") or "href" in name for one in root.iter() for name in one.attrib
+    )
+    assert root.find(f"{{{NS}}}desc").text == picture.told
+    for one in picture.controls:
+        assert one.act in ACTS
+        assert one.label
+        assert one.height >= 44
+        assert 0 <= one.x <= one.x + one.width <= picture.width
+        assert 0 <= one.y <= one.y + one.height <= picture.height
+    assert not any(overlap(one, other) for one, other in combinations(picture.controls, 2))
+
+
+def overlap(one, other):
+    apart_x = one.x + one.width <= other.x or other.x + other.width <= one.x
+    return not (apart_x or one.y + one.height <= other.y or other.y + other.height <= one.y)
+
+
+@given(ANY)
+@settings(deadline=None, max_examples=150)
+def test_any_screen_can_be_drawn(screen):
+    picture = draw(screen)
+    well_made(picture)
+    assert picture == draw(screen)
+
+
+@pytest.mark.parametrize("screen", NAMED, ids=str)
+def test_every_state_can_be_drawn(screen):
+    well_made(draw(screen))
+
+
+def test_it_loads_nothing_and_runs_nothing():
+    for screen in NAMED:
+        assert not re.search(r"https?:|<script|url\(|@import|<animate", draw(screen).svg.replace(NS, ""))
+
+
+def test_its_style_reaches_no_other_picture():
+    rules = re.sub(r"@media[^{]*\{", "", STYLE)
+    assert all(rule.startswith(".wb-phone") for rule in re.findall(r"[^{}]+(?=\{)", rules))
+    assert set(re.findall(r"var\(--(\w+)\)", STYLE)) == set(PHONE_LIGHT) == set(PHONE_DARK)
+
+
+@pytest.mark.rule("A-BTN-1")
+@pytest.mark.parametrize(
+    ("button", "expected"), [("shown", [("tap", "", True)]), ("disabled", [("tap", "", False)]), ("hidden", []),
+                             ("absent", [])])  # fmt: skip
+def test_the_add_button_can_be_pressed_only_where_it_is_shown(button, expected):
+    assert acts(replace(APP, button=button)) == expected
+
+
+@pytest.mark.rule("A-BTN-1")
+def test_each_state_of_the_button_has_its_own_picture():
+    drawn = [draw(replace(APP, button=button, waits=True)).svg for button in BUTTONS]
+    assert len(set(drawn)) == len(BUTTONS)
+    assert "Add to Wallet" in words(replace(APP, button="shown"))
+    assert "Adding…" in words(replace(APP, button="disabled"))
+
+
+@pytest.mark.rule("B-FIN-2")
+@pytest.mark.parametrize("label", ["Added to Wallet", "Available in Wallet", "Not added"])
+@pytest.mark.parametrize("button", BUTTONS)
+def test_a_label_is_written_out_beside_any_button(button, label):
+    assert label in words(replace(APP, button=button, label=label))
+
+
+def test_a_button_is_not_still_adding_once_the_card_is_said_to_be_there():
+    assert "Checking…" in words(replace(APP, button="disabled", label="Added to Wallet"))
+
+
+@pytest.mark.parametrize("sheet", [sheet for sheet in Sheet if sheet])
+def test_nothing_behind_a_sheet_can_be_pressed(sheet):
+    assert acts(replace(APP, button="shown", sheet=sheet)) == []
+
+
+@pytest.mark.rule("FLOW-5")
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        (Page.LOOKING, []),
+        (Page.APPS, [("choose app", "", True)]),
+        (Page.CARDS, [("choose card", one, True) for one in IDS[:3]]),
+        (Page.AUTHORIZING, [("confirm", "", True), ("cancel", "", True)]),
+        (Page.ADDED, []),
+    ],
+)
+def test_a_page_offers_what_the_cardholder_can_do_there(page, expected):
+    assert acts(replace(WALLET, page=page)) == expected
+
+
+def test_at_home_both_apps_can_be_opened():
+    assert acts(Screen(card=FIRST)) == [("open", FIRST, True), ("look", "", True)]
+
+
+def test_cards_that_find_no_room_are_counted():
+    screen = replace(WALLET, page=Page.CARDS, entries=IDS * 3)
+    assert f"and {18 - len(draw(screen).controls)} more" in words(screen)
+
+
+def test_a_watch_stands_beside_the_phone_only_where_one_is_paired():
+    with_watch = replace(APP, on_watch=frozenset())
+    assert draw(with_watch).width > draw(APP).width == 324
+    assert "No card" in words(with_watch)
+    assert masked(IDS[4]) in words(replace(APP, on_watch=frozenset(IDS[4:])))
+    assert "and 1 more" in words(replace(APP, on_watch=frozenset(IDS[4:])))
+
+
+def test_it_says_where_the_card_is_now():
+    added = replace(APP, sheet=Sheet.ADDED, on_phone=frozenset({FIRST}))
+    assert "On this phone" in words(added)
+    assert "On phone and watch" in words(replace(added, on_watch=frozenset({FIRST})))
+    assert "On the watch" in words(replace(added, on_phone=frozenset(), on_watch=frozenset({FIRST})))
+
+
+@pytest.mark.rule("X-ART-1")
+def test_cards_differ_and_bear_no_number():
+    assert len({design(one) for one in IDS}) == len(IDS) == len(DESIGNS)
+    assert design("other") == design("other")
+    assert not any(FIRST in text for text in words(APP))
+    assert words(APP).count(masked(FIRST)) == 1
+
+
+@pytest.mark.parametrize("look", DESIGNS, ids=lambda look: look.base)
+def test_the_words_on_a_card_have_contrast(look):
+    assert contrast(look.words, look.base) >= 4.5
+
+
+@pytest.mark.parametrize(
+    ("name", "screen"),
+    {
+        "phone_shown": replace(APP, button="shown"),
+        "phone_added": replace(APP, button="hidden", label="Added to Wallet", on_watch=frozenset({FIRST})),
+        "phone_cards": replace(WALLET, page=Page.CARDS),
+    }.items(),
+)
+def test_the_picture_is_as_it_was(golden, name, screen):
+    picture = draw(screen)
+    controls = [[one.act, one.label, one.x, one.y, one.width, one.height] for one in picture.controls]
+    golden(name, "\n".join([json.dumps(controls, ensure_ascii=False), picture.svg.replace("><", ">\n<")]))
