@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "workbook"
 ALLOWED = {
     "flows": {"flows", "errors"},
     "api": {"api", "errors"},
+    "proxy": {"proxy", "simulation", "api", "errors"},
     "simulation": {"simulation", "flows.messages", "api", "errors"},
     "timing": {"extension.calls", "timing", "flows", "trace", "errors", "simulation.clock"},
     "views": {"views", "trace", "flows", "checks", "rules", "errors", "api", "extension.plist"},
@@ -20,7 +21,7 @@ ALLOWED = {
 
 OWNERS = {
     "httpx": {"api/client.py", "api/deadline.py", "simulation/transport.py"},
-    "httpcore": {"api/client.py", "api/deadline.py"},
+    "httpcore": {"api/client.py", "api/deadline.py", "proxy/upstream.py"},
     "ipywidgets": {"widgets"},
     "numpy": {"timing/distribution.py", "timing/totals.py", "timing/estimate.py", "timing/search.py"},
     "pandas": {"trace.py", "timing/recorded.py"},

@@ -91,4 +91,4 @@ class App:
     def _arguments(self, call: type[Event], event: Event) -> dict[str, Any]:
         """Each field of the call, from the event just handed over or from the app's own settings."""
         names: tuple[str, ...] = call.__match_args__
-        return {name: getattr(event, name, None) or getattr(self, name, None) for name in names}
+        return {name: getattr(event, name, getattr(self, name, None)) for name in names}

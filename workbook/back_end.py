@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from workbook.api.opaque import SdkInput
     from workbook.api.protocol import ActivationData
+    from workbook.errors import WorkbookError
     from workbook.flows.messages import Event
 
 LONGEST = 160
@@ -48,7 +49,10 @@ class BackEnd:
         seen: called with the request and with the answer, as events that no table steps.
         basis: asked after each answer what it rests on; the real API cannot say.
         took: seconds that the latest call took by `stopwatch`; None where time is virtual.
+        at: seconds into the call at which what is reported happened; None where nobody times the attempts.
     """
+
+    at: float | None = None
 
     def __init__(
         self,
@@ -87,13 +91,19 @@ class BackEnd:
         try:
             answer = self._timed(call)
         except ApiStatusError as error:
-            self.seen(m.ApiAnswered(error.status, told=told(error.body, posted), basis=self.basis()))
+            self.seen(m.ApiAnswered(error.status, told=self._told(error.body, posted), basis=self.basis()))
             raise
         except (ActivationDataError, ConfigurationError) as error:
-            self.seen(m.ApiFailed(type(error).__name__, str(error)))
+            self.seen(self._failed(error))
             raise
         self.seen(m.ApiAnswered(200, answer.sdk_input, basis=self.basis()))
         return answer.sdk_input
+
+    def _told(self, body: bytes, posted: str) -> str:
+        return told(body, posted)
+
+    def _failed(self, error: WorkbookError) -> Event:
+        return m.ApiFailed(type(error).__name__, str(error))
 
     def _timed(self, call: Callable[[], ActivationData]) -> ActivationData:
         if self._stopwatch is None:

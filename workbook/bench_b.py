@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from workbook.api.opaque import SdkInput
 from workbook.app_b import AppB, check_delegate
 from workbook.callback import completed
 from workbook.errors import OpaqueDataError, ParameterError, SdkError
@@ -86,6 +87,8 @@ class BenchB(InApp):
 
     def _save(self, command: m.SaveSdkInput) -> None:
         """The app keeps the bytes for its extension, where they are bytes at all (X-CACHE-1)."""
+        if not isinstance(command.sdk_input, SdkInput):
+            return self._seen_now(m.Noted("Nothing was saved for the extension: the back end handed over nothing."))
         try:
             self.phone.storage.save(self.payment_instrument_id, command.sdk_input.data)
         except OpaqueDataError as error:
@@ -115,6 +118,8 @@ class BenchB(InApp):
         return {name: known[name] for name in names}
 
     def _handed_over(self, sdk_input: Any) -> Any:
+        if not isinstance(sdk_input, SdkInput):
+            return None  # the back end passed on an answer without any
         try:
             return self.app.handed_over(sdk_input)
         except OpaqueDataError:
@@ -148,7 +153,8 @@ class BenchB(InApp):
     def _received(self, sdk_input: Any) -> Event:
         """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
         handed = self._handed_over(sdk_input)
-        return m.NoSdkInput("the answer is no base64 text") if handed is None else m.SdkInputReceived(handed)
+        what = "no base64 text" if sdk_input else "empty"
+        return m.NoSdkInput(f"the answer is {what}") if handed is None else m.SdkInputReceived(handed)
 
     def _tell_delegate(self, event: Event) -> None:
         """didFinishProvisioning(with pass, error), where the delegate has it (B-FIN-1)."""

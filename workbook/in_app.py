@@ -126,8 +126,9 @@ class InApp(Loop):
         self.back_end.seen = self._seen
 
     def _seen(self, event: Event) -> None:
-        """A request shows at once, what follows it once the exchange's time has passed."""
-        self._clock.after(0.0 if type(event) is m.ApiRequested else self._latency(), event)
+        """A request shows at once, what follows it once the exchange's time has passed; all of it as it was timed."""
+        untimed = 0.0 if type(event) is m.ApiRequested else self._latency()
+        self._clock.after(untimed if self.back_end.at is None else self.back_end.at, event)
 
     def _latency(self) -> float:
         """Seconds of the exchange under way: measured with a real API, the device's otherwise."""

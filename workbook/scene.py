@@ -5,18 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from workbook.checks import check
+from workbook.views.screen import Screen
 
 if TYPE_CHECKING:
     from workbook.checks import Finding
+    from workbook.checks.advice import Advice
+    from workbook.flows.machine import Machine
+    from workbook.simulation.device import Device
+    from workbook.simulation.phone import Phone
     from workbook.trace import Trace
 
 
 class Staged:
-    """What every scene has: it shows how it ended, what happened, and what is to be said about it."""
+    """What every scene has: it shows how it ended, what happened, and what is to be said about it.
+
+    Attributes:
+        trace: every step.
+        machine: the table that was stepped.
+        first: what was to be seen before.
+    """
 
     __slots__ = ()
 
     trace: Trace
+    machine: Machine
+    first: Screen
 
     @property
     def summary(self) -> dict[str, str]:
@@ -27,6 +40,11 @@ class Staged:
     def findings(self) -> list[Finding]:
         """What the checks make of it."""
         return check(self.trace)
+
+    @property
+    def advice(self) -> Advice | None:
+        """What a good back end does about a failure of the API; None where the scene is of something else."""
+        return None
 
     @property
     def took(self) -> str:
@@ -42,3 +60,10 @@ class Staged:
         from workbook.views.scene import show  # noqa: PLC0415  # views read scenes, not the reverse
 
         return show(self)._repr_mimebundle_()
+
+
+def before(phone: Device | Phone, surface: str = "phone") -> Screen:
+    """What is to be seen before anything happens: which cards are in which wallet, and no more."""
+    watch = getattr(phone, "watch", None)
+    on_watch = None if watch is None else frozenset(watch.cards)
+    return Screen(on_phone=frozenset(phone.cards), on_watch=on_watch, surface=surface)

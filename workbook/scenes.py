@@ -18,7 +18,7 @@ from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS
 from workbook.lesson import expect
 from workbook.parameters import quoted
-from workbook.scene import Staged
+from workbook.scene import Staged, before
 from workbook.simulation.canned import CANNED, CannedService
 from workbook.simulation.damage import DAMAGES, damaged
 from workbook.simulation.device import NOT_ALLOWLISTED, Device
@@ -30,8 +30,10 @@ from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential,
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from workbook.flows.machine import Machine
     from workbook.lesson import Check, Shown
     from workbook.trace import Trace
+    from workbook.views.screen import Screen
 
 Value = TypeVar("Value")
 
@@ -63,12 +65,16 @@ class Scene(Staged):
         state: where the app stands at the end.
         button: what the cardholder sees of the add button at the end.
         in_wallet: the card is in the wallet at the end.
+        machine: the table that was stepped.
+        first: what was to be seen before.
     """
 
     trace: Trace
     state: str
     button: str
     in_wallet: bool
+    machine: Machine
+    first: Screen
 
     @property
     def summary(self) -> dict[str, str]:
@@ -88,8 +94,9 @@ def open_card(device: str = "ready", variant: str = "from-0.4.0") -> Scene:
         ParameterError: no device or variant has this name.
     """
     bench = _bench(device, variant)
+    first = before(bench.device)
     bench.open()
-    return _scene(bench)
+    return _scene(bench, first)
 
 
 def walk(
@@ -116,10 +123,11 @@ def walk(
     _check_switch("guarded", guarded)
     _check_app(app)
     bench = _bench(device, variant, guarded=guarded, app=app)
+    first = before(bench.device)
     bench.open()
     if bench.button == "shown":
         bench.tap(taps)
-    return _scene(bench)
+    return _scene(bench, first)
 
 
 def create_with(damage: str = "none", variant: str = "from-0.4.0") -> Any:
@@ -128,8 +136,8 @@ def create_with(damage: str = "none", variant: str = "from-0.4.0") -> Any:
     Raises:
         ParameterError: no damage or variant has this name.
     """
-    flow = _named(variant, VARIANTS, "variant")
-    _named(damage, DAMAGES, "damage")
+    flow = named(variant, VARIANTS, "variant")
+    named(damage, DAMAGES, "damage")
     text = DirectApi().get(INSTRUMENT_IDS[0]).sdk_input.text
     return CardProvisioning.create(damaged(text, damage), lambda: "activity", variant=flow)
 
@@ -150,7 +158,7 @@ def practice_client(
     """
     _check_switch("role", role)
     if answer is not None:
-        _named(answer, CANNED, "answer")
+        named(answer, CANNED, "answer")
     credential = Credential() if role else Credential(frozenset())
     service = Service(World(credentials={SIMULATED_KEY: credential})) if answer is None else CannedService(answer)
     transport = SimulatedTransport(service)
@@ -164,20 +172,26 @@ def ask(answer: str = "sdkInput missing") -> Shown | Check:
     Raises:
         ParameterError: there is no answer of this name.
     """
-    _named(answer, CANNED, "answer")
+    named(answer, CANNED, "answer")
     return expect(ActivationDataError, practice_client(answer).get, INSTRUMENT_IDS[0])
 
 
 def _bench(device: str, variant: str, *, guarded: bool = True, app: App | None = None) -> Bench:
-    flow = replace(_named(variant, VARIANTS, "variant"), guarded=guarded)
-    return Bench(flow, device=_named(device, DEVICES, "device")(), app=app)
+    flow = replace(named(variant, VARIANTS, "variant"), guarded=guarded)
+    return Bench(flow, device=named(device, DEVICES, "device")(), app=app)
 
 
-def _scene(bench: Bench) -> Scene:
-    return Scene(bench.trace, str(bench.state), bench.button, bench.payment_instrument_id in bench.device.cards)
+def _scene(bench: Bench, first: Screen) -> Scene:
+    in_wallet = bench.payment_instrument_id in bench.device.cards
+    return Scene(bench.trace, str(bench.state), bench.button, in_wallet, bench.machine, first)
 
 
-def _named(name: str, table: Mapping[str, Value], what: str) -> Value:
+def named(name: str, table: Mapping[str, Value], what: str) -> Value:
+    """What the table has under this name; `what` says what kind of name it is.
+
+    Raises:
+        ParameterError: it has none.
+    """
     if not isinstance(name, str):
         raise ParameterError(f"{what} is {quoted(name)}; allowed: {', '.join(table)}.")
     if name not in table:

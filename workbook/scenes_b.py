@@ -16,7 +16,7 @@ from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
 from workbook.loop import together
 from workbook.parameters import quoted
-from workbook.scene import Staged
+from workbook.scene import Staged, before
 from workbook.simulation.phone import NOTHING, TARGETS, Phone, Waits, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from workbook.extension.handler import ExtensionHandler
+    from workbook.flows.machine import Machine
     from workbook.flows.variants_b import VariantB
     from workbook.trace import Trace
+    from workbook.views.screen import Screen
 
 Value = TypeVar("Value")
 FIRST = INSTRUMENT_IDS[0]
@@ -80,6 +82,8 @@ class InAppScene(Staged):
         button: what the cardholder sees of the add button at the end.
         label: what else the screen says.
         phone: the phone at the end, with its watch.
+        machine: the table that was stepped.
+        first: what was to be seen before.
     """
 
     trace: Trace
@@ -87,6 +91,8 @@ class InAppScene(Staged):
     button: str
     label: str
     phone: Phone
+    machine: Machine
+    first: Screen
 
     @property
     def summary(self) -> dict[str, str]:
@@ -104,12 +110,16 @@ class WalletScene(Staged):
         state: where the wallet app stands at the end.
         offered: the identifiers of the pass entries that it shows.
         phone: the phone at the end, with its watch.
+        machine: the table that was stepped.
+        first: what was to be seen before.
     """
 
     trace: Trace
     state: str
     offered: tuple[str, ...]
     phone: Phone
+    machine: Machine
+    first: Screen
 
     @property
     def summary(self) -> dict[str, str]:
@@ -144,11 +154,13 @@ def add_in_app(
     issuer = AppB(delegate=_delegate(delegate, flow))
     issuer = replace(issuer, **_mistake(app, flow))
     bench = BenchB(flow, phone=_named(phone, PHONES, "phone")(), app=issuer)
+    first = before(bench.phone)
     for _page in range(_pages(pages)):
         bench.open()
     if bench.button == "shown":
         bench.tap()
-    return InAppScene(bench.trace, str(bench.state), bench.button, bench.label, bench.phone)
+    end = str(bench.state), bench.button, bench.label, bench.phone
+    return InAppScene(bench.trace, *end, bench.machine, first)
 
 
 def add_from_wallet(
@@ -182,8 +194,9 @@ def add_from_wallet(
         authorization=_named(authorization, AUTHORIZATIONS, "authorization"),
         cards=cards,
     )
+    first = before(host.phone, host.surface)
     host.walk()
-    return _wallet_scene(host)
+    return _wallet_scene(host, first)
 
 
 def side_by_side(handler: str | type[ExtensionHandler] = "reference", *, variant: str = "later") -> list[WalletScene]:
@@ -202,11 +215,12 @@ def side_by_side(handler: str | type[ExtensionHandler] = "reference", *, variant
     phone = opened_phone("with a watch")
     flow, kind = _named(variant, VARIANTS_B, "variant"), _handler(handler)
     hosts = [ExtensionHost(kind, flow, surface=surface, phone=phone) for surface in SURFACES]
+    first = {host: before(phone, host.surface) for host in hosts}
     while acts := [(host, act) for host in hosts if (act := host.next_act()) is not None]:
         for host, act in acts:
             host.soon(act)
         together(*hosts)
-    return [_wallet_scene(host) for host in hosts]
+    return [_wallet_scene(host, first[host]) for host in hosts]
 
 
 def opened_phone(name: str = "app was opened", cards: Sequence[str] = INSTRUMENT_IDS) -> Phone:
@@ -226,9 +240,9 @@ def _handler(handler: object) -> Any:
     return handler if isinstance(handler, type) else _named(handler, HANDLERS, "handler")
 
 
-def _wallet_scene(host: ExtensionHost) -> WalletScene:
+def _wallet_scene(host: ExtensionHost, first: Screen) -> WalletScene:
     offered = tuple(entry.identifier for entry in host.entries)
-    return WalletScene(host.trace, str(host.state), offered, host.phone)
+    return WalletScene(host.trace, str(host.state), offered, host.phone, host.machine, first)
 
 
 def _yes(truth: bool) -> str:  # noqa: FBT001  # a truth is what it words

@@ -71,6 +71,13 @@ SAMPLES = {
     "problems": "",
     "names": ("service",),
     "succeeded": True,
+    "pause": 0.1,
+    "fault": "reset",
+    "location": "https://elsewhere.invalid/",
+    "with_key": True,
+    "attempts": 2,
+    "took": 0.5,
+    "ending": "sdkInput",
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from workbook.checks import api, extension, platform_a, platform_b
+from workbook.checks import api, attempts, extension, platform_a, platform_b
 from workbook.checks.finding import Finding, Level, Owner, Symptom
 from workbook.trace import Kind
 
@@ -34,7 +34,14 @@ def symptoms(trace: Trace) -> Iterator[Finding]:
             yield symptom.found(record)
 
 
-CHECKS: tuple[Check, ...] = (symptoms, *api.CHECKS, *platform_a.CHECKS, *platform_b.CHECKS, *extension.CHECKS)
+CHECKS: tuple[Check, ...] = (
+    symptoms,
+    *api.CHECKS,
+    *attempts.CHECKS,
+    *platform_a.CHECKS,
+    *platform_b.CHECKS,
+    *extension.CHECKS,
+)
 
 
 def check(trace: Trace) -> list[Finding]:

@@ -24,7 +24,7 @@ OK = 200
 LONGEST = 160
 """As many characters of one value as a detail shows."""
 OPAQUE = ("sdk_input", "sdk_output")
-IN_LABEL = ("method", "status")
+IN_LABEL = ("method", "status", "fault")
 IF_TRUE = ("hidden_by_scheme", "out_of_reach")
 """Told only where there is something to tell."""
 KINDS = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
@@ -60,6 +60,9 @@ WORDS = {
     "request": "{}",
     "call": "{}()",
     "succeeded": "authentication succeeded: {}",
+    "pause": "after a pause of {} s",
+    "location": "to {}",
+    "with_key": "the API key goes along: {}",
 }
 """How a field's value reads; a field that is not listed is written with its name."""
 
@@ -80,18 +83,22 @@ def label(record: Record) -> str:
 
 def _says(message: m.Message) -> str:
     match message:
+        case m.ApiAskedAgain():
+            return f"{message.method} again: {PATH}"
         case m.ApiRequested():
             return f"{message.method} {PATH}"
         case m.ApiAnswered():
-            return f"{_status(message.status)}{', sdkInput' if message.status == OK else ''}"
+            return f"{status(message.status)}{', sdkInput' if message.status == OK else ''}"
+        case m.AnswerLost(fault=fault) | m.AnswerRefused(fault=fault):
+            return f"{message.says}: {fault}"
         case _:
             return message.says
 
 
-def _status(status: int) -> str:
+def status(code: int) -> str:
     """A status code with its registered phrase."""
     known = {str(one.value): one.phrase for one in HTTPStatus}
-    return f"{status} {known.get(str(status), '(not a registered status)')}"
+    return f"{code} {known.get(str(code), '(not a registered status)')}"
 
 
 def _sources(basis: str) -> str:

@@ -36,6 +36,13 @@ from workbook.flows.messages.aside import (
     VerificationPending,
     WalletAsked,
 )
+from workbook.flows.messages.attempt import (
+    AnswerLost,
+    AnswerRefused,
+    ApiAskedAgain,
+    ApiCallEnded,
+    RedirectFollowed,
+)
 from workbook.flows.messages.base import (
     Actor,
     Aside,
@@ -187,7 +194,11 @@ __all__ = [
     "AddTapped",
     "AlreadyExistsInWallet",
     "AlreadyThere",
+    "AnswerLost",
+    "AnswerRefused",
     "ApiAnswered",
+    "ApiAskedAgain",
+    "ApiCallEnded",
     "ApiError",
     "ApiFailed",
     "ApiRequested",
@@ -275,6 +286,7 @@ __all__ = [
     "ProvisionSuccess",
     "ProvisionWithProvider",
     "ProvisionWithProviderCalled",
+    "RedirectFollowed",
     "ReportToContact",
     "RequestReturned",
     "ReturnNil",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from workbook.flows.messages.base import Actor, Aside
 
@@ -13,7 +13,7 @@ class ApiRequested(Aside):
     """The back end sent a request to the HTTP API (API-1, API-2)."""
 
     sender, receiver, says = Actor.BACK_END, Actor.API, "HTTP request"
-    rules = ("API-4", "API-13")
+    rules: ClassVar[tuple[str, ...]] = ("API-4", "API-13")
     method: str
     payment_instrument_id: str
     sdk_output: Any = None
@@ -56,7 +56,7 @@ class ApiFailed(Aside):
     """The call ended without an answer that could be used; `error` is the client's error class."""
 
     sender, receiver, says = Actor.API, Actor.BACK_END, "no usable answer"
-    rules = ("API-9",)
+    rules: ClassVar[tuple[str, ...]] = ("API-9",)
     error: str
     message: str
 
