@@ -42,7 +42,7 @@ def test_platform_b_is_told_with_the_sheet_and_the_label():
     assert told[-1][2] == "Added to Wallet"
 
 
-@pytest.mark.rule("FLOW-5")
+@pytest.mark.rule("X-FLOW-1")
 def test_the_wallets_flow_is_told_by_what_the_cardholder_does():
     told = [screen.page for screen in kept("from the wallet", "app was opened", *FROM_WALLET)]
     assert told == [Page.LOOKING, Page.APPS, Page.CARDS, Page.AUTHORIZING, Page.ADDED]

@@ -109,7 +109,7 @@ def test_nothing_behind_a_sheet_can_be_pressed(sheet):
     assert acts(replace(APP, button="shown", sheet=sheet)) == []
 
 
-@pytest.mark.rule("FLOW-5")
+@pytest.mark.rule("X-FLOW-1")
 @pytest.mark.parametrize(
     ("page", "expected"),
     [
