@@ -1,0 +1,159 @@
+"""Runs cases: side by side where they disturb nobody, each with cards of its own, and else one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from workbook.conformance.case import Need
+from workbook.conformance.verdict import Miss, Verdict, missed
+from workbook.rules import rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from workbook.conformance.case import Case
+    from workbook.conformance.rig import Rig
+    from workbook.conformance.seen import Seen
+    from workbook.conformance.target import Target
+
+    Told = Callable[["Result"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one case came to.
+
+    Attributes:
+        case: which.
+        verdict: how it ended.
+        misses: every way in which it was not what the rule asks for.
+        why: what else is to be said, such as what is missing.
+        platform: whose app called; empty where none did.
+        seen: both sides; None where nothing was done.
+        seconds: how long it took.
+    """
+
+    case: Case
+    verdict: Verdict
+    misses: tuple[Miss, ...] = ()
+    why: str = ""
+    platform: str = ""
+    seen: Seen | None = None
+    seconds: float = 0.0
+
+
+async def run(cases: Iterable[Case], rig: Rig, told: Told = lambda _result: None) -> list[Result]:
+    """Run these cases; the results come in the order of the cases.
+
+    Args:
+        cases: which.
+        rig: between which they run.
+        told: called with each result as it comes.
+    """
+    wanted = list(cases)
+    results: dict[str, Result] = {}
+
+    def keep(result: Result) -> None:
+        results[result.case.name] = result
+        told(result)
+
+    ready = []
+    for case in wanted:
+        if (left_out := without(case, rig.target)) is not None:
+            keep(left_out)
+        else:
+            ready.append(case)
+    cards = _Cards(rig.target.cardholders[0].cards)
+    await asyncio.gather(*(_one(case, rig, cards, keep) for case in ready if not case.script.alone))
+    for case in ready:
+        if case.script.alone:
+            await _one(case, rig, cards, keep)
+    return [results[case.name] for case in wanted]
+
+
+def without(case: Case, target: Target) -> Result | None:
+    """The result of a case that cannot or shall not run here; None where it can."""
+    if case.group in target.without:
+        return Result(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
+    for need in sorted(case.needs):
+        if not _has(target, need):
+            verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
+            return Result(case, verdict, why=f"It needs {need}, which the configuration does not name.")
+    if len(target.cardholders[0].cards) < case.script.cards:
+        return Result(case, Verdict.NOT_TESTABLE, why=f"It needs {case.script.cards} cards of the first cardholder.")
+    return None
+
+
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.STATUS})
+"""What a back end may rightly not have."""
+
+
+def _has(target: Target, need: Need) -> bool:
+    match need:
+        case Need.PLATFORM_A | Need.PLATFORM_B:
+            return need.value in target.surfaces
+        case Need.SESSIONS:
+            return any(one.session for one in target.cardholders)
+        case Need.TWO_CARDHOLDERS:
+            return len(target.cardholders) > 1
+        case Need.SEVERAL_CARDS:
+            return len(target.cardholders[0].cards) > 1
+        case Need.LOGS:
+            return bool(target.logs)
+        case Need.STATUS:
+            return target.status is not None
+
+
+class _Cards:
+    """The cards of the first cardholder, lent to one case at a time."""
+
+    def __init__(self, cards: Iterable[str]) -> None:
+        self._free = list(cards)
+        self._changed = asyncio.Condition()
+
+    async def lend(self, count: int) -> tuple[str, ...]:
+        """So many cards that nobody has; waits for them."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self._free) >= count)
+            lent, self._free = self._free[:count], self._free[count:]
+        return tuple(lent)
+
+    async def give_back(self, cards: Iterable[str]) -> None:
+        """They are free again."""
+        async with self._changed:
+            self._free.extend(cards)
+            self._changed.notify_all()
+
+
+async def _one(case: Case, rig: Rig, cards: _Cards, keep: Told) -> None:
+    lent = await cards.lend(case.script.cards)
+    try:
+        keep(await _judged(case, rig, lent))
+    finally:
+        await cards.give_back(lent)
+
+
+async def _judged(case: Case, rig: Rig, cards: tuple[str, ...]) -> Result:
+    began = monotonic()
+    platform = case.platform or next(iter(rig.target.surfaces))
+    try:
+        seen = await rig.run(case, cards, platform)
+        misses = tuple(case.judge(seen))
+    except Exception as error:  # noqa: BLE001  # a fault of ours is no verdict about a back end
+        why = f"{type(error).__name__} in the workbook itself"
+        return Result(case, Verdict.HARNESS_ERROR, why=why, platform=platform, seconds=monotonic() - began)
+    return Result(case, gravest(case, misses), misses, "", platform, seen, monotonic() - began)
+
+
+def gravest(case: Case, misses: Iterable[Miss]) -> Verdict:
+    """The verdict that the gravest of these misses brings; a pass where there is none."""
+    found = set(_verdicts(case, misses))
+    return next((one for one in (Verdict.FAIL, Verdict.WARN, Verdict.NOTE) if one in found), Verdict.PASS)
+
+
+def _verdicts(case: Case, misses: Iterable[Miss]) -> Iterator[Verdict]:
+    for miss in misses:
+        yield missed(rule(miss.rule or case.rule))

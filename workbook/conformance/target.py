@@ -1,0 +1,103 @@
+"""The integrator's back end as the phone sees it: where its two operations are, and how values stand in them.
+
+The document says nothing of this side: it is the integrator's own, so all of it is configuration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from workbook.conformance.case import Group
+
+PLATFORMS = ("platform A", "platform B")
+RAW = "raw"
+"""Instead of a JSON pointer: the body is the value itself."""
+BOUND = 20.0
+"""Seconds that the wallet waits (wallet); an answer that comes later is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One of the back end's two operations.
+
+    Attributes:
+        method: such as POST.
+        path: below the base URL; `{id}` stands for the payment instrument id, percent-encoded.
+        id: a JSON pointer to where the id stands in the request's body; None where it stands in the path.
+        sdk_output: a JSON pointer, or `raw`; None for the operation that takes none.
+        sdk_input: a JSON pointer into the answer, or `raw`.
+    """
+
+    method: str
+    path: str
+    id: str | None = None
+    sdk_output: str | None = None
+    sdk_input: str = "/sdkInput"
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What the back end offers the app of one platform.
+
+    Attributes:
+        get: hands out the GET's sdkInput.
+        post: exchanges an sdkOutput for the POST's sdkInput.
+        decoded: the app gets and sends the bytes themselves, as a raw body, instead of the API's base64 text; only on
+            platform B, and only with `raw`.
+        headers: sent with each call, values without secrets in repr.
+    """
+
+    get: Operation
+    post: Operation
+    decoded: bool = False
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cardholder:
+    """Somebody with cards and a session.
+
+    Attributes:
+        name: for reports.
+        cards: the ids of their payment instruments, as the back end knows them.
+        session: the headers that present their session; empty where the back end knows none.
+    """
+
+    name: str
+    cards: tuple[str, ...]
+    session: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The back end under test.
+
+    Attributes:
+        base_url: its own, without a slash at the end.
+        surfaces: what it offers each platform's app.
+        cardholders: at least one.
+        status: answers the extension's status() from what is there, without any call of the API; None where the back
+            end has no part in that.
+        bound: seconds within which an answer has to come.
+        logs: files that it writes, to be scanned.
+        without: groups of cases that are left out.
+    """
+
+    base_url: str
+    surfaces: Mapping[str, Surface]
+    cardholders: tuple[Cardholder, ...]
+    status: Operation | None = None
+    bound: float = BOUND
+    logs: tuple[Path, ...] = ()
+    without: frozenset[Group] = frozenset()
+
+    def session_secrets(self) -> tuple[str, ...]:
+        """Everything that a report must not hold."""
+        sessions = (value for one in self.cardholders for _name, value in one.session)
+        headers = (value for surface in self.surfaces.values() for _name, value in surface.headers)
+        return (*sessions, *headers)
