@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -70,6 +71,15 @@ def test_from_the_wallet_the_cardholder_chooses_and_is_authenticated():
     assert ended(script.then("cancel", 2.0)).screen.page is Page.NOT_ADDED
 
 
+def test_nothing_is_told_of_what_comes_after_the_moment_at_which_the_cardholder_decides():
+    waiting = Script("from the wallet", "later").then("choose app", 0.2).then("choose card", 1.0, CARD)
+    shown = play(waiting)
+    whole = play(waiting.then("confirm", 2.0))
+    assert len(shown.film.budgets) < len(whole.film.budgets)
+    assert all(one.ended is None or one.ended <= shown.film.ends for one in shown.film.budgets)
+    assert all(found.at <= shown.film.ends for found in shown.findings)
+
+
 def test_the_same_script_gives_the_same_film():
     script = Script("from the wallet").then("choose app", 0.2)
     assert play(script) == play(script)
@@ -93,7 +103,7 @@ def test_a_name_that_does_not_exist_is_explained(wrong, told):
 
 
 def test_an_act_that_does_not_exist_is_explained():
-    with pytest.raises(ParameterError, match="No act 'tab'. Did you mean 'tap'"):
+    with pytest.raises(ParameterError, match=r"No act 'tab'\. Did you mean 'tap'"):
         Act("tab", 0.0)
 
 
@@ -104,10 +114,9 @@ def test_an_act_happens_at_a_number_of_seconds(moment):
 
 
 def test_a_script_has_an_end():
-    script = Script()
+    script = Script(acts=tuple(Act("tap", 1.0 + number) for number in range(MOST_ACTS)))
     with pytest.raises(ParameterError, match=f"{MOST_ACTS} acts at most"):
-        for number in range(MOST_ACTS + 1):
-            script = script.then("tap", 1.0 + number)
+        script.then("tap", 99.0)
 
 
 acts = st.lists(
@@ -125,4 +134,4 @@ def test_whatever_is_done_a_play_comes_to_an_end_and_can_be_shown(flow, phone, a
         script = script.then(name, at, value)
     shown = play(script).film
     assert len(shown.frames) == len(shown.sequence.lines)
-    assert all(first.at <= second.at for first, second in zip(shown.frames, shown.frames[1:], strict=False))
+    assert all(first.at <= second.at for first, second in pairwise(shown.frames))

@@ -150,7 +150,7 @@ def play(script: Script) -> Play:
     shown = film(loop.trace, loop.machine, screen)
     if not any(act.name in DECISIONS for act in script.acts):
         shown = shown.until(m.AuthorizationUiShown)
-    return Play(script, shown, tuple(check(loop.trace)))
+    return Play(script, shown, tuple(found for found in check(loop.trace) if found.at <= shown.ends))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,8 @@
+from itertools import pairwise
+
 import pytest
 
+from workbook.bench import Bench
 from workbook.flows import messages as m
 from workbook.stage import Script, play
 from workbook.views.film import film
@@ -22,7 +25,7 @@ def test_a_frame_says_where_the_flow_is_and_what_moved_it():
     assert {frame.state for frame in shown.frames} <= states
     moves = [frame.moved for frame in shown.frames if frame.moved]
     assert moves[0][0] == shown.machine.initial.value
-    assert all(first[1] == second[0] for first, second in zip(moves, moves[1:], strict=False))
+    assert all(first[1] == second[0] for first, second in pairwise(moves))
     assert moves[-1][1] == "in the wallet"
 
 
@@ -54,18 +57,16 @@ def test_a_budget_that_was_spent_ends_with_its_time():
 
 def test_a_film_knows_what_was_there_before():
     first = Screen(on_phone=frozenset({"PISIMULATED00000000000003"}))
-    trace = play(TAPPED)
-    begun = film(_trace(trace), trace.film.machine, first)
+    bench = _walked()
+    begun = film(bench.trace, bench.machine, first)
     assert begun.first is first
     assert "PISIMULATED00000000000003" in begun.frames[-1].screen.on_phone
 
 
-def _trace(_played):
-    from workbook.bench import Bench
-
+def _walked():
     bench = Bench()
     bench.walk()
-    return bench.trace
+    return bench
 
 
 def test_a_film_can_be_cut_after_an_event():

@@ -7,7 +7,7 @@ import pytest
 from workbook.trace import Trace
 from workbook.views.palette import DARK, GROUNDS, LIGHT, WORDS, contrast
 from workbook.views.sequence import sequence
-from workbook.views.sequence_svg import STYLE, WIDTH
+from workbook.views.sequence_svg import STYLE, WIDTH, paint
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 
@@ -40,6 +40,32 @@ def test_lines_never_overlap(story):
     root = ET.fromstring(sequence(story[1]).svg())
     spans = [_span(group) for group in root.findall("svg:g", NS)]
     assert all(above[1] < below[0] for above, below in pairwise(spans))
+
+
+def test_each_line_is_one_group_and_its_row_is_known(story):
+    painted = paint(sequence(story[1]))
+    groups = ET.fromstring(painted.svg).findall("svg:g", NS)
+    assert [int(group.get("data-line")) for group in groups] == list(range(len(sequence(story[1]).lines)))
+    for group, (y, height) in zip(groups, painted.rows, strict=True):
+        assert all(y <= int(text.get("y")) <= y + height for text in group.iter(f"{{{NS['svg']}}}text"))
+    assert all(above[0] + above[1] <= below[0] for above, below in pairwise(painted.rows))
+    assert painted.rows[-1][0] + painted.rows[-1][1] < painted.height
+
+
+def test_a_tint_stands_in_its_line_s_group_with_the_lifelines_over_it(story):
+    root = ET.fromstring(sequence(story[1]).svg())
+    tints = [
+        (group, rect) for group in root.findall("svg:g", NS) for rect in group.findall("svg:rect[@class='wb-tint']", NS)
+    ]
+    assert [group.get("class") for group, _rect in tints] == ["is-http"] * len(tints)
+    threads = root.findall("svg:line[@class='wb-thread']", NS)
+    for group, rect in tints:
+        assert group[0] is rect
+        over = group.findall("svg:line[@class='wb-thread']", NS)
+        assert [line.get("x1") for line in over] == [line.get("x1") for line in threads]
+        assert {line.get("y1") for line in over} == {rect.get("y")}
+        begin = int(threads[0].get("y1"))
+        assert {int(line.get("stroke-dashoffset", "0")) for line in over} == {(int(rect.get("y")) - begin) % 6}
 
 
 def test_refused_is_a_dashed_line_with_a_cross_and_the_word(stories):

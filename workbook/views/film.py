@@ -61,6 +61,10 @@ class Budget:
     ended: float | None = None
     kept: bool = False
 
+    def seen_at(self, moment: float) -> Budget:
+        """The same as far as anybody could know at that moment: what ends later is still running."""
+        return self if self.ended is not None and self.ended <= moment else replace(self, ended=None, kept=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Film:
@@ -82,13 +86,20 @@ class Film:
     budgets: tuple[Budget, ...]
     first: Screen
 
+    @property
+    def ends(self) -> float:
+        """When the last frame is, in seconds since the run began."""
+        return self.frames[-1].at if self.frames else 0.0
+
     def until(self, event: type[m.Message]) -> Film:
         """The same film up to the frame in which this happens; the whole of it where it never does."""
         ends = [number for number, frame in enumerate(self.frames, 1) if frame.event is event]
         if not ends:
             return self
         lines = replace(self.sequence, lines=self.sequence.lines[: ends[0]])
-        return replace(self, sequence=lines, frames=self.frames[: ends[0]])
+        frames = self.frames[: ends[0]]
+        budgets = tuple(one.seen_at(frames[-1].at) for one in self.budgets if one.began <= frames[-1].at)
+        return replace(self, sequence=lines, frames=frames, budgets=budgets)
 
 
 def film(trace: Trace, machine: Machine, first: Screen | None = None) -> Film:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbook.views.advice import advised
 from workbook.views.facts import facts
 from workbook.views.findings import findings
 from workbook.views.markup import tag, trusted
@@ -31,5 +32,6 @@ class Stack(View):
 
 
 def show(scene: Staged) -> Stack:
-    """The end of the scene, its sequence diagram, and its findings."""
-    return Stack((facts("How it ended", scene.summary), sequence(scene.trace), findings(scene.findings)))
+    """The end of the scene, its sequence diagram, its findings, and what a good back end does about it."""
+    shown = facts("How it ended", scene.summary), sequence(scene.trace), findings(scene.findings)
+    return Stack(shown if scene.advice is None else (*shown, advised(scene.advice)))

@@ -7,7 +7,7 @@ decided here; where they stand on the page is the renderers' business.
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -57,6 +57,7 @@ class Line:
         attempt: which tap it belongs to, counted from 1; 0 before the first.
         deprecated: the call works, and the variant advises against it.
         button: for a change of the add button, what it becomes: shown, disabled or hidden.
+        record: what the line was drawn from; it may hold what must not be shown, so no text form has it.
     """
 
     at: float
@@ -69,6 +70,7 @@ class Line:
     attempt: int = 0
     deprecated: bool = False
     button: str = ""
+    record: Record | None = field(default=None, repr=False, compare=False)
 
     @property
     def heading(self) -> str:
@@ -164,6 +166,7 @@ def _line(record: Record, wording: Wording) -> Line:
         record.attempt,
         record.deprecated,
         BUTTONS.get(type(message), "") if record.kind is Kind.COMMAND else "",
+        record,
     )
 
 

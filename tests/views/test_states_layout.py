@@ -1,0 +1,137 @@
+"""Every machine's picture, measured: nothing stands on anything else, and every arrow ends where it should."""
+
+from itertools import combinations, pairwise
+
+import pytest
+from plays import MACHINES
+
+from workbook.views.states_grid import BOX, LEADING, WIDTH
+from workbook.views.states_layout import layout
+from workbook.views.states_routes import Way, sketch
+
+LETTER = 6.2
+"""How wide a letter of a label may be, in pixels; a common font's is narrower."""
+
+
+@pytest.fixture(params=MACHINES, ids=repr)
+def machine(request):
+    return request.param
+
+
+@pytest.fixture
+def plan(machine):
+    return layout(machine)
+
+
+def test_every_state_has_a_box_and_every_move_an_arrow(machine, plan):
+    assert sorted(box.state for box in plan.boxes) == sorted(map(str, machine.states))
+    pairs = {f"{row.state}>{row.to}" for row in machine.rows}
+    assert sorted(arrow.move.name for arrow in plan.arrows) == sorted(pairs)
+    assert sum(len(arrow.move.rows) for arrow in plan.arrows) == len(machine.rows)
+
+
+def test_no_two_boxes_overlap(plan):
+    assert [
+        (one.state, other.state) for one, other in combinations(plan.boxes, 2) if _meet(_area(one), _area(other))
+    ] == []
+
+
+def test_no_arrow_runs_through_a_box(plan):
+    crossed = [
+        (arrow.move.name, box.state)
+        for arrow in plan.arrows
+        for line in pairwise(arrow.points)
+        for box in plan.boxes
+        if _meet(_span(*line), _area(box))
+    ]
+    assert crossed == []
+
+
+def test_every_arrow_leaves_its_own_box_and_ends_at_the_other(plan):
+    boxes = {box.state: box for box in plan.boxes}
+    for arrow in plan.arrows:
+        assert _on_edge(arrow.points[0], boxes[arrow.move.source]), arrow.move.name
+        assert _on_edge(arrow.points[-1], boxes[arrow.move.target]), arrow.move.name
+        assert all(one[0] == other[0] or one[1] == other[1] for one, other in pairwise(arrow.points))
+
+
+def test_arrows_that_share_a_line_lead_to_the_same_state(plan):
+    mixed = [
+        (one.move.name, other.move.name)
+        for one, other in combinations(plan.arrows, 2)
+        if one.move.target != other.move.target
+        for first in pairwise(one.points)
+        for second in pairwise(other.points)
+        if _along(first, second)
+    ]
+    assert mixed == []
+
+
+def test_no_word_stands_on_a_box_or_on_another_word(plan):
+    areas = [area for words in _all_words(plan) for area in _lines(words)]
+    assert [area for area in areas for box in plan.boxes if _meet(area, _area(box))] == []
+    assert [pair for pair in combinations(areas, 2) if _meet(*pair)] == []
+
+
+def test_nothing_stands_outside_the_picture(plan):
+    points = [point for arrow in plan.arrows for point in arrow.points]
+    assert all(4 < x < WIDTH - 4 and 0 < y < plan.height for x, y in points)
+    assert all(area[0] > 4 and area[2] < WIDTH - 4 for words in _all_words(plan) for area in _lines(words))
+
+
+def test_the_picture_is_one_that_a_person_can_look_at(plan):
+    assert WIDTH <= 900
+    assert plan.height < 1250
+
+
+def test_every_event_is_named_once_beside_its_arrow_or_counted(machine):
+    drawn = sketch(machine)
+    for route in drawn.routes:
+        words = "".join(route.words or drawn.signs[route.lane]).replace(" ", "")
+        for event in route.move.events:
+            told = event.partition("(")[0].rpartition(".")[2].replace(" ", "")
+            counted = route.way is Way.LOOP and len(route.move.events) > 1
+            assert told in words or counted, route.move.name
+
+
+def test_the_same_machine_gives_the_same_layout(machine):
+    assert layout(machine) == layout(machine)
+
+
+def _area(box):
+    return box.x, box.y, box.x + BOX, box.end
+
+
+def _span(one, other):
+    return min(one[0], other[0]), min(one[1], other[1]), max(one[0], other[0]), max(one[1], other[1])
+
+
+def _meet(one, other):
+    """Whether two areas share more than an edge."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _on_edge(point, box):
+    (x, y), (left, top, right, end) = point, _area(box)
+    inside = left <= x <= right and top <= y <= end
+    return inside and (x in (left, right) or y in (top, end))
+
+
+def _along(one, other):
+    """Whether two lines run over each other for more than a point."""
+    for axis in (0, 1):
+        if one[0][axis] == one[1][axis] == other[0][axis] == other[1][axis]:
+            first, second = (sorted(point[1 - axis] for point in line) for line in (one, other))
+            return max(first[0], second[0]) < min(first[1], second[1])
+    return False
+
+
+def _all_words(plan):
+    return [*filter(None, (arrow.words for arrow in plan.arrows)), *plan.signs]
+
+
+def _lines(words):
+    for number, line in enumerate(reversed(words.lines)):
+        wide, y = LETTER * len(line), words.y - LEADING * number
+        x = words.x if words.anchor == "start" else words.x - wide
+        yield x, y - 9, x + wide, y + 1
