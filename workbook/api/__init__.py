@@ -1,10 +1,17 @@
-"""The client of the server-side HTTP API, and the opaque values it relays."""
+"""The client of the server-side HTTP API, and the opaque values it relays.
 
-from workbook.api.client import ActivationDataClient, AsyncActivationDataClient
+The two clients are imported when they are asked for: they bring httpx along, and who only plays the API needs none.
+"""
+
+from typing import TYPE_CHECKING, Any
+
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, SdkInput, SdkOutput, diagnose
 from workbook.api.options import Clock, SystemClock, Timeouts
 from workbook.api.protocol import API_PATH, ActivationData, RedactedRequest
 from workbook.api.retry import RetryPolicy
+
+if TYPE_CHECKING:
+    from workbook.api.client import ActivationDataClient, AsyncActivationDataClient
 
 __all__ = [
     "API_PATH",
@@ -22,3 +29,11 @@ __all__ = [
     "Timeouts",
     "diagnose",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("ActivationDataClient", "AsyncActivationDataClient"):
+        from workbook.api import client  # noqa: PLC0415  # see above
+
+        return getattr(client, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -37,7 +37,7 @@ class BodyReader:
         self._cap = cap
         self._parts: list[bytes] = []
         self._size = self._raw = 0
-        self._inflater = zlib.decompressobj(_GZIP)
+        self._inflater: Any = None  # made where there is something to inflate
         self.problem: Problem | None = None
         self._decode = self._choose(content_encoding.strip().lower(), content_length)
 
@@ -52,7 +52,7 @@ class BodyReader:
 
     def finish(self) -> bytes | Problem:
         """The whole decoded body, or what is wrong with it."""
-        if self.problem is None and self._decode == self._inflate and not self._inflater.eof:
+        if self.problem is None and self._inflater is not None and not self._inflater.eof:
             self.problem = _malformed("its gzip body is cut short.")
         return self.problem or b"".join(self._parts)
 
@@ -62,6 +62,7 @@ class BodyReader:
 
     def _choose(self, encoding: str, length: str | None) -> Callable[[bytes], None]:
         if encoding in ("gzip", "x-gzip"):
+            self._inflater = zlib.decompressobj(_GZIP)
             return self._inflate
         if encoding not in ("", "identity"):
             self.problem = _malformed("its content-encoding is neither identity nor gzip.")

@@ -124,6 +124,7 @@ def made(app: Any, certificate: Certificate | None = None) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         http=GuardedLine,
+        loop="asyncio",  # as `serve` has it: uvicorn would take another one wherever it is installed
         ws="none",
         lifespan="off",
         log_level="warning",

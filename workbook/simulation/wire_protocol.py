@@ -44,6 +44,13 @@ class LineProtocol(HttpToolsProtocol):
             self._overtaken = [*waiting, self.cycle]
         super().on_headers_complete()
 
+    def eof_received(self) -> bool:  # type: ignore[override]  # uvicorn has no opinion, and asyncio closes
+        """The peer says no more, yet listens perhaps: what it has asked is answered, if it need not wait for that."""
+        if self.cycle is None or self.cycle.more_body:
+            return False
+        self.shutdown()
+        return self.scheme == "http"  # TLS knows no half of a connection
+
     def shutdown(self) -> None:
         """The server stops."""
         super().shutdown()
