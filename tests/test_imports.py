@@ -20,7 +20,8 @@ ALLOWED = {
 """What each part may import of the package; the parts above them may import these freely."""
 
 OWNERS = {
-    "httpx": {"api/client.py", "api/deadline.py", "simulation/transport.py"},
+    "anywidget": {"widgets"},
+    "httpx": {"api/client.py", "api/deadline.py", "conformance/origin.py", "simulation/transport.py"},
     "httpcore": {"api/client.py", "api/deadline.py", "proxy/upstream.py"},
     "ipywidgets": {"widgets"},
     "numpy": {"timing/distribution.py", "timing/totals.py", "timing/estimate.py", "timing/search.py"},
@@ -77,7 +78,18 @@ def test_a_library_is_imported_only_by_its_owners(library):
     assert importers, f"nothing imports {library} any more: take it out of this table and of pyproject"
 
 
-HEAVY = {"pandas", "numpy", "jupyterlab", "papermill", "ipywidgets", "nbformat", "nbclient", "IPython", "uvicorn"}
+HEAVY = {
+    "anywidget",
+    "pandas",
+    "numpy",
+    "jupyterlab",
+    "papermill",
+    "ipywidgets",
+    "nbformat",
+    "nbclient",
+    "IPython",
+    "uvicorn",
+}
 
 
 @pytest.mark.parametrize(

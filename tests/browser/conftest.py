@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -58,9 +59,9 @@ def lab(tmp_path_factory):
         process.wait(20)
 
 
-@pytest.fixture
-def page(chromium):
-    """A page of a fresh browser, which remembers what went wrong on it."""
+@contextmanager
+def opened_page(chromium):
+    """A page of a fresh browser, which remembers what went wrong on it and what it asked for."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  # only where there is a browser
 
     with sync_playwright() as playwright:
@@ -72,3 +73,17 @@ def page(chromium):
         page.on("request", lambda request: page.asked.append(request.url))
         yield page
         browser.close()
+
+
+@pytest.fixture
+def page(chromium):
+    """A page of its own for one test."""
+    with opened_page(chromium) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def board(chromium):
+    """One page for all tests of a module."""
+    with opened_page(chromium) as page:
+        yield page

@@ -56,8 +56,8 @@ class Target:
             raise ConfigurationError(str(error).replace("base_url", "--to", 1)) from None
         host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
         target = cls(parts.scheme, host, port, parts.path, parts.netloc)
-        literal = _literal(host)
-        if literal is not None and not target.allows(literal):
+        found = literal(host)
+        if found is not None and not target.allows(found):
             raise ConfigurationError(f"--to {host} is an address that no API has. Give the API's public name.")
         return target
 
@@ -68,10 +68,13 @@ class Target:
 
     def allows(self, address: Address) -> bool:
         """Whether this address may be connected to: a cloud's metadata service has a link-local one."""
-        inner = _inner(address)
-        if self.scheme == "http" and not inner.is_loopback:
-            return False
-        return not (inner.is_link_local or inner.is_multicast or inner.is_unspecified)
+        return allowed(address) and (self.scheme != "http" or _inner(address).is_loopback)
+
+
+def allowed(address: Address) -> bool:
+    """Whether a request may ever go there: never to a link-local address, however it is wrapped."""
+    inner = _inner(address)
+    return not (inner.is_link_local or inner.is_multicast or inner.is_unspecified)
 
 
 async def look_up(target: Target, resolve: Resolve | None = None) -> str | None:
@@ -82,12 +85,17 @@ async def look_up(target: Target, resolve: Resolve | None = None) -> str | None:
     Raises:
         OSError: the name has no address.
     """
-    if _literal(target.host) is not None:
-        return target.host
-    found = await _aside(resolve or addresses, target.host, target.port)
-    if not all(target.allows(ip_address(one)) for one in found):
-        return None
-    return found[0]
+    found = await every_address(target.host, target.port, resolve)
+    return found[0] if all(target.allows(ip_address(one)) for one in found) else None
+
+
+async def every_address(host: str, port: int, resolve: Resolve | None = None) -> list[str]:
+    """All addresses of a host, unchecked; itself where it is one.
+
+    Raises:
+        OSError: the name has no address.
+    """
+    return [host] if literal(host) is not None else await _aside(resolve or addresses, host, port)
 
 
 def addresses(host: str, port: int) -> list[str]:
@@ -128,7 +136,8 @@ def _tried(resolve: Resolve, host: str, port: int) -> list[str] | OSError:
         return error if isinstance(error, OSError) else OSError(str(error))
 
 
-def _literal(host: str) -> Address | None:
+def literal(host: str) -> Address | None:
+    """The address that this text is; None where it is a name."""
     try:
         return ip_address(host)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Controls for a notebook that is running. The only place that imports ipywidgets."""
+"""Controls for a notebook that is running. The only place that imports ipywidgets and anywidget."""

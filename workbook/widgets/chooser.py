@@ -20,6 +20,8 @@ from workbook.parameters import quoted
 from workbook.views.markup import joined, tag, trusted
 from workbook.views.snapshot import Snapshot, above, failure, snapshot
 from workbook.views.table import paragraph, preformatted
+from workbook.widgets.keys import Keys
+from workbook.widgets.live import Live
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +34,7 @@ SECRETS = frozenset({"apikey", "credential", "key", "passphrase", "password", "s
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
-class Chooser:
+class Chooser(Live):
     """A panel that makes one call with chosen arguments.
 
     Each choice is a list of values, or a mapping from a label to a value. Nothing is called before the
@@ -60,15 +62,14 @@ class Chooser:
         choices = ", ".join(f"{name}=[{', '.join(labels)}]" for name, labels in self.choices.items())
         return f"Chooser({_name(self.call)}, {choices})"
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """The first choices' result as text and HTML, and the live panel for a running kernel."""
-        first: Snapshot = self.first()
-        live: dict[str, Any] = self.panel()._repr_mimebundle_()
-        hint = f"Run this cell to choose: {', '.join(self.choices)}."
+    def snapshot(self) -> Snapshot:
+        """The first choices' result, and what there is to choose."""
+        first = self.first()
+        hint = f"There is to choose: {', '.join(self.choices)}."
         call = f"{self.spelled(self.defaults())}  # the first of each choice"
         text = f"{call}\n{first.text()}\n{hint}"
         html = joined(preformatted(call), trusted(first.html()), paragraph(tag("em", hint)))
-        return live | {"text/plain": text, "text/html": html}
+        return Snapshot(text, html)
 
     def defaults(self) -> dict[str, str]:
         """The first label of each choice."""
@@ -80,7 +81,7 @@ class Chooser:
             self._first = self.run(self.defaults())
         return self._first
 
-    def panel(self) -> Any:
+    def widget(self) -> Any:
         """The live panel, an ipywidgets box; always the same one."""
         if self._panel is None:
             self._panel = Panel(self)
@@ -99,7 +100,7 @@ class Chooser:
     def spelled(self, labels: Mapping[str, str]) -> str:
         """The call as Python to copy."""
         values = self._values(labels)
-        given = ", ".join(f"{name}={_literal(value, labels[name])}" for name, value in values.items())
+        given = ", ".join(f"{name}={literal(value, labels[name])}" for name, value in values.items())
         return f"{_name(self.call)}({given})"
 
     def _values(self, labels: Mapping[str, str]) -> dict[str, Any]:
@@ -114,11 +115,11 @@ class Panel:
 
     def __init__(self, chooser: Chooser) -> None:
         self.chooser = chooser
-        self.dropdowns = {name: _dropdown(name, labels) for name, labels in chooser.choices.items()}
+        self.dropdowns = {name: dropdown(name, labels) for name, labels in chooser.choices.items()}
         self.button = ipywidgets.Button(description=_invitation(chooser), layout={"width": "max-content"})
         self.button.on_click(self._clicked)
         self.result = ipywidgets.HTML()
-        self.box = ipywidgets.VBox([*self.dropdowns.values(), self.button, self.result])
+        self.box = ipywidgets.VBox([*self.dropdowns.values(), self.button, Keys(), self.result])
         self._show(chooser.first())
 
     def _clicked(self, _button: object) -> None:
@@ -182,7 +183,8 @@ def _invitation(chooser: Chooser) -> str:
     return f"Run {words} with {'this choice' if len(chooser.choices) == 1 else 'these choices'}"
 
 
-def _dropdown(name: str, labels: Mapping[str, Any]) -> Any:
+def dropdown(name: str, labels: Iterable[str]) -> Any:
+    """A labelled list to choose from, as wide as its words."""
     style, layout = {"description_width": "initial"}, {"width": "max-content", "max_width": "100%"}
     words = name.replace("_", " ")
     return ipywidgets.Dropdown(options=list(labels), description=words, style=style, layout=layout)
@@ -193,10 +195,10 @@ def _name(value: Any) -> str:
 
 
 def _label(value: object) -> str:
-    return value if isinstance(value, str) else _literal(value, _name(value))
+    return value if isinstance(value, str) else literal(value, _name(value))
 
 
-def _literal(value: object, otherwise: str) -> str:
+def literal(value: object, otherwise: str = "...") -> str:
     """A value as Python would be written; `otherwise` where its repr holds an address in memory."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)

@@ -12,7 +12,9 @@ import ipywidgets
 
 from workbook.views.durations import durations
 from workbook.views.markup import joined, tag, trusted
+from workbook.views.snapshot import Snapshot
 from workbook.views.table import paragraph, preformatted
+from workbook.widgets.live import Live
 
 if TYPE_CHECKING:
     from workbook.extension.timing import HandlerTiming
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 NOT_STORED = "The figures are those of the machine that runs this cell, so they are shown live and not stored."
 
 
-class Here:
+class Here(Live):
     """A measurement to look at.
 
     Attributes:
@@ -33,10 +35,9 @@ class Here:
     def __repr__(self) -> str:
         return f"Measured here: {self.timing.measurement.call}(). {self.timing.network}. {NOT_STORED}"
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """The stable part as text and HTML, and the figures as a live widget."""
-        live: dict[str, Any] = self.widget()._repr_mimebundle_()
-        return live | {"text/plain": repr(self), "text/html": str(paragraph(repr(self)))}
+    def snapshot(self) -> Snapshot:
+        """The stable part: what was measured, and what follows from it."""
+        return Snapshot(repr(self), paragraph(repr(self)))
 
     def widget(self) -> Any:
         """The figures and their picture, as an ipywidgets HTML."""

@@ -1,0 +1,341 @@
+"""The live panels in real JupyterLab: pressed, played, scrubbed, by mouse and by keyboard, with and without a kernel.
+
+One notebook, run once; each test has panels of its own in it. The last tests end its kernel and open it again.
+"""
+
+import json
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+NAME = "panels"
+PATIENCE = 60_000  # milliseconds
+CELLS = {
+    "tap": "from workbook.widgets.stage import stage\nstage()",
+    "careless": "stage(guarded=False)",
+    "cancels": 'stage(phone="cardholder cancels")',
+    "keys": "stage()",
+    "wallet": 'stage("from the wallet")',
+    "walk": "from workbook.scenes import walk\nfrom workbook.widgets.panels import panels\npanels(walk())",
+    "one": "twice = stage()\ntwice",
+    "other": "twice",
+    "still": "stage()",
+    "builder": "from workbook.widgets.builder import builder\nbuilder()",
+}
+NUMBERS = {name: number for number, name in enumerate(CELLS)}
+
+pytestmark = pytest.mark.browser
+
+
+def written(path):
+    code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    cells = [code | {"id": name, "source": source} for name, source in CELLS.items()]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    path.write_text(
+        json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
+    )
+
+
+def ready(page, url):
+    page.set_default_timeout(PATIENCE)
+    page.goto(url.replace("00_start_here", NAME) + "&reset")
+    page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook").wait_for()
+    page.get_by_text("Python 3 | Idle").wait_for()
+
+
+def chosen(page, menu, *items):
+    page.get_by_role("menuitem", name=menu, exact=True).click()
+    *parents, last = items
+    for parent in parents:
+        page.locator(".lm-Menu-item", has_text=parent).first.hover()
+    page.locator(".lm-Menu-item", has_text=last).first.click()
+
+
+@pytest.fixture(scope="module")
+def notebook(board, lab):
+    """The notebook on its page, all cells run."""
+    url, folder = lab
+    written(folder / f"{NAME}.ipynb")
+    ready(board, url)
+    chosen(board, "Run", "Run All Cells")
+    board.locator(".wb-player").nth(len(CELLS) - 1).wait_for()
+    board.set_default_timeout(20_000)
+    return board
+
+
+@pytest.fixture
+def panel(notebook):
+    """The panels of a cell, in sight."""
+
+    def find(name):
+        found = notebook.locator(".wb-player").nth(NUMBERS[name])
+        found.evaluate("element => element.scrollIntoView({block: 'start'})")
+        return found
+
+    yield find
+    notebook.emulate_media(reduced_motion="no-preference")
+
+
+def picture(page, name):
+    """Keeps a screenshot where SCREENSHOTS names a directory."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=str(Path(folder) / f"{name}.png"))
+
+
+def key(panel, name="Add to"):
+    return panel.locator(".wb-keys").get_by_role("button", name=name)
+
+
+def to_the_end(panel):
+    """All of it is seen: by End on the slider."""
+    panel.locator("input[type=range]").press("End")
+
+
+def told(panel):
+    return panel.locator(".wb-caption").inner_text()
+
+
+def settled(panel, state):
+    """Waits until the panel's last frame is in this state."""
+    panel.locator(".wb-keys button[aria-busy=true]").first.wait_for(state="detached")
+    for _ in range(100):
+        to_the_end(panel)
+        if f"State: {state}." in told(panel):
+            return
+        panel.page.wait_for_timeout(50)
+    pytest.fail(f"{told(panel)!r} is not {state!r}")
+
+
+def taps(panel):
+    return panel.locator('.wb-rows button[aria-label*="taps Add"]').count()
+
+
+def pressed_twice(panel):
+    """Two clicks in one turn of the browser's loop: no answer can come between them."""
+    return panel.locator(".wb-keys button").first.evaluate(
+        "key => { key.click(); const at = key.getAttribute('aria-disabled'); key.click(); return at; }"
+    )
+
+
+@pytest.mark.rule("A-BTN-1")
+def test_a_tap_adds_the_card_and_the_button_is_disabled_at_once(panel):
+    stage = panel("tap")
+    assert pressed_twice(stage) == "true"
+    settled(stage, "in the wallet")
+    assert taps(stage) == 1
+    assert key(stage).count() == 0
+    assert "opens the card" in stage.locator(".wb-rows button").first.get_attribute("aria-label")
+    picture(stage.page, "panels-added")
+
+
+@pytest.mark.rule("A-BTN-1", "A-BTN-2")
+def test_an_app_that_misbehaves_takes_two_taps_and_the_findings_say_so(panel):
+    stage = panel("careless")
+    assert stage.get_by_role("checkbox", name="Misbehaving app").is_checked()
+    assert pressed_twice(stage) == "false"
+    stage.locator('.wb-rows button[aria-label*="taps Add"]').nth(1).wait_for(state="attached")
+    assert taps(stage) == 2
+    stage.get_by_role("tab", name="Findings").click()
+    assert "A-BTN-1" in stage.get_by_role("tabpanel", name="Findings").inner_text()
+    stage.get_by_role("checkbox", name="Misbehaving app").uncheck()
+    settled(stage, "button shown")
+    assert taps(stage) == 0
+
+
+@pytest.mark.rule("A-PROV-3")
+def test_a_failure_brings_the_button_back_and_the_next_tap_is_a_second_attempt(panel):
+    stage = panel("cancels")
+    for attempt in (1, 2):
+        key(stage).click()
+        settled(stage, "failed")
+        assert taps(stage) == attempt
+    assert key(stage).get_attribute("aria-disabled") == "false"
+    stage.get_by_role("button", name="Begin again").click()
+    settled(stage, "button shown")
+    assert taps(stage) == 0
+
+
+def test_the_wallet_waits_for_the_cardholder(panel):
+    stage = panel("wallet")
+    for act, state in (("Example Bank", "cards offered"), ("0001", "authenticating")):
+        key(stage, act).click()
+        settled(stage, state)
+    assert {one.get_attribute("aria-label") for one in stage.locator(".wb-keys button").all()} == {"Confirm", "Cancel"}
+    assert stage.locator("[data-budget]").count() == 2
+    key(stage, "Confirm").click()
+    settled(stage, "added")
+    full = stage.locator("[data-budget]").last
+    assert float(full.get_attribute("width")) > 0
+    stage.get_by_role("slider", name="Step").press("Home")
+    assert float(full.get_attribute("width")) == 0
+    picture(stage.page, "panels-wallet")
+
+
+def test_scrubbing_shows_what_had_happened_by_then(panel):
+    shown = panel("walk")
+    slider, rows = shown.get_by_role("slider", name="Step"), shown.locator(".wb-rows button")
+    last = rows.count() - 1
+    slider.press("Home")
+    assert [rows.nth(0).is_visible(), rows.nth(1).is_visible()] == [True, False]
+    for _step in range(3):
+        shown.get_by_role("button", name="One step on").click()
+    assert [rows.nth(3).is_visible(), rows.nth(4).is_visible()] == [True, False]
+    hidden = "element => getComputedStyle(element).visibility"
+    assert shown.locator('[data-line="4"]').last.evaluate(hidden) == "hidden"
+    assert shown.locator('[data-line="3"]').last.evaluate(hidden) == "visible"
+    shown.get_by_role("button", name="One step back").click()
+    assert slider.input_value() == "2"
+    slider.press("End")
+    assert rows.nth(last).is_visible()
+    shown.get_by_role("tab", name="States").click()
+    assert shown.locator('[data-state="in the wallet"]').get_attribute("class").endswith("wb-here")
+    shown.get_by_role("tab", name="Exchange").click()
+
+
+def test_playing_moves_the_lines_in_their_own_box_and_never_the_page(panel):
+    shown = panel("walk")
+    shown.get_by_role("combobox", name="Speed").select_option("five times as fast")
+    page_at = "element => element.closest('.jp-WindowedPanel-outer, .jp-Notebook').scrollTop"
+    shown.get_by_role("slider", name="Step").press("Home")
+    before = shown.evaluate(page_at)
+    shown.get_by_role("button", name="Play", exact=True).click()
+    shown.get_by_role("button", name="Pause", exact=True).wait_for()
+    shown.get_by_role("button", name="Play", exact=True).wait_for()
+    assert "State: in the wallet." in told(shown)
+    assert shown.locator(".wb-scroll").evaluate("box => box.scrollTop") > 0
+    assert shown.evaluate(page_at) == before
+    assert shown.get_by_role("status").text_content() == told(shown).split("\n")[0]
+
+
+def test_a_line_opens_its_details_and_escape_closes_them(panel):
+    shown = panel("walk")
+    to_the_end(shown)
+    row = shown.locator(".wb-rows button").nth(2)
+    row.focus()
+    for pressed in ("ArrowDown", "ArrowUp", "Enter"):
+        shown.page.keyboard.press(pressed)
+    detail = shown.locator(".wb-about")
+    assert "GET" in detail.inner_text()
+    assert row.get_attribute("aria-expanded") == "true"
+    detail.get_by_role("button", name="Close the details").focus()
+    shown.page.keyboard.press("Escape")
+    assert detail.is_hidden()
+    assert row.evaluate("row => row === document.activeElement")
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.getAttribute('aria-label')")
+
+
+def test_the_keyboard_alone_will_do_and_the_notebook_takes_no_key(panel):
+    stage = panel("keys")
+    page, cells = stage.page, stage.page.locator(".jp-Cell").count()
+    key(stage).focus()
+    for pressed in ("a", "b", "d", "d", "ArrowUp", "ArrowDown", "x"):
+        page.keyboard.press(pressed)
+    assert focused(page).startswith("Add to")
+    page.keyboard.press("Enter")
+    assert focused(page).startswith("Add to")
+    stage.locator(".wb-keys button").wait_for(state="detached")
+    assert focused(page) == "Phone"
+    settled(stage, "in the wallet")
+    stage.get_by_role("tab", name="Exchange").focus()
+    page.keyboard.press("ArrowRight")
+    assert stage.get_by_role("tab", name="States").get_attribute("aria-selected") == "true"
+    assert (page.locator(".jp-Cell").count(), taps(stage)) == (cells, 1)
+
+
+def test_the_builders_lists_keep_their_keys(panel):
+    page, cells = panel("builder").page, panel("builder").page.locator(".jp-Cell").count()
+    flow = page.get_by_label("flow", exact=True)
+    flow.focus()
+    for pressed in ("a", "b", "d", "d", "Escape", "b"):
+        page.keyboard.press(pressed)
+    assert page.locator(".jp-Cell").count() == cells
+    flow.select_option("platform B")
+    page.get_by_label("phone", exact=True).select_option("with a watch")
+    page.locator(".widget-html", has_text='stage("platform B", phone="with a watch")').wait_for()
+    picture(page, "panels-builder")
+
+
+def test_two_views_of_one_panel_have_places_of_their_own_and_both_get_the_answer(panel):
+    one, other = panel("one"), panel("other")
+    one.get_by_role("slider", name="Step").press("Home")
+    assert "opens the card" in told(one)
+    assert "shows Add" in told(other)
+    key(other).click()
+    settled(other, "in the wallet")
+    assert "opens the card" in told(one)
+    settled(one, "in the wallet")
+
+
+def test_whoever_wants_no_motion_gets_the_end_at_once(panel):
+    stage = panel("still")
+    stage.page.emulate_media(reduced_motion="reduce")
+    key(stage).click()
+    stage.locator('.wb-rows button[aria-label*="hides Add"]').wait_for()
+    assert "State: in the wallet." in told(stage)
+    assert stage.get_by_role("button", name="Play", exact=True).is_hidden()
+
+
+SERIOUS = {"serious", "critical"}
+
+
+def complaints(page, name):
+    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415  # only where there is a browser
+
+    found = Axe().run(page, context=".wb-player").response["violations"]
+    return [(name, one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in SERIOUS]
+
+
+def test_axe_has_no_serious_complaint_in_either_theme(panel):
+    shown = panel("walk")
+    page = shown.page
+    light = complaints(page, "light")
+    ink = "svg => getComputedStyle(svg).getPropertyValue('--ink')"
+    before = shown.locator("svg.wb-sequence").last.evaluate(ink)
+    chosen(page, "Settings", "Theme", "JupyterLab Dark")
+    page.locator('body[data-jp-theme-light="false"]').wait_for(state="attached")
+    page.wait_for_timeout(500)
+    assert shown.locator("svg.wb-sequence").last.evaluate(ink) != before
+    picture(page, "panels-dark")
+    assert light + complaints(page, "dark") == []
+
+
+def test_nothing_went_wrong_and_nothing_left_the_machine(notebook):
+    assert notebook.troubles == []
+    asked = {urlsplit(url).hostname for url in notebook.asked if url.startswith(("http", "ws"))}
+    assert asked == {"127.0.0.1"}
+
+
+def test_a_restart_leaves_the_film_and_takes_the_acting(panel):
+    stage = panel("cancels")
+    chosen(stage.page, "Kernel", "Restart Kernel…")
+    stage.page.get_by_role("button", name="Confirm Kernel Restart").click()
+    stage.get_by_text("The kernel was restarted. Run this cell again to go on.").wait_for()
+    to_the_end(stage)
+    assert key(stage).get_attribute("aria-disabled") == "true"
+    stage.get_by_role("slider", name="Step").press("Home")
+    assert "opens the card" in told(stage)
+
+
+def test_a_notebook_that_is_opened_again_shows_the_snapshots_and_how_to_go_on(panel, lab):
+    page = panel("tap").page
+    page.keyboard.press("Escape")
+    chosen(page, "File", "Save Notebook")
+    path = lab[1] / f"{NAME}.ipynb"
+    for _ in range(100):
+        page.wait_for_timeout(100)
+        if "widget-view" in path.read_text():
+            break
+    ready(page, lab[0])
+    page.locator(".wb-snapshot").first.wait_for()
+    dead = page.locator(".jp-OutputArea-output.jupyter-widgets")
+    dead.nth(len(CELLS) - 1).wait_for(state="attached")
+    assert page.locator(".wb-snapshot:visible").count() == len(CELLS)
+    assert page.locator(".jp-OutputArea-output:visible", has_text="Error displaying widget").count() == 0
+    hint = "element => getComputedStyle(element, '::after').content"
+    assert {one.evaluate(hint) for one in dead.all()} == {'"Run this cell to make it live."'}
+    picture(page, "panels-again")

@@ -1,0 +1,67 @@
+"""The panels in Voila, where somebody has it: the notebook as a page of its own, live, without JupyterLab."""
+
+import importlib.util
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from urllib.parse import urlsplit
+
+import pytest
+
+READY_WITHIN = 60.0  # seconds
+ICONS = "cdn.jsdelivr.net"
+"""Voila's own page asks for an icon font there; without a network it does without."""
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def voila(tmp_path):
+    """The address of a Voila that shows one notebook with a stage."""
+    if importlib.util.find_spec("voila") is None:
+        pytest.skip("voila is not installed; it is no dependency of the workbook")
+    source = "from workbook.widgets.stage import stage\nstage()"
+    cell = {"cell_type": "code", "id": "one", "metadata": {}, "source": source, "outputs": [], "execution_count": None}
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    document = {"cells": [cell], "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "panels.ipynb").write_text(json.dumps(document))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "voila", "panels.ipynb", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"]
+    environment = {**os.environ, "HOME": str(tmp_path)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
+    try:
+        yield answered(f"http://127.0.0.1:{port}/")
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def answered(url):
+    opener, until = urllib.request.build_opener(urllib.request.ProxyHandler({})), time.monotonic() + READY_WITHIN
+    while time.monotonic() < until:
+        try:
+            opener.open(f"{url}voila/static/favicon.ico", timeout=1).close()
+        except urllib.error.HTTPError:
+            return url
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return url
+    return pytest.fail("Voila did not answer in time")
+
+
+def test_a_stage_can_be_played_in_voila(page, voila):
+    page.set_default_timeout(60_000)
+    page.goto(voila)
+    stage = page.locator(".wb-player")
+    stage.wait_for()
+    assert page.locator(".wb-snapshot:visible").count() == 0
+    stage.locator(".wb-keys").get_by_role("button", name="Add to").click()
+    stage.get_by_text("hides Add").first.wait_for()
+    assert {urlsplit(url).hostname for url in page.asked if url.startswith(("http", "ws"))} <= {"127.0.0.1", ICONS}

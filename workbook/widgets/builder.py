@@ -1,0 +1,159 @@
+"""The scenario builder: choose a flow, a phone, a card or a fault, play what comes of it, and copy the call.
+
+Without a fault the stage below is played by hand. A fault is played through, on the ordinary phone with the first
+card: what is to be seen is what the API's answer does to everyone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ipywidgets
+
+from workbook.scenes_faults import PLATFORMS, break_it
+from workbook.simulation.fault_plan import MOMENTS, OPERATIONS
+from workbook.simulation.faults import FAULTS
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.stage import FLOWS, Script
+from workbook.views.markup import joined, tag, trusted
+from workbook.views.snapshot import Snapshot
+from workbook.views.table import paragraph, preformatted
+from workbook.widgets.chooser import dropdown, literal
+from workbook.widgets.keys import Keys
+from workbook.widgets.live import Live
+from workbook.widgets.panels import Panels, panels
+from workbook.widgets.stage import Stage, spelled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NO_FAULT = "none"
+WITHOUT_FAULT = ("variant", "phone", "card")
+"""Chosen for a stage; a fault is played on the ordinary one."""
+WITH_FAULT = ("request", "moment", "seconds")
+"""Chosen for a fault."""
+SECONDS = ("as the fault has it", "0.5", "2.0", "7.0", "25.0")
+_PLATFORM = dict(zip(FLOWS, PLATFORMS, strict=True))
+"""What the flows are called where faults are played."""
+
+
+def choices(flow: str) -> dict[str, tuple[str, ...]]:
+    """What there is to choose for a flow, the ordinary first."""
+    kind = FLOWS[flow]
+    return {
+        "flow": tuple(FLOWS),
+        "variant": (*reversed([*kind.variants]),),
+        "phone": tuple(kind.phones),
+        "card": INSTRUMENT_IDS,
+        "fault": (NO_FAULT, *(name for name in FAULTS if name != next(iter(FAULTS)))),
+        "request": tuple(OPERATIONS),
+        "moment": tuple(MOMENTS),
+        "seconds": SECONDS,
+    }
+
+
+def script(chosen: Mapping[str, str]) -> Script:
+    """The stage that was chosen; what is ordinary is left to its default, so that the call stays short."""
+    ordinary = {name: options[0] for name, options in choices(chosen["flow"]).items()}
+    given = {name: chosen[name] for name in WITHOUT_FAULT if chosen[name] != ordinary[name]}
+    return Script(chosen["flow"], **given)  # type: ignore[arg-type]  # texts, all three
+
+
+def fault(chosen: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments of `break_it` for the fault that was chosen; empty for none."""
+    if chosen["fault"] == NO_FAULT:
+        return {}
+    given = {"fault": chosen["fault"], "operation": chosen["request"], "moment": chosen["moment"]}
+    late = {} if chosen["seconds"] == SECONDS[0] or not timed(chosen) else {"seconds": float(chosen["seconds"])}
+    return given | {"platform": _PLATFORM[chosen["flow"]]} | late
+
+
+def timed(chosen: Mapping[str, str]) -> bool:
+    """Whether the fault takes a time that can be set."""
+    return chosen["fault"] != NO_FAULT and "seconds" in FAULTS[chosen["fault"]].settings
+
+
+def call(chosen: Mapping[str, str], *, guarded: bool = True) -> str:
+    """What was chosen as Python to copy."""
+    if given := fault(chosen):
+        return f"panels(break_it({', '.join(f'{name}={literal(value)}' for name, value in given.items())}))"
+    plain = script(chosen)
+    return spelled(plain if guarded else Script(plain.flow, plain.variant, plain.phone, plain.card, guarded=False))
+
+
+class Builder(Live):
+    """The scenario builder."""
+
+    def __init__(self) -> None:
+        self.stage = Stage(Script())
+        self._box: Any = None
+        self._played: Panels | None = None
+
+    def __repr__(self) -> str:
+        return "builder()"
+
+    def snapshot(self) -> Snapshot:
+        """What there is to choose, and the first stage."""
+        options = [f"{name}: {', '.join(names)}" for name, names in choices("platform A").items()]
+        stored = self.stage.snapshot()
+        listed = tag("details", tag("summary", "What there is to choose"), preformatted("\n".join(options)))
+        return Snapshot("\n".join([*options, stored.text()]), joined(trusted(stored.html()), listed))
+
+    def widget(self) -> Any:
+        """The choices, the call, and the stage; always the same box."""
+        if self._box is None:
+            self._dropdowns = {name: dropdown(name, options) for name, options in choices("platform A").items()}
+            for one in self._dropdowns.values():
+                one.observe(self._chosen, "value")
+            self._call = ipywidgets.HTML()
+            row = ipywidgets.Box([*self._dropdowns.values()], layout={"flex_flow": "row wrap"})
+            self._box = ipywidgets.VBox([row, self._call, Keys()])
+            self.stage.widget().observe(lambda _change: self._tell(), "guarded")
+            self._show()
+        return self._box
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The label of each choice."""
+        return {name: one.value for name, one in self._dropdowns.items()}
+
+    def _chosen(self, change: Mapping[str, Any]) -> None:
+        if change["owner"] is self._dropdowns["flow"]:
+            self._offer(change["new"])
+        self._show()
+
+    def _offer(self, flow: str) -> None:
+        """Another flow has other variants and other phones; that they change is no choice of the reader's."""
+        for name in ("variant", "phone"):
+            one = self._dropdowns[name]
+            one.unobserve(self._chosen, "value")
+            one.options = choices(flow)[name]
+            one.observe(self._chosen, "value")
+
+    def _show(self) -> None:
+        given = fault(self.chosen)
+        for name in (*WITHOUT_FAULT, *WITH_FAULT):
+            self._dropdowns[name].disabled = (name in WITHOUT_FAULT) is bool(given)
+        self._dropdowns["seconds"].disabled = not timed(self.chosen)
+        below = self._broken(given) if given else self._by_hand()
+        self._box.children = (*self._box.children[:3], below)
+        self._tell()
+
+    def _by_hand(self) -> Any:
+        self.stage.begin(script(self.chosen))
+        return self.stage.widget()
+
+    def _broken(self, given: Mapping[str, Any]) -> Any:
+        if self._played is not None:
+            self._played.widget().close()
+        self._played = panels(break_it(**given))
+        return self._played.widget()
+
+    def _tell(self) -> None:
+        spelt = call(self.chosen, guarded=self.stage.script.guarded)
+        self._call.value = str(tag("div", paragraph("The same in Python:"), preformatted(spelt), role="status"))
+
+
+def builder() -> Builder:
+    """The scenario builder."""
+    return Builder()

@@ -1,0 +1,74 @@
+// What the page is put together from: elements, signs, drawings in shadows of their own. exchange.js follows.
+
+const SHADOW = `
+svg{display:block;width:100%;height:auto}
+.wb-later{visibility:hidden}
+`;
+
+const FORWARD = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+const QUIETLY = { preventScroll: true };
+
+function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+}
+
+function make(name, properties = {}, ...children) {
+  const { data = {}, aria = {}, ...rest } = properties;
+  const element = Object.assign(document.createElement(name), rest);
+  for (const [key, value] of Object.entries(data)) element.dataset[key] = value;
+  for (const [key, value] of Object.entries(aria)) element.setAttribute(key === "role" ? key : `aria-${key}`, value);
+  element.append(...children);
+  return element;
+}
+
+/** A sign drawn, because fonts differ in which of these they have; a word stays a word. */
+function icon(text) {
+  const back = { "|<": "M3 3v10M13 3l-8 5 8 5z", "<": "M11 3l-7 5 7 5z" };
+  const path = { ...back, ">": "M5 3l7 5-7 5z", ">|": "M13 3v10M3 3l8 5-8 5z" };
+  if (!path[text]) return text;
+  const paint = 'fill="currentColor" stroke="currentColor" stroke-width="2" stroke-linejoin="round"';
+  return `<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path d="${path[text]}" ${paint}/></svg>`;
+}
+
+/** A drawing in a shadow of its own, so that no style of one reaches another. */
+function drawing(name = "") {
+  const host = make("div", { className: `wb-drawing ${name}` });
+  host.attachShadow({ mode: "open" });
+  return host;
+}
+
+function paint(host, svg, dark) {
+  host.shadowRoot.innerHTML = `<style>${SHADOW}</style>${themed(svg, dark)}`;
+  return host.shadowRoot.querySelector("svg");
+}
+
+/** What of an element lies outside a box comes into it; the page stays where it is. */
+function follow(box, element, above = 0) {
+  const [inside, wanted] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+  if (wanted.bottom > inside.bottom) box.scrollTop += wanted.bottom - inside.bottom + 8;
+  if (wanted.top < inside.top + above) box.scrollTop -= inside.top + above - wanted.top + 8;
+  if (wanted.width > inside.width) return;
+  if (wanted.right > inside.right) box.scrollLeft += wanted.right - inside.right + 8;
+  if (wanted.left < inside.left) box.scrollLeft -= inside.left - wanted.left + 8;
+}
+
+function theme() {
+  const light = document.body.dataset.jpThemeLight;
+  return light === undefined ? null : light === "false";
+}
+
+function button(text, label, act) {
+  return make("button", { type: "button", innerHTML: icon(text), onclick: act, title: label, aria: { label } });
+}
+
+/** Arrow keys, Home and End go from one of these to another, which takes the focus and is returned. */
+function rove(event, elements) {
+  const [step, at] = [FORWARD[event.key], elements.indexOf(event.target)];
+  const to = { Home: 0, End: elements.length - 1 }[event.key] ?? (step && at + step);
+  if (at < 0 || !elements[to]) return null;
+  event.preventDefault();
+  for (const element of elements) element.tabIndex = element === elements[to] ? 0 : -1;
+  elements[to].focus(QUIETLY);
+  return elements[to];
+}
+

@@ -1,0 +1,355 @@
+// The panels on the page: real buttons over the drawings, and which frame of them is to be seen.
+// reel.js, parts.js and exchange.js stand before it in the same module. Nothing is decided here: a tap is told to
+// Python, which answers with a reel.
+
+const TABS = { exchange: "Exchange", states: "States", findings: "Findings" };
+const RESTARTED = "The kernel was restarted. Run this cell again to go on.";
+const WAITS = "The kernel is busy. The answer comes as soon as it is free.";
+const LATE = 2000; // milliseconds
+
+class Player {
+  constructor(model, el) {
+    this.model = model;
+    this.still = matchMedia("(prefers-reduced-motion: reduce)");
+    this.reel = model.get("reel");
+    this.head = { n: this.frames.length - 1, spent: 0 };
+    this.speed = model.get("speed");
+    this.pending = 0;
+    this.gone = false;
+    this.root = make("section", { className: "wb-player", aria: { label: this.reel.title } });
+    this.build();
+    el.append(this.root);
+    this.listen();
+    this.load();
+  }
+
+  get frames() {
+    return this.reel.frames;
+  }
+
+  get frame() {
+    return this.frames[this.head.n];
+  }
+
+  get last() {
+    return this.frames.length - 1;
+  }
+
+  get busy() {
+    return this.pending > this.model.get("number");
+  }
+
+  // -- building, once
+
+  build() {
+    this.caption = make("p", { className: "wb-caption" });
+    this.status = make("p", { className: "wb-unseen", aria: { role: "status" } });
+    this.notice = make("p", { className: "wb-notice", aria: { role: "alert" }, hidden: true });
+    this.main = make("div", { className: "wb-main" });
+    const panels = this.model.get("panels");
+    if (panels.includes("phone")) this.main.append(this.buildPhone());
+    const tabs = Object.keys(TABS).filter((name) => panels.includes(name));
+    if (tabs.length) this.main.append(this.buildTabs(tabs));
+    this.root.append(this.buildBar(), this.caption, this.notice, this.main, this.status);
+    if (panels.includes("timing")) this.root.append((this.timing = drawing("wb-limits")));
+  }
+
+  buildBar() {
+    const go = (n) => () => this.pauseAt(n());
+    this.first = button("|<", "To the beginning", go(() => 0));
+    this.back = button("<", "One step back", go(() => this.head.n - 1));
+    this.toggle = button("Play", "Play", () => (this.timer ? this.pause() : this.play()));
+    this.toggle.className = "wb-toggle";
+    this.next = button(">", "One step on", go(() => this.head.n + 1));
+    this.end = button(">|", "To the end", go(() => this.last));
+    const scrub = () => this.pauseAt(+this.slider.value);
+    this.slider = make("input", { type: "range", min: 0, oninput: scrub, aria: { label: "Step" } });
+    this.time = make("span", { className: "wb-time" });
+    this.choice = make("select", { onchange: () => this.hurry(this.choice.value), aria: { label: "Speed" } });
+    this.choice.append(...SPEEDS.map((name) => make("option", { textContent: name, selected: name === this.speed })));
+    const bar = make("div", { className: "wb-bar", aria: { role: "group", label: "Playback" } });
+    bar.append(this.first, this.back, this.toggle, this.next, this.end, this.slider, this.time, this.choice);
+    return bar;
+  }
+
+  buildHand() {
+    this.careless = make("input", { type: "checkbox", onchange: () => this.ask("careless", this.careless.checked) });
+    this.again = make("button", { type: "button", textContent: "Begin again", onclick: () => this.ask("again") });
+    this.misbehaves = make("label", { className: "wb-careless" }, this.careless, " Misbehaving app");
+    this.misbehaves.title = "The app does not disable its button (A-BTN-1)";
+    return make("div", { className: "wb-hand" }, this.again, this.misbehaves);
+  }
+
+  buildPhone() {
+    this.glass = drawing();
+    this.keys = make("div", { className: "wb-keys" });
+    this.phone = make("div", { className: "wb-handset", tabIndex: -1, aria: { role: "group", label: "Phone" } });
+    this.phone.append(this.glass, this.keys);
+    return this.phone;
+  }
+
+  buildTabs(names) {
+    this.tabs = new Map();
+    const list = make("div", { className: "wb-tabs", aria: { role: "tablist", label: "Panels" } });
+    const top = make("div", { className: "wb-top" }, ...(names.length > 1 ? [list] : []));
+    const pages = make("div", { className: "wb-pages" }, top);
+    if (this.model.get("by_hand")) top.append(this.buildHand());
+    const serial = crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
+    for (const name of names) {
+      const [id, page] = [`wb-${serial}-${name}`, this.buildPage(name)];
+      const tab = make("button", { type: "button", textContent: TABS[name], onclick: () => this.show(name), id });
+      set(tab, { role: "tab", "aria-controls": `${id}-page` });
+      set(page, { role: names.length > 1 ? "tabpanel" : "group", id: `${id}-page`, "aria-label": TABS[name] });
+      this.tabs.set(name, { tab, page });
+      list.append(tab);
+      pages.append(page);
+    }
+    list.onkeydown = (event) => rove(event, [...list.children])?.click();
+    this.show(names[0]);
+    return pages;
+  }
+
+  buildPage(name) {
+    const page = make("div", { className: `wb-page wb-page-${name}` });
+    if (name === "findings") return page;
+    if (name === "exchange") {
+      this.exchange = new Exchange(page);
+      return page;
+    }
+    this.states = drawing();
+    this.map = page;
+    page.tabIndex = 0;
+    page.append(this.states);
+    return page;
+  }
+
+  // -- listening
+
+  listen() {
+    const [model, player] = [this.model, this];
+    model.on("change", () => this.changed());
+    model.on("comm_live_update", function () {
+      player.live(Boolean(this?.model?.comm_live)); // `this` is the view, the only one that can be asked
+    });
+    this.root.addEventListener("keydown", (event) => this.keydown(event));
+    this.themes = new MutationObserver(() => this.repaint());
+    this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  }
+
+  /** JupyterLab's command mode would take arrows, Enter and letters for itself; what goes with Ctrl stays its own. */
+  keydown(event) {
+    if (event.key === "Escape") this.exchange?.close();
+    if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+  }
+
+  live(alive) {
+    this.gone = !alive;
+    if (this.gone) this.pending = 0;
+    this.draw();
+  }
+
+  /** An answer to what was done here is played from the frame after the one on which it was done. */
+  changed() {
+    const [before, asked] = [this.frames.length, this.pending > 0];
+    const mine = asked && !this.busy;
+    if (mine) this.pending = 0;
+    if (this.reel === this.model.get("reel")) return this.draw();
+    this.reel = this.model.get("reel");
+    const { n } = this.head;
+    const at = asked ? Math.min(n + mine, this.last) : carried(n, before, this.last + 1);
+    this.head = { n: this.model.get("acts") ? at : this.last, spent: 0 };
+    this.load();
+    if (mine && this.head.n < this.last) this.play();
+  }
+
+  // -- acting
+
+  /** A tap: the button is busy at once, one message goes, and whatever comes before the answer is dropped. */
+  act(control) {
+    if (this.gone || !control.enabled || (this.busy && this.model.get("guarded"))) return;
+    this.pause();
+    this.touched = identity(control);
+    this.ask("act", control.value, { name: control.act, frame: this.head.n, seen: this.model.get("number") });
+  }
+
+  ask(kind, value = "", more = {}) {
+    this.pending = Math.max(this.pending, this.model.get("number")) + 1;
+    try {
+      this.model.send({ kind, number: this.pending, value, ...more });
+    } catch {
+      return this.live(false);
+    }
+    setTimeout(() => this.drawNotice(), LATE + 100);
+    this.asked = performance.now();
+    this.draw();
+  }
+
+  // -- playing
+
+  play() {
+    if (this.still.matches) return this.pauseAt(this.last);
+    if (this.head.n === this.last) this.head = { n: 0, spent: 0 };
+    let before = performance.now();
+    const tick = (now) => {
+      const n = this.head.n;
+      this.head = advance(this.frames, this.head, Math.max(0, now - before), this.speed);
+      before = now;
+      this.timer = this.head.n < this.last ? requestAnimationFrame(tick) : 0;
+      if (this.head.n !== n || !this.timer) this.draw();
+      else this.drawTime();
+    };
+    this.timer = requestAnimationFrame(tick);
+    this.draw();
+  }
+
+  pause() {
+    cancelAnimationFrame(this.timer);
+    this.timer = 0;
+  }
+
+  pauseAt(n) {
+    this.pause();
+    this.head = { n: Math.max(0, Math.min(this.last, n)), spent: 0 };
+    this.draw();
+  }
+
+  hurry(speed) {
+    this.speed = speed;
+    this.head.spent = 0;
+  }
+
+  // -- drawing
+
+  load() {
+    this.shown = -1;
+    set(this.root, { "aria-label": this.reel.title });
+    this.slider.max = this.last;
+    if (this.tabs?.has("findings")) this.tabs.get("findings").page.innerHTML = this.reel.findings;
+    this.repaint();
+  }
+
+  repaint() {
+    const dark = theme();
+    this.shown = -1;
+    for (const name of ["states", "timing"]) {
+      if (this[name]) paint(this[name], this.reel[name]?.svg ?? "", dark);
+    }
+    this.exchange?.paint(this.reel.exchange, dark);
+    this.draw();
+  }
+
+  draw() {
+    this.drawBar();
+    this.drawTime();
+    if (this.phone) this.drawPhone();
+    this.exchange?.draw(this.head.n);
+    if (this.states) this.drawStates();
+  }
+
+  drawBar() {
+    const { n } = this.head;
+    for (const button of [this.first, this.back]) set(button, { "aria-disabled": n === 0 });
+    for (const button of [this.next, this.end]) set(button, { "aria-disabled": n === this.last });
+    this.toggle.textContent = this.timer ? "Pause" : "Play";
+    set(this.toggle, { title: this.toggle.textContent, "aria-label": this.toggle.textContent });
+    this.toggle.hidden = this.still.matches;
+    this.slider.value = n;
+    set(this.slider, { "aria-valuetext": `${n + 1} of ${this.last + 1}` });
+    const next = `State: ${this.frame.state}. Next: ${this.frame.allowed.join(", ") || "nothing"}.`;
+    this.caption.replaceChildren(this.frame.caption, make("br"), make("small", {}, next));
+    if (!this.timer || this.speed === SPEEDS[0]) this.status.textContent = this.frame.caption;
+    this.drawNotice();
+    if (!this.careless) return;
+    this.misbehaves.hidden = !this.model.get("careless_offered");
+    if (!this.busy) this.careless.checked = !this.model.get("guarded");
+    this.careless.disabled = this.again.disabled = this.gone;
+  }
+
+  drawNotice() {
+    const late = this.busy && performance.now() - this.asked > LATE;
+    const notice = this.gone ? RESTARTED : late ? WAITS : this.model.get("hint");
+    if (this.notice.textContent !== notice) this.notice.textContent = notice;
+    this.notice.hidden = !notice;
+  }
+
+  drawTime() {
+    const at = moment(this.frames, this.head, this.speed);
+    this.time.textContent = `${at.toFixed(2)} s`;
+    if (!this.timing || !this.reel.timing) return;
+    this.reel.timing.budgets.forEach((budget, number) => {
+      for (const bar of this.timing.shadowRoot.querySelectorAll(`[data-budget="${number}"]`)) {
+        bar.setAttribute("width", (bar.dataset.width * used(budget, at)).toFixed(1));
+      }
+      for (const word of this.timing.shadowRoot.querySelectorAll(`[data-verdict="${number}"]`)) {
+        word.classList.toggle("wb-later", !settled(budget, at, this.head.n === this.last));
+      }
+    });
+  }
+
+  drawPhone() {
+    const screen = this.reel.screens[this.frame.screen];
+    if (this.shown !== this.frame.screen) {
+      paint(this.glass, screen.svg, theme());
+      this.phone.style.aspectRatio = `${screen.width} / ${screen.height}`;
+      this.shown = this.frame.screen;
+    }
+    if (this.model.get("by_hand")) this.drawKeys(screen);
+  }
+
+  /** A button stays the same element as long as it does the same, so that the focus stays too. */
+  drawKeys(screen) {
+    const before = [...this.keys.children];
+    const [focused, held] = [before.indexOf(document.activeElement), document.activeElement === this.phone];
+    const old = new Map(before.map((key) => [key.dataset.key, key]));
+    const keys = screen.controls.map((control) => {
+      const key = old.get(identity(control)) ?? make("button", { type: "button", data: { key: identity(control) } });
+      const waits = this.busy && this.model.get("guarded");
+      Object.assign(key.style, place(control, screen));
+      key.onclick = () => this.act(control);
+      const busy = this.busy && identity(control) === this.touched;
+      set(key, { "aria-label": control.label, "aria-busy": busy });
+      set(key, { "aria-disabled": !control.enabled || this.gone || waits });
+      return key;
+    });
+    if (keys.length !== before.length || keys.some((key, n) => key !== before[n])) this.keys.replaceChildren(...keys);
+    const lost = focused >= 0 && !keys.includes(before[focused]);
+    if (lost || held) (keys[neighbour(screen.controls, Math.max(0, focused))] ?? this.phone).focus(QUIETLY);
+    else if (focused >= 0) before[focused].focus(QUIETLY);
+  }
+
+  drawStates() {
+    const { now, before, been } = moves(this.frames, this.head.n);
+    const root = this.states.shadowRoot;
+    for (const state of root.querySelectorAll("[data-state]")) {
+      const here = state.dataset.state === this.frame.state;
+      state.classList.toggle("wb-here", here);
+      if (here) follow(this.map, state);
+      state.classList.toggle("wb-been", !here && been.has(state.dataset.state));
+    }
+    for (const move of root.querySelectorAll("[data-move]")) {
+      move.classList.toggle("wb-now", move.dataset.move === now);
+      move.classList.toggle("wb-been", before.has(move.dataset.move));
+    }
+  }
+
+  show(name) {
+    for (const [other, { tab, page }] of this.tabs) {
+      page.hidden = other !== name;
+      set(tab, { "aria-selected": other === name, tabindex: other === name ? 0 : -1 });
+    }
+    if (name === "states" && this.map) this.drawStates();
+  }
+
+  close() {
+    this.pause();
+    this.themes.disconnect();
+    this.root.remove();
+  }
+}
+
+export default {
+  render({ model, el }) {
+    const player = new Player(model, el);
+    return () => player.close();
+  },
+};

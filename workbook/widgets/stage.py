@@ -1,0 +1,177 @@
+"""A stage to play by hand: press what the phone shows, and the whole is played again with one act more.
+
+Nothing is kept but the script. What may be pressed is read from the picture of the frame that the browser shows, here
+once more: a browser is asked, not believed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from workbook.errors import ParameterError
+from workbook.stage import REACTION, Act, Play, Script, play
+from workbook.views.phone import Phone
+from workbook.views.phone_svg import draw
+from workbook.views.reel import reel
+from workbook.views.snapshot import Snapshot
+from workbook.widgets.chooser import literal
+from workbook.widgets.live import Live
+from workbook.widgets.player import HAPPENING, Player
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from workbook.views.film import Frame
+    from workbook.views.picture import Control
+
+HINT = "This is how it goes when all goes well. Live, it is played by hand."
+NOT_OFFERED = "That is not offered at this moment."
+CHOICES = ("variant", "phone", "card", "guarded", "surface")
+"""What is chosen before anything is done."""
+CARELESS = ("platform A",)
+"""The flows whose document says what quick taps do (A-BTN-2)."""
+
+
+class Stage(Live):
+    """A flow to play by hand.
+
+    Attributes:
+        script: what was done so far.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self._player: Player | None = None
+        self._last: Play | None = None
+
+    def __repr__(self) -> str:
+        return spelled(self.script)
+
+    def snapshot(self) -> Snapshot:
+        """The story of a run in which all goes well, for a reader without a kernel."""
+        told = Phone(play(walked(self._empty)).film)
+        text = f"{spelled(self._empty)}\n{told.text()}\n{HINT}"
+        return Snapshot(text, f"{told.html()}<p>{HINT}</p>")
+
+    def widget(self) -> Player:
+        """The phone and what happens behind it; always the same one."""
+        if self._player is None:
+            values = self._values()
+            self._player = Player(values.pop("reel"), answer=self.answer, speed=HAPPENING, **values)
+        return self._player
+
+    def begin(self, script: Script) -> None:
+        """Set another stage; the panels follow."""
+        self.script = script
+        for name, value in (self._values() if self._player else {}).items():
+            setattr(self._player, name, value)
+
+    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """What changes when this message comes; a refusal changes nothing but says why."""
+        try:
+            self.script = self._next(message)
+        except ParameterError as error:
+            return {"hint": str(error)}
+        return self._values()
+
+    @property
+    def _empty(self) -> Script:
+        return replace(self.script, acts=())
+
+    def _next(self, message: Mapping[str, Any]) -> Script:
+        match message.get("kind"), message.get("value"):
+            case "act", _:
+                return self._acted(message)
+            case "again", _:
+                return self._empty
+            case "careless", bool(careless) if self.script.flow in CARELESS:
+                return replace(self._empty, guarded=not careless)
+            case _:
+                raise ParameterError(NOT_OFFERED)
+
+    def _acted(self, message: Mapping[str, Any]) -> Script:
+        """One act more, made on a frame of the film that the browser had."""
+        frame = self._frame(message.get("frame"))
+        name, value = message.get("name"), message.get("value")
+        again = message.get("seen") != self._seen
+        if (again and self.script.guarded) or (name, value) not in [(one.act, one.value) for one in offered(frame)]:
+            raise ParameterError(NOT_OFFERED)
+        return acted(self.script, frame.at, str(name), str(value), again=again)
+
+    @property
+    def _seen(self) -> int:
+        return 0 if self._player is None else self._player.number
+
+    def _frame(self, number: object) -> Frame:
+        frames = self._played.film.frames
+        if type(number) is not int or not 0 <= number < len(frames):
+            raise ParameterError(NOT_OFFERED)
+        return frames[number]
+
+    @property
+    def _played(self) -> Play:
+        """What came of the script; played once for each."""
+        if self._last is None or self._last.script != self.script:
+            self._last = play(self.script)
+        return self._last
+
+    def _values(self) -> dict[str, Any]:
+        return {
+            "reel": reel(self._played.film, self._played.findings),
+            "acts": len(self.script.acts),
+            "guarded": self.script.guarded,
+            "careless_offered": self.script.flow in CARELESS,
+            "hint": "",
+        }
+
+
+def stage(flow: str = "platform A", **choices: Any) -> Stage:
+    """A flow to play by hand.
+
+    Args:
+        flow: one of `workbook.stage.FLOWS`.
+        choices: `variant`, `phone`, `card`, `guarded`, `surface`, as `workbook.stage.Script` has them.
+
+    Raises:
+        ParameterError: nothing has this name.
+    """
+    return Stage(Script(flow, **choices))
+
+
+def offered(frame: Frame) -> tuple[Control, ...]:
+    """What can be pressed on a frame, in the order of reading."""
+    return tuple(control for control in draw(frame.screen).controls if control.enabled)
+
+
+def acted(script: Script, at: float, name: str, value: str = "", *, again: bool = False) -> Script:
+    """The script with one act more, made on the frame that stood at `at` seconds.
+
+    Whoever goes back and does something else takes back what came after. `again` is for a tap that was made before
+    the answer to the last one was seen: it comes after that one.
+    """
+    kept = script.acts if again else tuple(act for act in script.acts if act.at <= at)
+    last = max((act.at for act in kept), default=0.0)
+    moment = max(at, last if again else 0.0) + REACTION
+    return replace(script, acts=(*kept, Act(name, round(moment, 9), value)))
+
+
+def walked(script: Script) -> Script:
+    """The script of a cardholder who presses the first thing that is offered, each kind once."""
+    while True:
+        frame = play(script).film.frames[-1]
+        done = {act.name for act in script.acts}
+        fresh = [control for control in offered(frame) if control.act not in done]
+        if not fresh:
+            return script
+        script = acted(script, frame.at, fresh[0].act, fresh[0].value)
+
+
+def spelled(script: Script) -> str:
+    """The call that sets this stage, as Python to copy."""
+    plain = Script(script.flow)
+    names = ("variant", "phone", "card", "guarded", "surface")
+    given = [
+        f"{name}={literal(getattr(script, name))}" for name in names if getattr(script, name) != getattr(plain, name)
+    ]
+    return f"stage({', '.join([literal(script.flow), *given])})"
