@@ -113,6 +113,35 @@ def test_an_act_happens_at_a_number_of_seconds(moment):
         Act("tap", moment)
 
 
+@pytest.mark.rule("REL-1", "A-BTN-1")
+def test_a_fault_meets_the_first_request_and_the_next_tap_succeeds():
+    script = Script(fault="reset", moment="after").then("tap", 0.52)
+    failed = ended(script)
+    assert (failed.screen.button, failed.state) == ("shown", "failed")
+    again = script.then("tap", failed.at + REACTION)
+    assert ended(again).state == "in the wallet"
+
+
+def test_a_slow_answer_takes_its_time():
+    assert ended(Script(fault="latency", operation="GET", seconds=3.0)).at > 3.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"fault": "rest"}, "No fault 'rest'. Did you mean 'reset'?"),
+        ({"fault": "reset", "operation": "PUT"}, "operation is 'PUT'."),
+        ({"fault": "reset", "moment": "during"}, "moment is 'during'."),
+        ({"fault": "reset", "seconds": 2.0}, "The fault 'reset' has no setting 'seconds'."),
+        ({"back_end": "god"}, "No back end 'god'. Did you mean 'good'?"),
+    ],
+)
+def test_a_fault_that_cannot_be_is_explained(wrong, told):
+    with pytest.raises(ParameterError) as error:
+        Script(**wrong)
+    assert told in str(error.value)
+
+
 def test_a_script_has_an_end():
     script = Script(acts=tuple(Act("tap", 1.0 + number) for number in range(MOST_ACTS)))
     with pytest.raises(ParameterError, match=f"{MOST_ACTS} acts at most"):

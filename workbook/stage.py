@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from workbook.back_ends import BACK_ENDS
 from workbook.bench import Bench
 from workbook.bench_b import BenchB
 from workbook.checks import check
@@ -21,16 +22,22 @@ from workbook.extension.mistakes import AUTHORIZATIONS
 from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
+from workbook.line import Line
 from workbook.parameters import quoted
 from workbook.scenes import DEVICES
 from workbook.scenes_b import PHONES, WALLETS, opened_phone
+from workbook.simulation.fault_plan import FaultPlan, Planned
+from workbook.simulation.faults import fault as fault_named
+from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.film import film
 from workbook.views.screen import Screen
+from workbook.watched import WatchedBackEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from workbook.back_end import BackEnd
     from workbook.checks import Finding
     from workbook.loop import Loop
     from workbook.views.film import Film
@@ -97,10 +104,15 @@ class Script:
         card: the payment instrument.
         guarded: False plays an app that does not disable its button (A-BTN-1); platform A only.
         surface: where the wallet app runs, `phone` or `watch`.
+        fault: one of `simulation.faults.FAULTS`, played on the first request of `operation`; empty for none.
+        operation: GET or POST.
+        moment: whether the fault comes `before` or `after` the API has done its part.
+        seconds: of a fault that takes a time; None leaves it as the fault has it.
+        back_end: one of `back_ends.BACK_ENDS`, for a fault to meet.
         acts: what was done, in order.
 
     Raises:
-        ParameterError: nothing has this name.
+        ParameterError: nothing has this name, or the fault takes no such time.
     """
 
     flow: str = "platform A"
@@ -109,6 +121,11 @@ class Script:
     card: str = INSTRUMENT_IDS[0]
     guarded: bool = True
     surface: str = SURFACES[0]
+    fault: str = ""
+    operation: str = "POST"
+    moment: str = "before"
+    seconds: float | None = None
+    back_end: str = "good"
     acts: tuple[Act, ...] = ()
 
     def __post_init__(self) -> None:
@@ -117,8 +134,24 @@ class Script:
         _one_of("phone", self.phone or flow.first_phone, flow.phones)
         _one_of("card", self.card, INSTRUMENT_IDS)
         _one_of("surface", self.surface, SURFACES)
+        _one_of("back end", self.back_end, BACK_ENDS)
+        if self.fault:
+            self.planned()
         if len(self.acts) > MOST_ACTS:
             raise ParameterError(f"A script holds {MOST_ACTS} acts at most. Begin again.")
+
+    def planned(self) -> Planned:
+        """The fault, as a rule for the first request that it is meant for."""
+        chosen = fault_named(self.fault)
+        timed = chosen if self.seconds is None else chosen.but(seconds=self.seconds)
+        return Planned(timed, self.operation, nth=1, moment=self.moment)  # type: ignore[arg-type]  # it checks
+
+    def front(self) -> BackEnd | None:
+        """The back end that meets the fault, attempt by attempt; None where all goes well."""
+        if not self.fault:
+            return None
+        line = Line(Service(plan=FaultPlan([self.planned()])))
+        return WatchedBackEnd(BACK_ENDS[self.back_end].make(line), line)
 
     def then(self, name: str, at: float, value: str = "") -> Script:
         """The same script with one more act."""
@@ -182,14 +215,15 @@ def _platform_a(script: Script) -> tuple[Loop, Screen, Act]:
     flow = FLOWS[script.flow]
     variant = replace(flow.variants[script.variant or flow.latest], guarded=script.guarded)
     device = flow.phones[script.phone or flow.first_phone]()
-    bench = Bench(variant, script.card, device=device)
+    bench = Bench(variant, script.card, device=device, back_end=script.front())
     return bench, Screen(on_phone=frozenset(device.cards)), Act("open", 0.0, script.card)
 
 
 def _platform_b(script: Script) -> tuple[Loop, Screen, Act]:
     flow = FLOWS[script.flow]
     phone = flow.phones[script.phone or flow.first_phone]()
-    bench = BenchB(flow.variants[script.variant or flow.latest], script.card, phone=phone)
+    variant = flow.variants[script.variant or flow.latest]
+    bench = BenchB(variant, script.card, phone=phone, back_end=script.front())
     return bench, _held(phone), Act("open", 0.0, script.card)
 
 
@@ -202,6 +236,7 @@ def _wallet(script: Script) -> tuple[Loop, Screen, Act]:
         surface=script.surface,
         phone=phone,
         authorization=AUTHORIZATIONS["refuses" if refused else "lets the cardholder in"],
+        back_end=script.front(),
     )
     return host, replace(_held(phone), surface=script.surface), Act("look", 0.0)
 

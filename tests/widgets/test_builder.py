@@ -2,17 +2,14 @@
 
 import pytest
 
-from workbook.scenes_faults import break_it
 from workbook.simulation.faults import FAULTS
-from workbook.stage import FLOWS
-from workbook.widgets.builder import NO_FAULT, SECONDS, builder, call, choices, script, timed
-from workbook.widgets.panels import panels
-from workbook.widgets.stage import stage
+from workbook.stage import FLOWS, play
+from workbook.widgets.builder import NO_FAULT, SECONDS, builder, choices, script, timed
+from workbook.widgets.stage import spelled, stage
 
-LATE = (
-    'panels(break_it(fault="latency", operation="GET", moment="before", platform="platform B, in the app",'
-    " seconds=7.0))"
-)
+
+def call(changes):
+    return spelled(script(changes))
 
 
 def chosen(**changes):
@@ -26,25 +23,25 @@ def chosen(**changes):
         ({}, 'stage("platform A")'),
         ({"variant": "before-0.4.0"}, 'stage("platform A", variant="before-0.4.0")'),
         ({"flow": "from the wallet", "phone": "slow network"}, 'stage("from the wallet", phone="slow network")'),
+        ({"fault": "reset", "moment": "after"}, 'stage("platform A", fault="reset", moment="after")'),
         (
-            {"fault": "reset", "request": "POST", "moment": "after"},
-            'panels(break_it(fault="reset", operation="POST", moment="after", platform="platform A"))',
+            {"flow": "platform B", "fault": "latency", "operation": "GET", "seconds": "7.0", "phone": "with a watch"},
+            'stage("platform B", phone="with a watch", fault="latency", operation="GET", seconds=7.0)',
         ),
-        (
-            {"flow": "platform B", "fault": "latency", "seconds": "7.0"},
-            LATE,
-        ),
+        ({"operation": "GET", "seconds": "7.0"}, 'stage("platform A")'),
     ],
 )
 def test_the_call_is_python_that_runs(changes, words):
     assert call(chosen(**changes)) == words
-    eval(words, {"stage": stage, "panels": panels, "break_it": break_it})
+    assert eval(words, {"stage": stage}).script == script(chosen(**changes))
 
 
 @pytest.mark.parametrize("flow", sorted(FLOWS))
 @pytest.mark.parametrize("fault", [NO_FAULT, *list(FAULTS)[1:]])
 def test_every_fault_can_be_chosen_on_every_flow(flow, fault):
-    assert call(chosen(flow=flow, fault=fault)).startswith("stage(" if fault == NO_FAULT else "panels(break_it(")
+    made = script(chosen(flow=flow, fault=fault))
+    assert made.fault == ("" if fault == NO_FAULT else fault)
+    assert play(made).film.frames
 
 
 @pytest.mark.parametrize("flow", sorted(FLOWS))
@@ -68,16 +65,21 @@ def test_the_controls_choose():
     assert box.children[-1] is built.stage.widget()
 
 
-def test_a_fault_is_played_below_instead_of_the_stage_and_leaves_again():
+def test_a_fault_is_played_by_hand_with_everything_else_that_was_chosen():
     built = builder()
-    box = built.widget()
+    built.widget()
+    assert built._dropdowns["moment"].disabled
+    built._dropdowns["phone"].value = "cardholder cancels"
     built._dropdowns["fault"].value = "503 that says 500"
-    assert box.children[-1].by_hand is False
-    assert built._dropdowns["phone"].disabled
-    assert not built._dropdowns["request"].disabled
+    made = built.stage.script
+    assert (made.fault, made.phone, built._dropdowns["moment"].disabled) == (
+        "503 that says 500",
+        "cardholder cancels",
+        False,
+    )
+    assert built._dropdowns["seconds"].disabled
     built._dropdowns["fault"].value = NO_FAULT
-    assert box.children[-1] is built.stage.widget()
-    assert not built._dropdowns["phone"].disabled
+    assert built.stage.script == stage(phone="cardholder cancels").script
 
 
 def test_another_flow_has_other_phones_and_begins_with_the_first():

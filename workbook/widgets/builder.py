@@ -1,8 +1,4 @@
-"""The scenario builder: choose a flow, a phone, a card or a fault, play what comes of it, and copy the call.
-
-Without a fault the stage below is played by hand. A fault is played through, on the ordinary phone with the first
-card: what is to be seen is what the API's answer does to everyone.
-"""
+"""The scenario builder: choose a flow, a phone, a card and a fault, play it by hand, and copy the call."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
-from workbook.scenes_faults import PLATFORMS, break_it
 from workbook.simulation.fault_plan import MOMENTS, OPERATIONS
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -18,23 +13,18 @@ from workbook.stage import FLOWS, Script
 from workbook.views.markup import joined, tag, trusted
 from workbook.views.snapshot import Snapshot
 from workbook.views.table import paragraph, preformatted
-from workbook.widgets.chooser import dropdown, literal
+from workbook.widgets.chooser import dropdown
 from workbook.widgets.keys import Keys
 from workbook.widgets.live import Live
-from workbook.widgets.panels import Panels, panels
 from workbook.widgets.stage import Stage, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NO_FAULT = "none"
-WITHOUT_FAULT = ("variant", "phone", "card")
-"""Chosen for a stage; a fault is played on the ordinary one."""
-WITH_FAULT = ("request", "moment", "seconds")
+WITH_FAULT = ("operation", "moment", "seconds")
 """Chosen for a fault."""
 SECONDS = ("as the fault has it", "0.5", "2.0", "7.0", "25.0")
-_PLATFORM = dict(zip(FLOWS, PLATFORMS, strict=True))
-"""What the flows are called where faults are played."""
 
 
 def choices(flow: str) -> dict[str, tuple[str, ...]]:
@@ -46,7 +36,7 @@ def choices(flow: str) -> dict[str, tuple[str, ...]]:
         "phone": tuple(kind.phones),
         "card": INSTRUMENT_IDS,
         "fault": (NO_FAULT, *(name for name in FAULTS if name != next(iter(FAULTS)))),
-        "request": tuple(OPERATIONS),
+        "operation": tuple(reversed(OPERATIONS)),
         "moment": tuple(MOMENTS),
         "seconds": SECONDS,
     }
@@ -55,30 +45,17 @@ def choices(flow: str) -> dict[str, tuple[str, ...]]:
 def script(chosen: Mapping[str, str]) -> Script:
     """The stage that was chosen; what is ordinary is left to its default, so that the call stays short."""
     ordinary = {name: options[0] for name, options in choices(chosen["flow"]).items()}
-    given = {name: chosen[name] for name in WITHOUT_FAULT if chosen[name] != ordinary[name]}
-    return Script(chosen["flow"], **given)  # type: ignore[arg-type]  # texts, all three
-
-
-def fault(chosen: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of `break_it` for the fault that was chosen; empty for none."""
-    if chosen["fault"] == NO_FAULT:
-        return {}
-    given = {"fault": chosen["fault"], "operation": chosen["request"], "moment": chosen["moment"]}
-    late = {} if chosen["seconds"] == SECONDS[0] or not timed(chosen) else {"seconds": float(chosen["seconds"])}
-    return given | {"platform": _PLATFORM[chosen["flow"]]} | late
+    given: dict[str, Any] = {name: chosen[name] for name in ordinary if chosen[name] != ordinary[name]}
+    for name in ("flow", "seconds", *(() if "fault" in given else WITH_FAULT)):
+        given.pop(name, None)
+    if chosen["seconds"] != ordinary["seconds"] and timed(chosen):
+        given["seconds"] = float(chosen["seconds"])
+    return Script(chosen["flow"], **given)
 
 
 def timed(chosen: Mapping[str, str]) -> bool:
     """Whether the fault takes a time that can be set."""
     return chosen["fault"] != NO_FAULT and "seconds" in FAULTS[chosen["fault"]].settings
-
-
-def call(chosen: Mapping[str, str], *, guarded: bool = True) -> str:
-    """What was chosen as Python to copy."""
-    if given := fault(chosen):
-        return f"panels(break_it({', '.join(f'{name}={literal(value)}' for name, value in given.items())}))"
-    plain = script(chosen)
-    return spelled(plain if guarded else Script(plain.flow, plain.variant, plain.phone, plain.card, guarded=False))
 
 
 class Builder(Live):
@@ -87,7 +64,6 @@ class Builder(Live):
     def __init__(self) -> None:
         self.stage = Stage(Script())
         self._box: Any = None
-        self._played: Panels | None = None
 
     def __repr__(self) -> str:
         return "builder()"
@@ -107,7 +83,7 @@ class Builder(Live):
                 one.observe(self._chosen, "value")
             self._call = ipywidgets.HTML()
             row = ipywidgets.Box([*self._dropdowns.values()], layout={"flex_flow": "row wrap"})
-            self._box = ipywidgets.VBox([row, self._call, Keys()])
+            self._box = ipywidgets.VBox([row, self._call, Keys(), self.stage.widget()])
             self.stage.widget().observe(lambda _change: self._tell(), "guarded")
             self._show()
         return self._box
@@ -131,26 +107,14 @@ class Builder(Live):
             one.observe(self._chosen, "value")
 
     def _show(self) -> None:
-        given = fault(self.chosen)
-        for name in (*WITHOUT_FAULT, *WITH_FAULT):
-            self._dropdowns[name].disabled = (name in WITHOUT_FAULT) is bool(given)
+        for name in WITH_FAULT:
+            self._dropdowns[name].disabled = self.chosen["fault"] == NO_FAULT
         self._dropdowns["seconds"].disabled = not timed(self.chosen)
-        below = self._broken(given) if given else self._by_hand()
-        self._box.children = (*self._box.children[:3], below)
+        self.stage.begin(script(self.chosen))
         self._tell()
 
-    def _by_hand(self) -> Any:
-        self.stage.begin(script(self.chosen))
-        return self.stage.widget()
-
-    def _broken(self, given: Mapping[str, Any]) -> Any:
-        if self._played is not None:
-            self._played.widget().close()
-        self._played = panels(break_it(**given))
-        return self._played.widget()
-
     def _tell(self) -> None:
-        spelt = call(self.chosen, guarded=self.stage.script.guarded)
+        spelt = spelled(self.stage.script)
         self._call.value = str(tag("div", paragraph("The same in Python:"), preformatted(spelt), role="status"))
 
 

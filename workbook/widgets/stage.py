@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from workbook.errors import ParameterError
+from workbook.errors import ParameterError, did_you_mean
+from workbook.parameters import quoted
 from workbook.stage import REACTION, Act, Play, Script, play
 from workbook.views.phone import Phone
 from workbook.views.phone_svg import draw
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
     from workbook.views.film import Frame
     from workbook.views.picture import Control
 
-HINT = "This is how it goes when all goes well. Live, it is played by hand."
+HINT = "This is how it goes when each thing is pressed once. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
-CHOICES = ("variant", "phone", "card", "guarded", "surface")
+CHOICES = (
+    "variant", "phone", "card", "guarded", "surface", "fault", "operation", "moment", "seconds", "back_end",
+)  # fmt: skip
 """What is chosen before anything is done."""
 CARELESS = ("platform A",)
 """The flows whose document says what quick taps do (A-BTN-2)."""
@@ -49,7 +52,7 @@ class Stage(Live):
         return spelled(self.script)
 
     def snapshot(self) -> Snapshot:
-        """The story of a run in which all goes well, for a reader without a kernel."""
+        """The story of a run, the first thing pressed that is offered each time, for a reader without a kernel."""
         told = Phone(play(walked(self._empty)).film)
         text = f"{spelled(self._empty)}\n{told.text()}\n{HINT}"
         return Snapshot(text, f"{told.html()}<p>{HINT}</p>")
@@ -131,11 +134,14 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
 
     Args:
         flow: one of `workbook.stage.FLOWS`.
-        choices: `variant`, `phone`, `card`, `guarded`, `surface`, as `workbook.stage.Script` has them.
+        choices: any of `CHOICES`, as `workbook.stage.Script` has them.
 
     Raises:
-        ParameterError: nothing has this name.
+        ParameterError: nothing has this name, or something else is chosen.
     """
+    for name in choices:
+        if name not in CHOICES:
+            raise ParameterError(f"A stage has no {quoted(name)}. {did_you_mean(name, CHOICES)}")
     return Stage(Script(flow, **choices))
 
 
@@ -170,8 +176,7 @@ def walked(script: Script) -> Script:
 def spelled(script: Script) -> str:
     """The call that sets this stage, as Python to copy."""
     plain = Script(script.flow)
-    names = ("variant", "phone", "card", "guarded", "surface")
     given = [
-        f"{name}={literal(getattr(script, name))}" for name in names if getattr(script, name) != getattr(plain, name)
+        f"{name}={literal(getattr(script, name))}" for name in CHOICES if getattr(script, name) != getattr(plain, name)
     ]
     return f"stage({', '.join([literal(script.flow), *given])})"
