@@ -6,7 +6,7 @@ from workbook.bench import Bench
 from workbook.scenes import open_card, walk
 from workbook.scenes_b import add_from_wallet, add_in_app, side_by_side
 from workbook.scenes_faults import break_it
-from workbook.widgets.panels import exchange, film_of, panels, phone, states, timing
+from workbook.widgets.panels import exchange, film_of, panels, screens, states, timing
 
 SOURCES = {
     "walk": walk,
@@ -54,7 +54,7 @@ def test_a_watch_is_in_the_picture_where_one_is_paired():
 
 @pytest.mark.parametrize(
     ("make", "words"),
-    [(phone, "Phone:"), (exchange, "Wallet app  Extension"), (states, "States:"), (timing, "Timing:")],
+    [(screens, "Phone:"), (exchange, "Wallet app  Extension"), (states, "States:"), (timing, "Timing:")],
 )
 def test_one_panel_alone(make, words):
     shown = make(add_from_wallet())

@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 MOST = 5
 """A strip has no more screens than this."""
 SCALE = 0.62
-"""How large a picture of the strip is, in parts of its full size: five phones side by side fill a page."""
+"""How large a picture of the strip is at most, in parts of its full size."""
+ALONE = 400
+"""A picture that is wider has a watch beside the phone."""
+SHARES = {False: 18.5, True: 31.5}
+"""How much of the page's width a picture takes, in percent: five phones side by side, three with a watch."""
 ASSUMED = "The wallet's own screens are assumed; the document shows none."
 ACTS = (m.AddTapped, m.IssuerChosen, m.EntryChosen)
 """What only the cardholder can do; the screen before it is the one that asked for it."""
-CELL = "display:inline-block;vertical-align:top;max-width:100%;margin:0 8px 14px 0;"
+CELL = "display:inline-block;vertical-align:top;min-width:130px;margin:0 1.5% 14px 0;"
 SMALL = "font-size:12px;margin:4px 0"
 
 
@@ -128,5 +132,7 @@ def _shown(still: Still) -> Markup:
     picture = still.picture
     width = round(picture.width * SCALE)
     caption = joined(tag("b", f"{still.at:.3f} s"), f" {picture.told}")
-    image = picture.image(style=f"width:{width}px;max-width:100%;height:auto")
-    return tag("div", image, tag("p", caption, style=SMALL), style=f"{CELL}width:{width}px")
+    image = picture.image(style="width:100%;height:auto")
+    share = SHARES[picture.width > ALONE]
+    size = f"width:{share}%;max-width:{width}px"
+    return tag("div", image, tag("p", caption, style=SMALL), style=f"{CELL}{size}")

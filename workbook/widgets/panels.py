@@ -87,7 +87,7 @@ class Panels(Live):
         return self._player
 
 
-def phone(source: Source) -> Panels:
+def screens(source: Source) -> Panels:
     """What the cardholder saw."""
     return Panels(source, "phone")
 
