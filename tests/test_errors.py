@@ -17,6 +17,7 @@ TREE = {
     "OutOfOrderError": "WorkbookError",
     "DefinitionError": "WorkbookError",
     "SdkError": "WorkbookError",
+    "LeakError": "WorkbookError",
     "ActivationDataError": "WorkbookError",
     "NotSentError": "ActivationDataError",
     "MaybeSentError": "ActivationDataError",

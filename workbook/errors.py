@@ -7,6 +7,7 @@ WorkbookError
 ├── OutOfOrderError               the app called at a moment the document does not allow (blame: the app)
 ├── DefinitionError               a table of rows contradicts itself (blame: the table's author)
 ├── SdkError                      platform B's SDK threw; carries the public name of its case
+├── LeakError                     a report held a secret, so none was written (blame: the workbook)
 └── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
     ├── NotSentError              the request provably never left: safe to send again
     ├── MaybeSentError            it may have arrived: a POST is never sent again by itself (REL-1)
@@ -59,6 +60,10 @@ class OutOfOrderError(WorkbookError):
 
 class DefinitionError(WorkbookError):
     """A table of rows contradicts itself."""
+
+
+class LeakError(WorkbookError):
+    """A report held what no report may hold, so none was written (REL-2, REL-3)."""
 
 
 class SdkError(WorkbookError):

@@ -47,6 +47,7 @@ class Need(StrEnum):
     SEVERAL_CARDS = "several cards of one cardholder"
     LOGS = "log files to scan"
     STATUS = "a call for status()"
+    HTTP = "a back end that is reached over HTTP"
 
 
 @dataclass(frozen=True, slots=True)

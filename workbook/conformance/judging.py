@@ -5,9 +5,11 @@ A missing precondition is a miss and not a pass: a judge that found nothing to j
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from workbook.conformance.script import POST
 from workbook.conformance.seen import Broke
 from workbook.conformance.verdict import Miss
 
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
     OfCall = Callable[[Call], Iterable[Miss]]
     OfRequest = Callable[[Arrived], Iterable[Miss]]
 
+TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."
+HURRY = "Set a limit for the whole call, retries and body included, that ends well below the wallet's 20 seconds."
+ONCE = "Never send a POST again by itself once it may have left: the API may have carried it out."
+UNANSWERED = frozenset({Broke.REFUSED, Broke.LOST})
+"""How a call breaks that the back end dropped instead of answering it."""
+SAYS_NO = ("error", "errors", "failure", "reason")
+SAYS_YES = ("ok", "success", "successful")
+"""Fields by which answers with a status of success tell a failure (assumed)."""
+
 
 def but_last(judge: Judge) -> Judge:
     """The same question to all calls but the last, which shows whether everything works again."""
@@ -28,9 +39,11 @@ def but_last(judge: Judge) -> Judge:
 
 def recovers(seen: Seen) -> Iterator[Miss]:
     """The last call, made once everything is well again, succeeds."""
-    if not seen.calls[-1].succeeded:
+    last = seen.calls[-1]
+    if not last.succeeded:
         todo = "Keep nothing of a broken exchange: no dead connection, no open breaker, no kept failure."
-        yield Miss("a success once everything is well again", outcome(seen.calls[-1]), todo, "API-10")
+        rule = "API-11" if last.operation == POST else "API-10"
+        yield Miss("a success once everything is well again", outcome(last), todo, rule)
 
 
 def all_of(*judges: Judge) -> Judge:
@@ -72,6 +85,19 @@ def works(operation: str) -> Judge:
     return each_call(operation, lambda call: [] if call.succeeded else [Miss("a success", outcome(call), todo)])
 
 
+def one_works(operation: str) -> Judge:
+    """One call for each card succeeds at least: a back end may refuse what comes while it is busy with that card."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        asked = seen.asked(operation)
+        lucky = {call.instrument for call in asked if call.succeeded}
+        if unlucky := [call for call in asked if call.instrument not in lucky]:
+            todo = "Serve several calls at once; of two for one card, one at least has to succeed."
+            yield Miss("a success for each card", outcome(unlucky[0]), todo)
+
+    return judge
+
+
 def requests(operation: str, count: int, todo: str, rule: str = "") -> Judge:
     """Exactly so many requests of this operation reach the API."""
 
@@ -82,26 +108,52 @@ def requests(operation: str, count: int, todo: str, rule: str = "") -> Judge:
     return judge
 
 
-def no_success(todo: str) -> Judge:
-    """No call reports a success, and none hands over an sdkInput (REL-6)."""
-
-    def judge(seen: Seen) -> Iterator[Miss]:
-        for call in seen.calls:
-            if call.reported_success:
-                yield Miss("a failure that the app can tell", outcome(call), todo, "REL-6")
-
-    return judge
+def not_again(seen: Seen) -> Iterator[Miss]:
+    """No sdkOutput reaches the API more often than the phone sent it (REL-1)."""
+    sent, came = seen.asked(POST), seen.came(POST)
+    if len(came) > len(sent):
+        yield Miss(f"at most {_times(len(sent), POST)}", _times(len(came), POST), ONCE, "REL-1")
 
 
-def in_time(todo: str) -> Judge:
-    """Each call that nobody cancelled is answered within the bound."""
+def no_success(seen: Seen) -> Iterator[Miss]:
+    """No call is told that it succeeded, and none gets an sdkInput (REL-6)."""
+    for call in seen.calls:
+        if takes_for_success(call):
+            yield Miss("a failure that the app can tell", outcome(call), TELL, "REL-6")
 
-    def judge(seen: Seen) -> Iterator[Miss]:
-        for call in seen.calls:
-            if call.seconds > seen.bound or call.broke is Broke.LATE:
-                yield Miss(f"an answer within {seen.bound:g} s", outcome(call), todo, "REL-5")
 
-    return judge
+def answered(seen: Seen) -> Iterator[Miss]:
+    """No call is dropped without an answer (REL-9)."""
+    for call in seen.calls:
+        if call.broke in UNANSWERED:
+            todo = "Answer each call: a connection that breaks tells the app nothing that it could do."
+            yield Miss("an answer that says that it failed", outcome(call), todo, "REL-9")
+
+
+def in_time(seen: Seen) -> Iterator[Miss]:
+    """Each call that nobody cancelled is answered within the bound (REL-5)."""
+    for call in seen.calls:
+        if call.seconds > seen.bound or call.broke is Broke.LATE:
+            yield Miss(f"an answer within {seen.bound:g} s", outcome(call), HURRY, "REL-5")
+
+
+def takes_for_success(call: Call) -> bool:
+    """Whether the app would take the answer for a success.
+
+    A status of success is one, unless no sdkInput stands in the answer and a field of its own says that it failed, as
+    back ends have it that answer everything with 200.
+    """
+    return call.reported_success and not (call.value is None and _says_that_it_failed(call.body))
+
+
+def _says_that_it_failed(body: bytes) -> bool:
+    try:
+        said: Any = json.loads(body)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(said, dict):
+        return False
+    return any(said.get(name) for name in SAYS_NO) or any(said.get(name) is False for name in SAYS_YES)
 
 
 def outcome(call: Call) -> str:

@@ -6,8 +6,10 @@ It can be away for a while and come back at the same address. Every connection i
 from __future__ import annotations
 
 from threading import Thread
+from time import sleep
 from typing import TYPE_CHECKING, Self
 
+from workbook.errors import ConfigurationError
 from workbook.simulation.asgi import application
 from workbook.simulation.listening import base_url, listening
 from workbook.simulation.server import made
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from workbook.simulation.transport import Responder
 
 LOOPBACK = "127.0.0.1"
+TRIES, PAUSE = 20, 0.1
+"""How often a port that is taken is tried again, and seconds in between."""
 
 
 class Line:
@@ -54,7 +58,7 @@ class Line:
     def up(self) -> None:
         """Listen again, at the same address."""
         if self._server is None:
-            self._listener = listening(LOOPBACK, self._port)
+            self._listener = self._again()
             self._serve(self._listener)
 
     def down(self) -> None:
@@ -66,6 +70,15 @@ class Line:
         self._thread.join()
         self._listener.close()
         self._server = self._thread = None
+
+    def _again(self) -> socket.socket:
+        """The same port once more; somebody's outgoing connection may have borrowed it for a moment."""
+        for _ in range(TRIES - 1):
+            try:
+                return listening(LOOPBACK, self._port)
+            except ConfigurationError:
+                sleep(PAUSE)
+        return listening(LOOPBACK, self._port)
 
     def _serve(self, listener: socket.socket) -> None:
         self._server = made(application(self._responder))

@@ -1,7 +1,6 @@
 """The phone's side: makes the calls that the issuer's app would make, and keeps what came of each.
 
-It speaks to the configured origin and to nothing else: no redirect is followed, no proxy of the environment is used,
-and what a back end answers is read up to a cap.
+A back end is reached over HTTP, at the configured origin and nowhere else, or through a Python adapter.
 """
 
 from __future__ import annotations
@@ -12,36 +11,28 @@ import binascii
 import json
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 from urllib.parse import quote
 
-import httpx
 from jsonpointer import JsonPointer, JsonPointerException
 
-from workbook.conformance.script import GET, POST, STATUS
+from workbook.conformance.origin import Origin, Reach
+from workbook.conformance.script import GET, POST, STATUS, Manner
 from workbook.conformance.seen import Broke, Call
 from workbook.conformance.target import RAW
 from workbook.errors import DefinitionError
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from types import TracebackType
 
     from workbook.conformance.target import Cardholder, Operation, Surface, Target
 
-LARGEST = 4 * 1_048_576
-"""Bytes of an answer that are read; the largest sdkInput of a case is 1 MiB."""
-SLACK = 5.0
-"""Seconds beyond the bound for which a call is waited, so that a late answer is told from none."""
+SLACK = 1.25
+"""Times the bound for which a call is waited, so that a late answer is told from none."""
 JSON = ("content-type", "application/json")
+TEXT = ("content-type", "text/plain; charset=utf-8")
 BYTES = ("content-type", "application/octet-stream")
-
-_BREAKS: tuple[tuple[type[Exception], Broke], ...] = (
-    (httpx.ConnectError, Broke.REFUSED),
-    (httpx.ConnectTimeout, Broke.REFUSED),
-    (httpx.TimeoutException, Broke.LATE),
-    (TimeoutError, Broke.LATE),
-    (httpx.HTTPError, Broke.LOST),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +45,19 @@ class Asked:
     instrument: str
     sent: str | None
     cancel: float | None = None
+    manner: Manner = Manner.PLAIN
+
+
+class Carrier(Protocol):
+    """Takes one call to the back end, and brings back what a `Call` says of it."""
+
+    async def carry(self, asked: Asked) -> dict[str, Any]:
+        """The facts of one call; a break is one of them."""
+        ...
+
+    async def close(self) -> None:
+        """No more calls."""
+        ...
 
 
 class Phone:
@@ -62,13 +66,12 @@ class Phone:
     Args:
         target: the back end.
         surface: what it offers this platform.
+        carrier: how it is reached; over HTTP unless told otherwise.
     """
 
-    def __init__(self, target: Target, surface: Surface) -> None:
-        self._target, self._surface = target, surface
-        self._client = httpx.AsyncClient(
-            base_url=target.base_url, trust_env=False, follow_redirects=False, timeout=target.bound + SLACK
-        )
+    def __init__(self, target: Target, surface: Surface, carrier: Carrier | None = None) -> None:
+        self._bound = target.bound
+        self._carrier = carrier or OverHttp(target, surface)
 
     async def __aenter__(self) -> Self:
         return self
@@ -76,37 +79,68 @@ class Phone:
     async def __aexit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
     ) -> None:
-        await self._client.aclose()
+        await self._carrier.close()
 
     async def call(self, asked: Asked) -> Call:
         """Make one call; whatever goes wrong is part of what it returns."""
         began = monotonic()
-        patience = self._target.bound + SLACK if asked.cancel is None else asked.cancel
-        outcome: dict[str, Any]
+        patience = self._bound * SLACK if asked.cancel is None else asked.cancel
         try:
             async with asyncio.timeout(patience):
-                outcome = await self._exchange(asked)
-        except (httpx.HTTPError, TimeoutError) as error:
-            late = Broke.LATE if asked.cancel is None else Broke.CANCELLED
-            outcome = {"broke": late if isinstance(error, TimeoutError) else _broke(error)}
+                outcome = await self._carrier.carry(asked)
+        except TimeoutError:
+            outcome = {"broke": Broke.LATE if asked.cancel is None else Broke.CANCELLED}
         place = (asked.number, asked.operation, asked.cardholder.name, asked.instrument, asked.sent)
         return Call(*place, began, monotonic(), **outcome)
 
-    async def _exchange(self, asked: Asked) -> dict[str, Any]:
+
+class OverHttp:
+    """Calls as the configuration says that the app makes them."""
+
+    def __init__(self, target: Target, surface: Surface) -> None:
+        self._target, self._surface = target, surface
+        self._reach = Reach(Origin.of(target.base_url), target.bound * SLACK)
+
+    async def close(self) -> None:
+        """No more calls."""
+        await self._reach.close()
+
+    async def carry(self, asked: Asked) -> dict[str, Any]:
+        """One exchange, and the sdkInput in its answer."""
         operation = _operation(asked.operation, self._surface, self._target)
         path = operation.path.replace("{id}", quote(asked.instrument, safe=""))
         content = _body(operation, asked, self._surface)
-        kind = () if content is None else (BYTES if self._surface.decoded else JSON,)
-        headers = [*self._surface.headers, *asked.cardholder.session, *kind]
-        async with self._client.stream(operation.method, path, headers=headers, content=content) as answer:
-            body = bytearray()
-            async for piece in answer.aiter_bytes():
-                body += piece
-                if len(body) > LARGEST:
-                    return {"status": answer.status_code, "broke": Broke.HUGE}
-        value = _value(bytes(body), operation, self._surface)
-        told = tuple(answer.headers.multi_items())
-        return {"status": answer.status_code, "headers": told, "body": bytes(body), "value": value}
+        said = [*self._surface.headers, *asked.cardholder.session]
+        kind = [] if content is None else [_kind(operation, self._surface)]
+        headers = [*said, *(one for one in kind if not any(name.lower() == one[0] for name, _value in said))]
+        answer = await self._reach.exchange(operation.method, path, *_in_manner(asked.manner, headers, content))
+        value = None if answer.broke else _value(answer.body, operation, self._surface)
+        return {
+            "status": answer.status,
+            "headers": answer.headers,
+            "body": answer.body,
+            "value": value,
+            "broke": answer.broke,
+        }
+
+
+def _in_manner(manner: Manner, headers: list[tuple[str, str]], content: bytes | None) -> tuple[Any, Any]:
+    """Headers and body as this manner has them."""
+    match manner:
+        case Manner.PLAIN:
+            return headers, content
+        case Manner.CHUNKED:
+            return headers, _chunks(content or b"")
+        case Manner.UPPER_CASE:
+            return [(name.upper(), value) for name, value in headers], content
+        case Manner.CLOSING:
+            return [*headers, ("connection", "close")], content
+
+
+async def _chunks(content: bytes) -> AsyncIterator[bytes]:
+    """A body whose length is not told beforehand."""
+    yield content[: len(content) // 2]
+    yield content[len(content) // 2 :]
 
 
 def _operation(name: str, surface: Surface, target: Target) -> Operation:
@@ -116,8 +150,11 @@ def _operation(name: str, surface: Surface, target: Target) -> Operation:
     return operation
 
 
-def _broke(error: Exception) -> Broke:
-    return next(broke for kind, broke in _BREAKS if isinstance(error, kind))
+def _kind(operation: Operation, surface: Surface) -> tuple[str, str]:
+    """What a body is declared as, where the configuration does not say."""
+    if operation.sdk_output != RAW:
+        return JSON
+    return BYTES if surface.decoded else TEXT
 
 
 def _body(operation: Operation, asked: Asked, surface: Surface) -> bytes | None:

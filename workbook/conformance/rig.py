@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
+from workbook.conformance.adapter import OverPython
+from workbook.conformance.origin import Origin, listens
 from workbook.conformance.phone import Asked, Phone
-from workbook.conformance.script import POST, Ask, Calm, Down, Rest, Together, Up
+from workbook.conformance.script import POST, Ask, Down, Now, Rest, Together, Up
 from workbook.conformance.seen import Seen
 from workbook.conformance.target import Cardholder
+from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
 if TYPE_CHECKING:
@@ -19,15 +23,14 @@ if TYPE_CHECKING:
 
     from workbook.conformance.case import Case
     from workbook.conformance.line import Line
-    from workbook.conformance.script import Script, Step
+    from workbook.conformance.script import Order, Script, Step
     from workbook.conformance.seen import Arrived, Call
-    from workbook.conformance.target import Target
+    from workbook.conformance.target import Surface, Target
     from workbook.conformance.upstream import Upstream
 
 SETTLE = 0.05
 """Seconds after the last answer in which a request that nobody waits for may still reach the API."""
 STRANGER = Cardholder("nobody", (), ())
-FORGED = "forged"
 
 
 @dataclass
@@ -40,6 +43,8 @@ class Rig:
         line: where that listens.
         elsewhere: what reached the other origin, to which no request may go.
         seed: of the canaries.
+        elsewhere_url: where the other origin listens; empty where it does not.
+        gone: since when the back end is there no more, in words; empty while it is.
     """
 
     target: Target
@@ -47,6 +52,8 @@ class Rig:
     line: Line
     elsewhere: Upstream
     seed: int = 7
+    elsewhere_url: str = ""
+    gone: str = ""
     _outputs: int = field(default=0, repr=False)
 
     async def run(self, case: Case, cards: Sequence[str], platform: str, round_: int = 1) -> Seen:
@@ -54,17 +61,16 @@ class Rig:
         canary = self.canary(case, platform, round_)
         before, beside = len(self.upstream.arrived()), len(self.elsewhere.arrived())
         told = _ends(self.target.logs)
-        for number, card in enumerate(cards):
-            mine = [order for order in case.script.orders if order.card == number]
-            self.upstream.order(card, mine, f"{canary}-{number}")
+        self._order(case.script.orders, cards, canary)
         try:
-            async with Phone(self.target, self.target.surfaces[platform]) as phone:
+            async with self._phone(self.target.surfaces[platform]) as phone:
                 calls = [call async for call in self._calls(phone, case.script, cards, canary)]
             await asyncio.sleep(SETTLE)
         finally:
             self.line.up()
-            self._calm(cards)
-        arrived = (*self._mine(before, cards, alone=case.script.alone), *self.elsewhere.arrived(beside))
+            self._order((), cards, canary)
+        astray = (replace(one, elsewhere=True) for one in self.elsewhere.arrived(beside))
+        arrived = (*self._mine(before, cards, alone=case.script.alone), *astray)
         return Seen(
             tuple(sorted(calls, key=lambda call: call.number)),
             arrived,
@@ -73,6 +79,22 @@ class Rig:
             self.line.base_url.partition("//")[2],
             self.target.bound,
         )
+
+    async def is_there(self) -> bool:
+        """Whether somebody listens at the back end's address; an adapter is always there."""
+        return self.target.adapter is not None or await listens(Origin.of(self.target.base_url))
+
+    def _phone(self, surface: Surface) -> Phone:
+        adapter = self.target.adapter
+        carrier = None if adapter is None else OverPython(adapter, decoded=surface.decoded)
+        return Phone(self.target, surface, carrier)
+
+    def _pointed(self, order: Order, card: str) -> Order:
+        """A redirect leads to the other origin, where a request shows."""
+        if order.fault != "redirect" or "location" in order.settings or not self.elsewhere_url:
+            return order
+        location = f"{self.elsewhere_url}{BEFORE_ID}{quote(card, safe='')}{AFTER_ID}"
+        return replace(order, settings={**order.settings, "location": location})
 
     def canary(self, case: Case, platform: str, round_: int) -> str:
         """Text that stands in no other case's data."""
@@ -93,10 +115,10 @@ class Rig:
             number += len(made)
             for call in await asyncio.gather(*map(phone.call, made)):
                 yield call
-            await self._beside(step, cards)
+            await self._beside(step, cards, canary)
 
-    async def _beside(self, step: Step, cards: Sequence[str]) -> None:
-        """What is no call: time passes, the API goes and comes, or it answers as it should again."""
+    async def _beside(self, step: Step, cards: Sequence[str], canary: str) -> None:
+        """What is no call: time passes, the API goes and comes, or it answers otherwise from here on."""
         match step:
             case Rest():
                 await asyncio.sleep(step.seconds)
@@ -104,19 +126,23 @@ class Rig:
                 await asyncio.to_thread(self.line.down)
             case Up():
                 await asyncio.to_thread(self.line.up)
-            case Calm():
-                self._calm(cards)
+            case Now():
+                self._order(step.orders, cards, canary)
             case Ask() | Together():
                 pass
 
-    def _calm(self, cards: Sequence[str]) -> None:
-        for card in cards:
-            self.upstream.order(card, (), "")
+    def _order(self, orders: Sequence[Order], cards: Sequence[str], canary: str) -> None:
+        """What the API answers to these cards from now on."""
+        for number, card in enumerate(cards):
+            mine = [self._pointed(one.within(self.target.bound), card) for one in orders if one.card == number]
+            self.upstream.order(card, mine, f"{canary}-{number}")
 
     def _asked(self, number: int, ask: Ask, cards: Sequence[str], canary: str) -> Asked:
-        card = cards[ask.card]
+        cardholder = self._cardholder(ask.cardholder)
+        card = cardholder.cards[ask.card] if ask.own else cards[ask.card]
         sent = None if ask.operation != POST else self._output(ask, card, f"{canary}-{number}")
-        return Asked(number, ask.operation, self._cardholder(ask.cardholder), card, sent, ask.cancel)
+        asked_for = card if ask.instrument is None else ask.instrument(card)
+        return Asked(number, ask.operation, cardholder, asked_for, sent, ask.cancel, ask.manner)
 
     def _output(self, ask: Ask, card: str, canary: str) -> str:
         if ask.output is not None:
@@ -130,7 +156,15 @@ class Rig:
         if which == -1:
             return STRANGER
         first = self.target.cardholders[0]
-        return Cardholder("somebody forged", first.cards, tuple((name, FORGED) for name, _value in first.session))
+        return Cardholder(
+            "somebody forged", first.cards, tuple((name, _forged(value)) for name, value in first.session)
+        )
+
+
+def _forged(value: str) -> str:
+    """Another session, as alike as can be: one character of its last word is changed, and not the very last."""
+    at = len(value) - min(5, len(value.rsplit(maxsplit=1)[-1]) if value.split() else 0)
+    return f"{value[:at]}{'y' if value[at : at + 1] == 'x' else 'x'}{value[at + 1 :]}"
 
 
 def _asks(step: Step) -> tuple[Ask, ...]:

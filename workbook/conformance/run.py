@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Need
+from workbook.conformance.seen import Broke
 from workbook.conformance.verdict import Miss, Verdict, missed
+from workbook.errors import WorkbookError
 from workbook.rules import rule
 
 if TYPE_CHECKING:
@@ -45,13 +49,14 @@ class Result:
     seconds: float = 0.0
 
 
-async def run(cases: Iterable[Case], rig: Rig, told: Told = lambda _result: None) -> list[Result]:
+async def run(cases: Iterable[Case], rig: Rig, told: Told = lambda _result: None, round_: int = 1) -> list[Result]:
     """Run these cases; the results come in the order of the cases.
 
     Args:
         cases: which.
         rig: between which they run.
         told: called with each result as it comes.
+        round_: the how manieth time; each has canaries of its own.
     """
     wanted = list(cases)
     results: dict[str, Result] = {}
@@ -67,10 +72,10 @@ async def run(cases: Iterable[Case], rig: Rig, told: Told = lambda _result: None
         else:
             ready.append(case)
     cards = _Cards(rig.target.cardholders[0].cards)
-    await asyncio.gather(*(_one(case, rig, cards, keep) for case in ready if not case.script.alone))
+    await asyncio.gather(*(_one(case, rig, cards, keep, round_) for case in ready if not case.script.alone))
     for case in ready:
         if case.script.alone:
-            await _one(case, rig, cards, keep)
+            await _one(case, rig, cards, keep, round_)
     return [results[case.name] for case in wanted]
 
 
@@ -87,24 +92,21 @@ def without(case: Case, target: Target) -> Result | None:
     return None
 
 
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.STATUS})
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.STATUS, Need.HTTP})
 """What a back end may rightly not have."""
 
 
 def _has(target: Target, need: Need) -> bool:
-    match need:
-        case Need.PLATFORM_A | Need.PLATFORM_B:
-            return need.value in target.surfaces
-        case Need.SESSIONS:
-            return any(one.session for one in target.cardholders)
-        case Need.TWO_CARDHOLDERS:
-            return len(target.cardholders) > 1
-        case Need.SEVERAL_CARDS:
-            return len(target.cardholders[0].cards) > 1
-        case Need.LOGS:
-            return bool(target.logs)
-        case Need.STATUS:
-            return target.status is not None
+    return {
+        Need.PLATFORM_A: need.value in target.surfaces,
+        Need.PLATFORM_B: need.value in target.surfaces,
+        Need.SESSIONS: any(one.session for one in target.cardholders),
+        Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
+        Need.SEVERAL_CARDS: len(target.cardholders[0].cards) > 1,
+        Need.LOGS: bool(target.logs),
+        Need.STATUS: target.status is not None,
+        Need.HTTP: target.adapter is None,
+    }[need]
 
 
 class _Cards:
@@ -128,24 +130,44 @@ class _Cards:
             self._changed.notify_all()
 
 
-async def _one(case: Case, rig: Rig, cards: _Cards, keep: Told) -> None:
+async def _one(case: Case, rig: Rig, cards: _Cards, keep: Told, round_: int) -> None:
     lent = await cards.lend(case.script.cards)
     try:
-        keep(await _judged(case, rig, lent))
+        keep(await _judged(case, rig, lent, round_))
     finally:
         await cards.give_back(lent)
 
 
-async def _judged(case: Case, rig: Rig, cards: tuple[str, ...]) -> Result:
+async def _judged(case: Case, rig: Rig, cards: tuple[str, ...], round_: int) -> Result:
+    if rig.gone:
+        return Result(case, Verdict.NOT_TESTABLE, why=rig.gone)
     began = monotonic()
     platform = case.platform or next(iter(rig.target.surfaces))
     try:
-        seen = await rig.run(case, cards, platform)
+        seen = await rig.run(case, cards, platform, round_)
+        if await _is_gone(case, rig, seen):
+            return Result(case, Verdict.NOT_TESTABLE, (), rig.gone, platform, seen, monotonic() - began)
         misses = tuple(case.judge(seen))
     except Exception as error:  # noqa: BLE001  # a fault of ours is no verdict about a back end
-        why = f"{type(error).__name__} in the workbook itself"
+        why = reason(error)
         return Result(case, Verdict.HARNESS_ERROR, why=why, platform=platform, seconds=monotonic() - began)
     return Result(case, gravest(case, misses), misses, "", platform, seen, monotonic() - began)
+
+
+async def _is_gone(case: Case, rig: Rig, seen: Seen) -> bool:
+    """Whether no call of a case met anybody; a back end that only went away meanwhile is judged by what it did."""
+    refused = [call.broke is Broke.REFUSED for call in seen.calls]
+    if any(refused) and not rig.gone and not await rig.is_there():
+        rig.gone = f"Nobody listens at {rig.target.base_url} any more, since about {case.name}."
+    return bool(rig.gone) and all(refused)
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong in the workbook, and where; an error's own text may hold a value, and is told only if ours."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" in {Path(last[0].filename).name}, line {last[0].lineno}" if last else ""
+    said = f": {error}" if isinstance(error, WorkbookError) else ""
+    return f"{type(error).__name__}{where}{said}"
 
 
 def gravest(case: Case, misses: Iterable[Miss]) -> Verdict:

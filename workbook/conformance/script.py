@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum, unique
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Made = Callable[[str], str]
-    """Makes a value from a canary that no other case has."""
+    """Makes a value from a canary that no other case has, or one id from another."""
 
 GET, POST, STATUS = "GET", "POST", "status()"
 """What the phone asks the back end for; the API knows the first two."""
+
+
+@unique
+class Manner(StrEnum):
+    """How the phone makes a call: HTTP allows all of these, and means the same by them."""
+
+    PLAIN = ""
+    CHUNKED = "a body in chunks"
+    UPPER_CASE = "header names in capitals"
+    CLOSING = "a connection of its own"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +36,9 @@ class Ask:
         cardholder: whose session, from 0; -1 for none, -2 for one that is not genuine.
         output: for a POST, makes the sdkOutput; None has the SDK stand-in make one.
         cancel: the phone gives up after so many seconds; None waits.
+        own: the card is one of that cardholder's own, from 0, and not one of the case's.
+        instrument: makes the id that is asked for from the card's; None asks for the card's.
+        manner: how the call is made.
     """
 
     operation: str
@@ -32,6 +46,9 @@ class Ask:
     cardholder: int = 0
     output: Made | None = field(default=None, repr=False)
     cancel: float | None = None
+    own: bool = False
+    instrument: Made | None = field(default=None, repr=False)
+    manner: Manner = Manner.PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +76,6 @@ class Up:
 
 
 @dataclass(frozen=True, slots=True)
-class Calm:
-    """From here on the API answers as it should: the orders are over."""
-
-
-@dataclass(frozen=True, slots=True)
 class Order:
     """What the API answers to one of the case's cards instead of its own answer.
 
@@ -76,6 +88,7 @@ class Order:
         moment: whether the fault comes `before` or `after` the API has done what it was asked.
         settings: the fault's.
         nth: only the n-th such request; None for all.
+        share: sets the fault's seconds, as a share of the bound within which the back end has to answer.
     """
 
     operation: str
@@ -86,9 +99,27 @@ class Order:
     moment: str = "before"
     settings: Mapping[str, Any] = field(default_factory=dict)
     nth: int | None = None
+    share: float | None = None
+
+    def within(self, bound: float) -> Order:
+        """The same order where the back end has so many seconds."""
+        if self.share is None:
+            return self
+        return replace(self, settings={**self.settings, "seconds": self.share * bound}, share=None)
 
 
-Step = Ask | Together | Rest | Down | Up | Calm
+@dataclass(frozen=True, slots=True)
+class Now:
+    """From here on the API answers so, and no longer as before; as it should, where nothing is ordered."""
+
+    orders: tuple[Order, ...] = ()
+
+
+Step = Ask | Together | Rest | Down | Up | Now
+PAUSE = Rest(0.05)
+"""As long as it takes to notice that a kept connection is gone."""
+CALM = Now()
+"""From here on the API answers as it should."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +128,7 @@ class Script:
 
     Attributes:
         steps: one after the other.
-        orders: in force from the beginning to the end.
+        orders: in force from the beginning until a step says otherwise.
         cards: how many payment instruments it needs, all of the first cardholder unless a step says otherwise.
         alone: nothing else may run meanwhile.
     """

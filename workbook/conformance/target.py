@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from workbook.conformance.adapter import Adapter
     from workbook.conformance.case import Group
 
 PLATFORMS = ("platform A", "platform B")
@@ -58,6 +59,10 @@ class Surface:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
+CALLED = Surface(Operation("GET", ""), Operation("POST", ""))
+"""The surface of a back end that an adapter calls: it has no paths."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cardholder:
     """Somebody with cards and a session.
@@ -86,6 +91,7 @@ class Target:
         bound: seconds within which an answer has to come.
         logs: files that it writes, to be scanned.
         without: groups of cases that are left out.
+        adapter: calls the back end instead of HTTP; `base_url` then only names it.
     """
 
     base_url: str
@@ -95,6 +101,7 @@ class Target:
     bound: float = BOUND
     logs: tuple[Path, ...] = ()
     without: frozenset[Group] = frozenset()
+    adapter: Adapter | None = field(default=None, repr=False)
 
     def session_secrets(self) -> tuple[str, ...]:
         """Everything that a report must not hold."""

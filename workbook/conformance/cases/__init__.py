@@ -10,6 +10,7 @@ from workbook.conformance.cases.concurrency import CASES as CONCURRENCY
 from workbook.conformance.cases.faulted import CASES as FAULTED
 from workbook.conformance.cases.fidelity import CASES as FIDELITY
 from workbook.conformance.cases.form import CASES as FORM
+from workbook.conformance.cases.http import CASES as HTTP
 from workbook.conformance.cases.isolation import CASES as ISOLATION
 from workbook.conformance.cases.secrecy import CASES as SECRECY
 from workbook.errors import DefinitionError
@@ -36,6 +37,7 @@ def by_name(cases: Iterable[Case]) -> Mapping[str, Case]:
 CASES: Mapping[str, Case] = by_name(
     (
         *FORM,
+        *HTTP,
         *FIDELITY,
         *SECRECY,
         *ISOLATION,

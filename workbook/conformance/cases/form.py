@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.judging import all_of, each_request, requests, works
+from workbook.conformance.judging import all_of, each_request, outcome, requests, works
 from workbook.conformance.script import GET, POST, Ask, Script, both
 from workbook.conformance.verdict import Miss
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
@@ -72,12 +73,12 @@ def _one_field(one: Arrived) -> Iterator[Miss]:
 
 
 def _path(operation: str) -> Judge:
-    """Nothing goes to another path, and the one request goes to the right one."""
+    """Nothing about the card goes to another path, and the one request goes to the right one."""
     todo = f"The path is {BEFORE_ID}{{id}}{AFTER_ID}, on GET and POST alike."
 
     def judge(seen: Seen) -> Iterator[Miss]:
         for one in seen.strays:
-            if one.request.method == operation:
+            if one.request.method == operation and seen.calls[0].instrument in unquote(one.request.target):
                 yield Miss(f"{BEFORE_ID}…{AFTER_ID}", f"{operation} to another path", todo)
         yield from each_request(operation, lambda _one: [])(seen)
 
@@ -86,11 +87,11 @@ def _path(operation: str) -> Judge:
 
 def _get_first(seen: Seen) -> Iterator[Miss]:
     order = [one.operation for one in seen.arrived if one.operation]
+    todo = "Make the GET when the app asks for data, the POST on its sdkOutput."
     if order[:1] != [GET] or POST not in order:
-        observed = ", then ".join(order) or "no request"
-        yield Miss(
-            "the GET, then the POST", observed, "Make the GET when the app asks for data, the POST on its sdkOutput."
-        )
+        yield Miss("the GET, then the POST", ", then ".join(order) or "no request", todo)
+    elif seen.came(GET)[0].at > seen.asked(POST)[0].began:
+        yield Miss("the GET when the app asks for data", "the GET once the app had sent the sdkOutput", todo)
 
 
 def _each_its_own(seen: Seen) -> Iterator[Miss]:
@@ -111,6 +112,23 @@ def _of(operation: str, question: OfRequest) -> Judge:
     return each_request(operation, question)
 
 
+def _path_kept(seen: Seen) -> Iterator[Miss]:
+    """An id that is none goes to the API as one segment, or not at all; it never becomes another path (API-3)."""
+    todo = "Percent-encode the id as one segment, and refuse what is not one of the cardholder's own cards."
+    (call,) = seen.calls
+    card = call.instrument.partition("/")[0]
+    for one in seen.arrived:
+        if card in one.request.target and (one.instrument != call.instrument or "?" in one.request.target):
+            yield Miss("the id as one segment of the path, or no request", "a request to another path", todo)
+    if call.succeeded:
+        yield Miss("a refusal", outcome(call), todo)
+
+
+def _astray(operation: str) -> Script:
+    """An id with everything in it that ends a segment, a path or a query."""
+    return Script((Ask(operation, instrument=lambda card: f"{card}/../{card}?a=1#b%2F"),), alone=True)
+
+
 ONE_EACH = "Make one request for each call of the app; what it did not ask for, it does not need."
 CASES = (
     _case("get.path", "The GET goes to the document's path.", "API-1", _path(GET)),
@@ -121,11 +139,14 @@ CASES = (
     _case("post.content-type", "The POST says content-type: application/json.", "API-4", _of(POST, _content_type)),
     _case("get.no-query", "The GET has no query.", "API-5", _of(GET, _no_query)),
     _case("get.no-body", "The GET has no body.", "API-5", _of(GET, _no_body)),
-    _case("post.no-query", "The POST has no query.", "API-6", _of(POST, _no_query)),
+    _case("post.no-query", "The POST has no query.", "API-2", _of(POST, _no_query)),
     _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6", _of(POST, _one_field)),
+    _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", _path_kept, _astray(GET)),
+    _case("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", _path_kept,
+          _astray(POST)),
     _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", _get_first),
     _case("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",
-          all_of(requests(GET, 1, ONE_EACH), requests(POST, 1, ONE_EACH), works(GET), works(POST))),
+          all_of(requests(GET, 1, ONE_EACH), requests(POST, 1, ONE_EACH, "REL-1"), works(GET), works(POST))),
     _case("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", _each_its_own,
           LIST, Need.SEVERAL_CARDS),
 )  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.judging import all_of, outcome, works
-from workbook.conformance.script import GET, POST, Ask, Order, Rest, Script, Together, both
+from workbook.conformance.cases.fidelity import sdk_output
+from workbook.conformance.judging import all_of, one_works, outcome, takes_for_success, works
+from workbook.conformance.script import GET, POST, Ask, Now, Order, Rest, Script, Together, both
 from workbook.conformance.verdict import Miss
 
 if TYPE_CHECKING:
@@ -15,44 +16,57 @@ if TYPE_CHECKING:
     from workbook.conformance.case import Judge
     from workbook.conformance.seen import Seen
 
-CROWD = 24
+CROWD = 12
 """How many calls are made at the same time."""
 
 
 def _own_only(seen: Seen) -> Iterator[Miss]:
     """Each card's data reaches the calls for that card and no others."""
     for call in seen.calls:
-        if call.value is None:
-            yield Miss("its own sdkInput", outcome(call), "Serve calls at the same time without mixing them up.")
-            continue
-        others = {one.given for one in seen.arrived if one.instrument != call.instrument}
-        if call.value in others:
+        own = {one.given for one in seen.came(call.operation) if one.instrument == call.instrument}
+        if call.value and call.value not in own:
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
-            yield Miss("its own card's sdkInput", "another card's", todo)
+            yield Miss("its own card's sdkInput", "another one", todo)
+    for one in seen.came(POST):
+        if sdk_output(one) not in {call.sent for call in seen.calls if call.instrument == one.instrument}:
+            todo = "Keep everything of a call in that call: card and sdkOutput come from the same request."
+            yield Miss("the sdkOutput of the card in the path", "another card's", todo)
 
 
 def _refused(seen: Seen) -> Iterator[Miss]:
     """A call that is not entitled is refused, and the API is not even asked."""
     for call in seen.calls:
-        if call.reported_success:
+        if takes_for_success(call):
             todo = "Check session and card before anything else, and refuse."
             yield Miss("a refusal", outcome(call), todo)
-    for one in seen.arrived:
+    for one in (one for one in seen.arrived if one.operation):
         observed = f"a {one.request.method} reached the API"
         yield Miss("no request at the API", observed, "Check session and card before the API is asked.")
 
 
-def _fresh(seen: Seen) -> Iterator[Miss]:
-    """Two attempts get two different answers of the API."""
-    values = [call.value for call in seen.asked(GET)]
-    if len(set(values)) < len(values):
-        todo = "Fetch activation data for each attempt; keep none in the back end."
-        yield Miss("new activation data for each attempt", "the same twice", todo)
+def _fresh(operation: str) -> Judge:
+    """No answer of the API is handed out a second time."""
+    todo = "Ask the API for each attempt; keep nothing of its answers in the back end."
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        values = [call.value for call in seen.asked(operation) if call.value]
+        if len(set(values)) < len(values):
+            yield Miss("a new sdkInput for each attempt", "the same twice", todo)
+        if not values:
+            yield Miss("a success", outcome(seen.calls[0]), "Make the plain case work first.")
+
+    return judge
 
 
 def _crowd(operation: str) -> Script:
     asks = tuple(Ask(operation, card=number % 3) for number in range(CROWD))
-    return Script((Together(asks),), cards=3)
+    return Script((Together(asks),), cards=3, alone=True)
+
+
+def _two_cardholders(operation: str) -> Script:
+    """Calls of both for their own cards, mixed and at once."""
+    asks = tuple(Ask(operation, cardholder=number % 2, own=True) for number in range(CROWD))
+    return Script((Together(asks),), alone=True)
 
 
 def _strangers(operation: str, cardholder: int) -> Script:
@@ -81,15 +95,19 @@ def _case(name: str, says: str, rule: str, judge: Judge, script: Script, *needs:
 
 
 CASES = (
-    _case("get.crowd", "Many GETs at once each get their own card's data.", "REL-4", _own_only, _crowd(GET),
-          Need.SEVERAL_CARDS),
-    _case("post.crowd", "Many POSTs at once each get their own card's data.", "REL-4", _own_only, _crowd(POST),
-          Need.SEVERAL_CARDS),
+    _case("get.crowd", "Many GETs at once each get their own card's data.", "REL-4",
+          all_of(one_works(GET), _own_only), _crowd(GET), Need.SEVERAL_CARDS),
+    _case("post.crowd", "Many POSTs at once each get their own card's data.", "REL-4",
+          all_of(one_works(POST), _own_only), _crowd(POST), Need.SEVERAL_CARDS),
+    _case("get.two-cardholders", "Two cardholders at once each get their own card's data.", "REL-4",
+          all_of(one_works(GET), _own_only), _two_cardholders(GET), Need.TWO_CARDHOLDERS),
+    _case("post.two-cardholders", "Two cardholders' POSTs at once each get their own card's data.", "REL-4",
+          all_of(one_works(POST), _own_only), _two_cardholders(POST), Need.TWO_CARDHOLDERS),
     *_not_entitled(),
-    _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), _fresh),
+    _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), _fresh(GET)),
           Script((Ask(GET), Rest(0.05), Ask(GET)))),
     _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",
-          _fresh, Script((Ask(GET), Ask(GET)), (Order(GET, fault="500", nth=2),))),
+          _fresh(GET), Script((Ask(GET), Now((Order(GET, fault="500"),)), Ask(GET)))),
     _case("attempt.again", "A second attempt has data of its own, both times.", "REL-7",
-          all_of(works(GET), works(POST), _fresh), Script((*both(), *both()))),
+          all_of(works(GET), works(POST), _fresh(GET), _fresh(POST)), Script((*both(), *both()))),
 )  # fmt: skip

@@ -1,0 +1,53 @@
+"""The conformance report in a real browser: nothing is asked of the network, all of it is reached by keyboard."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
+from ran import recorded
+
+from workbook.conformance.reports import write_reports
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def opened(page, tmp_path):
+    write_reports(recorded(), tmp_path)
+    page.goto((tmp_path / "conform.html").as_uri())
+    return page
+
+
+def test_the_page_asks_for_nothing_and_fits(opened):
+    for width in (1280, 640, 400):
+        opened.set_viewport_size({"width": width, "height": 800})
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    assert [url.partition(":")[0] for url in opened.asked] == ["file"]
+    assert opened.troubles == []
+
+
+def test_what_is_folded_up_is_opened_by_keyboard(opened):
+    opened.keyboard.press("Tab")
+    assert opened.evaluate("document.activeElement.textContent") == "To what did not hold"
+    group = opened.locator("details.group > summary").first
+    inner = opened.locator("details.group > details > summary").first
+    assert not inner.is_visible()
+    group.focus()
+    opened.keyboard.press("Enter")
+    inner.focus()
+    opened.keyboard.press("Enter")
+    assert opened.locator("details.group article").first.is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_check_of_accessibility_finds_anything(page, tmp_path, scheme):
+    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415  # only where there is a browser
+
+    write_reports(recorded(), tmp_path)
+    context = page.context.browser.new_context(bypass_csp=True, color_scheme=scheme)  # the checker is a script
+    opened = context.new_page()
+    opened.goto((tmp_path / "conform.html").as_uri())
+    opened.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert [one["id"] for one in Axe().run(opened).response["violations"]] == []

@@ -1,0 +1,247 @@
+"""A run from its beginning to its end: against a good back end, and against back ends that are not there."""
+
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from workbook.conformance.baseline import Known
+from workbook.conformance.case import Case, Group
+from workbook.conformance.cases import CASES
+from workbook.conformance.config import Api, Config, Start, Timeouts
+from workbook.conformance.run import reason
+from workbook.conformance.script import GET, Ask, Order, Script
+from workbook.conformance.session import Wish, conform
+from workbook.conformance.side import Side
+from workbook.conformance.target import Cardholder, Operation, Surface, Target
+from workbook.conformance.verdict import Verdict
+from workbook.errors import ConfigurationError
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fixtures" / "back_ends"))
+import reference  # it stands beside the tests, and not in the package
+
+CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
+SURFACE = Surface(
+    Operation("GET", "/cards/{id}/activation-data"), Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput")
+)
+ANN = Cardholder("ann", CARDS, (("authorization", "Bearer session-of-ann-0001"),))
+QUICK = Timeouts(first_call=0.5, start=0.5, whole=60)
+A_FEW = tuple(CASES[name] for name in ("relay.get.path", "relay.post.key-once", "relay.status.no-api-call"))
+
+
+def target(url, **more):
+    return Target(url, {"platform A": SURFACE, "platform B": SURFACE}, (ANN,), bound=2.0, **more)
+
+
+@contextmanager
+def served(server):
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def relayed(side, key=None):
+    relay = reference.Relay(side.url, key or side.key, {"session-of-ann-0001": list(CARDS)})
+    with served(reference.serve(relay)) as url:
+        yield url
+    relay.api.close()
+
+
+@contextmanager
+def answering(status, *, wait=0.0):
+    """A back end that asks the API nothing."""
+    came = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            came.append(self.path)
+            time.sleep(wait)
+            self.send_response(status)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *words):
+            """Nothing is logged."""
+
+    with served(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as url:
+        yield url, came
+
+
+def run(url, *, side=None, wish=None, **more):
+    return conform(Config(target(url), **{"timeouts": QUICK} | more), wish or Wish(A_FEW), side=side)
+
+
+def test_a_good_back_end_passes_and_the_record_says_how_it_went():
+    with Side(CARDS) as side, relayed(side) as url:
+        record = run(url, side=side, wish=Wish(A_FEW, repeat=2, only=("x",), command="again"))
+    assert [case.verdict for case in record.cases] == ["pass", "pass", "not applicable"]
+    about = record.about
+    assert (about.exit_code, about.trouble, about.unfinished, about.repeat) == (0, "", (), 2)
+    assert (about.base_url, about.only, about.command, about.seed) == (url, ("x",), "again", 7)
+    assert side.key not in repr(record)
+
+
+def test_a_run_on_a_thread_works_where_a_loop_runs_already():
+    import asyncio  # noqa: PLC0415
+
+    async def notebook():
+        with Side(CARDS) as side, relayed(side) as url:
+            return run(url, side=side)
+
+    assert asyncio.run(notebook()).about.exit_code == 0
+
+
+def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
+    with Side(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
+        record = run(url, side=side)
+    assert [case.verdict for case in record.cases] == ["pass", "fail", "not applicable"]
+    assert record.about.exit_code == 1
+    assert "the plain GET does not work" in record.about.trouble
+    assert "A request reached the API" in record.about.trouble
+
+
+@pytest.mark.parametrize(
+    ("status", "wait", "told"),
+    [
+        (404, 0, "status 404, no sdkInput where the configuration says. No request reached the API. Is the path"),
+        (401, 0, "Is the session in order?"),
+        (200, 10, "no answer came in time. No request reached the API."),
+    ],
+)
+def test_where_nothing_can_be_judged_that_is_said_once_and_nothing_else_is_done(status, wait, told):
+    with answering(status, wait=wait) as (url, came), Side(CARDS) as side:
+        record = run(url, side=side)
+        assert len(came) <= 4
+    assert record.about.exit_code == 2
+    assert record.about.trouble.count(told) == 1
+    assert {case.verdict for case in record.cases} == {Verdict.NOT_TESTABLE, Verdict.NOT_APPLICABLE}
+    assert "The app of platform A and platform B: the plain GET" in record.cases[0].why
+
+
+def test_nobody_there_is_told_after_the_countdown():
+    waits = []
+
+    class Told:
+        def __getattr__(self, name):
+            return lambda *words: waits.append(words) if name == "wait" else None
+
+    record = conform(Config(target("http://127.0.0.1:9"), timeouts=QUICK), Wish(A_FEW), told=Told())
+    assert record.about.exit_code == 2
+    assert "Does the back end listen at http://127.0.0.1:9?" in record.about.trouble
+    assert waits
+
+
+def test_a_back_end_that_comes_while_it_is_waited_for_is_used():
+    with Side(CARDS) as side, relayed(side) as url:
+        port, key = int(side.url.rpartition(":")[2]), side.key
+        side.__exit__(None, None, None)
+        record = run(url, api=Api(port=port, key=key), timeouts=replace(QUICK, first_call=20))
+    assert record.about.exit_code == 0
+
+
+def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
+    failing = run("http://127.0.0.1:9", start=Start("echo boom; exit 7"), timeouts=replace(QUICK, start=10))
+    assert failing.about.exit_code == 2
+    assert failing.about.trouble.endswith("ended with exit code 7. It printed last: boom")
+    with answering(200) as (url, came):
+        taken = run(url, start=Start("echo boom"))
+        assert "Somebody listens at" in taken.about.trouble
+        assert came == []
+
+
+@pytest.mark.rule("REL-2")
+def test_the_key_that_a_command_prints_is_not_told():
+    start = Start(f"echo $API_KEY {ANN.session[0][1].split()[1]} $API_URL; exit 1")
+    record = run("http://127.0.0.1:9", start=start, timeouts=replace(QUICK, start=10))
+    assert "It printed last: [key] [key] http://127.0.0.1:" in record.about.trouble
+
+
+def test_a_back_end_that_goes_away_in_the_middle():
+    """It is gone after the first case that stands alone; what comes then cannot be tested."""
+    alone = [case for case in CASES.values() if case.script.alone and case.name.startswith("relay.get.api-away")]
+    later = [CASES["relay.post.api-away"]]
+    with Side(CARDS) as side:
+        relay = reference.Relay(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
+        server = reference.serve(relay)
+
+        class Told:
+            def __getattr__(self, name):
+                return lambda *words: close() if name == "ended" else None
+
+        def close():
+            server.shutdown()
+            server.server_close()
+
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        config = Config(target(f"http://127.0.0.1:{server.server_port}"), timeouts=QUICK)
+        record = conform(config, Wish((*alone, *later)), side=side, told=Told())
+        relay.api.close()
+    assert [case.verdict for case in record.cases] == ["pass", "not testable"]
+    assert record.about.exit_code == 2
+    assert "any more, since about relay.post.api-away" in record.about.trouble
+
+
+def test_the_time_limit_of_all_cases_ends_a_run():
+    with Side(CARDS) as side, relayed(side) as url:
+        slow = Case("relay.test.slow", "Slow.", "API-1", Group.FORM,
+                    Script((Ask(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),)),
+                    lambda _seen: iter(()))  # fmt: skip
+        record = run(url, side=side, wish=Wish((slow,)), timeouts=replace(QUICK, whole=1.0))
+    assert record.about.exit_code == 2
+    assert "time limit of 1 s" in record.cases[0].why
+
+
+@pytest.mark.rule("REL-2")
+def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
+    def judge(seen):
+        raise ValueError(seen.key)
+        yield
+
+    broken = Case("relay.test.broken", "Broken.", "API-1", Group.FORM, Script((Ask(GET),)), judge)
+    with Side(CARDS) as side, relayed(side) as url:
+        record = run(url, side=side, wish=Wish((broken,)))
+    (case,) = record.cases
+    assert (case.verdict, record.about.exit_code) == ("harness error", 255)
+    assert case.why.startswith("ValueError in test_conform_session.py, line ")
+    assert reason(ConfigurationError("ours")) == "ConfigurationError: ours"
+
+
+def test_a_baseline_covers_and_goes_stale():
+    known = (Known("relay.post.key-once", "ticket 1"), Known("relay.get.path", "ticket 2", date(2999, 1, 1)))
+    with Side(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
+        record = run(url, side=side, wish=Wish(A_FEW, known=known))
+    assert [case.verdict for case in record.cases] == ["pass", "known", "not applicable"]
+    assert record.about.stale == ("relay.get.path: it passes now. Take it out of the baseline.",)
+    assert record.about.exit_code == 1
+
+
+@pytest.mark.rule("REL-2")
+def test_a_redirect_that_is_followed_is_seen():
+    class Careless(reference.Relay):
+        def client(self):
+            client = super().client()
+            client.follow_redirects = True
+            return client
+
+    with Side(CARDS) as side:
+        relay = Careless(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
+        with served(reference.serve(relay)) as url:
+            wish = Wish((CASES["relay.get.redirect-not-followed"], CASES["relay.post.redirect-not-followed"]))
+            record = run(url, side=side, wish=wish)
+        relay.api.close()
+    assert [case.verdict for case in record.cases] == ["fail", "fail"]
+
+
+def test_a_port_that_is_taken_is_a_bad_configuration():
+    with Side(CARDS) as side, pytest.raises(ConfigurationError, match="Choose another port"):
+        run("http://127.0.0.1:9", api=Api(port=int(side.url.rpartition(":")[2])))

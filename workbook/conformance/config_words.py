@@ -1,0 +1,88 @@
+"""What was understood of a configuration, in words, without a secret."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from workbook.conformance.case import Group
+from workbook.conformance.config_surface import METHODS
+from workbook.conformance.target import RAW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from workbook.conformance.config import Config
+    from workbook.conformance.target import Cardholder, Operation, Surface
+
+SHOWN = 3
+"""How many cards of a cardholder are named."""
+
+
+def understood(config: Config) -> str:
+    """The whole configuration, a line for each thing that it says."""
+    return "\n".join(_lines(config))
+
+
+def _lines(config: Config) -> Iterator[str]:
+    target = config.target
+    yield f"The back end: {target.base_url}"
+    for platform, surface in target.surfaces.items():
+        yield f"The app of {platform}:"
+        yield from (f"  {line}" for line in _surface(surface, adapter=bool(config.adapter)))
+    if target.status is not None:
+        yield f"status() is answered by {target.status.method} {target.status.path}."
+    yield from (_cardholder(one) for one in target.cardholders)
+    yield f"An answer has to come within {target.bound:g} s."
+    yield f"Log files to scan: {_listed(str(path) for path in target.logs) or 'none'}."
+    yield f"Groups of cases left out: {_listed(sorted(target.without)) or 'none'}, of {_listed(Group)}."
+    yield from _api(config)
+
+
+def _surface(surface: Surface, *, adapter: bool) -> Iterator[str]:
+    form = "the bytes themselves" if surface.decoded else "the API's base64 text"
+    if adapter:
+        yield f"get(card, session) and post(card, session, sdk_output), with {form}."
+        return
+    for name, operation in zip(METHODS.values(), (surface.get, surface.post), strict=True):
+        yield f"{name}: {operation.method} {operation.path}, {_places(operation)}."
+    yield f"Opaque data is {form}."
+    if surface.headers:
+        yield f"Headers of every call: {_listed(name for name, _value in surface.headers)}."
+
+
+def _places(operation: Operation) -> str:
+    into = [f"the id at {operation.id}"] if operation.id else []
+    into += [f"the sdkOutput {_place(operation.sdk_output)}"] if operation.sdk_output else []
+    return f"{' and '.join(into) or 'no body'}; the answer has the sdkInput {_place(operation.sdk_input)}"
+
+
+def _place(pointer: str) -> str:
+    return "as the whole body" if pointer == RAW else f"at {pointer}"
+
+
+def _cardholder(one: Cardholder) -> str:
+    cards = _listed(one.cards[:SHOWN]) + (" and more" if len(one.cards) > SHOWN else "")
+    session = _listed(name for name, _value in one.session)
+    told = f"a session in {session}" if session else "no session"
+    return f"Cardholder {one.name!r}: {len(one.cards)} {'card' if len(one.cards) == 1 else 'cards'} ({cards}), {told}."
+
+
+def _api(config: Config) -> Iterator[str]:
+    api, start = config.api, config.start
+    port = f"port {api.port}" if api.port else "any free port"
+    yield f"The API's side: {port} on this machine, profile {api.profile}, seed {api.seed}, " + (
+        "the key from the environment." if api.key else "a fresh key."
+    )
+    names = f"{config.exports.url} (address) and {config.exports.key} (key)"
+    if config.adapter:
+        yield f"The adapter finds them in its environment as {names} when it is imported."
+    elif start.command:
+        yield f"The back end is started with a command in {start.folder}, which finds them as {names}."
+    elif start.hook:
+        yield f"They are posted to {start.hook} as JSON, as {names}."
+    else:
+        yield f"You give them to the back end, as {names}; the first call is waited for."
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

@@ -1,0 +1,139 @@
+"""The kill matrix: which case catches which relay that is broken on purpose, as proof that the cases work.
+
+A case without such a relay may pass whatever it looks at, and a relay that no case catches is a defect that a back
+end can have and be told that all is well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from workbook.conformance.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
+MADE, BESIDE, MISSED, NONE = "X", "x", "!", ""
+MARKS = {
+    MADE: "caught by the case made for it",
+    BESIDE: "caught by a case made for something else",
+    MISSED: "not caught by the case made for it",
+}
+"""What stands in a cell; nothing where there was nothing to catch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """One relay, and what the cases made of it.
+
+    Attributes:
+        name: of the relay.
+        wrong: what is wrong with it, as a sentence; empty for one that is in order.
+        made: the cases that are made for that, by name.
+        verdicts: the verdict on each case, by name.
+    """
+
+    name: str
+    wrong: str
+    made: tuple[str, ...]
+    verdicts: Mapping[str, Verdict]
+
+    @property
+    def caught(self) -> frozenset[str]:
+        """The cases that were not content with it."""
+        return frozenset(name for name, verdict in self.verdicts.items() if verdict in CAUGHT)
+
+    def mark(self, case: str) -> str:
+        """What stands in the cell of this case."""
+        if case in self.caught:
+            return MADE if case in self.made else BESIDE
+        return MISSED if case in self.made else NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Cases by relays.
+
+    Attributes:
+        cases: their names, in their order.
+        relays: in their order, those in order first.
+    """
+
+    cases: tuple[str, ...]
+    relays: tuple[Relay, ...]
+
+    def gaps(self) -> list[str]:
+        """Everything that speaks against the cases, as sentences; empty where they are proven to work."""
+        made = {name for relay in self.relays for name in relay.made}
+        return [
+            *(f"{one.name} is in order, and {case} says {one.verdicts[case]}." for one in self._right()
+              for case in self.cases if one.verdicts[case] is not Verdict.PASS),
+            *(f"{relay.name} is not caught by {case}, which is made for it." for relay in self.relays
+              for case in relay.made if case not in relay.caught),
+            *(f"No relay is broken in the way that {case} is made for." for case in self.cases if case not in made),
+            *(f"{name} is no case." for name in sorted(made - set(self.cases))),
+        ]  # fmt: skip
+
+    def markdown(self) -> str:
+        """A table with one row for each relay, and below it each case with the relays that it catches."""
+        rows = (
+            [relay.name, relay.wrong or "in order", _count(relay.made), str(len(relay.caught))] for relay in self.relays
+        )
+        by_case = ([f"`{case}`", ", ".join(made) or "-", str(len(all_))] for case, made, all_ in self._catches())
+        return "\n".join([
+            "# Kill matrix", "", self.summary, "",
+            *_table(("Relay", "What is wrong", "Made for it", "Caught by"), rows), "",
+            *_table(("Case", "Made for", "Catches"), by_case), "",
+        ])  # fmt: skip
+
+    def html(self) -> str:
+        """The whole matrix as one table: a row for each case, a column for each relay."""
+        head = "".join(f'<th scope="col" title="{escape(one.wrong)}">{escape(one.name)}</th>' for one in self.relays)
+        legend = "; ".join(f"{mark}: {words}" for mark, words in MARKS.items())
+        return "\n".join([
+            f'<table class="matrix"><caption>{escape(self.summary)} {escape(legend)}.</caption>',
+            f'<thead><tr><th scope="col">Case</th>{head}</tr></thead><tbody>',
+            *(self._row(case) for case in self.cases),
+            "</tbody></table>",
+        ])  # fmt: skip
+
+    @property
+    def summary(self) -> str:
+        """What it comes to, in a sentence or two."""
+        broken = [relay for relay in self.relays if relay.made]
+        told = (
+            f"{len(self.cases)} cases against {len(broken)} relays that are broken and {len(self._right())} in order."
+        )
+        gaps = self.gaps()
+        return f"{told} {'Every one is caught by the cases made for it.' if not gaps else f'{len(gaps)} gaps.'}"
+
+    def _right(self) -> Sequence[Relay]:
+        return [relay for relay in self.relays if not relay.made]
+
+    def _row(self, case: str) -> str:
+        cells = "".join(f"<td>{relay.mark(case)}</td>" for relay in self.relays)
+        return f'<tr><th scope="row">{escape(case)}</th>{cells}</tr>'
+
+    def _catches(self) -> Iterable[tuple[str, list[str], list[str]]]:
+        for case in self.cases:
+            made = [relay.name for relay in self.relays if relay.mark(case) == MADE]
+            yield case, made, [relay.name for relay in self.relays if case in relay.caught]
+
+
+def _count(names: tuple[str, ...]) -> str:
+    """The cases, or how many they are where they are many."""
+    few = 3
+    return ", ".join(f"`{name}`" for name in names) if len(names) <= few else f"{len(names)} cases"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table."""
+    lines = [_line(head), _line(["---"] * len(head))]
+    return [*lines, *(_line([cell.replace("|", "\\|") for cell in row]) for row in rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

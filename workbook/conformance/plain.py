@@ -1,0 +1,73 @@
+"""The plain attempt, before any case: does a call go through the back end at all, and if not, why not."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from workbook.conformance.case import Case, Group
+from workbook.conformance.judging import outcome
+from workbook.conformance.script import GET, Ask, Script, both
+from workbook.conformance.seen import Broke
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from workbook.conformance.rig import Rig
+    from workbook.conformance.seen import Call, Seen
+
+SAYS = "One attempt, with nothing wrong anywhere."
+ATTEMPT = Case("relay.plain.attempt", SAYS, "API-10", Group.FORM, Script(both(), alone=True), lambda _seen: iter(()))
+FIRST_CALL = Case("relay.plain.call", SAYS, "API-10", Group.FORM, Script((Ask(GET),), alone=True),
+                  lambda _seen: iter(()))  # fmt: skip
+HINTS = {
+    401: "Is the session in order?",
+    403: "Is the session in order, and is the card that cardholder's?",
+    404: "Is the path in order, and is the card known to the back end?",
+    405: "Is the method in order?",
+}
+"""What to look at when a back end answers so and asks the API nothing."""
+_AFTER = re.compile(r", after [0-9.]+ s\Z")
+UPSTREAM = "A request reached the API: see the cases of the group form."
+NOTHING = "No request reached the API."
+
+
+async def tried(rig: Rig) -> tuple[str, bool]:
+    """The plain attempt of each platform: what does not work, in words, and whether anything can be judged."""
+    card = rig.target.cardholders[0].cards[:1]
+    seen = {platform: await rig.run(ATTEMPT, card, platform) for platform in rig.target.surfaces}
+    return _trouble(seen, rig), any(_says_something(one) for one in seen.values())
+
+
+def _trouble(seen: Mapping[str, Seen], rig: Rig) -> str:
+    """What does not work, each reason once."""
+    reasons: dict[str, list[str]] = {}
+    for platform, one in seen.items():
+        if why := wrong(one, rig):
+            reasons.setdefault(why, []).append(platform)
+    return " ".join(f"The app of {' and '.join(whose)}: {why}" for why, whose in reasons.items())
+
+
+async def called(rig: Rig) -> Seen:
+    """One GET of the first platform."""
+    platform = next(iter(rig.target.surfaces))
+    return await rig.run(FIRST_CALL, rig.target.cardholders[0].cards[:1], platform)
+
+
+def wrong(seen: Seen, rig: Rig) -> str:
+    """Why a plain call did not succeed, and what to look at; empty where every call did."""
+    return next((" ".join(_said(call, seen, rig)) for call in seen.calls if not call.succeeded), "")
+
+
+def _said(call: Call, seen: Seen, rig: Rig) -> Iterator[str]:
+    yield f"the plain {call.operation} does not work: {_AFTER.sub('', outcome(call))}."
+    if call.broke is Broke.REFUSED:
+        yield f"Does the back end listen at {rig.target.base_url}?"
+        return
+    yield UPSTREAM if seen.arrived else NOTHING
+    if not seen.arrived and call.status in HINTS:
+        yield HINTS[call.status]
+
+
+def _says_something(seen: Seen) -> bool:
+    return bool(seen.arrived) or any(call.succeeded for call in seen.calls)

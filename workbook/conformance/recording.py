@@ -1,0 +1,136 @@
+"""Makes a record of what a run came to: everything that may be shown, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from workbook.conformance.leaks import Kind, Secrets, canaries_in, session_secrets
+from workbook.conformance.redaction import LONGEST_NAME, Redaction
+from workbook.conformance.report import API, PHONE, CaseRecord, Exchange, Message, Record
+from workbook.conformance.verdict import OWNERS, Owner
+from workbook.simulation.journal_export import SHOWN_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from workbook.conformance.report import About
+    from workbook.conformance.run import Result
+    from workbook.conformance.seen import Arrived, Call, Seen
+    from workbook.conformance.verdict import Miss
+
+MOST = 200
+"""Exchanges of one case that are kept; a back end that repeats itself without end makes more."""
+DIGITS = 4
+"""Of a second: a tenth of a millisecond."""
+
+
+def record(results: Sequence[Result], about: About) -> Record:
+    """What these results and this run come to, redacted; its secrets are gathered from what was seen."""
+    known = Secrets(_secrets(results, about))
+    redaction = Redaction(known)
+    cases = tuple(_case(result, about, redaction) for result in results)
+    return Record(about, cases, known)
+
+
+def _secrets(results: Iterable[Result], about: About) -> Iterator[tuple[Kind, str]]:
+    for value in session_secrets(about.secrets):
+        yield Kind.SESSION, value
+    for seen in (result.seen for result in results if result.seen is not None):
+        yield Kind.KEY, seen.key
+        for value in seen.opaque():
+            yield from ((Kind.CANARY, canary) for canary in canaries_in(value))
+            yield Kind.OPAQUE, value
+
+
+def _case(result: Result, about: About, redaction: Redaction) -> CaseRecord:
+    case = result.case
+    exchanges = () if result.seen is None else tuple(_Told(result, about, redaction).exchanges(result.seen))
+    return CaseRecord(
+        name=case.name,
+        says=case.says,
+        rule=case.rests_on,
+        group=case.group,
+        verdict=result.verdict,
+        owner=OWNERS.get(result.verdict, Owner.NOBODY),
+        platform=result.platform,
+        why=redaction.text(result.why),
+        seconds=round(result.seconds, DIGITS),
+        misses=tuple(_miss(miss, case.rule, redaction) for miss in result.misses),
+        exchanges=exchanges[:MOST],
+        left_out=len(exchanges[MOST:]),
+        reproduce=about.reproduce(case.name),
+    )
+
+
+def _miss(miss: Miss, rule: str, redaction: Redaction) -> Miss:
+    """With the rule's id in any case; what was observed may hold what a back end said."""
+    told = {name: redaction.text(getattr(miss, name)) for name in ("expected", "observed", "todo")}
+    return replace(miss, **told, rule=miss.rule or rule)
+
+
+class _Told:
+    """The exchanges of one case, as they may be shown."""
+
+    def __init__(self, result: Result, about: About, redaction: Redaction) -> None:
+        self._calls, self._platform, self._redaction = about.calls, result.platform, redaction
+        self._began = 0.0
+
+    def exchanges(self, seen: Seen) -> list[Exchange]:
+        """Both sides in the order of time; a call comes before the request that it brings about."""
+        self._began = min([call.began for call in seen.calls] + [one.at for one in seen.arrived], default=0.0)
+        both = [*(self._call(call) for call in seen.calls), *(self._arrived(one, seen.key) for one in seen.arrived)]
+        return sorted(both, key=lambda one: one.at)
+
+    def _call(self, call: Call) -> Exchange:
+        method, path = self._calls.get((self._platform, call.operation), (call.operation, ""))
+        answer = Message(self._redaction.headers(call.headers, ""), *self._body(call.body))
+        return Exchange(
+            PHONE,
+            self._at(call.began),
+            self._at(call.ended),
+            method,
+            self._redaction.path(path.replace("{id}", quote(call.instrument, safe=""))),
+            self._redaction.text(call.cardholder),
+            self._sent(call),
+            call.status,
+            None if call.status is None else answer,
+            call.broke.value,
+        )
+
+    def _sent(self, call: Call) -> Message:
+        """What the phone handed over; the configuration says how it stood in the request."""
+        if call.sent is None:
+            return Message()
+        shown = self._redaction.body(_json_of(call.sent))
+        return Message((), shown, len(call.sent.encode("utf-8", "surrogatepass")))
+
+    def _arrived(self, one: Arrived, key: str) -> Exchange:
+        request, response = one.request, one.response
+        headers = self._redaction.headers
+        return Exchange(
+            API,
+            self._at(one.at),
+            None,
+            self._redaction.short(request.method, LONGEST_NAME),
+            self._redaction.path(request.target),
+            "",
+            Message(headers(request.headers, key), *self._body(request.body)),
+            response.status,
+            Message(headers(response.headers, key), *self._body(response.body, SHOWN_FIELDS)),
+            f"fault: {response.fault}" if response.fault else "",
+            one.elsewhere,
+        )
+
+    def _body(self, body: bytes, fields: frozenset[str] = frozenset()) -> tuple[object, int]:
+        return self._redaction.body(body, fields), len(body)
+
+    def _at(self, moment: float) -> float:
+        return round(moment - self._began, DIGITS)
+
+
+def _json_of(value: str) -> bytes:
+    """The value as the one field of a document, so that it is shown as in every other body."""
+    return json.dumps({"sdkOutput": value}).encode()
