@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
-from workbook.bench import Bench
+from workbook.benches.bench_a import Bench
 from workbook.card_provisioning import CardAddress, CardProvisioning
 from workbook.checks import check
 from workbook.errors import ConfigurationError, OutOfOrderError

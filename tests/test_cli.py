@@ -15,7 +15,20 @@ from workbook.simulation.world import INSTRUMENT_IDS
 
 ROOT = Path(__file__).resolve().parents[1]
 CANARY = "canary-0123456789"
-COMMANDS = ("lab", "serve", "sdk-output", "openapi", "proxy", "drift", "conform", "run", "render", "export", "doctor", "rules")
+COMMANDS = (
+    "lab",
+    "serve",
+    "sdk-output",
+    "openapi",
+    "proxy",
+    "drift",
+    "conform",
+    "run",
+    "render",
+    "export",
+    "doctor",
+    "rules",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.app import CardAddress
+from workbook.benches.app_a import CardAddress
 from workbook.checks import check
 from workbook.desk import MAX_FILE, open_desk
 from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, ParameterError

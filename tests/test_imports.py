@@ -98,7 +98,7 @@ HEAVY = {
         "import workbook",
         "import workbook.cli",
         "import workbook.flows.variants, workbook.api, workbook.simulation.transport, workbook.simulation.sdk_a",
-        "from workbook.bench import Bench; Bench().walk()",
+        "from workbook.benches.bench_a import Bench; Bench().walk()",
         "from workbook.card_provisioning import CardProvisioning",
         "import workbook.desk, workbook.checks, workbook.lesson",
         "import workbook.timing, workbook.timing.verdict, workbook.timing.measured",

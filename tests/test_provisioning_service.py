@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook import provisioning_service as module
 from workbook.api.opaque import SdkOutput
-from workbook.bench_b import BenchB
+from workbook.benches.bench_b import BenchB
 from workbook.checks import check
 from workbook.errors import OutOfOrderError, ParameterError, SdkError, WorkbookError
 from workbook.flows import messages as m

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.bench import Bench
+from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
 from workbook.trace import Kind, Record, Trace, shown
 

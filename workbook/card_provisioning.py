@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from workbook.api.opaque import SdkInput
-from workbook.app import App, CardAddress
-from workbook.bench import Bench
+from workbook.benches.app_a import App, CardAddress
+from workbook.benches.bench_a import Bench
 from workbook.errors import ConfigurationError, OpaqueDataError, OutOfOrderError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
@@ -28,8 +28,8 @@ from workbook.trace import Kind
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from workbook.benches.loop import Port
     from workbook.flows.messages import Command, Event
-    from workbook.loop import Port
     from workbook.trace import Trace
 
     CreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.InvalidSdkInput

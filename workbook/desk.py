@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from workbook.api import ActivationDataClient
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import Settings, build_get, build_post
-from workbook.back_end import BackEnd
-from workbook.bench import Bench
-from workbook.bench_b import BenchB
+from workbook.benches.back_end import BackEnd
+from workbook.benches.bench_a import Bench
+from workbook.benches.bench_b import BenchB
 from workbook.card_provisioning import CardProvisioning
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.extension.handler import ExtensionHandler, ReferenceHandler
@@ -36,8 +36,8 @@ from workbook.simulation.world import SIMULATED_KEY, Instrument, World
 
 if TYPE_CHECKING:
     from workbook.api import ActivationData
-    from workbook.app import App
-    from workbook.app_b import AppB
+    from workbook.benches.app_a import App
+    from workbook.benches.app_b import AppB
     from workbook.simulation.device import Device
 
 __all__ = ["Desk", "NotPossible", "limits", "open_desk"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from workbook.benches.in_app import simulated_back_end
 from workbook.extension.calls import handler_calls
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.host import ExtensionHost
 from workbook.extension.service import ExtensionProvisioningService, PassEntry
 from workbook.flows import messages as m
-from workbook.in_app import simulated_back_end
 from workbook.simulation.phone import Phone, Waits
 from workbook.simulation.world import Instrument, World
 from workbook.views.facts import facts

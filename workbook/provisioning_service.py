@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbook.app_b import AppB, check_delegate
-from workbook.bench_b import BenchB
+from workbook.benches.app_b import AppB, check_delegate
+from workbook.benches.bench_b import BenchB
 from workbook.errors import OutOfOrderError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from workbook.back_end import BackEnd
+from workbook.benches.back_end import BackEnd
 from workbook.flows import messages as m
 from workbook.parameters import Parameters, Source
 

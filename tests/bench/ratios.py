@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from workbook.api import ActivationDataClient
-from workbook.back_end import BackEnd
-from workbook.bench import Bench, simulated_back_end
+from workbook.benches.back_end import BackEnd
+from workbook.benches.bench_a import Bench, simulated_back_end
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.simulation.direct import ORIGIN

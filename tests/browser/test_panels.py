@@ -18,7 +18,7 @@ CELLS = {
     "cancels": 'stage(phone="cardholder cancels")',
     "keys": "stage()",
     "wallet": 'stage("from the wallet")',
-    "walk": "from workbook.scenes import walk\nfrom workbook.widgets.panels import panels\npanels(walk())",
+    "walk": "from workbook.scenes.platform_a import walk\nfrom workbook.widgets.panels import panels\npanels(walk())",
     "one": "twice = stage()\ntwice",
     "other": "twice",
     "still": "stage()",
@@ -130,6 +130,21 @@ def test_a_tap_adds_the_card_and_the_button_is_disabled_at_once(panel):
     picture(stage.page, "panels-added")
 
 
+def test_a_tap_on_an_earlier_frame_plays_on_from_there(panel):
+    stage = panel("tap")
+    stage.get_by_role("slider", name="Step").press("Home")
+    while not key(stage).count() or key(stage).get_attribute("aria-disabled") == "true":
+        stage.get_by_role("button", name="One step on").click()
+    key(stage).click()
+    stage.locator(".wb-caption", has_text="State: in the wallet.").wait_for()
+    stage.get_by_role("button", name="Play", exact=True).wait_for()
+    assert taps(stage) == 1
+    stage.get_by_role("tab", name="States").click()
+    stage.get_by_role("button", name="Begin again").click()
+    settled(stage, "button shown")
+    assert stage.get_by_role("tab", name="Exchange").get_attribute("aria-selected") == "true"
+
+
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_an_app_that_misbehaves_takes_two_taps_and_the_findings_say_so(panel):
     stage = panel("careless")
@@ -155,6 +170,17 @@ def test_a_failure_brings_the_button_back_and_the_next_tap_is_a_second_attempt(p
     stage.get_by_role("button", name="Begin again").click()
     settled(stage, "button shown")
     assert taps(stage) == 0
+
+
+def test_whoever_cancelled_goes_back_to_the_list(panel):
+    stage = panel("wallet")
+    acts = (("Example Bank", "cards offered"), ("0001", "authenticating"), ("Cancel", "not authenticated"))
+    for act, state in (*acts, ("Back to the list", "app listed")):
+        key(stage, act).click()
+        settled(stage, state)
+    picture(stage.page, "panels-list")
+    stage.get_by_role("button", name="Begin again").click()
+    settled(stage, "app listed")
 
 
 def test_the_wallet_waits_for_the_cardholder(panel):
@@ -192,6 +218,33 @@ def test_scrubbing_shows_what_had_happened_by_then(panel):
     shown.get_by_role("tab", name="States").click()
     assert shown.locator('[data-state="in the wallet"]').get_attribute("class").endswith("wb-here")
     shown.get_by_role("tab", name="Exchange").click()
+
+
+LIES_WITHIN = """(element, box) => {
+    const [one, edges] = [element.getBoundingClientRect(), document.querySelectorAll(box[0])[box[1]]];
+    const top = edges.getBoundingClientRect().top + edges.clientTop;
+    return one.top >= top && one.bottom <= top + edges.clientHeight + 1 && edges.scrollWidth <= edges.clientWidth;
+}"""
+"""Whether an element is seen in whole in its box, and the box needs no scrollbar across."""
+
+
+def test_the_newest_line_and_the_present_state_are_seen_in_whole(panel):
+    shown = panel("walk")
+    slider, number = shown.get_by_role("slider", name="Step"), NUMBERS["walk"]
+    assert shown.locator(".wb-scroll").evaluate("box => box.clientWidth") in range(540, 900)
+    for name, box, newest in (
+        ("Exchange", ".wb-scroll", ".wb-rows button.wb-now"),
+        ("States", ".wb-page-states", "[data-state].wb-here"),
+    ):
+        shown.get_by_role("tab", name=name).click()
+        for pressed in ("Home", "End", *["ArrowLeft"] * 4, "End"):
+            slider.press(pressed)
+            assert shown.locator(newest).evaluate(LIES_WITHIN, [box, number]), (name, pressed)
+        picture(shown.page, f"panels-{name.lower()}")
+    shown.get_by_role("tab", name="Exchange").click()
+    api = shown.locator(".wb-heads .wb-actor").last.bounding_box()
+    edge = shown.locator(".wb-scroll").bounding_box()
+    assert api["x"] + api["width"] < edge["x"] + edge["width"]
 
 
 def test_playing_moves_the_lines_in_their_own_box_and_never_the_page(panel):

@@ -17,7 +17,7 @@ from workbook.flows import messages as m
 from workbook.flows.limits import LIMITS
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
 from workbook.rules import rule
-from workbook.scenes_b import WALLETS, add_from_wallet
+from workbook.scenes.platform_b import WALLETS, add_from_wallet
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind, Record, Trace
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.app import PROVIDER_CALLS, App, CardAddress
-from workbook.bench import Bench
+from workbook.benches.app_a import PROVIDER_CALLS, App, CardAddress
+from workbook.benches.bench_a import Bench
 from workbook.checks import Finding, Level, Owner, api, check, platform_a, symptoms
 from workbook.checks.api import STATUSES
 from workbook.checks.platform_a import FAILURES
@@ -106,6 +106,15 @@ CASES = {
         (
             trace(m.AddTapped(), m.ProvisionFailure("InvalidSdkInput")),
             trace((Kind.EVENT, m.AddTapped(), "A-BTN-2"), m.ProvisionFailure("Timeout")),
+            ["A-BTN-1 fail you"],
+        ),
+    ],
+    "unguarded_button": [
+        (walked(), walked(replace(A_FROM_0_4_0, guarded=False)), ["A-BTN-1 fail you"]),
+        (walked(A_BEFORE_0_4_0), walked(replace(A_BEFORE_0_4_0, guarded=False)), ["A-BTN-1 fail you"]),
+        (
+            trace(m.AddTapped(), WITH_PROVIDER),
+            trace(m.Opened(ID), m.AddTapped(), WITH_PROVIDER),
             ["A-BTN-1 fail you"],
         ),
     ],

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.app_b import NO_WATCH_CALLS, AppB
-from workbook.bench_b import BenchB
+from workbook.benches.app_b import NO_WATCH_CALLS, AppB
+from workbook.benches.bench_b import BenchB
 from workbook.checks import Level, Owner, check, platform_b, symptoms
 from workbook.checks.platform_b import CASES, HANDS_OVER, SAYS, SYMPTOMS
 from workbook.flows import messages as m

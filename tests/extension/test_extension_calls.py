@@ -7,7 +7,7 @@ from workbook.extension.handler import ReferenceHandler
 from workbook.extension.host import ExtensionHost
 from workbook.extension.mistakes import NetworkInStatus
 from workbook.flows import messages as m
-from workbook.scenes_b import add_from_wallet
+from workbook.scenes.platform_b import add_from_wallet
 from workbook.simulation.phone import Phone
 from workbook.trace import Kind, Record, Trace
 

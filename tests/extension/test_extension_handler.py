@@ -6,7 +6,8 @@ import pytest
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
-from workbook.back_end import BackEnd
+from workbook.benches.back_end import BackEnd
+from workbook.benches.in_app import simulated_back_end
 from workbook.checks import check
 from workbook.extension.card_art import CardArt
 from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
@@ -14,8 +15,7 @@ from workbook.extension.host import ExtensionHost
 from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.flows import messages as m
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
-from workbook.in_app import simulated_back_end
-from workbook.scenes_b import WALLETS, add_from_wallet, opened_phone
+from workbook.scenes.platform_b import WALLETS, add_from_wallet, opened_phone
 from workbook.simulation.call import Call, under_way
 from workbook.simulation.phone import Phone, Waits, Watch
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
+from workbook.benches.loop import together
 from workbook.checks import check
 from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError, RedactedRequest, SdkError
 from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
@@ -26,8 +27,7 @@ from workbook.extension.service import AddPaymentPassRequest, ExtensionProvision
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants_b import B_EARLIER, B_LATER, SURFACES
-from workbook.loop import together
-from workbook.scenes_b import opened_phone
+from workbook.scenes.platform_b import opened_phone
 from workbook.simulation.call import CURRENT
 from workbook.simulation.phone import Phone, Waits, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -895,7 +895,7 @@ def test_the_same_run_gives_the_same_bytes(variant, surface):
 
 @given(st.integers(0, 2**32 - 1))
 def test_any_seed_walks_the_same_way(seed):
-    from workbook.bench_b import BenchB  # noqa: PLC0415  # used here alone
+    from workbook.benches.bench_b import BenchB  # noqa: PLC0415  # used here alone
 
     phone = Phone(seed=seed)
     BenchB(phone=phone).open()

@@ -9,7 +9,7 @@ from workbook.extension.host import ExtensionHost
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS, ChangingIdentifiers, CrossesCards
 from workbook.flows import messages as m
 from workbook.flows.variants_b import VARIANTS_B
-from workbook.scenes_b import add_from_wallet, opened_phone
+from workbook.scenes.platform_b import add_from_wallet, opened_phone
 from workbook.simulation.world import INSTRUMENT_IDS
 
 FIRST, SECOND, THIRD = INSTRUMENT_IDS

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
-from workbook.back_end import BackEnd
-from workbook.bench_b import BenchB
+from workbook.benches.back_end import BackEnd
+from workbook.benches.bench_b import BenchB
+from workbook.benches.in_app import simulated_back_end
 from workbook.errors import ApiStatusError, DeadlineError, OpaqueDataError, ParameterError, WorkbookError
 from workbook.extension.host import ExtensionHost
 from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.flows import messages as m
-from workbook.in_app import simulated_back_end
 from workbook.simulation.call import Call, under_way
 from workbook.simulation.direct import DirectApi
 from workbook.simulation.phone import Phone, Waits, Watch

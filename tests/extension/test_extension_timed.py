@@ -2,17 +2,17 @@
 
 import pytest
 
-from workbook.back_ends import BACK_ENDS
+from workbook.benches.back_ends import BACK_ENDS
+from workbook.benches.line import Line
+from workbook.benches.watched import WatchedBackEnd
 from workbook.errors import DeadlineError, MaybeSentError, ParameterError
 from workbook.extension.surroundings import ExtensionBackEnd
 from workbook.flows import messages as m
-from workbook.line import Line
 from workbook.simulation.call import Call, under_way
 from workbook.simulation.fault_plan import FaultPlan, Planned
 from workbook.simulation.phone import Phone
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.watched import WatchedBackEnd
 
 FIRST = INSTRUMENT_IDS[0]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from vocabulary import ASIDES, BASES, COMMANDS, EVENTS, MACHINES, sample
 
-from workbook.bench import Bench
-from workbook.bench_b import BenchB
+from workbook.benches.bench_a import Bench
+from workbook.benches.bench_b import BenchB
 from workbook.extension.host import ExtensionHost
 from workbook.flows import messages as m
 from workbook.rules import rule

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from workbook.api.protocol import RedactedRequest
-from workbook.app import App
-from workbook.back_end import BackEnd
-from workbook.bench import Bench, simulated_back_end
+from workbook.benches.app_a import App
+from workbook.benches.back_end import BackEnd
+from workbook.benches.bench_a import Bench, simulated_back_end
 from workbook.errors import ApiStatusError, DeadlineError, SdkInputError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State

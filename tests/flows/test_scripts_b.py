@@ -10,9 +10,9 @@ import pytest
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData, RedactedRequest
-from workbook.app_b import NO_WATCH_CALLS, AppB
-from workbook.back_end import BackEnd
-from workbook.bench_b import BenchB, simulated_back_end
+from workbook.benches.app_b import NO_WATCH_CALLS, AppB
+from workbook.benches.back_end import BackEnd
+from workbook.benches.bench_b import BenchB, simulated_back_end
 from workbook.errors import ApiStatusError, DeadlineError, SdkInputError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State

@@ -12,7 +12,7 @@ from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
-from workbook.scenes_b import opened_phone
+from workbook.scenes.platform_b import opened_phone
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind
 

@@ -3,7 +3,7 @@
 from dataclasses import fields, replace
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.app import CardAddress
+from workbook.benches.app_a import CardAddress
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.flows.variants_b import SURFACES, VARIANTS_B

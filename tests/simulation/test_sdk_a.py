@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.api.opaque import SdkInput
-from workbook.app import CardAddress
+from workbook.benches.app_a import CardAddress
 from workbook.flows import messages as m
 from workbook.simulation.damage import DAMAGES, damaged
 from workbook.simulation.device import NOT_ALLOWLISTED, Device

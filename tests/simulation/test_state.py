@@ -128,9 +128,11 @@ def test_a_memory_that_is_none_is_not_read(wrong):
 def test_a_world_goes_out_and_comes_back_without_its_key(name):
     scenario = load(name)
     world = scenario.world(api_key=CANARY)
-    text = json.dumps(dump_world(world, scenario.faults))
+    text = json.dumps(dump_world(world, scenario.faults, ()))
     assert CANARY not in text
-    assert restored_world(json.loads(text), CANARY) == (world, scenario.faults)
+    assert restored_world(json.loads(text), CANARY) == (world, scenario.faults, ())
+    older = {name: value for name, value in json.loads(text).items() if name != "own"}
+    assert restored_world(older, CANARY) == (world, scenario.faults, scenario.faults)
 
 
 # Over a restart
@@ -304,6 +306,19 @@ def test_a_plan_that_is_replaced_or_reset_counts_from_its_beginning_also_after_a
     with Kept(Worlds(), path) as worlds:
         for key in worlds.keys:
             assert [worlds.respond(get(key)).status for _ in range(4)] == [200, 200, 503, 200]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_reset_takes_away_what_was_planned_since_also_over_restarts(path, restarted):
+    with kept(path, replace(DEFAULT, faults=NTH)) as worlds:
+        worlds.fault(KEY, ({"fault": "400"},))
+        if not restarted:
+            worlds.reset(KEY)
+    with Kept(Worlds(), path) as worlds:
+        if restarted:
+            assert worlds.respond(get()).status == 400
+            worlds.reset(KEY)
+        assert [worlds.respond(get()).status for _ in range(4)] == [200, 200, 503, 200]
 
 
 # What was asked and answered

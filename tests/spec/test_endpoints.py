@@ -6,7 +6,7 @@ import pytest
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import API_PATH, Settings, build_get, build_post
-from workbook.bench import Bench
+from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.simulation.direct import DirectApi

@@ -10,7 +10,7 @@ from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.limits import limit
 from workbook.flows.variants_b import VARIANTS_B
-from workbook.scenes_b import opened_phone
+from workbook.scenes.platform_b import opened_phone
 from workbook.simulation.call import current
 from workbook.simulation.phone import Waits
 from workbook.simulation.world import INSTRUMENT_IDS

@@ -15,7 +15,7 @@ from workbook.extension.service import ExtensionDelegate, ExtensionProvisioningS
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants_b import B_EARLIER, B_LATER, SURFACES, VARIANTS_B
-from workbook.scenes_b import opened_phone
+from workbook.scenes.platform_b import opened_phone
 from workbook.simulation.phone import Phone
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind

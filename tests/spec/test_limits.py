@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbook.bench import Bench
+from workbook.benches.bench_a import Bench
 from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0

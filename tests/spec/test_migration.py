@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbook.app import PROVIDER_CALLS, TWO_STEP_CALLS
-from workbook.bench import Bench
+from workbook.benches.app_a import PROVIDER_CALLS, TWO_STEP_CALLS
+from workbook.benches.bench_a import Bench
 from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.difference import difference

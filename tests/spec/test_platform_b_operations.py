@@ -9,8 +9,8 @@ from dataclasses import fields, replace
 import pytest
 
 from workbook.api.opaque import SdkOutput
-from workbook.app_b import NO_WATCH_CALLS, AppB
-from workbook.bench_b import BenchB
+from workbook.benches.app_b import NO_WATCH_CALLS, AppB
+from workbook.benches.bench_b import BenchB
 from workbook.checks import check
 from workbook.errors import OutOfOrderError, ParameterError, SdkError
 from workbook.flows import messages as m

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbook.app import App
-from workbook.bench import Bench
+from workbook.benches.app_a import App
+from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.simulation.direct import DirectApi

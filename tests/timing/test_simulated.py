@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.extension.mistakes import NetworkInStatus, OneAfterTheOther
-from workbook.scenes_b import add_from_wallet
+from workbook.scenes.platform_b import add_from_wallet
 from workbook.timing.simulated import judge_trace
 from workbook.timing.verdict import Verdict
 from workbook.trace import Trace

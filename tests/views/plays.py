@@ -5,7 +5,7 @@ from functools import cache
 
 from workbook.flows.variants import A_NOT_MIGRATED, VARIANTS
 from workbook.flows.variants_b import SURFACES, VARIANTS_B
-from workbook.stage import FLOWS, Script, play
+from workbook.scenes.script import FLOWS, Script, play
 
 FIRST = "PISIMULATED00000000000001"
 ACTS = {

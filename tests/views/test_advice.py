@@ -3,9 +3,9 @@
 import re
 
 from workbook.checks.advice import ADVICE
-from workbook.fault_tables import fault_table, outcomes
 from workbook.rules import rule
-from workbook.scenes_faults import break_it
+from workbook.scenes.fault_tables import fault_table, outcomes
+from workbook.scenes.faults import break_it
 from workbook.views.advice import advice_table, advised
 
 

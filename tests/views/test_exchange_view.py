@@ -11,8 +11,8 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.rules import rule
+from workbook.scenes.script import Script, play
 from workbook.simulation.world import SIMULATED_KEY
-from workbook.stage import Script, play
 from workbook.trace import Kind, Record, Trace
 from workbook.views.exchange import Exchange
 from workbook.views.exchange_detail import details

@@ -2,9 +2,9 @@ from itertools import pairwise
 
 import pytest
 
-from workbook.bench import Bench
+from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
-from workbook.stage import Script, play
+from workbook.scenes.script import Script, play
 from workbook.views.film import film
 from workbook.views.screen import Screen, Sheet
 
@@ -76,6 +76,7 @@ def test_a_film_can_be_cut_after_an_event():
     assert cut.frames[-1].event is m.AuthorizationUiShown
     assert len(cut.sequence.lines) == len(cut.frames)
     assert whole.until(m.AddTapped) is whole
+    assert whole.until(m.AuthorizationUiShown, 2) is whole
 
 
 def test_the_sheet_of_platform_b_is_up_while_the_delegate_works():

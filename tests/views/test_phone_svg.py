@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
-from workbook.stage import ACTS
+from workbook.scenes.script import ACTS
 from workbook.views.card_svg import DESIGNS, design, masked
 from workbook.views.paint import STYLE
 from workbook.views.palette import PHONE_DARK, PHONE_LIGHT, contrast

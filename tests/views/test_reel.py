@@ -13,7 +13,7 @@ from workbook.api.opaque import SdkInput
 from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.stage import Script, play
+from workbook.scenes.script import Script, play
 from workbook.trace import Kind, Record, Trace
 from workbook.views.film import film
 from workbook.views.phone_svg import draw

@@ -6,7 +6,7 @@ import pytest
 from plays import MACHINES, SCRIPTS, USUAL, played
 
 from workbook.flows import messages as m
-from workbook.stage import Script, play
+from workbook.scenes.script import Script, play
 from workbook.views.palette import DARK, LIGHT, contrast
 from workbook.views.states import States, allowed
 from workbook.views.states_svg import STYLE, Lit, draw

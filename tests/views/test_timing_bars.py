@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from plays import SCRIPTS, USUAL, played
 
-from workbook.stage import Script, play
+from workbook.scenes.script import Script, play
 from workbook.views.palette import DARK, LIGHT, contrast
 from workbook.views.timing_bars import NONE, TRACK, Timing, span
 

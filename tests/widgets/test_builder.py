@@ -2,8 +2,8 @@
 
 import pytest
 
+from workbook.scenes.script import FLOWS, play
 from workbook.simulation.faults import FAULTS
-from workbook.stage import FLOWS, play
 from workbook.widgets.builder import NO_FAULT, SECONDS, builder, choices, script, timed
 from workbook.widgets.stage import spelled, stage
 
@@ -80,6 +80,18 @@ def test_a_fault_is_played_by_hand_with_everything_else_that_was_chosen():
     assert built._dropdowns["seconds"].disabled
     built._dropdowns["fault"].value = NO_FAULT
     assert built.stage.script == stage(phone="cardholder cancels").script
+
+
+def test_which_request_a_fault_meets_is_said_while_one_is_chosen():
+    built = builder()
+    built.widget()
+    assert "meets" not in built._call.value
+    built._dropdowns["fault"].value = "reset"
+    assert "The fault meets the first POST; a second attempt meets none." in built._call.value
+    built._dropdowns["operation"].value = "GET"
+    assert "the first GET" in built._call.value
+    built._dropdowns["fault"].value = NO_FAULT
+    assert "meets" not in built._call.value
 
 
 def test_another_flow_has_other_phones_and_begins_with_the_first():

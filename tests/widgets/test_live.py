@@ -5,7 +5,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from workbook.scenes import walk
+from workbook.scenes.platform_a import walk
 from workbook.views.snapshot import Snapshot
 from workbook.widgets.builder import builder
 from workbook.widgets.chooser import Chooser

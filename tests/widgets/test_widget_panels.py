@@ -2,10 +2,10 @@
 
 import pytest
 
-from workbook.bench import Bench
-from workbook.scenes import open_card, walk
-from workbook.scenes_b import add_from_wallet, add_in_app, side_by_side
-from workbook.scenes_faults import break_it
+from workbook.benches.bench_a import Bench
+from workbook.scenes.faults import break_it
+from workbook.scenes.platform_a import open_card, walk
+from workbook.scenes.platform_b import add_from_wallet, add_in_app, side_by_side
 from workbook.widgets.panels import exchange, film_of, panels, screens, states, timing
 
 SOURCES = {

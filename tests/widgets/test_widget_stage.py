@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.stage import FLOWS, MOST_ACTS, REACTION, Script, play
-from workbook.widgets.stage import NOT_OFFERED, acted, offered, spelled, stage, walked
+from workbook.scenes.script import FLOWS, MOST_ACTS, REACTION, Script, play
+from workbook.widgets.stage import NOT_OFFERED, TWICE, acted, offered, spelled, stage, walked
 
 
 def tap(played, frame=None, **more):
@@ -130,6 +130,26 @@ def test_the_story_that_is_stored_goes_to_its_end(flow, acts):
     done = walked(Script(flow))
     assert [act.name for act in done.acts] == acts
     assert offered(play(done).film.frames[-1]) == ()
+
+
+@pytest.mark.rule("A-BTN-1", "A-BTN-2")
+def test_the_stored_story_of_a_misbehaving_app_is_two_quick_taps():
+    first, second = walked(Script(guarded=False)).acts
+    assert (first.name, second.name) == ("tap", "tap")
+    assert second.at - first.at == pytest.approx(REACTION)
+    assert TWICE in stage(guarded=False).snapshot().text()
+    assert [act.name for act in walked(Script("platform B", guarded=False)).acts] == ["tap"]
+
+
+def test_whoever_cancelled_is_offered_the_list_and_decides_anew():
+    played = stage("from the wallet")
+    for name in ("choose app", "choose card", "cancel", "look", "choose app", "choose card", "confirm"):
+        frames = play(played.script).film.frames
+        value = next(one.value for one in offered(frames[-1]) if one.act == name)
+        values = played.answer({"kind": "act", "name": name, "value": value, "frame": len(frames) - 1, "seen": 0})
+        assert values["hint"] == ""
+    assert len(played.script.acts) == 7
+    assert values["reel"]["frames"][-1]["state"] == "added"
 
 
 @pytest.mark.parametrize("flow", sorted(FLOWS))

@@ -84,6 +84,19 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
             yield Finding("A-BTN-2", Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
+def unguarded_button(trace: Trace) -> Iterator[Finding]:
+    """A tap after which an app left its button alone, though no second one came (A-BTN-1); by hand there is no app."""
+    taps = trace.select(m.AddTapped, kind=Kind.EVENT)
+    played = trace.select(m.Opened) and trace.select(m.ProvisionWithProviderCalled, m.CreateSdkOutputCalled)
+    if not taps or not played or trace.select(m.DisableButton) or any("A-BTN-2" in r.rules for r in taps):
+        return
+    text = (
+        "The app left its button enabled while the card was being added: a second tap would have begun another attempt."
+    )
+    todo = "Disable the button from the tap until the flow completes or is terminated."
+    yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, todo, taps[0].at)
+
+
 def refused_taps(trace: Trace) -> Iterator[Finding]:
     """Taps that a disabled button kept away, on either platform."""
     rule = "B-START-1" if any(trace.seen(m.ServiceCalled)) else "A-BTN-1"
@@ -165,6 +178,7 @@ def configuration_issue(trace: Trace) -> Iterator[Finding]:
 CHECKS: tuple[Check, ...] = (
     failures,
     overlapping_taps,
+    unguarded_button,
     refused_taps,
     calls_out_of_order,
     late_answers,

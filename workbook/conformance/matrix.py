@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
-MADE, BESIDE, MISSED, NONE = "X", "x", "!", ""
+MADE, BESIDE, MISSED, UNTRIED, NONE = "X", "x", "!", "-", ""
 MARKS = {
     MADE: "caught by the case made for it",
     BESIDE: "caught by a case made for something else",
     MISSED: "not caught by the case made for it",
+    UNTRIED: "not tried",
 }
 """What stands in a cell; nothing where there was nothing to catch."""
 
@@ -33,7 +34,7 @@ class Relay:
         name: of the relay.
         wrong: what is wrong with it, as a sentence; empty for one that is in order.
         made: the cases that are made for that, by name.
-        verdicts: the verdict on each case, by name.
+        verdicts: the verdict on each case that was tried, by name.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Relay:
         """What stands in the cell of this case."""
         if case in self.caught:
             return MADE if case in self.made else BESIDE
-        return MISSED if case in self.made else NONE
+        return MISSED if case in self.made else NONE if case in self.verdicts else UNTRIED
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ class Matrix:
         """Everything that speaks against the cases, as sentences; empty where they are proven to work."""
         made = {name for relay in self.relays for name in relay.made}
         return [
-            *(f"{one.name} is in order, and {case} says {one.verdicts[case]}." for one in self._right()
-              for case in self.cases if one.verdicts[case] is not Verdict.PASS),
+            *(f"{one.name} is in order, and {case} says {verdict}." for one in self._right()
+              for case, verdict in one.verdicts.items() if verdict is not Verdict.PASS),
             *(f"{relay.name} is not caught by {case}, which is made for it." for relay in self.relays
               for case in relay.made if case not in relay.caught),
             *(f"No relay is broken in the way that {case} is made for." for case in self.cases if case not in made),

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from workbook.callback import completed
+from workbook.benches.callback import completed
+from workbook.benches.in_app import simulated_back_end
+from workbook.benches.loop import Loop
 from workbook.errors import ParameterError
 from workbook.extension.answers import entries_meant, request_meant, status_meant, told
 from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
@@ -21,8 +23,6 @@ from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants_b import B_LATER, SURFACES
-from workbook.in_app import simulated_back_end
-from workbook.loop import Loop
 from workbook.parameters import quoted
 from workbook.simulation.call import Call, current, under_way
 from workbook.simulation.sdk_b import wrong_with
@@ -32,11 +32,11 @@ from workbook.simulation.world import INSTRUMENT_IDS, World
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from workbook.back_end import BackEnd
+    from workbook.benches.back_end import BackEnd
+    from workbook.benches.loop import Port, Reply
     from workbook.extension.service import AddPaymentPassRequest, PassEntry
     from workbook.flows.messages import Command, Event
     from workbook.flows.variants_b import VariantB
-    from workbook.loop import Port, Reply
     from workbook.simulation.phone import Phone
     from workbook.trace import Trace
 

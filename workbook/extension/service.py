@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbook.callback import completed
+from workbook.benches.callback import completed
 from workbook.errors import ParameterError, SdkError
 from workbook.extension.card_art import CardArt, problems_with
 from workbook.flows import messages as m

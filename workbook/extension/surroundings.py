@@ -22,7 +22,7 @@ from workbook.simulation.direct import ORIGIN
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from workbook.back_end import BackEnd
+    from workbook.benches.back_end import BackEnd
     from workbook.flows.messages import Event
     from workbook.simulation.phone import Phone
 

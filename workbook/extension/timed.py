@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from workbook.api.opaque import SdkInput
-    from workbook.back_end import BackEnd
+    from workbook.benches.back_end import BackEnd
     from workbook.flows.messages import Event
     from workbook.simulation.call import Call
 

@@ -10,14 +10,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbook.callback import completed
+from workbook.benches.callback import completed
+from workbook.benches.in_app import simulated_back_end
 from workbook.checks.extension import NETWORK
 from workbook.errors import ParameterError, did_you_mean
 from workbook.extension.calls import CALLS
 from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.flows.variants_b import B_LATER
-from workbook.in_app import simulated_back_end
-from workbook.scenes_b import opened_phone
+from workbook.scenes.platform_b import opened_phone
 from workbook.simulation.call import Call, under_way
 from workbook.simulation.phone import Waits
 from workbook.simulation.world import INSTRUMENT_IDS, World

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from workbook.simulation.control import PREFIX
 from workbook.simulation.http import MAX_BODY, Request
-from workbook.simulation.wire import AT_ONCE
+from workbook.simulation.wire import AT_ONCE, UNANSWERED
 from workbook.simulation.wire_out import LINE, carry_out, head
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ async def _answer(responder: Responder, control: Control | None, request: Reques
 
 def _line(request: Request, response: Response, seconds: float, keys: Iterable[str]) -> str:
     """What is logged of a request: no header, no body, no query, nothing of a key."""
-    told = _told(response)
-    return f"{request.method} {_path(request.target, keys)} {response.status} {seconds * 1000:.1f} ms{told}"
+    status = "no answer" if response.wire.ending in UNANSWERED else response.status
+    return f"{request.method} {_path(request.target, keys)} {status} {seconds * 1000:.1f} ms{_told(response)}"
 
 
 def _told(response: Response) -> str:

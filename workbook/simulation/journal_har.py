@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from workbook.simulation.direct import ORIGIN
 from workbook.simulation.journal_export import as_dict
+from workbook.simulation.wire import UNANSWERED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,10 +59,11 @@ def _har_request(told: dict[str, Any], origin: str) -> dict[str, Any]:
 
 
 def _har_response(told: dict[str, Any]) -> dict[str, Any]:
+    status = None if told["ending"] in LOST else told["status"]
     content = {"size": told["responseLength"], "mimeType": _media_type(told["responseHeaders"])}
     return {
-        "status": told["status"] or 0,
-        "statusText": _phrase(told["status"]),
+        "status": status or 0,
+        "statusText": _phrase(status),
         "content": content | (_text(told["responseBody"]) if told["responseLength"] else {}),
         "redirectURL": "",
         **_har_common(told["responseHeaders"], told["responseLength"]),
@@ -97,4 +99,6 @@ def _phrase(status: int | None) -> str:
     return HTTPStatus(status).phrase if status in _KNOWN else ""
 
 
+LOST = frozenset(ending.value for ending in UNANSWERED)
+"""Endings of which a client saw no byte: what the service would have said is no answer."""
 _KNOWN: frozenset[int] = frozenset(HTTPStatus)

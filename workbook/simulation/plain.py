@@ -50,8 +50,8 @@ def restored(plain: Plain) -> Memory:
     return memory
 
 
-def dump_world(world: World, faults: Faults) -> Plain:
-    """A world and its `[[fault]]` tables; the key is not in it."""
+def dump_world(world: World, faults: Faults, own: Faults) -> Plain:
+    """A world, the `[[fault]]` tables that are played, and its own; the key is not in it."""
     return {
         "name": world.name,
         "profile": world.profile,
@@ -60,10 +60,11 @@ def dump_world(world: World, faults: Faults) -> Plain:
         "instruments": [asdict(each) for each in world.instruments.values()],
         "roles": [sorted(each.roles) for each in world.credentials.values()],
         "faults": list(faults),
+        "own": list(own),
     }
 
 
-def restored_world(plain: Plain, key: str) -> tuple[World, Faults]:
+def restored_world(plain: Plain, key: str) -> tuple[World, Faults, Faults]:
     """The world and the tables that `dump_world` made plain, opened by this key.
 
     Raises:
@@ -79,7 +80,12 @@ def restored_world(plain: Plain, key: str) -> tuple[World, Faults]:
         profile=plain["profile"],
         latencies=MappingProxyType(dict(plain["latencies"])),
     )
-    return world, tuple(dict(table) for table in plain["faults"])
+    faults, own = plain["faults"], plain.get("own", plain["faults"])  # an older file knows only those that are played
+    return world, _tables(faults), _tables(own)
+
+
+def _tables(listed: Any) -> Faults:
+    return tuple(dict(table) for table in listed)
 
 
 def _instrument(plain: Plain) -> Instrument:

@@ -160,8 +160,8 @@ class Kept:
     def fault(self, key: str, faults: tuple[dict[str, Any], ...]) -> None:
         """As `Worlds.fault`, and kept; the new plan counts from its beginning."""
         with self._lock:
-            rehearsal = Worlds()
-            rehearsal.add(self.worlds.place(key).world, key)
+            place, rehearsal = self.worlds.place(key), Worlds()
+            rehearsal.put(key, place.world, place.own, {})
             rehearsal.fault(key, faults)
             self._file.write([*t.forgetting(key, ("plan",)), said(key, rehearsal.place(key))])
             self.worlds.fault(key, faults)
@@ -179,8 +179,8 @@ class Kept:
     def reset(self, key: str) -> None:
         """As `Worlds.reset`, and kept."""
         with self._lock:
-            self.worlds.place(key)
-            self._file.write(self._emptying(key))
+            place = self.worlds.place(key)
+            self._file.write([*self._emptying(key), said(key, replace(place, faults=place.own))])
             self.worlds.reset(key)
             self._saved[key] = self._marks(key)
 

@@ -55,7 +55,7 @@ def marks(place: Place, journal: Journal | None) -> Marks:
 
 def said(key: str, place: Place) -> Change:
     """What to write of a world itself: all of it but its past."""
-    return t.SAY, (key, json.dumps(dump_world(place.world, place.faults)))
+    return t.SAY, (key, json.dumps(dump_world(place.world, place.faults, place.own)))
 
 
 def changes(key: str, place: Place, journal: Journal | None, now: Marks, saved: Marks) -> list[Change]:

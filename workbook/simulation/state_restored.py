@@ -23,8 +23,9 @@ def put(one: Saved, worlds: Worlds, journals: Journals) -> None:
         one of `plain.UNREADABLE`: what was saved is not as it was written.
     """
     journals.call(one.key, one.number)
-    world, faults = restored_world(json.loads(one.said), one.key)
-    worlds.put(one.key, world, faults, {instrument: restored(plain) for instrument, plain in one.memory.items()})
+    world, faults, own = restored_world(json.loads(one.said), one.key)
+    memory = {instrument: restored(plain) for instrument, plain in one.memory.items()}
+    worlds.put(one.key, world, faults, memory, own)
     plan = worlds.place(one.key).service.plan
     if plan is not None and one.counts is not None:
         plan.go_on(json.loads(one.counts))

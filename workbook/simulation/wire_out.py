@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Message = dict[str, Any]
     Send = Callable[[Message], Awaitable[None]]
 
-LINE = "workbook.line"
+LINE = "workbook.benches.line"
 """The scope's extension that holds the connection's `Line`."""
 GRACE = 1.0
 """Seconds that a peer has to take what is left in the buffer, once the connection is being closed."""

@@ -44,12 +44,14 @@ class Place:
 
     Attributes:
         world: what is there.
-        faults: its `[[fault]]` tables.
+        own: the `[[fault]]` tables that it was opened with.
+        faults: those that are played now.
         service: answers, and remembers.
         responder: the service with everything that was put around it.
     """
 
     world: World
+    own: tuple[dict[str, Any], ...]
     faults: tuple[dict[str, Any], ...]
     service: Service
     responder: Responder
@@ -157,10 +159,17 @@ class Worlds:
         """Open a world to each of the scenario's credentials: credential's name to fresh key."""
         return {name: self.add(scenario, credential=name) for name in scenario.credentials}
 
-    def put(self, key: str, world: World, faults: tuple[dict[str, Any], ...], memory: dict[str, Memory]) -> None:
-        """Open a world as it was before a restart; whatever the key opened is gone."""
+    def put(
+        self,
+        key: str,
+        world: World,
+        faults: tuple[dict[str, Any], ...],
+        memory: dict[str, Memory],
+        own: tuple[dict[str, Any], ...] | None = None,
+    ) -> None:
+        """Open a world as it was before a restart, or elsewhere; whatever the key opened is gone."""
         with self._lock:
-            place = self._place(world, faults)
+            place = replace(self._place(world, faults), own=faults if own is None else own)
             place.memory.update(memory)
             self._places[key] = place
 
@@ -196,18 +205,20 @@ class Worlds:
             del self._places[key]
 
     def reset(self, key: str) -> None:
-        """Make a world what it was when it was added: nothing issued, nothing exchanged, every fault still to come.
+        """Make a world what it was when it was opened: nothing issued, nothing exchanged, every fault still to come.
+
+        Faults that were planned since are gone.
 
         Raises:
             ConfigurationError: the key opens none.
         """
         with self._lock:
             place = self.place(key)
-            self._places[key] = self._place(place.world, place.faults)
+            self._places[key] = self._place(place.world, place.own)
 
     def _place(self, world: World, faults: tuple[dict[str, Any], ...]) -> Place:
         service = Service(world, plan(faults, world.seed, where=world.name))
-        return Place(world, faults, service, self._around(service))
+        return Place(world, faults, faults, service, self._around(service))
 
     def _free(self, key: str) -> str:
         fits = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()

@@ -91,13 +91,14 @@ class Film:
         """When the last frame is, in seconds since the run began."""
         return self.frames[-1].at if self.frames else 0.0
 
-    def until(self, event: type[m.Message]) -> Film:
-        """The same film up to the frame in which this happens; the whole of it where it never does."""
+    def until(self, event: type[m.Message], nth: int = 1) -> Film:
+        """The same film up to the frame in which this happens for the nth time; the whole of it where it never does."""
         ends = [number for number, frame in enumerate(self.frames, 1) if frame.event is event]
-        if not ends:
+        if len(ends) < nth:
             return self
-        lines = replace(self.sequence, lines=self.sequence.lines[: ends[0]])
-        frames = self.frames[: ends[0]]
+        end = ends[nth - 1]
+        lines = replace(self.sequence, lines=self.sequence.lines[:end])
+        frames = self.frames[:end]
         budgets = tuple(one.seen_at(frames[-1].at) for one in self.budgets if one.began <= frames[-1].at)
         return replace(self, sequence=lines, frames=frames, budgets=budgets)
 

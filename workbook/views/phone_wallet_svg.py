@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from workbook.views.card_svg import BANK, CARD, card, masked, tall
 from workbook.views.markup import void
 from workbook.views.paint import block, rule, sign, word
-from workbook.views.phone_app_svg import authorization, named
+from workbook.views.phone_app_svg import authorization, named, pressed
 from workbook.views.phone_frame_svg import CENTRE, MARGIN, ROOM, WIDE, bars
 from workbook.views.phone_frame_svg import screen as empty
 from workbook.views.phone_sheet_svg import outcome
@@ -31,6 +31,8 @@ LIST, FOOT = 148, 560
 LEAST, MOST = 44, 68
 """How high an entry is."""
 OUTCOME = 396
+BACK = 496
+"""Where the button stands that leads back to the list (assumed)."""
 HELD = {"phone": "on this phone", "watch": "on the watch"}
 
 
@@ -125,6 +127,7 @@ def _added(screen: Screen) -> Drawn:
 def _not_added(screen: Screen) -> Drawn:
     yield from _chosen(screen)
     yield from outcome("cross", "refused", "Card not added", "Nothing has changed", OUTCOME)
+    yield from pressed("look", "Back to the list", BACK)
 
 
 def _empty_page(_screen: Screen) -> Drawn:

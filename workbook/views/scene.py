@@ -13,7 +13,7 @@ from workbook.views.sequence import sequence
 from workbook.views.view import View
 
 if TYPE_CHECKING:
-    from workbook.scene import Staged
+    from workbook.scenes.staged import Staged
 
 
 @dataclass(frozen=True, slots=True, repr=False)

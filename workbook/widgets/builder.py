@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets
 
+from workbook.scenes.script import FLOWS, Script
 from workbook.simulation.fault_plan import MOMENTS, OPERATIONS
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.stage import FLOWS, Script
 from workbook.views.markup import joined, tag, trusted
 from workbook.views.snapshot import Snapshot
 from workbook.views.table import paragraph, preformatted
@@ -56,6 +56,11 @@ def script(chosen: Mapping[str, str]) -> Script:
 def timed(chosen: Mapping[str, str]) -> bool:
     """Whether the fault takes a time that can be set."""
     return chosen["fault"] != NO_FAULT and "seconds" in FAULTS[chosen["fault"]].settings
+
+
+def met(script: Script) -> str:
+    """Which request the fault meets."""
+    return f"The fault meets the first {script.operation}; a second attempt meets none."
 
 
 class Builder(Live):
@@ -115,7 +120,9 @@ class Builder(Live):
 
     def _tell(self) -> None:
         spelt = spelled(self.stage.script)
-        self._call.value = str(tag("div", paragraph("The same in Python:"), preformatted(spelt), role="status"))
+        meets = [paragraph(met(self.stage.script))] if self.stage.script.fault else []
+        told = tag("div", *meets, paragraph("The same in Python:"), preformatted(spelt), role="status")
+        self._call.value = str(told)
 
 
 def builder() -> Builder:

@@ -10,6 +10,7 @@ class Exchange {
     this.box = make("div", { className: "wb-scroll" }, this.heads, sheet);
     this.detail = make("div", { className: "wb-about", hidden: true, aria: { role: "region" } });
     page.append(this.box, this.detail);
+    new ResizeObserver(() => this.appear()).observe(this.box);
   }
 
   /** The actors' names stay in sight above their lines, which scroll: two windows on the same drawing. */
@@ -55,6 +56,13 @@ class Exchange {
     if (n !== this.at) this.follow(rows[n]);
     this.at = n;
     if (lost) rows[n].focus(QUIETLY);
+  }
+
+  /** Nothing can be brought into sight in a box that is hidden; so that is done when it is shown. */
+  appear() {
+    const seen = this.box.clientHeight > 0;
+    if (seen && !this.seen) this.follow(this.opened ?? this.rows.children[this.at]);
+    this.seen = seen;
   }
 
   follow(row) {

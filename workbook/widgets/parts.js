@@ -1,7 +1,7 @@
 // What the page is put together from: elements, signs, drawings in shadows of their own. exchange.js follows.
 
 const SHADOW = `
-svg{display:block;width:100%;height:auto}
+svg{display:block;width:var(--wb-wide,100%);height:auto}
 .wb-later{visibility:hidden}
 `;
 
@@ -44,12 +44,19 @@ function paint(host, svg, dark) {
 
 /** What of an element lies outside a box comes into it; the page stays where it is. */
 function follow(box, element, above = 0) {
-  const [inside, wanted] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+  const [inside, wanted] = [within(box), element.getBoundingClientRect()];
   if (wanted.bottom > inside.bottom) box.scrollTop += wanted.bottom - inside.bottom + 8;
   if (wanted.top < inside.top + above) box.scrollTop -= inside.top + above - wanted.top + 8;
   if (wanted.width > inside.width) return;
   if (wanted.right > inside.right) box.scrollLeft += wanted.right - inside.right + 8;
   if (wanted.left < inside.left) box.scrollLeft -= inside.left - wanted.left + 8;
+}
+
+/** Where a box shows what is in it: without its edges and its scrollbars. */
+function within(box) {
+  const edges = box.getBoundingClientRect();
+  const [left, top] = [edges.left + box.clientLeft, edges.top + box.clientTop];
+  return { left, top, right: left + box.clientWidth, bottom: top + box.clientHeight, width: box.clientWidth };
 }
 
 function theme() {

@@ -74,7 +74,7 @@ class Player {
 
   buildHand() {
     this.careless = make("input", { type: "checkbox", onchange: () => this.ask("careless", this.careless.checked) });
-    this.again = make("button", { type: "button", textContent: "Begin again", onclick: () => this.ask("again") });
+    this.again = make("button", { type: "button", textContent: "Begin again", onclick: () => this.restart() });
     this.misbehaves = make("label", { className: "wb-careless" }, this.careless, " Misbehaving app");
     this.misbehaves.title = "The app does not disable its button (A-BTN-1)";
     return make("div", { className: "wb-hand" }, this.again, this.misbehaves);
@@ -105,7 +105,8 @@ class Player {
       pages.append(page);
     }
     list.onkeydown = (event) => rove(event, [...list.children])?.click();
-    this.show(names[0]);
+    this.opening = names[0];
+    this.show(this.opening);
     return pages;
   }
 
@@ -148,17 +149,22 @@ class Player {
     this.draw();
   }
 
-  /** An answer to what was done here is played from the frame after the one on which it was done. */
+  /**
+   * An answer to what was done here is played from the frame after the one on which it was done. What is done once
+   * more on an earlier frame leads to the same reel, which is played from there all the same.
+   */
   changed() {
     const [before, asked] = [this.frames.length, this.pending > 0];
     const mine = asked && !this.busy;
     if (mine) this.pending = 0;
-    if (this.reel === this.model.get("reel")) return this.draw();
+    const [old, refused] = [this.reel, this.model.get("hint") !== ""];
     this.reel = this.model.get("reel");
+    if (this.reel === old && (!mine || refused)) return this.draw();
     const { n } = this.head;
     const at = asked ? Math.min(n + mine, this.last) : carried(n, before, this.last + 1);
     this.head = { n: this.model.get("acts") ? at : this.last, spent: 0 };
     this.load();
+    if (this.reel.title !== old.title) this.show(this.opening);
     if (mine && this.head.n < this.last) this.play();
   }
 
@@ -170,6 +176,11 @@ class Player {
     this.pause();
     this.touched = identity(control);
     this.ask("act", control.value, { name: control.act, frame: this.head.n, seen: this.model.get("number") });
+  }
+
+  restart() {
+    this.show(this.opening);
+    this.ask("again");
   }
 
   ask(kind, value = "", more = {}) {
@@ -333,6 +344,7 @@ class Player {
   }
 
   show(name) {
+    if (!this.tabs) return;
     for (const [other, { tab, page }] of this.tabs) {
       page.hidden = other !== name;
       set(tab, { "aria-selected": other === name, tabindex: other === name ? 0 : -1 });

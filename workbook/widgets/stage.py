@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import ParameterError, did_you_mean
 from workbook.parameters import quoted
-from workbook.stage import REACTION, Act, Play, Script, play
+from workbook.scenes.script import REACTION, Act, Play, Script, play
 from workbook.views.phone import Phone
 from workbook.views.phone_svg import draw
 from workbook.views.reel import reel
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbook.views.picture import Control
 
 HINT = "This is how it goes when each thing is pressed once. Live, it is played by hand."
+TWICE = "This is how it goes after two quick taps, which the app does not keep apart. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
 CHOICES = (
     "variant", "phone", "card", "guarded", "surface", "fault", "operation", "moment", "seconds", "back_end",
@@ -34,6 +35,8 @@ CHOICES = (
 """What is chosen before anything is done."""
 CARELESS = ("platform A",)
 """The flows whose document says what quick taps do (A-BTN-2)."""
+BACK = "look"
+"""Leads back to the beginning of a flow that starts in the wallet."""
 
 
 class Stage(Live):
@@ -54,8 +57,9 @@ class Stage(Live):
     def snapshot(self) -> Snapshot:
         """The story of a run, the first thing pressed that is offered each time, for a reader without a kernel."""
         told = Phone(play(walked(self._empty)).film)
-        text = f"{spelled(self._empty)}\n{told.text()}\n{HINT}"
-        return Snapshot(text, f"{told.html()}<p>{HINT}</p>")
+        hint = TWICE if careless(self.script) else HINT
+        text = f"{spelled(self._empty)}\n{told.text()}\n{hint}"
+        return Snapshot(text, f"{told.html()}<p>{hint}</p>")
 
     def widget(self) -> Player:
         """The phone and what happens behind it; always the same one."""
@@ -67,8 +71,11 @@ class Stage(Live):
     def begin(self, script: Script) -> None:
         """Set another stage; the panels follow."""
         self.script = script
-        for name, value in (self._values() if self._player else {}).items():
-            setattr(self._player, name, value)
+        if self._player is None:
+            return
+        with self._player.hold_sync():
+            for name, value in self._values().items():
+                setattr(self._player, name, value)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """What changes when this message comes; a refusal changes nothing but says why."""
@@ -88,8 +95,8 @@ class Stage(Live):
                 return self._acted(message)
             case "again", _:
                 return self._empty
-            case "careless", bool(careless) if self.script.flow in CARELESS:
-                return replace(self._empty, guarded=not careless)
+            case "careless", bool(wrong) if self.script.flow in CARELESS:
+                return replace(self._empty, guarded=not wrong)
             case _:
                 raise ParameterError(NOT_OFFERED)
 
@@ -133,8 +140,8 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
     """A flow to play by hand.
 
     Args:
-        flow: one of `workbook.stage.FLOWS`.
-        choices: any of `CHOICES`, as `workbook.stage.Script` has them.
+        flow: one of `workbook.scenes.script.FLOWS`.
+        choices: any of `CHOICES`, as `workbook.scenes.script.Script` has them.
 
     Raises:
         ParameterError: nothing has this name, or something else is chosen.
@@ -162,15 +169,24 @@ def acted(script: Script, at: float, name: str, value: str = "", *, again: bool 
     return replace(script, acts=(*kept, Act(name, round(moment, 9), value)))
 
 
+def careless(script: Script) -> bool:
+    """Whether quick taps all count, in an app that does not disable its button."""
+    return not script.guarded and script.flow in CARELESS
+
+
 def walked(script: Script) -> Script:
-    """The script of a cardholder who presses the first thing that is offered, each kind once."""
+    """The script of a cardholder who presses the first thing that is offered, each kind once and does not go back.
+
+    The button of an app that does not disable it is tapped twice, quickly: one tap would show nothing wrong.
+    """
     while True:
         frame = play(script).film.frames[-1]
-        done = {act.name for act in script.acts}
+        done = {BACK, *(act.name for act in script.acts)}
         fresh = [control for control in offered(frame) if control.act not in done]
         if not fresh:
             return script
-        script = acted(script, frame.at, fresh[0].act, fresh[0].value)
+        for again in (False, True) if careless(script) else (False,):
+            script = acted(script, frame.at, fresh[0].act, fresh[0].value, again=again)
 
 
 def spelled(script: Script) -> str:

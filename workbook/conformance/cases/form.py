@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.judging import all_of, each_request, outcome, requests, works
+from workbook.conformance.judging import all_of, answered, each_request, outcome, requests, works
 from workbook.conformance.script import GET, POST, Ask, Script, both
 from workbook.conformance.verdict import Miss
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
@@ -141,8 +141,9 @@ CASES = (
     _case("get.no-body", "The GET has no body.", "API-5", _of(GET, _no_body)),
     _case("post.no-query", "The POST has no query.", "API-2", _of(POST, _no_query)),
     _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6", _of(POST, _one_field)),
-    _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", _path_kept, _astray(GET)),
-    _case("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", _path_kept,
+    _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(_path_kept, answered),
+          _astray(GET)),
+    _case("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", all_of(_path_kept, answered),
           _astray(POST)),
     _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", _get_first),
     _case("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",

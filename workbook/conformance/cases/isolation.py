@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Case, Group, Need
 from workbook.conformance.cases.fidelity import sdk_output
-from workbook.conformance.judging import all_of, one_works, outcome, takes_for_success, works
+from workbook.conformance.judging import all_of, answered, one_works, outcome, takes_for_success, works
 from workbook.conformance.script import GET, POST, Ask, Now, Order, Rest, Script, Together, both
 from workbook.conformance.verdict import Miss
 
@@ -58,6 +59,15 @@ def _fresh(operation: str) -> Judge:
     return judge
 
 
+def _not_cacheable(seen: Seen) -> Iterator[Miss]:
+    """Nobody between back end and phone is told to keep an answer for a while."""
+    for call in seen.asked(GET):
+        said = {name.lower(): value.lower() for name, value in call.headers}
+        if FRESH_FOR.search(said.get("cache-control", "")) and "no-store" not in said["cache-control"]:
+            todo = "Say cache-control: no-store, or nothing about caching."
+            yield Miss("an answer for one attempt", "an answer that may be kept for a while", todo)
+
+
 def _crowd(operation: str) -> Script:
     asks = tuple(Ask(operation, card=number % 3) for number in range(CROWD))
     return Script((Together(asks),), cards=3, alone=True)
@@ -73,6 +83,8 @@ def _strangers(operation: str, cardholder: int) -> Script:
     return Script((Ask(operation, cardholder=cardholder),), alone=True)
 
 
+FRESH_FOR = re.compile(r"(?<![a-z-])(s-maxage|max-age)\s*=\s*[\"']?0*[1-9]")
+"""How an answer says that it may be used again; only these do so by themselves."""
 OPERATIONS = ((GET, "get"), (POST, "post"))
 WHO = {
     "other-cardholder": ("another cardholder's session", 1, Need.TWO_CARDHOLDERS),
@@ -87,7 +99,9 @@ def _not_entitled() -> Iterator[Case]:
         for who, (words, cardholder, need) in WHO.items():
             says = f"A {operation} with {words} is refused before the API is asked."
             script = _strangers(operation, cardholder)
-            yield Case(f"relay.{name}.{who}", says, "REL-4", Group.ISOLATION, script, _refused, frozenset({need}))
+            needs = frozenset({Need.SESSIONS, need})
+            judge = all_of(_refused, answered)
+            yield Case(f"relay.{name}.{who}", says, "REL-4", Group.ISOLATION, script, judge, needs)
 
 
 def _case(name: str, says: str, rule: str, judge: Judge, script: Script, *needs: Need) -> Case:
@@ -106,6 +120,8 @@ CASES = (
     *_not_entitled(),
     _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), _fresh(GET)),
           Script((Ask(GET), Rest(0.05), Ask(GET)))),
+    _case("get.not-cacheable", "No answer of the GET may be kept on its way to the phone.", "REL-7",
+          all_of(works(GET), _not_cacheable), Script((Ask(GET),)), Need.HTTP),
     _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",
           _fresh(GET), Script((Ask(GET), Now((Order(GET, fault="500"),)), Ask(GET)))),
     _case("attempt.again", "A second attempt has data of its own, both times.", "REL-7",

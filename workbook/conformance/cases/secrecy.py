@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.judging import all_of, works
+from workbook.conformance.judging import all_of, answered, works
 from workbook.conformance.script import GET, POST, Ask, Down, Now, Order, Rest, Script, Up, both
 from workbook.conformance.verdict import Miss
 from workbook.simulation.faults_http import TOLD
@@ -87,18 +87,20 @@ def _log_without_key(seen: Seen) -> Iterator[Miss]:
 
 def _log_without_opaque(seen: Seen) -> Iterator[Miss]:
     todo = "Log lengths, statuses and times; no body of the API or of the app."
-    values = [form for value in seen.opaque() for form in _forms(value)]
+    ids = {call.instrument for call in seen.calls}
+    values = [form for value in seen.opaque() for form in _forms(value, ids)]
     parts = {part for value in values for part in _parts(value[:200], LONGEST_OPAQUE)}
     yield from _in_the_log(parts, seen.log, todo)
 
 
-def _forms(value: str) -> Iterator[str]:
-    """An opaque value as it travels, and what it holds where that is text."""
+def _forms(value: str, ids: Iterable[str]) -> Iterator[str]:
+    """An opaque value as it travels, and what it holds where that is text; an id in it may well be logged."""
     yield value
     try:
-        yield base64.b64decode(value, validate=True).decode()
+        text = base64.b64decode(value, validate=True).decode()
     except ValueError:
         return
+    yield from (piece for piece in re.split("|".join(map(re.escape, ids)), text) if len(piece) >= LONGEST_OPAQUE)
 
 
 def _not_elsewhere(operation: str) -> Judge:
@@ -120,6 +122,7 @@ def _not_elsewhere(operation: str) -> Judge:
 
 BREACHES = ("401", "422", "500", "502", "redirect", "close", "sdkInput missing")
 """Answers that a careless back end passes on as they are, or as an exception's words."""
+WORKS = all_of(works(GET), works(POST))
 ATTEMPT = Script((*both(), Rest(0.2)))
 REFUSED = Script((*(step for one in BREACHES for operation in (GET, POST)
                     for step in (Now((Order(operation, fault=one),)), Ask(operation))), Rest(0.2)))  # fmt: skip
@@ -142,20 +145,25 @@ def _case(name: str, says: str, rule: str, judge: Judge, script: Script, *needs:
 
 CASES = (
     _case("success.no-key", "An answer holds no part of the key.", "REL-2",
-          all_of(works(GET), works(POST), _no_key), ATTEMPT),
-    _case("failure.no-key", "A failure holds no part of the key.", "REL-2", _no_key, REFUSED),
-    _case("success.no-host", "An answer does not tell the API's address.", "REL-9", _no_host, ATTEMPT),
-    _case("failure.no-host", "A failure does not tell the API's address.", "REL-9", _no_host, REFUSED),
-    _case("away.no-host", "While the API is away no answer tells its address.", "REL-9", _no_host, AWAY),
-    _case("failure.no-words", "A failure does not repeat the API's words.", "REL-9", _no_words, REFUSED),
+          all_of(WORKS, _no_key), ATTEMPT),
+    _case("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, _no_key), REFUSED),
+    _case("success.no-host", "An answer does not tell the API's address.", "REL-9", all_of(WORKS, _no_host), ATTEMPT),
+    _case("failure.no-host", "A failure does not tell the API's address.", "REL-9",
+          all_of(answered, _no_host), REFUSED),
+    _case("away.no-host", "While the API is away no answer tells its address.", "REL-9",
+          all_of(answered, _no_host), AWAY),
+    _case("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
+          all_of(answered, _no_words), REFUSED),
     _case("get.redirect-not-followed", "A redirect of the GET is not followed.", "REL-2", _not_elsewhere(GET),
           _redirected(GET)),
     _case("post.redirect-not-followed", "A redirect of the POST is not followed.", "REL-2", _not_elsewhere(POST),
           _redirected(POST)),
-    _case("log.no-key", "The log holds no part of the key.", "REL-2", _log_without_key, ATTEMPT, Need.LOGS),
+    _case("log.no-key", "The log holds no part of the key.", "REL-2",
+          all_of(WORKS, _log_without_key), ATTEMPT, Need.LOGS),
     _case("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
-          _log_without_key, REFUSED, Need.LOGS),
-    _case("log.no-opaque-data", "The log holds no opaque data.", "REL-3", _log_without_opaque, ATTEMPT, Need.LOGS),
+          all_of(answered, _log_without_key), REFUSED, Need.LOGS),
+    _case("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
+          all_of(WORKS, _log_without_opaque), ATTEMPT, Need.LOGS),
     _case("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
-          _log_without_opaque, REFUSED, Need.LOGS),
+          all_of(answered, _log_without_opaque), REFUSED, Need.LOGS),
 )  # fmt: skip

@@ -1,0 +1,289 @@
+"""What each case makes of both sides of a call, without any socket: what is in order, and what is not."""
+
+from base64 import b64encode
+
+import pytest
+import seen_values as made
+from seen_values import FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
+
+from workbook.conformance.case import Case, Group, Need
+from workbook.conformance.cases import CASES, by_name
+from workbook.conformance.run import gravest
+from workbook.conformance.script import GET, POST, Ask, Down, Now, Script, Together
+from workbook.conformance.seen import Broke
+from workbook.conformance.verdict import Verdict
+from workbook.errors import DefinitionError
+from workbook.rules import rule
+from workbook.simulation.faults import FAULTS
+
+PASS, WARN, FAIL, NOTE = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE
+STRAY = {"operation": ""}
+
+
+def verdict(name, value):
+    case = CASES[f"relay.{name}"]
+    return gravest(case, tuple(case.judge(value)))
+
+
+def get_with(*headers):
+    return attempt(get=request(headers=headers))
+
+
+def post_body(content):
+    return attempt(post=request(POST, SECOND, at=1.05, content=content))
+
+
+def failed(operation, **more):
+    """A fault, told as a failure, and then a success."""
+    sent = OUTPUT if operation == POST else None
+    answers = [call(operation, None, status=502, sent=sent, **more), call(operation, SECOND, number=2, sent=sent)]
+    return seen(answers, [request(operation, None), request(operation, SECOND)])
+
+
+TYPE = ("content-type", "application/json")
+LONG_ID = "PI00000000000000000000000001"
+INSIDE = f'{{"paymentInstrumentId": "{LONG_ID}", "cardholderName": "A. Cardholder"}}'
+
+
+def sealed(log):
+    """An attempt whose sdkInput holds text that names the card."""
+    value = b64encode(INSIDE.encode()).decode()
+    parts = {"first": call(value=value, card=LONG_ID), "get": request(value=value, card=LONG_ID)}
+    return attempt(**parts, log=log)
+
+
+FORM = [
+    ("get.path", attempt(), PASS),
+    ("get.path", attempt(get=None), FAIL),
+    ("get.path", attempt(get=request(target="/v2/paymentInstruments/PI1", **STRAY)), FAIL),
+    ("get.path", seen(attempt().calls, [*attempt().arrived, request(target="/health", **STRAY)]), PASS),
+    ("post.path", attempt(post=None), FAIL),
+    ("get.key-once", attempt(), PASS),
+    ("get.key-once", get_with(TYPE), FAIL),
+    ("get.key-once", get_with(("X-Api-Key", KEY), TYPE), PASS),
+    ("get.key-once", get_with(("x-api-key", KEY), ("X-API-KEY", KEY), TYPE), FAIL),
+    ("get.key-once", get_with(("x-api-key", f'"{KEY}"'), TYPE), FAIL),
+    ("post.key-once", attempt(post=None), FAIL),
+    ("get.content-type", get_with(("x-api-key", KEY)), FAIL),
+    ("get.content-type", get_with(("Content-Type", "application/json; charset=utf-8")), PASS),
+    ("get.content-type", get_with(TYPE, TYPE), FAIL),
+    ("post.content-type", attempt(post=request(POST, SECOND, headers=(("content-type", "text/plain"),))), FAIL),
+    ("get.no-query", attempt(get=request(target="/bcl/v2/paymentInstruments/PI1/x?a=1")), FAIL),
+    ("get.no-body", attempt(get=request(content=b"{}")), FAIL),
+    ("post.no-query", attempt(post=request(POST, SECOND, target="/x?platform=a")), FAIL),
+    ("post.one-field", attempt(), PASS),
+    ("post.one-field", post_body(b'{"sdkOutput": "x", "id": "PI1"}'), FAIL),
+    ("post.one-field", post_body(b"[]"), FAIL),
+    ("post.one-field", post_body(b""), FAIL),
+    ("attempt.get-before-post", attempt(), PASS),
+    ("attempt.get-before-post", attempt(get=None), FAIL),
+    ("attempt.get-before-post", attempt(get=request(at=1.01)), FAIL),
+    ("attempt.one-of-each", attempt(), PASS),
+    ("attempt.one-of-each", seen(attempt().calls, [request(), *attempt().arrived]), WARN),
+    ("attempt.one-of-each", seen(attempt().calls, [*attempt().arrived, attempt().arrived[1]]), FAIL),
+    ("list.one-get-each", seen([call(), call(GET, SECOND, card=OTHER)],
+                               [request(), request(value=SECOND, card=OTHER)]), PASS),
+    ("list.one-get-each", seen([call(), call(card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), FAIL),
+    ("list.one-get-each", seen([call(), call(card=OTHER)], [request()]), FAIL),
+    ("get.id-cannot-change-path", seen([call(GET, None, status=404, card="PI1/../PI1?a")], []), PASS),
+    ("get.id-cannot-change-path", seen([call(GET, None, status=502, card="PI1/../PI1?a")],
+                                       [request(card="PI1/../PI1?a", target="/bcl/PI1%2F..%2FPI1%3Fa/n")]), PASS),
+    ("get.id-cannot-change-path", seen([call(GET, None, status=502, card="PI1/../PI1?a")], [request()]), FAIL),
+    ("get.id-cannot-change-path", seen([call(card="PI1/../PI1?a")], []), FAIL),
+]  # fmt: skip
+HTTP = [
+    ("post.chunked-body", attempt(), PASS),
+    ("post.chunked-body", attempt(second=call(POST, None, status=400, sent=OUTPUT), post=None), WARN),
+    ("attempt.header-case", attempt(first=call(GET, None, status=401)), WARN),
+    ("attempt.closed-connections", attempt(second=dropped(operation=POST)), WARN),
+    ("post.kept-connection", seen([call(POST, None, status=401, sent=OUTPUT), call()], [request()]), PASS),
+    ("post.kept-connection", seen([call(POST, None, status=401, sent=OUTPUT), dropped()], []), FAIL),
+    ("list.kept-connection", seen([call(), call(card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), FAIL),
+]
+FIDELITY = [
+    ("get.sdk-input-byte-exact", attempt(), PASS),
+    ("get.sdk-input-byte-exact", attempt(first=call(value=FIRST.upper())), FAIL),
+    ("get.sdk-input-byte-exact", attempt(first=dropped()), FAIL),
+    ("get.sdk-input-byte-exact", attempt(get=None), FAIL),
+    ("post.sdk-output-byte-exact", attempt(), PASS),
+    ("post.sdk-output-byte-exact", attempt(post=request(POST, SECOND, sent=f"{OUTPUT} ")), FAIL),
+    ("post.sdk-output-byte-exact", attempt(post=None), FAIL),
+    ("post.sdk-input-byte-exact", attempt(second=call(POST, FIRST, sent=OUTPUT)), FAIL),
+    ("post.second-sdk-input", attempt(), PASS),
+    ("post.second-sdk-input", attempt(second=call(POST, FIRST, sent=OUTPUT)), FAIL),
+    ("post.second-sdk-input", attempt(second=call(POST, None, status=502, sent=OUTPUT)), FAIL),
+    ("get.text-1-mib", attempt(second=None, post=None), PASS),
+    ("get.text-1-mib", attempt(first=call(value=FIRST[:-1]), second=None, post=None), FAIL),
+    ("get.text-1-mib", seen([call(GET, None, status=413)], []), NOTE),
+    ("get.text-1-mib", seen([dropped()], [request()]), FAIL),
+    ("get.text-symbols", seen([call(GET, None, status=413)], [request()]), FAIL),
+    ("get.unknown-fields", seen([call(GET, None, status=502)], [request()]), FAIL),
+    ("post.empty-sdk-output", seen([call(), call(POST, None, status=400, sent="")], [request()]), PASS),
+    ("post.empty-sdk-output", seen([call(), call(POST, FIRST, sent="")], [request()]), FAIL),
+]
+SECRECY = [
+    ("success.no-key", attempt(), PASS),
+    ("success.no-key", attempt(first=call(headers=(("x-debug", KEY[4:14]),))), FAIL),
+    ("success.no-key", attempt(first=call(GET, None, status=502)), FAIL),
+    ("failure.no-key", seen([call(GET, None, status=502, body=f"sent {KEY}".encode())], []), FAIL),
+    ("failure.no-key", seen([call(GET, None, status=502, body=b"sent KEY-made")], []), FAIL),
+    ("failure.no-key", seen([call(GET, None, status=502, body=b"sent KEY-mad")], []), PASS),
+    ("failure.no-host", seen([call(GET, None, status=502)], []), PASS),
+    ("failure.no-host", seen([call(GET, None, status=502, body=b"cannot reach http://127.0.0.1:34567/bcl")], []), WARN),
+    ("failure.no-host", seen([call(GET, None, status=502, body=b"host='127.0.0.1', port=34567")], []), WARN),
+    ("failure.no-host", seen([call(GET, None, status=502, body=b"request 134567 failed")], []), PASS),
+    ("failure.no-words", seen([call(GET, None, status=502, body=b'{"errorCode": "CARD"}')], []), PASS),
+    ("failure.no-words", seen([call(GET, None, status=502, body=b'{"errorCode": "00_401"}')], []), WARN),
+    ("failure.no-words", seen([call(GET, None, status=500, body=b"Traceback (most recent call last):")], []), WARN),
+    ("failure.no-words", seen([call(GET, None, status=500, body=b"Error\n    at run (/a/b.js:3:14)")], []), WARN),
+    ("get.redirect-not-followed", seen([call(GET, None, status=502)], [request(value=None)]), PASS),
+    ("get.redirect-not-followed", seen([call()], [request(), request(elsewhere=True)]), FAIL),
+    ("get.redirect-not-followed", seen([call()], [request(), request(elsewhere=True, headers=())]), FAIL),
+    ("get.redirect-not-followed", seen([call(GET, None, status=502)], []), FAIL),
+    ("log.no-key", attempt(log="GET, answered with 200"), PASS),
+    ("log.no-key", attempt(log=f"headers {{'x-api-key': '{KEY}'}}"), FAIL),
+    ("log.no-opaque-data", attempt(log="GET, answered with 200"), PASS),
+    ("log.no-opaque-data", attempt(log=f"answer: {FIRST[:24]}..."), FAIL),
+    ("log.no-opaque-data", sealed(f"answer: {INSIDE[:40]}..."), FAIL),
+    ("log.no-opaque-data", sealed(f"GET for {LONG_ID}, answered with 200"), PASS),
+]
+ISOLATION = [
+    ("get.crowd", seen([call(), call(GET, SECOND, card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), PASS),
+    ("get.crowd", seen([call(), call(card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), FAIL),
+    ("get.crowd", seen([call(), call(GET, None, status=429)], [request()]), PASS),
+    ("get.crowd", seen([call(GET, None, status=429)], []), FAIL),
+    ("post.crowd", seen([call(POST, None, sent=OUTPUT, status=502), call(POST, SECOND, sent="x", card=OTHER)],
+                        [request(POST, SECOND, card=OTHER, sent=OUTPUT)]), FAIL),
+    ("get.other-cardholder", seen([call(GET, None, status=403)], []), PASS),
+    ("get.other-cardholder", seen([call(GET, None, status=200)], []), PASS),
+    ("get.other-cardholder", seen([call()], []), FAIL),
+    ("get.other-cardholder", seen([call(GET, None, status=403)], [request()]), FAIL),
+    ("get.fresh", seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]), PASS),
+    ("get.fresh", seen([call(), call()], [request()]), WARN),
+    *(("get.not-cacheable", attempt(first=call(headers=(("Cache-Control", told),))), wanted)
+      for told, wanted in (("no-store", PASS), ("private, max-age=0", PASS), ("max-age=60", WARN),
+                           ("public, s-maxage=5, max-age=0", WARN), ("no-store, max-age=60", PASS))),
+    ("get.fresh-after-failure", seen([call(), call(GET, None, status=502)], [request()]), PASS),
+    ("get.fresh-after-failure", seen([call(), call()], [request()]), WARN),
+    ("get.fresh-after-failure", seen([dropped(), dropped()], []), WARN),
+]  # fmt: skip
+FAULTED = [
+    *((f"{operation.lower()}.fault-500", failed(operation), PASS) for operation in (GET, POST)),
+    ("get.fault-500", failed(GET, body=b"no JSON"), PASS),
+    ("get.fault-500", seen([call(GET, None), call(GET, SECOND)], [request(), request()]), PASS),
+    ("get.fault-500", seen([call(GET, None, body=b"{}"), call(GET, SECOND)], [request(), request()]), FAIL),
+    ("get.fault-500", seen([call(GET, None, body=b'{"title": "x"}'), call(GET, SECOND)], []), FAIL),
+    ("get.fault-500", seen([call(value=""), call(GET, SECOND)], [request(), request()]), FAIL),
+    ("get.fault-500", seen([dropped(), call(GET, SECOND)], [request(), request()]), WARN),
+    ("get.fault-500", seen([dropped(Broke.LATE), call(GET, SECOND)], [request(), request()]), WARN),
+    ("get.fault-500", seen([call(GET, None, status=502, took=2.5), call(GET, SECOND)], [request()]), WARN),
+    ("get.fault-500", seen([call(GET, None, status=502), call(GET, None, status=502)], [request()]), FAIL),
+    ("post.fault-500", seen(failed(POST).calls, [request(POST, None)] * 3), FAIL),
+    ("get.odd-huge-body", failed(GET), PASS),
+    ("get.odd-huge-body", seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]), PASS),
+    ("get.odd-huge-body", seen([call(value=FIRST[:9]), call(GET, SECOND)], [request(), request(value=SECOND)]), FAIL),
+    ("get.opaque-sdkinput-damaged", seen([call()], [request()]), PASS),
+    ("get.opaque-sdkinput-damaged", seen([call(GET, None, status=502)], [request()]), FAIL),
+    ("post.failure-is-exception", seen([call(POST, None, status=502, sent=OUTPUT)], []), PASS),
+    ("post.failure-is-exception", seen([call(POST, "ERROR", sent=OUTPUT)], []), FAIL),
+    ("post.failure-is-nil", seen([call(POST, None, status=502, sent=OUTPUT)], []), PASS),
+    ("post.failure-is-nil", seen([call(POST, "", status=502, sent=OUTPUT)], []), FAIL),
+    ("post.failure-is-nil", seen([call(POST, "", status=502, sent=OUTPUT, body=b"")], []), PASS),
+]
+TIMES = [
+    ("get.limit-headers", seen([call(GET, None, status=504, took=1.9)], [request()]), PASS),
+    ("get.limit-headers", seen([dropped(Broke.LATE, took=2.5)], [request()]), WARN),
+    ("get.limit-headers", seen([call(GET, None, status=504, took=2.1)], [request()]), WARN),
+    ("list.in-time", seen([call(took=0.4), call(took=0.4)], [request(), request()]), PASS),
+    ("list.in-time", seen([call(took=0.4), call(took=2.1)], [request(), request()]), FAIL),
+    ("list.side-by-side", seen([call(took=0.5)] * 6, [request()] * 6), PASS),
+    ("list.side-by-side", seen([call(took=0.5)] * 5 + [call(took=1.9)], [request()] * 6), WARN),
+    ("status.no-api-call", seen([made.STATUS_CALL], []), PASS),
+    ("status.no-api-call", seen([made.STATUS_CALL], [request()]), FAIL),
+    ("status.no-api-call", seen([call("status()", None, status=404)], []), FAIL),
+]
+TAPS = [call(), call(POST, SECOND, sent="a"), call(POST, "third", sent="b")]
+AT_THE_API = [request(), request(POST, SECOND, sent="a"), request(POST, "third", sent="b")]
+TOGETHER = [
+    ("post.double-tap", seen(TAPS, AT_THE_API), PASS),
+    ("post.double-tap", seen([*TAPS[:2], call(POST, None, status=409, sent="b")], AT_THE_API[:2]), PASS),
+    ("post.double-tap", seen([*TAPS[:2], call(POST, SECOND, sent="b")], AT_THE_API[:2]), FAIL),
+    ("post.reordered", seen(TAPS, AT_THE_API), PASS),
+    ("post.reordered", seen([TAPS[0], call(POST, "third", sent="a"), TAPS[2]], AT_THE_API), FAIL),
+    ("post.given-up", seen([call(), dropped(Broke.CANCELLED, POST, sent="a")], AT_THE_API[:2]), PASS),
+    ("post.given-up", seen([call(), dropped(Broke.CANCELLED, POST, sent="a")], AT_THE_API), FAIL),
+    ("attempt.after-given-up", seen(TAPS, AT_THE_API), PASS),
+    ("attempt.after-given-up", seen([*TAPS[:2], call(POST, None, status=409, sent="b")], AT_THE_API), FAIL),
+    ("get.api-away", seen([call(), call(GET, None, status=502), call()], [request()] * 2), PASS),
+    ("get.api-away", seen([call(), call(), call()], [request()] * 2), FAIL),
+    ("get.api-away", seen([call(), dropped(), call()], [request()] * 2), WARN),
+    ("get.api-away", seen([call(), call(GET, None, status=502), dropped()], [request()]), FAIL),
+]
+
+
+@pytest.mark.rule("REL-1", "REL-2", "REL-3", "REL-4", "REL-5", "REL-6", "REL-7", "REL-8", "REL-9")
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [*FORM, *HTTP, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TIMES, *TOGETHER],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_case_comes_to_this(name, value, wanted):
+    assert verdict(name, value) is wanted
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "relay.post.given-up"])
+def test_no_case_passes_where_every_call_was_dropped(name):
+    case = CASES[name]
+    asks = [ask for step in case.script.steps for ask in getattr(step, "steps", [step]) if isinstance(ask, Ask)]
+    calls = [dropped(operation=ask.operation, number=at, sent=OUTPUT) for at, ask in enumerate(asks, 1)]
+    assert verdict(name.removeprefix("relay."), seen(calls, [])) is not PASS
+
+
+def test_there_are_cases_enough_and_each_rests_on_a_rule_that_can_be_broken():
+    assert len(CASES) >= 60
+    assert {rule(case.rule).level for case in CASES.values()} <= {"must", "should", "practice"}
+
+
+def test_every_group_and_every_need_has_a_case():
+    assert {case.group for case in CASES.values()} == set(Group)
+    assert set().union(*(case.needs for case in CASES.values())) == set(Need)
+
+
+def test_every_fault_of_the_service_is_played_on_both_operations():
+    orders = [order for case in CASES.values() for order in _orders(case.script)]
+    assert {(fault, operation) for fault in FAULTS for operation in (GET, POST)} - {("200", GET), ("200", POST)} <= {
+        (order.fault, order.operation) for order in orders
+    }
+
+
+def _orders(script):
+    yield from script.orders
+    for step in script.steps:
+        yield from step.orders if isinstance(step, Now) else ()
+
+
+def test_what_disturbs_others_runs_alone():
+    for case in CASES.values():
+        if any(isinstance(step, Down) for step in case.script.steps):
+            assert case.script.alone, case.name
+
+
+def test_a_script_needs_as_many_cards_as_it_names():
+    for case in CASES.values():
+        asks = [ask for step in case.script.steps for ask in (step.steps if isinstance(step, Together) else (step,))]
+        used = {ask.card for ask in asks if isinstance(ask, Ask) and not ask.own}
+        used |= {order.card for order in _orders(case.script)}
+        assert max(used | {0}) < case.script.cards, case.name
+
+
+def test_a_name_stands_for_one_case():
+    case = CASES["relay.get.path"]
+    with pytest.raises(DefinitionError, match="Two cases"):
+        by_name([case, Case(case.name, "Another.", case.rule, case.group, Script((Ask(GET),)), case.judge)])
+
+
+def test_no_sentence_of_a_miss_holds_a_value():
+    values = (KEY, FIRST, SECOND, OUTPUT)
+    for name, value, _wanted in (*FORM, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TOGETHER):
+        for miss in CASES[f"relay.{name}"].judge(value):
+            assert not any(one in f"{miss.expected}{miss.observed}{miss.todo}" for one in values), name

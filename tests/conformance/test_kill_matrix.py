@@ -1,0 +1,90 @@
+"""The proof that the cases work: every relay that is broken on purpose is caught by the cases made for that.
+
+`WORKBOOK_GOLDEN=<folder> pytest tests/conformance/test_kill_matrix.py` tries every case on every relay and writes the
+matrix into that folder. Without it the faults are tried on the relays that are about time or faults, and on the others
+where they are made for them.
+"""
+
+import os
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+import relays  # first: it knows where the others are
+
+import broken_faults  # isort: skip
+import broken_time  # isort: skip
+
+from workbook.conformance.case import Group
+from workbook.conformance.cases import CASES
+from workbook.conformance.matrix import Matrix, Relay
+from workbook.conformance.verdict import Verdict
+
+WORKERS = 4
+"""Processes; much of a run is waiting."""
+FAULTY = {kind.__name__ for part in (broken_faults, broken_time) for kind in part.BROKEN}
+
+
+def told(name):
+    """What is wrong with a relay, and which cases are made for it."""
+    kind = relays.kinds().get(name)
+    if kind is None:
+        return relays.WRONG.get(name, ("", ()))
+    return (kind.__doc__, kind.catches) if hasattr(kind, "catches") else ("", ())
+
+
+def tried(name):
+    """The cases that this relay is tried with."""
+    made = told(name)[1]
+    whole = not made or name in FAULTY or "WORKBOOK_GOLDEN" in os.environ
+    return tuple(one for one, case in CASES.items() if whole or one in made or case.group is not Group.FAULTS)
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    names = [name for name in (*relays.kinds(), *relays.OTHERS) if "node" not in name or shutil.which("node")]
+    right = [name for name in names if not told(name)[1]]
+    wrong = [name for name in names if name not in right]
+    with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
+        found = list(pool.map(relays.verdicts, right, map(tried, right)))  # by themselves: they have to be in time
+        found += pool.map(relays.verdicts, wrong, map(tried, wrong))
+    made = Matrix(tuple(CASES), tuple(Relay(name, *told(name), found[at]) for at, name in enumerate((*right, *wrong))))
+    if folder := os.environ.get("WORKBOOK_GOLDEN"):
+        Path(folder, "kill-matrix.md").write_text(made.markdown())
+        Path(folder, "kill-matrix.html").write_text(made.html())
+    return made
+
+
+def test_nothing_speaks_against_the_cases(matrix):
+    assert matrix.gaps() == []
+
+
+def test_a_relay_that_is_in_order_passes_whatever_it_is_written_in(matrix):
+    right = {relay.name: set(relay.verdicts.values()) for relay in matrix.relays if not relay.made}
+    assert {relays.REFERENCE, "asgi"} <= set(right)
+    assert set().union(*right.values()) == {Verdict.PASS}
+
+
+def test_no_run_of_a_broken_relay_breaks_the_workbook(matrix):
+    kinds = {verdict for relay in matrix.relays for verdict in relay.verdicts.values()}
+    assert Verdict.HARNESS_ERROR not in kinds
+    assert Verdict.NOT_TESTABLE not in kinds
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js here")
+def test_the_language_does_not_matter(matrix):
+    by_name = {relay.name: relay for relay in matrix.relays}
+    assert by_name["node"].caught == frozenset()
+    assert by_name["broken node"].caught >= set(relays.WRONG["broken node"][1])
+
+
+def test_every_broken_relay_says_what_is_wrong_with_it():
+    assert [name for name, kind in relays.kinds().items() if name != relays.REFERENCE and not kind.__doc__] == []
+
+
+def test_the_matrix_can_be_read(matrix):
+    assert "Every one is caught by the cases made for it." in matrix.summary
+    assert matrix.markdown().count("\n| `relay.") == len(CASES)
+    assert matrix.html().count('<th scope="row">') == len(CASES)
