@@ -454,3 +454,10 @@ def test_drift_needs_no_server_and_no_client_library(tmp_path):
     command = [sys.executable, "-c", program, str(tmp_path / "r")]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_what_another_simulator_adds_to_its_answers_is_no_drift(found):
+    basis = replace(fine(), headers=(*fine().headers, ("x-workbook-basis", "API-1")))
+    own = replace(fine(), headers=(*fine().headers, ("x-trace", "7")))
+    assert found(*GOOD, get(basis)).findings == ()
+    assert "x-trace" in only(found(*GOOD, get(own))).real

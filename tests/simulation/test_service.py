@@ -416,3 +416,13 @@ def test_the_key_stands_in_no_repr_and_no_answer():
         headers = tuple((name, canary if name.lower() == "x-api-key" else value) for name, value in request.headers)
         seen.append(repr(service.respond(Request(request.method, request.target, headers, request.body))))
     assert not any(canary in one for one in seen)
+
+
+@pytest.mark.rule("API-4")
+def test_a_get_without_content_type_is_answered_and_the_answer_says_that_it_lacks_one():
+    plain = Request("GET", f"{BEFORE_ID}{ID}{AFTER_ID}", (("x-api-key", SIMULATED_KEY),))
+    answer = Service().respond(plain)
+    assert answer.status == 200
+    assert answer.basis.endswith("API-4; a GET without content-type: seen")
+    whole = replace(plain, headers=(*plain.headers, ("content-type", "application/json")))
+    assert "content-type" not in Service().respond(whole).basis

@@ -55,8 +55,15 @@ def _media_type(one: Recorded, response: Response) -> Iterator[Difference]:
         yield Difference(Kind.ASSUMED, f"{one.status} as {real or 'no media type'}", ours, "assumed")
 
 
+TEST_MODE = "x-workbook-"
+"""Headers that only another simulator adds."""
+
+
 def _headers(one: Recorded, response: Response) -> Iterator[Difference]:
-    real, ours = ({name.lower() for name, _value in headers} for headers in (_real(one), response.headers))
+    real, ours = (
+        {name.lower() for name, _value in headers if not name.lower().startswith(TEST_MODE)}
+        for headers in (_real(one), response.headers)
+    )
     for name in sorted(real - ours - OF_THE_WAY - {"content-type"}):
         yield Difference(Kind.ASSUMED, f"{one.status} with the header {name}", "without it", "assumed")
     for name in sorted(ours - real - OF_THE_WAY - {"content-type"}):

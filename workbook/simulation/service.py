@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     """An answer, and the change of memory that goes with it."""
 
 
+TOLERATED = "API-4; a GET without content-type: seen"
+"""What is said of a GET that leaves out a header which the document has: an official client does, so it is answered."""
+
+
 class Memory:
     """What the service remembers of one instrument: how much it issued, and which sdkOutput came already."""
 
@@ -124,6 +128,8 @@ class Service:
             return self._exchange(instrument, self._sdk_output(request, operation.body), basis)
         if request.body:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
+        if not request.header("content-type"):
+            basis = f"{basis}; {TOLERATED}"
         return self._activation_data(instrument, basis)
 
     def _admit(self, key: str) -> None:
