@@ -16,6 +16,7 @@ from workbook.proxy.exact_line import EXACT
 from workbook.proxy.failure import Failure
 from workbook.proxy.headers import CHUNKED, for_the_back_end
 from workbook.proxy.upstream import Reply
+from workbook.simulation.asgi import read
 from workbook.simulation.http import Request, Response
 from workbook.simulation.own_host import OwnHost
 
@@ -60,7 +61,7 @@ def application(upstream: Upstream, keep: Keep) -> Callable[[Message, Receive, S
         if scope["type"] != "http":
             return
         exact: Exact = scope["extensions"][EXACT]
-        body = await _read(receive)
+        body = await read(receive, LARGEST_REQUEST)
         if body is None:
             return
         arrived = monotonic()
@@ -100,19 +101,6 @@ def _leaves(target: str) -> bool:
 def _request(method: str, exact: Exact, body: bytes) -> Request:
     headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in exact.headers)
     return Request(method, exact.target.decode("latin-1"), headers, body)
-
-
-async def _read(receive: Receive) -> bytes | None:
-    """The whole body, chunked or not, cut where it is seen to be too large; None when the peer left."""
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        if len(body) <= LARGEST_REQUEST:
-            body += message.get("body", b"")
-        if not message.get("more_body"):
-            return bytes(body[: LARGEST_REQUEST + 1])
 
 
 async def _send(send: Send, exact: Exact, reply: Reply, method: str, *, chunks: bool) -> None:

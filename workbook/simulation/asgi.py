@@ -56,7 +56,7 @@ def application(
         if scope["type"] != "http":
             return
         began = perf_counter()
-        body = await _read(receive)
+        body = await read(receive, MAX_BODY)
         if body is None:
             return
         request = _request(scope, body)
@@ -102,17 +102,17 @@ def _path(target: str, keys: Iterable[str]) -> str:
     return "/".join(segments).encode("unicode_escape").decode("ascii")[:LONGEST_PATH]
 
 
-async def _read(receive: Receive) -> bytes | None:
-    """The whole body, chunked or not, cut where it is seen to be too large; None when the peer left."""
+async def read(receive: Receive, most: int) -> bytes | None:
+    """The whole body, chunked or not, cut where it is seen to have more than `most` bytes; None when the peer left."""
     body = bytearray()
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
             return None
-        if len(body) <= MAX_BODY:
+        if len(body) <= most:
             body += message.get("body", b"")
         if not message.get("more_body"):
-            return bytes(body[: MAX_BODY + 1])
+            return bytes(body[: most + 1])
 
 
 def _request(scope: Message, body: bytes) -> Request:
