@@ -111,6 +111,14 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         export([path], tmp_path / "out")
 
 
+def test_two_notebooks_of_one_name_are_refused_and_nothing_is_written(tmp_path):
+    (tmp_path / "other").mkdir()
+    twice = [written(folder, code({"text/plain": "7"})) for folder in (tmp_path, tmp_path / "other")]
+    with pytest.raises(ConfigurationError, match="Two notebooks are called 'a'"):
+        export(twice, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_command_takes_names_and_files(tmp_path, capsys):
     own = written(tmp_path, words("# Mine"), code({"text/plain": "7"}), name="mine")
     assert cli.main(["export", "02", str(own), "--out", str(tmp_path / "out")]) == 0

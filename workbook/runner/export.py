@@ -8,6 +8,7 @@ the page itself forbids it to load or run anything, whatever stands in an output
 from __future__ import annotations
 
 import os
+from collections import Counter
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -31,9 +32,12 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
     """Write each notebook as a page of its own into `out`, under its own name.
 
     Raises:
-        ConfigurationError: a notebook cannot be read or was never run, the API key stands in one, or `out` is not
-            writable; pages that were written before stay.
+        ConfigurationError: two have the same name, a notebook cannot be read or was never run, the API key stands in
+            one, or `out` is not writable; pages that were written before stay.
     """
+    twice = [name for name, count in Counter(path.stem for path in notebooks).items() if count > 1]
+    if twice:
+        raise ConfigurationError(f"Two notebooks are called {twice[0]!r:.60}: one page would hide the other. Export one.")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
