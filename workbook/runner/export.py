@@ -37,7 +37,9 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
     """
     twice = [name for name, count in Counter(path.stem for path in notebooks).items() if count > 1]
     if twice:
-        raise ConfigurationError(f"Two notebooks are called {twice[0]!r:.60}: one page would hide the other. Export one.")
+        raise ConfigurationError(
+            f"Two notebooks are called {twice[0]!r:.60}: one page would hide the other. Export one."
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
