@@ -4,12 +4,17 @@
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 CI = bool(os.environ.get("CI"))
-KEPT = {"WORKBOOK_GOLDEN"}  # a tester's own switch, not a setting of the package
+KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL"}  # a tester's own switches, no settings of the package
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A script's background job ignores Ctrl-C, and every program that a test starts and interrupts would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default", deadline=None, derandomize=CI, database=None, suppress_health_check=[HealthCheck.too_slow]

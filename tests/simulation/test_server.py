@@ -468,3 +468,15 @@ def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
         got = requests.get(told["base_url"] + PATH, headers={"x-api-key": told["api_key"]}, timeout=10)
         assert got.status_code == 200
     process.stderr = None
+
+
+def test_a_server_leaves_the_logging_of_its_process_alone():
+    program = """
+import logging
+from workbook.simulation.server import running
+with running(), running():
+    names = "", "uvicorn", "uvicorn.error", "uvicorn.access"
+    print([name for name in names if logging.getLogger(name).handlers])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import TYPE_CHECKING
 
 from workbook.conformance.report import FAILING, UNDECIDED, CaseRecord
 from workbook.conformance.report_markdown import code, escaped
-from workbook.conformance.report_summary import GRAVEST_FIRST
+from workbook.conformance.report_summary import GRAVEST_FIRST, timeless
 from workbook.conformance.verdict import Verdict
 from workbook.views.plain import clean, wrap
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from workbook.conformance.report import Record
 
 WIDEST = 110
-_TIME = re.compile(r", after \d+(\.\d+)? s")
 
 
 @unique
@@ -193,7 +191,7 @@ def _reasons(case: CaseRecord) -> tuple[str, ...]:
     """Why a case failed, each reason once, without the times, which are never the same."""
     told = [case.why] if case.why else []
     told += [f"{one.rule}: expected {one.expected}, observed {one.observed}" for one in case.misses]
-    return tuple(dict.fromkeys(_TIME.sub("", one) for one in told))
+    return tuple(dict.fromkeys(timeless(one) for one in told))
 
 
 def _lines(one: Changed) -> Iterator[str]:

@@ -7,7 +7,6 @@ end can have and be told that all is well.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 from workbook.conformance.verdict import Verdict
@@ -90,17 +89,6 @@ class Matrix:
             *_table(("Case", "Made for", "Catches"), by_case), "",
         ])  # fmt: skip
 
-    def html(self) -> str:
-        """The whole matrix as one table: a row for each case, a column for each relay."""
-        head = "".join(f'<th scope="col" title="{escape(one.wrong)}">{escape(one.name)}</th>' for one in self.relays)
-        legend = "; ".join(f"{mark}: {words}" for mark, words in MARKS.items())
-        return "\n".join([
-            f'<table class="matrix"><caption>{escape(self.summary)} {escape(legend)}.</caption>',
-            f'<thead><tr><th scope="col">Case</th>{head}</tr></thead><tbody>',
-            *(self._row(case) for case in self.cases),
-            "</tbody></table>",
-        ])  # fmt: skip
-
     @property
     def summary(self) -> str:
         """What it comes to, in a sentence or two."""
@@ -113,10 +101,6 @@ class Matrix:
 
     def _right(self) -> Sequence[Relay]:
         return [relay for relay in self.relays if not relay.made]
-
-    def _row(self, case: str) -> str:
-        cells = "".join(f"<td>{relay.mark(case)}</td>" for relay in self.relays)
-        return f'<tr><th scope="row">{escape(case)}</th>{cells}</tr>'
 
     def _catches(self) -> Iterable[tuple[str, list[str], list[str]]]:
         for case in self.cases:

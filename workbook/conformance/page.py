@@ -41,6 +41,11 @@ REDACTED = (
 def to_html(record: Record) -> str:
     """The whole page."""
     title = f"Conformance of {record.about.target}"
+    return shell(title, tag("a", "To what did not hold", class_="skip", href="#open"), *_parts(title, record))
+
+
+def shell(title: str, skip: Markup, *parts: Markup) -> str:
+    """A page that loads and runs nothing: a way past its beginning, and its parts."""
     head = tag(
         "head",
         void("meta", charset="utf-8"),
@@ -50,10 +55,7 @@ def to_html(record: Record) -> str:
         tag("title", title),
         tag("style", trusted(_style())),
     )
-    body = tag(
-        "body", tag("a", "To what did not hold", class_="skip", href="#open"), tag("main", *_parts(title, record))
-    )
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
+    return f"<!DOCTYPE html>\n{tag('html', head, tag('body', skip, tag('main', *parts)), lang='en')}\n"
 
 
 def _style() -> str:

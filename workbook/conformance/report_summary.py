@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ MARKS: Mapping[Verdict, str] = {
 """Each verdict's symbol; the verdict stands beside it in words."""
 SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
 """Nobody has to look at these."""
+_TIME = re.compile(r", after \d+(\.\d+)? s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +138,8 @@ def _todo(text: str, by: list[tuple[CaseRecord, str]]) -> Todo:
     names = tuple(dict.fromkeys(case.name for case, _rule in by))
     rules = tuple(dict.fromkeys(rule for _case, rule in by if rule))
     return Todo(by[0][0].verdict, text, names, rules)
+
+
+def timeless(text: str) -> str:
+    """What was observed without how long it took, which is never the same."""
+    return _TIME.sub("", text)

@@ -1,11 +1,14 @@
-"""A record in a notebook: how it ended, what to do first, and what did not hold."""
+"""A record in a notebook: how it ended, what to do first, what did not hold, and what changed since another."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbook.conformance.report_summary import MARKS, by_group, counts, headline, to_look_at, todos
+from workbook.conformance.cases import CASES
+from workbook.conformance.compare import Change, compare
+from workbook.conformance.report_summary import MARKS, by_group, counts, headline, timeless, to_look_at, todos
+from workbook.conformance.selection import chosen
 from workbook.conformance.verdict import MEANINGS
 from workbook.views.markup import tag, trusted
 from workbook.views.table import paragraph, table
@@ -39,6 +42,7 @@ class Conformance(View):
         yield headline(self.record)
         if self.record.about.trouble:
             yield self.record.about.trouble
+        yield from self.record.about.stale
 
     def _tables(self) -> Iterator[Table]:
         record = self.record
@@ -50,12 +54,29 @@ class Conformance(View):
             yield table(_title("What to do first", len(asked)), ("", "verdict", "cases", "what"), rows)
         if open_ := to_look_at(record):
             title = _title("What did not hold", len(open_))
-            yield table(title, ("case", "verdict", "rule", "expected, observed"), map(_row, open_[:MOST]))
+            yield table(title, ("case", "verdict", "rule", "expected; observed"), map(_row, open_[:MOST]))
 
 
 def conformance(record: Record) -> Conformance:
     """The view of a record."""
     return Conformance(record)
+
+
+def case_table(*patterns: str) -> Table:
+    """The cases that these names, groups or globs mean; all where there is none.
+
+    Raises:
+        ParameterError: a pattern means no case.
+    """
+    rows = ((case.name, f"{case.rule} ({case.rests_on.level})", case.says) for case in chosen(CASES, patterns))
+    return table("What is asked", ("case", "rule", "in a sentence"), rows)
+
+
+def changes(old: Record, new: Record) -> Table:
+    """What changed from one run to another; a case that the later one left out is only counted."""
+    found = compare(old, new)
+    rows = ((one.change, one.name, one.verdicts) for one in found.changed if one.change is not Change.NOT_RUN)
+    return table(found.headline, ("change", "case", "verdict"), rows)
 
 
 def _title(title: str, count: int) -> str:
@@ -64,6 +85,6 @@ def _title(title: str, count: int) -> str:
 
 def _row(case: CaseRecord) -> tuple[str, ...]:
     miss = next(iter(case.misses), None)
-    told = f"{miss.expected}, {miss.observed}" if miss else case.why or MEANINGS[case.verdict]
+    told = f"{miss.expected}; {timeless(miss.observed)}" if miss else case.why or MEANINGS[case.verdict]
     more = f" (and {len(case.misses) - 1} more)" if len(case.misses) > 1 else ""
     return case.name, f"{MARKS[case.verdict]} {case.verdict}", case.rule.id, told + more

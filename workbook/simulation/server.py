@@ -127,6 +127,7 @@ def made(app: Any, certificate: Certificate | None = None) -> uvicorn.Server:
         loop="asyncio",  # as `serve` has it: uvicorn would take another one wherever it is installed
         ws="none",
         lifespan="off",
+        log_config=None,  # it would set up logging for the whole process, each server anew, and let a line slip through
         log_level="warning",
         access_log=False,
         proxy_headers=False,  # nobody stands in between, and nobody asks who a peer is
