@@ -111,6 +111,12 @@ def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
 # ---------------------------------------------------------------- create
 
 
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
+def test_a_trace_by_hand_says_so_and_speaks_of_no_button(variant):
+    client = Hand(variant).client()
+    assert client.trace.title == f"Platform A, SDK {variant.name.replace('-', ' ')}, called by hand"
+
+
 @pytest.mark.rule("A-CREATE-1")
 def test_create_is_static_and_takes_the_documents_two_arguments():
     assert isinstance(inspect.getattr_static(CardProvisioning, "create"), staticmethod)

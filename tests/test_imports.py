@@ -21,7 +21,7 @@ ALLOWED = {
 
 OWNERS = {
     "anywidget": {"widgets"},
-    "httpx": {"api/client.py", "api/deadline.py", "conformance/origin.py", "simulation/transport.py"},
+    "httpx": {"api/client.py", "api/deadline.py", "conformance/reach.py", "simulation/transport.py"},
     "httpcore": {"api/client.py", "api/deadline.py", "proxy/upstream.py"},
     "ipywidgets": {"widgets"},
     "numpy": {"timing/distribution.py", "timing/totals.py", "timing/estimate.py", "timing/search.py"},

@@ -116,7 +116,7 @@ class CardProvisioning:
         """
         _check_settings(activity_provider, variant, device)
         idle = App(calls=MappingProxyType({}))
-        bench = HandBench(replace(variant, guarded=False), device=device, app=idle, seed=seed)
+        bench = HandBench(replace(variant, by_hand=True), device=device, app=idle, seed=seed)
         bench.state = State.FETCHED
         outcome = CardProvisioning(bench)._call(m.CreateCalled(_opaque(sdk_input)))  # noqa: SLF001  # its own class
         if isinstance(outcome, m.CreateSuccess):

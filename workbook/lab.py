@@ -41,7 +41,10 @@ OVERRIDES: Final = {
     "@jupyterlab/notebook-extension:tracker": {"autoStartDefaultKernel": True},
 }
 PAGE_CONFIG: Final = {
-    "disabledExtensions": {"@jupyterlab/extensionmanager-extension": True},
+    "disabledExtensions": {
+        "@jupyterlab/extensionmanager-extension": True,
+        "@voila-dashboards/jupyterlab-preview": True,
+    },
     "buildAvailable": False,
     "buildCheck": False,
 }
@@ -101,6 +104,8 @@ class Lab:
             "--LabApp.extension_manager=readonly",
             f"--LabApp.app_settings_dir={private / 'settings'}",
             "--LanguageServerManager.autodetect=False",
+            # where Voila is installed its half of the server is slow to load and warns on the terminal
+            "--ServerApp.jpserver_extensions={'voila.server_extension': False}",
             "--MultiKernelManager.default_kernel_name=python3",
             *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
         ]

@@ -14,6 +14,7 @@ from workbook.benches.app_a import App
 from workbook.benches.back_end import BackEnd
 from workbook.benches.bench_a import Bench, simulated_back_end
 from workbook.checks import check
+from workbook.checks.platform_a import ANSWERS
 from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY, FINAL, State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
@@ -98,6 +99,30 @@ def test_quick_taps_end_in_invalid_sdk_input_only_where_the_button_is_not_guarde
     failures = [one.message.reason for one in careless.trace.select(m.ProvisionFailure)]
     assert set(failures) <= {"InvalidSdkInput"}
     assert careless.trace.select(m.AddTapped)[-1].attempt == 4
+
+
+@pytest.mark.rule("A-BTN-2")
+@pytest.mark.parametrize("every", [0.0, 0.05, 0.1, 0.2, 0.25, 0.4, 1.0, 2.3, 2.6])
+@pytest.mark.parametrize("variant", CARELESS, ids=lambda one: one.name)
+def test_without_a_guard_each_attempt_comes_to_its_own_end_and_what_is_ours_says_so(variant, every):
+    bench = opened(variant)
+    bench.tap(4, every=every)
+    attempts = len(bench.trace.select(m.AddTapped, kind=Kind.EVENT))
+    ends = bench.trace.select(m.ProvisionSuccess, m.ProvisionFailure, kind=Kind.EVENT)
+    assert len(ends) == attempts
+    assert bench.trace.select(*ANSWERS, kind=Kind.REFUSED) == []
+    beside = {row for row in variant.machine.rows if row.beside}
+    assert {row.source for row in beside} == {"assumed"}
+    assert all("assumed" in one.message.why for one in ends if one.name == "ProvisionFailure")
+
+
+@pytest.mark.rule("A-BTN-2")
+@pytest.mark.parametrize("variant", CARELESS, ids=lambda one: one.name)
+def test_after_quick_taps_a_single_one_adds_the_card(variant):
+    bench = opened(variant)
+    bench.tap(3)
+    bench.tap()
+    assert (bench.state, bench.device.cards) == (State.IN_WALLET, {ID})
 
 
 def test_the_document_s_warning_comes_true_for_taps_a_tenth_of_a_second_apart():

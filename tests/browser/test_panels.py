@@ -5,15 +5,19 @@ One notebook, run once; each test has panels of its own in it. The last tests en
 
 import json
 import os
+import re
+import signal
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from workbook.widgets.live import WAKE
+
 NAME = "panels"
 PATIENCE = 60_000  # milliseconds
 CELLS = {
-    "tap": "from workbook.widgets.stage import stage\nstage()",
+    "tap": "import os\nfrom workbook.widgets.stage import stage\nprint('process', os.getpid())\nstage()",
     "careless": "stage(guarded=False)",
     "cancels": 'stage(phone="cardholder cancels")',
     "keys": "stage()",
@@ -24,6 +28,9 @@ CELLS = {
     "still": "stage()",
     "builder": "from workbook.widgets.builder import builder\nbuilder()",
 }
+CHOOSER = "from workbook.widgets.chooser import Chooser\nChooser(walk, taps=[1, 2])"
+LIVE = len(CELLS) + 1
+"""The cells with a panel, and the last with a chooser."""
 NUMBERS = {name: number for number, name in enumerate(CELLS)}
 
 pytestmark = pytest.mark.browser
@@ -31,7 +38,7 @@ pytestmark = pytest.mark.browser
 
 def written(path):
     code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    cells = [code | {"id": name, "source": source} for name, source in CELLS.items()]
+    cells = [code | {"id": name, "source": source} for name, source in (CELLS | {"chooser": CHOOSER}).items()]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     path.write_text(
         json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
@@ -159,6 +166,20 @@ def test_an_app_that_misbehaves_takes_two_taps_and_the_findings_say_so(panel):
     assert taps(stage) == 0
 
 
+@pytest.mark.rule("A-BTN-2")
+def test_of_many_quick_taps_none_is_lost(panel):
+    stage = panel("careless")
+    stage.get_by_role("checkbox", name="Misbehaving app").check()
+    settled(stage, "button shown")
+    key(stage).scroll_into_view_if_needed()
+    place = key(stage).bounding_box()
+    for _tap in range(12):
+        stage.page.mouse.click(place["x"] + 20, place["y"] + 15, delay=20)
+    stage.locator('.wb-rows button[aria-label*="taps Add"]').nth(11).wait_for(state="attached")
+    stage.page.wait_for_timeout(300)
+    assert taps(stage) == 12
+
+
 @pytest.mark.rule("A-PROV-3")
 def test_a_failure_brings_the_button_back_and_the_next_tap_is_a_second_attempt(panel):
     stage = panel("cancels")
@@ -167,6 +188,7 @@ def test_a_failure_brings_the_button_back_and_the_next_tap_is_a_second_attempt(p
         settled(stage, "failed")
         assert taps(stage) == attempt
     assert key(stage).get_attribute("aria-disabled") == "false"
+    assert stage.locator("svg.wb-phone text", has_text="Not added").count() == 1
     stage.get_by_role("button", name="Begin again").click()
     settled(stage, "button shown")
     assert taps(stage) == 0
@@ -222,16 +244,19 @@ def test_scrubbing_shows_what_had_happened_by_then(panel):
 
 LIES_WITHIN = """(element, box) => {
     const [one, edges] = [element.getBoundingClientRect(), document.querySelectorAll(box[0])[box[1]]];
-    const top = edges.getBoundingClientRect().top + edges.clientTop;
-    return one.top >= top && one.bottom <= top + edges.clientHeight + 1 && edges.scrollWidth <= edges.clientWidth;
+    const { left, top } = edges.getBoundingClientRect();
+    const [x, y] = [left + edges.clientLeft, top + edges.clientTop];
+    const across = one.left >= x - 1 && one.right <= x + edges.clientWidth + 1;
+    return across && one.top >= y && one.bottom <= y + edges.clientHeight + 1;
 }"""
-"""Whether an element is seen in whole in its box, and the box needs no scrollbar across."""
+"""Whether an element is seen in whole in its box."""
 
 
 def test_the_newest_line_and_the_present_state_are_seen_in_whole(panel):
     shown = panel("walk")
     slider, number = shown.get_by_role("slider", name="Step"), NUMBERS["walk"]
     assert shown.locator(".wb-scroll").evaluate("box => box.clientWidth") in range(540, 900)
+    assert shown.locator(".wb-scroll").evaluate("box => box.scrollWidth <= box.clientWidth")
     for name, box, newest in (
         ("Exchange", ".wb-scroll", ".wb-rows button.wb-now"),
         ("States", ".wb-page-states", "[data-state].wb-here"),
@@ -245,6 +270,30 @@ def test_the_newest_line_and_the_present_state_are_seen_in_whole(panel):
     api = shown.locator(".wb-heads .wb-actor").last.bounding_box()
     edge = shown.locator(".wb-scroll").bounding_box()
     assert api["x"] + api["width"] < edge["x"] + edge["width"]
+
+
+def test_no_word_of_the_exchange_is_smaller_than_11_pixels(panel):
+    shown = panel("walk")
+    scale = "svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
+    smallest = 11.5  # in the drawing's own units
+    for width in (1280, 900):  # in the smaller window the box scrolls across
+        shown.page.set_viewport_size({"width": width, "height": 800})
+        shown.page.wait_for_timeout(100)
+        assert smallest * shown.locator(".wb-sheet svg").evaluate(scale) >= 11
+    shown.page.set_viewport_size({"width": 1280, "height": 800})
+
+
+def test_where_there_is_room_the_states_stand_beside_the_messages(panel):
+    shown = panel("walk")
+    shown.get_by_role("tab", name="States").click()
+    shown.page.set_viewport_size({"width": 1700, "height": 800})
+    shown.get_by_role("tab", name="States").wait_for(state="hidden")
+    for seen in (".wb-page-exchange", ".wb-page-states", ".wb-handset"):
+        assert shown.locator(seen).is_visible(), seen
+    picture(shown.page, "panels-wide")
+    shown.page.set_viewport_size({"width": 1280, "height": 800})
+    shown.get_by_role("tab", name="States").wait_for()
+    assert shown.locator(".wb-page-states").is_hidden()
 
 
 def test_playing_moves_the_lines_in_their_own_box_and_never_the_page(panel):
@@ -363,15 +412,34 @@ def test_nothing_went_wrong_and_nothing_left_the_machine(notebook):
     assert asked == {"127.0.0.1"}
 
 
+ENDED = "The kernel has ended. Run the cells down to this one again to go on."
+
+
 def test_a_restart_leaves_the_film_and_takes_the_acting(panel):
     stage = panel("cancels")
     chosen(stage.page, "Kernel", "Restart Kernel…")
     stage.page.get_by_role("button", name="Confirm Kernel Restart").click()
-    stage.get_by_text("The kernel was restarted. Run this cell again to go on.").wait_for()
+    stage.get_by_text(ENDED).wait_for()
     to_the_end(stage)
     assert key(stage).get_attribute("aria-disabled") == "true"
     stage.get_by_role("slider", name="Step").press("Home")
     assert "opens the card" in told(stage)
+
+
+def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
+    page = panel("tap").page
+    chosen(page, "Run", "Run All Cells")
+    page.get_by_role("button", name="Run walk").wait_for()
+    stage = panel("tap")
+    stage.get_by_text(ENDED).wait_for(state="hidden")
+    process = page.locator(".jp-OutputArea-output", has_text=re.compile(r"^\s*process \d+")).inner_text()
+    os.kill(int(process.split()[-1]), signal.SIGKILL)
+    page.get_by_role("button", name="Ok", exact=True).click()
+    stage.get_by_text(ENDED).wait_for()
+    to_the_end(stage)
+    assert key(stage).get_attribute("aria-disabled") == "true"
+    assert page.get_by_text(ENDED).locator("visible=true").count() == LIVE
+    picture(page, "panels-killed")
 
 
 def test_a_notebook_that_is_opened_again_shows_the_snapshots_and_how_to_go_on(panel, lab):
@@ -386,9 +454,9 @@ def test_a_notebook_that_is_opened_again_shows_the_snapshots_and_how_to_go_on(pa
     ready(page, lab[0])
     page.locator(".wb-snapshot").first.wait_for()
     dead = page.locator(".jp-OutputArea-output.jupyter-widgets")
-    dead.nth(len(CELLS) - 1).wait_for(state="attached")
-    assert page.locator(".wb-snapshot:visible").count() == len(CELLS)
+    dead.nth(LIVE - 1).wait_for(state="attached")
+    assert page.locator(".wb-snapshot:visible").count() == LIVE
     assert page.locator(".jp-OutputArea-output:visible", has_text="Error displaying widget").count() == 0
     hint = "element => getComputedStyle(element, '::after').content"
-    assert {one.evaluate(hint) for one in dead.all()} == {'"Run this cell to make it live."'}
+    assert {one.evaluate(hint) for one in dead.all()} == {f'"{WAKE}"'}
     picture(page, "panels-again")

@@ -71,10 +71,10 @@ CASES = {
     # check, good trace, broken trace, the findings of the broken one: rule, level, owner
     "symptoms": [
         (trace(m.CreateSuccess()), trace(m.InvalidSdkInput("cut off")), ["A-CREATE-3 fail you"]),
-        (trace(m.CreateSuccess()), trace(m.WalletPayNotSupported()), ["A-CREATE-2 warn operator"]),
+        (trace(m.CreateSuccess()), trace(m.WalletPayNotSupported()), ["A-CREATE-2 warn you"]),
         (trace(m.CanBeProvisioned()), trace(m.CanProvisionError("IOException")), ["A-CAN-3 warn you"]),
         (trace(m.AlreadyExistsInWallet()), trace(m.UnknownFailure()), ["A-CAN-4 warn you"]),
-        (trace(m.CanBeProvisioned()), trace(m.ApiError(15009)), ["A-CAN-5 warn operator"]),
+        (trace(m.CanBeProvisioned()), trace(m.ApiError(15009)), ["A-CAN-5 warn you"]),
         (trace(m.SdkOutputCreated(ID, "o")), trace(m.SdkOutputFailed("no wallet")), ["A-ASYNC-1 fail you"]),
         (answered(200), trace((Kind.EXCHANGE, m.ApiFailed("DeadlineError", "late"))), ["API-9 fail you"]),
         (trace((Kind.REFUSED, m.UnknownFailure())), trace(m.UnknownFailure()), ["A-CAN-4 warn you"]),
@@ -96,11 +96,15 @@ CASES = {
         (trace((Kind.REFUSED, m.ProvisionFailure("Timeout"))), failed(""), ["A-PROV-3 warn you"]),
     ],
     "overlapping_taps": [
-        (walked(), walked(replace(A_FROM_0_4_0, guarded=False), 3), ["A-BTN-1 fail you", "A-BTN-2 fail you"]),
+        (
+            walked(),
+            walked(replace(A_FROM_0_4_0, guarded=False), 2),
+            ["A-BTN-1 fail you", "A-BTN-2 fail you", "A-BTN-2 fail you"],
+        ),
         (
             walked(A_BEFORE_0_4_0, 3),
             walked(replace(A_BEFORE_0_4_0, guarded=False), 3),
-            ["A-BTN-1 fail you", "A-BTN-2 fail you"],
+            ["A-BTN-1 fail you", *["A-BTN-2 fail you"] * 3],
         ),
         (failed("InvalidSdkInput"), trace((Kind.EVENT, m.AddTapped(), "A-BTN-2")), ["A-BTN-1 fail you"]),
         (
@@ -244,7 +248,39 @@ def test_every_special_failure_is_a_case_that_a_device_can_play():
 def test_an_app_that_is_not_allowlisted_is_told_what_is_needed():
     (found,) = check(walked(device=Device(allowlisted=False)))
     assert "15009" in found.text
-    assert "have the application id and the fingerprint allowlisted (A-ALLOW-2)" in found.todo
+    assert "give the application id and the fingerprint to the implementation contact" in found.todo
+
+
+@pytest.mark.rule("A-CREATE-2")
+def test_an_unsupported_wallet_payment_service_is_told_as_the_document_has_it():
+    (found,) = check(walked(device=Device(wallet_pay_supported=False)))
+    assert (found.rule, found.owner) == ("A-CREATE-2", "you")
+    assert "the wallet payment service not supported" in found.text
+    assert "The document names no cause" in found.todo
+    assert found.todo.endswith("(inferred).")
+
+
+@pytest.mark.parametrize(
+    "message", [m.UnknownFailure(), m.ApiError(7), m.WalletPayNotSupported()], ids=lambda one: one.says
+)
+def test_a_cause_that_the_document_does_not_name_bears_its_source(message):
+    (found,) = check(trace(message))
+    assert any(tag in found.todo for tag in ("assumed)", "inferred)", "(wallet)"))
+
+
+@pytest.mark.parametrize("reason", DEVICE_FAILURES)
+def test_a_failure_s_name_bears_its_source_for_the_document_shows_none(reason):
+    (found,) = check(failed(reason))
+    assert f"Failure: {reason} (sdk-a), why." in found.text
+
+
+@pytest.mark.rule("A-BTN-2")
+@pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
+def test_after_quick_taps_every_word_of_advice_is_about_the_button(variant):
+    found = check(walked(replace(variant, guarded=False), 3))
+    assert {one.rule for one in found} == {"A-BTN-1", "A-BTN-2"}
+    assert all("Disable the button from the tap" in one.todo for one in found)
+    assert all("(assumed)" in one.text for one in found if one.rule == "A-BTN-2")
 
 
 def test_findings_come_in_the_order_of_time_and_the_same_each_time():

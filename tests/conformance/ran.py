@@ -35,7 +35,6 @@ ABOUT = About(
     versions={"workbook": "0.1.0", "python": "3.11.9"},
     profile="spec",
     secrets=(f"Bearer {SESSION}", "application/json"),
-    calls={("platform A", "GET"): ("GET", "/cards/{id}/data"), ("platform A", "POST"): ("POST", "/cards/{id}/go")},
 )
 
 
@@ -43,9 +42,15 @@ def told(**fields):
     return json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
+def left(sent=OUTPUT, headers=(), target=f"/cards/{CARD}/go"):
+    """The phone's request, as it left."""
+    own = (("authorization", f"Bearer {SESSION}"), ("Accept", "application/json"))
+    return Request("POST", target, (*own, *headers), told(sdkOutput=sent))
+
+
 def call(number=1, sent=OUTPUT, began=100.0, ended=100.25, cardholder="ann", **more):
     usual = {"status": 200, "headers": (("Content-Type", "application/json"), ("Set-Cookie", SESSION))}
-    usual |= {"body": told(sdkInput=INPUT), "value": INPUT}
+    usual |= {"body": told(sdkInput=INPUT), "value": INPUT, "request": left(sent)}
     return Call(number, "POST", cardholder, CARD, sent, began, ended, **usual | more)
 
 

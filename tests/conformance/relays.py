@@ -10,11 +10,13 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 
 from workbook.conformance.cases import CASES
+from workbook.conformance.logs import Logs
 from workbook.conformance.rig import Rig
 from workbook.conformance.run import run
 from workbook.conformance.side import Side
@@ -24,6 +26,7 @@ FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 sys.path.insert(0, str(FOLDER))
 
 import broken  # noqa: E402
+import broken_platform  # noqa: E402
 import reference  # noqa: E402
 
 DEADLINE, BOUND = 1.5, 3.5
@@ -31,11 +34,7 @@ DEADLINE, BOUND = 1.5, 3.5
 CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
 SESSIONS = {"session-of-ann-7d1f": list(CARDS[:26]), "session-of-bob-93c2": list(CARDS[26:])}
 KEY = "KEY-of-the-relays-0123456789"
-SURFACE = Surface(
-    Operation("GET", "/cards/{id}/activation-data"),
-    Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
-)
-REFERENCE = "Relay"
+REFERENCE, FRONTS = "Relay", "TwoFronts"
 OTHERS = {"asgi": [sys.executable, "asgi.py"], "node": ["node", "node.js"], "broken node": ["node", "broken_node.js"]}
 """Relays that are programs of their own, by name: how each is started."""
 WRONG = {
@@ -54,7 +53,15 @@ WRONG = {
 
 def kinds():
     """Every relay that a process can hold itself."""
-    return {REFERENCE: reference.Relay, **broken.BROKEN}
+    return {REFERENCE: reference.Relay, FRONTS: broken_platform.TwoFronts, **broken.BROKEN}
+
+
+def surface(prefix="", sdk_output="/sdkOutput", sdk_input="/sdkInput"):
+    """What a relay offers an app."""
+    return Surface(
+        Operation("GET", f"{prefix}/cards/{{id}}/activation-data", sdk_input=sdk_input),
+        Operation("POST", f"{prefix}/cards/{{id}}/provision", sdk_output=sdk_output, sdk_input=sdk_input),
+    )
 
 
 def verdicts(name, cases=tuple(CASES)):
@@ -62,13 +69,15 @@ def verdicts(name, cases=tuple(CASES)):
     return {result.case.name: result.verdict for result in results(name, cases)}
 
 
-def results(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND):
-    """What each of these cases came to."""
+def results(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
+    """What each of these cases came to; `more` is the target's."""
     with TemporaryDirectory() as folder, Side(CARDS, key=KEY) as side:
         log = Path(folder) / "relay.log"
+        logs = Logs([log])
         with _running(name, side, log, deadline) as address:
-            target = _target(address, log, bound)
-            rig = Rig(target, side.upstream, side.line, side.elsewhere, elsewhere_url=side.other.base_url)
+            target = replace(_target(address, log, bound, kinds().get(name)), **more)
+            elsewhere = {"elsewhere": side.elsewhere, "elsewhere_url": side.other.base_url}
+            rig = Rig(target, side.upstream, side.line, **elsewhere, logs=logs)
             return asyncio.run(run([CASES[one] for one in cases], rig))
 
 
@@ -125,10 +134,11 @@ def _program(command, side, log, deadline):
             process.stdout.close()
 
 
-def _target(address, log, bound):
+def _target(address, log, bound, kind):
     holders = [
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
         for session, cards in SESSIONS.items()
     ]
-    surfaces = {"platform A": SURFACE, "platform B": SURFACE}
+    offered = getattr(kind, "surfaces", {"platform A": {}, "platform B": {}})
+    surfaces = {platform: surface(**more) for platform, more in offered.items()}
     return Target(address, surfaces, tuple(holders), Operation("GET", "/status"), bound, (log,))

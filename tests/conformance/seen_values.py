@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 
+from workbook.conformance.logs import Line
 from workbook.conformance.script import GET, POST, STATUS
 from workbook.conformance.seen import Arrived, Broke, Call, Seen
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
@@ -43,7 +44,8 @@ def request(operation=GET, value=FIRST, *, card=CARD, sent=OUTPUT, at=0.05, else
 
 def seen(calls, arrived, **more):
     """What a case saw."""
-    return Seen(tuple(calls), tuple(arrived), more.pop("log", ""), KEY, HOST, more.pop("bound", 2.0))
+    log = [Line("relay.log", number, text) for number, text in enumerate(more.pop("log", "").splitlines(), 1)]
+    return Seen(tuple(calls), tuple(arrived), log, KEY, HOST, more.pop("bound", 2.0), **more)
 
 
 def attempt(**changes):

@@ -9,6 +9,7 @@ from time import monotonic
 import pytest
 
 from workbook.conformance.adapter import OverPython, checked, found
+from workbook.conformance.judging import outcome
 from workbook.conformance.phone import Asked, Phone
 from workbook.conformance.seen import Broke
 from workbook.conformance.target import CALLED, Cardholder, Target
@@ -73,6 +74,7 @@ def test_an_exception_is_a_failure_that_the_app_is_told(raised):
     got = call(Broken())
     assert (got.status, got.reported_success, got.value) == (500, False, None)
     assert got.body == str(raised).encode()
+    assert outcome(got).startswith(f"status 500 (it raised {type(raised).__name__}), no sdkInput")
 
 
 @pytest.mark.parametrize("nothing", [None, "", 3, {"sdkInput": "x"}])
@@ -117,10 +119,37 @@ def test_calls_run_side_by_side():
             return card
 
     async def many():
-        over = OverPython(Crowd())
-        return await asyncio.gather(*(over.carry(Asked(1, "GET", ANN, str(n), None)) for n in range(8)))
+        over, facts = OverPython(Crowd()), [{} for _ in range(8)]
+        await asyncio.gather(*(over.carry(Asked(1, "GET", ANN, str(n), None), told) for n, told in enumerate(facts)))
+        return facts
 
     assert [one["value"] for one in asyncio.run(many())] == [str(n) for n in range(8)]
+
+
+@pytest.mark.rule("X-STATUS-3")
+def test_a_third_callable_may_answer_status():
+    class WithStatus(Good):
+        def status(self, session):
+            return session["token"] == "ann"
+
+    class Wrong(Good):
+        status = "not to be called"
+
+    assert call(WithStatus(), "status()").reported_success
+    assert call(type("Fails", (Good,), {"status": lambda _self, _session: 1 / 0})(), "status()").status == 500
+    holders = {"cardholders": (ANN,), "surfaces": {}}
+    assert [Target("python:x", adapter=one(), **holders).answers_status for one in (WithStatus, Good)] == [True, False]
+    with pytest.raises(ConfigurationError, match=r"'status' of 'wrong' cannot be called with session\. It needs get"):
+        checked(Wrong, "wrong")
+
+
+def test_a_class_that_cannot_be_made_is_told():
+    class Needs(Good):
+        def __init__(self, more):
+            """It wants what nobody gives it."""
+
+    with pytest.raises(ConfigurationError, match=r"'needs' cannot be made: TypeError\. It is called without arguments"):
+        checked(Needs, "needs")
 
 
 def test_an_adapter_is_found_beside_the_file_and_afresh_each_time(tmp_path, monkeypatch):
@@ -132,9 +161,10 @@ def test_an_adapter_is_found_beside_the_file_and_afresh_each_time(tmp_path, monk
         assert found("made_adapter:One", tmp_path).get("A", {}) == key
     with pytest.raises(ConfigurationError, match=r"has no 'Oned'\. Did you mean 'One'"):
         found("made_adapter:Oned", tmp_path)
-    module.write_text("raise ValueError('secret')")
-    with pytest.raises(ConfigurationError, match=r"cannot be imported: ValueError\.$"):
-        found("made_adapter:One", tmp_path)
+    for raised in ("ValueError", "SystemExit"):
+        module.write_text(f"raise {raised}('secret')")
+        with pytest.raises(ConfigurationError, match=rf"cannot be imported: {raised}\.$"):
+            found("made_adapter:One", tmp_path)
 
 
 def test_an_adapter_has_both_callables():
@@ -143,4 +173,10 @@ def test_an_adapter_has_both_callables():
 
     with pytest.raises(ConfigurationError, match="'half' has no callable 'post'"):
         checked(Half, "half")
+
+    class Other(Good):
+        def get(self, card): ...
+
+    with pytest.raises(ConfigurationError, match=r"'get' of 'other' cannot be called with card, session\. It needs"):
+        checked(Other, "other")
     assert isinstance(checked(Good, "good"), Good)

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import termios
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -115,6 +116,48 @@ def test_ctrl_c_leaves_a_valid_partial_report_and_no_process(folder):
     assert partial["cases"]
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", int(folder[1]["PORT"])), timeout=5).close()
+
+
+def test_however_often_it_is_pressed_the_report_is_whole(folder):
+    process = start(folder, "--out", "partial")
+    assert process.stderr.readline()
+    for _ in range(20):
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        time.sleep(0.05)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, "The run was interrupted" in out) == (130, True), err
+    assert report(folder, "partial")["about"]["unfinished"]
+    assert {path.suffix for path in (folder[0] / "partial").iterdir()} == {".json", ".html", ".xml", ".md"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_the_back_end_starts_leaves_a_report_and_no_process(folder, number):
+    path, told = folder[0] / "back-end.toml", folder[0] / "pid"
+    path.write_text(path.read_text().replace("command = '''exec", "command = '''echo $$ > pid; exec sleep 100; exec"))
+    process, until = start(folder), time.monotonic() + 30
+    while not told.exists() or not told.read_text().strip():
+        assert time.monotonic() < until, "it was never started"
+        time.sleep(0.05)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, "The run was interrupted" in out) == (130, True), out + err
+    about = report(folder)["about"]
+    assert (about["interrupted"], about["exit_code"]) == (True, 130)
+    assert len(about["unfinished"]) > 200
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
+
+
+def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder):
+    path = folder[0] / "back-end.toml"
+    path.write_text(path.read_text().replace("answer = 2.0", "answer = 2.0\nwhole = 2.5"))
+    code, out, err = run(folder)
+    assert code == 2, out + err
+    told = report(folder)
+    assert "The time limit of 2.5 s for all cases passed: [timeouts] whole." in told["about"]["trouble"]
+    assert {"pass", "not testable"} <= {case["verdict"] for case in told["cases"]}
+    assert (told["about"]["interrupted"], told["about"]["unfinished"]) == (False, [])
 
 
 def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):

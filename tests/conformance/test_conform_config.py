@@ -41,6 +41,7 @@ name = "bob"
 cards = ["C"]
 [timeouts]
 answer = 5
+recovery = 2
 whole = 60
 [groups]
 faults = false
@@ -76,7 +77,7 @@ def test_the_back_end_is_as_the_file_says(config, tmp_path):
     assert target.surfaces["platform B"].headers == (("x-version", "1.0"), ("x-app", "app-b"))
     assert target.cardholders[0].session == (("authorization", "Bearer ann-secret"), ("cookie", "sid=cookie-secret"))
     assert (target.status, target.bound, target.logs) == (Operation("GET", "/status"), 5.0, (tmp_path / "relay.log",))
-    assert target.without == {Group.FAULTS}
+    assert (target.without, target.recovery) == ({Group.FAULTS}, 2.0)
 
 
 def test_so_is_the_apis_side(config, tmp_path):

@@ -97,6 +97,9 @@ def test_the_least_that_a_file_says_is_in_order(tmp_path):
         (("adapter",), "json:loads", "base_url: it is for HTTP, and there is an adapter."),
         (("adapter",), "json", "adapter: it is 'json'; give a module and an object"),
         (("logs",), ["nowhere/x.log"], "logs: "),
+        (("logs",), ["/dev/null"], "logs: '/dev/null' is no file"),
+        (("timeouts",), {"recovery": -1}, "[timeouts] recovery: it is -1; give seconds from 0 to 120."),
+        (("ca_file",), 3, "ca_file: it is 3; give text in quotes"),
     ],
 )
 def test_a_mistake_begins_with_its_label(tmp_path, path, value, mistake):

@@ -9,7 +9,8 @@ from contextlib import closing
 import pytest
 import trustme
 
-from workbook.conformance.origin import LARGEST, Origin, Reach, listens, wrong
+from workbook.conformance.origin import Origin, listens, wrong
+from workbook.conformance.reach import LARGEST, Reach
 from workbook.conformance.seen import Broke
 from workbook.errors import ConfigurationError
 
@@ -153,8 +154,8 @@ def test_no_cookie_and_no_proxy_is_used(monkeypatch):
     [
         (b"", Broke.LOST),
         (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}", Broke.LOST),
-        (b"garbage\r\n\r\n", Broke.LOST),
-        (answer(200, "content-encoding: gzip"), Broke.LOST),
+        (b"garbage\r\n\r\n", Broke.NO_HTTP),
+        (answer(200, "content-encoding: gzip"), Broke.SPOILT),
         (answer(200, body=b"x" * (LARGEST + 1)), Broke.HUGE),
     ],
 )
@@ -173,6 +174,15 @@ def test_nobody_and_silence_are_told_apart():
     assert not asyncio.run(listens(origin, 1))
 
 
+def test_whoever_listens_at_the_second_address_of_a_name_is_there(monkeypatch):
+    async def both(_host, _port, _resolve):
+        return ["127.0.0.2", "127.0.0.1"]
+
+    monkeypatch.setattr("workbook.conformance.origin.every_address", both)
+    with closing(Raw(answer(200))) as raw:
+        assert asyncio.run(listens(Origin.of(f"http://localhost:{raw.port}"), 1))
+
+
 def test_a_name_without_an_address_is_nobody():
     def resolve(_host, _port):
         raise OSError
@@ -186,8 +196,8 @@ def test_https_checks_the_name_and_not_the_address(monkeypatch):
     authority.issue_cert("relay.example").configure_cert(tls)
     trusted = ssl.create_default_context()
     authority.configure_trust(trusted)
-    monkeypatch.setattr("workbook.conformance.origin._trusted", lambda: trusted)
+    monkeypatch.setattr("workbook.conformance.trust.trusted", lambda _ca_file: trusted)
     with closing(Raw(answer(200), tls)) as raw:
         here = lambda _host, _port: ["127.0.0.1"]  # noqa: E731
         assert asked(Origin.of(f"https://relay.example:{raw.port}"), resolve=here)[0].status == 200
-        assert asked(Origin.of(f"https://other.example:{raw.port}"), resolve=here)[0].broke is Broke.REFUSED
+        assert asked(Origin.of(f"https://other.example:{raw.port}"), resolve=here)[0].broke is Broke.UNTRUSTED

@@ -3,10 +3,13 @@
 import asyncio
 import base64
 import json
+import time
 
 import pytest
 
 from workbook.conformance.phone import Asked, Phone
+from workbook.conformance.script import Manner
+from workbook.conformance.seen import Broke
 from workbook.conformance.target import Cardholder, Operation, Surface, Target
 from workbook.errors import DefinitionError
 from workbook.simulation.http import Response
@@ -62,6 +65,31 @@ def test_the_sdk_output_stands_where_the_configuration_says(post, decoded, body,
     assert request.target == f"/v1{post.path.replace('{id}', 'A%2F..%2FB%3F%C3%BC')}"
     assert (request.body if isinstance(body, bytes) else json.loads(request.body)) == body
     assert (headers["content-type"], headers["authorization"]) == (kind, "Bearer ann")
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_the_request_is_kept_as_it_left_also_where_no_answer_comes(wait):
+    back_end = BackEnd(b"{}")
+
+    def respond(request):
+        if wait:
+            time.sleep(1.5)
+        return BackEnd.respond(back_end, request)
+
+    async def make(url):
+        post = Operation("POST", "/p/{id}", sdk_output="/sdkOutput")
+        async with Phone(Target(url, {}, (ANN,), bound=0.4), Surface(GET, post)) as phone:
+            return await phone.call(Asked(1, "POST", ANN, "A", TEXT, None, Manner.UPPER_CASE))
+
+    with running(type("Slow", (), {"respond": staticmethod(respond)})()) as url:
+        got = asyncio.run(make(url))
+    assert got.broke is (Broke.LATE if wait else Broke.NO)
+    (arrived,) = back_end.came
+    left = {name.lower(): value for name, value in got.request.headers}
+    assert (got.request.method, got.request.target, got.request.body) == (arrived.method, arrived.target, arrived.body)
+    assert left == {name.lower(): value for name, value in arrived.headers}
+    assert "AUTHORIZATION" in dict(got.request.headers)
+    assert "Bearer ann" not in repr(got)
 
 
 def test_a_configured_content_type_wins():

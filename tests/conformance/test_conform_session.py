@@ -1,5 +1,7 @@
 """A run from its beginning to its end: against a good back end, and against back ends that are not there."""
 
+import json
+import socketserver
 import sys
 import threading
 import time
@@ -14,8 +16,8 @@ import pytest
 from workbook.conformance.baseline import Known
 from workbook.conformance.case import Case, Group
 from workbook.conformance.cases import CASES
-from workbook.conformance.config import Api, Config, Start, Timeouts
-from workbook.conformance.run import reason
+from workbook.conformance.config import Api, Config, Start, Timeouts, load
+from workbook.conformance.run import reason, without
 from workbook.conformance.script import GET, Ask, Order, Script
 from workbook.conformance.session import Wish, conform
 from workbook.conformance.side import Side
@@ -240,6 +242,83 @@ def test_a_redirect_that_is_followed_is_seen():
             record = run(url, side=side, wish=wish)
         relay.api.close()
     assert [case.verdict for case in record.cases] == ["fail", "fail"]
+
+
+ADAPTER = """
+import httpx, os
+URL = os.environ["API_URL"] + "/bcl/v2/paymentInstruments/{}/networkTokenActivationData"
+SAID = {"x-api-key": os.environ["API_KEY"], "content-type": "application/json"}
+class BackEnd:
+    def get(self, card, session):
+        answer = httpx.get(URL.format(card), headers=SAID, timeout=1, trust_env=False)
+        return answer.raise_for_status().json()["sdkInput"]
+    def post(self, card, session, sdk_output):
+        body = {"sdkOutput": sdk_output}
+        answer = httpx.post(URL.format(card), json=body, headers=SAID, timeout=1, trust_env=False)
+        return answer.raise_for_status().json()["sdkInput"]
+    def status(self, session):
+        return bool(session)
+"""
+
+
+@pytest.mark.rule("X-STATUS-3")
+def test_an_adapter_is_run_with_its_status_too(tmp_path):
+    (tmp_path / "an_adapter.py").write_text(ADAPTER)
+    (tmp_path / "back-end.toml").write_text(
+        f'adapter = "an_adapter:BackEnd"\n[[cardholder]]\nname = "ann"\ncards = {json.dumps(CARDS)}\n'
+    )
+    config = load(tmp_path / "back-end.toml", {})
+    over_http = CASES["relay.attempt.no-encoding"]
+    assert without(over_http, config.target).verdict is Verdict.NOT_APPLICABLE
+    record = conform(config, Wish((*A_FEW, over_http)))
+    assert [case.verdict for case in record.cases] == ["pass", "pass", "pass", "not applicable"]
+    get, *_ = record.cases[0].exchanges
+    assert (get.method, get.path, get.status) == ("GET", CARDS[0], 200)
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+def test_what_every_round_sent_is_known_to_the_report():
+    with Side(CARDS) as side, relayed(side) as url:
+        once, twice, thrice = (run(url, side=side, wish=Wish(A_FEW, repeat=count)).about.values for count in (1, 2, 3))
+    assert once == ()  # all of it is in the results
+    assert len(set(thrice)) >= len(set(twice)) + 4  # more than what the plain attempt sent
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (b"HTTP/1.1 307 X\r\nlocation: https://elsewhere.example/\r\ncontent-length: 0\r\n\r\n",
+         "The back end redirects, which is never followed."),
+        (b"HTTP/1.1 200 X\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\n<>",
+         "Is sdk_input in order? The answer says content-type 'text/html'."),
+        (b"HTTP/1.1 200 X\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\n<>",
+         "Its content-encoding 'br' is none that the phone asked for."),
+        (b"HTTP/1.1 200 X\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}",
+         "could not be unpacked as its content-encoding says"),
+        (b"rubbish\r\n\r\n", "what came is no HTTP, or not in order. No request reached the API. Does something else"),
+        (b"", "the connection broke before the answer was complete. No request reached the API. Does something else"),
+    ],
+)  # fmt: skip
+def test_what_is_odd_about_the_first_answer_is_told(answer, told):
+    with raw(answer) as url, Side(CARDS) as side:
+        record = run(url, side=side)
+    assert record.about.exit_code == 2
+    assert told in record.about.trouble
+
+
+@contextmanager
+def raw(answer):
+    """Whatever arrives is answered with these bytes."""
+
+    class Answers(socketserver.BaseRequestHandler):
+        def handle(self):
+            self.request.recv(65536)
+            self.request.sendall(answer)
+
+    server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answers)
+    server.server_port = server.server_address[1]
+    with served(server) as url:
+        yield url
 
 
 def test_a_port_that_is_taken_is_a_bad_configuration():

@@ -39,7 +39,7 @@ def test_a_command_gets_the_values_and_its_output_is_kept(tmp_path):
         ("exit 7", r"did not start\. Its command ended with exit code 7\. It printed nothing\."),
         ("no-such-command-anywhere", r"exit code 127\. It printed last: .*not found"),
         ("echo boom >&2; kill -9 $$", r"was ended by signal 9\. It printed last: boom"),
-        ("echo waiting; sleep 30", r"did not listen within 0\.5 s\. It printed last: waiting"),
+        ("echo waiting; sleep 30", r"did not listen at http://127\.0\.0\.1:9 within 0\.5 s\. It printed last: waiting"),
     ],
 )
 def test_one_that_does_not_start_says_why(tmp_path, line, told):

@@ -11,7 +11,7 @@ from workbook.conformance.reports import record
 from workbook.conformance.seen import Broke
 from workbook.conformance.verdict import Verdict
 from workbook.conformance.view import case_table, changes
-from workbook.conformance.view_case import one_case
+from workbook.conformance.view_case import Case, one_case
 from workbook.errors import ParameterError
 from workbook.simulation.http import JSON_HEADERS, Response
 
@@ -53,15 +53,30 @@ def test_no_time_and_no_header_comes_into_it():
 
 def test_what_became_of_an_answer_stands_behind_it():
     cut = Response(200, JSON_HEADERS, ran.told(sdkInput=ran.INPUT), "API-2", fault="reset")
-    told = of(ran.call(status=None, body=b"", value=None, broke=Broke.LATE), replace(ran.arrived(), response=cut)).text()
+    told = of(
+        ran.call(status=None, body=b"", value=None, broke=Broke.LATE), replace(ran.arrived(), response=cut)
+    ).text()
     assert "(fault: reset)" in " ".join(told.split())
     assert f"no answer ({Broke.LATE.value})" in " ".join(told.split())
+
+
+def test_the_apps_of_two_platforms_have_a_table_each():
+    case = recorded(ran.result()).cases[0]
+    twice = replace(
+        case,
+        exchanges=tuple(replace(one, platform=app) for app in ("platform A", "platform B") for one in case.exchanges),
+    )
+    told = Case(twice).text()
+    assert told.count("Both sides with the app of platform") == 2
+    assert told.count("⟨value A: simulated sdkOutput") == 4
 
 
 def test_a_case_without_a_miss_says_what_its_verdict_means():
     told = one_case(recorded(ran.result(verdict=Verdict.PASS)), ran.NAME)
     assert "The back end did what the rule asks for." in told.text()
-    nothing = one_case(recorded(ran.result(verdict=Verdict.NOT_TESTABLE, misses=(), seen=None, why="no logs")), ran.NAME)
+    nothing = one_case(
+        recorded(ran.result(verdict=Verdict.NOT_TESTABLE, misses=(), seen=None, why="no logs")), ran.NAME
+    )
     assert "no logs" in nothing.text()
     assert "Both sides" not in nothing.text()
 

@@ -1,4 +1,5 @@
 import json
+from base64 import b64encode
 from dataclasses import fields, replace
 
 import pytest
@@ -11,11 +12,13 @@ from ran import (
     INPUT,
     KEY,
     LOST,
+    MISS,
     NAME,
     OUTPUT,
     SESSION,
     arrived,
     call,
+    left,
     recorded,
     result,
     seen,
@@ -23,16 +26,17 @@ from ran import (
 )
 
 from workbook.conformance.recording import MOST
-from workbook.conformance.report import API, PHONE, calls_of, moment
+from workbook.conformance.report import API, PHONE, moment
 from workbook.conformance.report_file import from_json, read_record, to_json
 from workbook.conformance.reports import reports
-from workbook.conformance.target import Cardholder, Operation, Surface, Target
+from workbook.conformance.together import together
 from workbook.conformance.verdict import Owner, Verdict
 from workbook.errors import ConfigurationError
 
 TOP = ["format", "about", "counts", "cases"]
 CASE = ["name", "says", "rule", "group", "verdict", "owner", "platform", "why", "seconds", "misses", "exchanges"]
-EXCHANGE = ["side", "at", "ended", "method", "path", "who", "request", "status", "answer", "ending", "elsewhere"]
+EXCHANGE = ["side", "at", "ended", "method", "path", "who", "request", "status", "answer", "ending", "elsewhere",
+            "platform"]  # fmt: skip
 
 
 def only(*both, **more):
@@ -49,13 +53,13 @@ def test_the_json_has_everything_in_the_order_of_the_format():
     assert list(case) == [*CASE, "left_out", "reproduce"]
     assert list(case["exchanges"][0]) == EXCHANGE
     assert document["counts"] == dict.fromkeys([verdict.value for verdict in Verdict], 1)
-    hidden = {"secrets", "calls"}
+    hidden = {"secrets", "values"}
     assert list(document["about"]) == [one.name for one in fields(ABOUT) if one.name not in hidden]
 
 
 def test_what_is_read_back_is_what_was_written():
     record = recorded()
-    assert from_json(to_json(record)) == replace(record, about=replace(record.about, secrets=(), calls={}))
+    assert from_json(to_json(record)) == replace(record, about=replace(record.about, secrets=()))
     assert to_json(from_json(to_json(record))) == to_json(record)
     assert to_json(record).isascii()
 
@@ -77,12 +81,43 @@ def test_both_legs_stand_in_the_order_of_time_and_begin_at_zero():
     assert [one.ended for one in got] == [0.25, None, 0.6, None]
 
 
-def test_the_phones_call_is_told_as_the_configuration_has_it():
-    phone, api = only()
+@pytest.mark.rule("REL-2")
+def test_the_phones_call_is_told_as_it_left_and_its_session_is_a_secret():
+    phone, api = only(call(request=left(headers=(("X-Platform", "a"), ("content-length", "9")))), arrived())
     assert (phone.method, phone.path, phone.who) == ("POST", f"/cards/{CARD}/go", "ann")
+    assert phone.request.headers == (
+        ("authorization", None), ("Accept", "application/json"), ("X-Platform", None), ("content-length", "9")
+    )  # fmt: skip
+    assert (next(iter(phone.request.body["sdkOutput"])), phone.request.length) == ("simulated", len(left().body))
     assert api.path == f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
-    (unknown,) = recorded(result(seen=seen(call())), calls={}).cases[0].exchanges
-    assert (unknown.method, unknown.path) == ("POST", "")
+    (unknown,) = only(call(request=None))
+    assert (unknown.method, unknown.path, unknown.request.headers) == ("POST", "", ())
+
+
+def test_a_case_with_two_apps_has_the_exchanges_of_one_after_those_of_the_other():
+    first, second = (result(platform=name, seen=seen(call(began=at), arrived(at))) for at, name in ((5, "A"), (1, "B")))
+    both = together([first, replace(second, misses=(), verdict=Verdict.PASS)])
+    (case,) = recorded(both).cases
+    assert (case.platform, case.verdict) == ("A and B", Verdict.FAIL)
+    assert [(one.platform, one.side, one.at) for one in case.exchanges] == [
+        ("A", PHONE, 0.0), ("A", API, 0.0), ("B", PHONE, 0.0), ("B", API, 0.0)
+    ]  # fmt: skip
+    assert case.misses[0].observed == f"with the app of A: {MISS.observed}"
+    page = reports(recorded(both))["conform.html"]
+    assert [page.count(f"<caption>The app of {name}</caption>") for name in "AB"] == [1, 1]
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+def test_what_other_rounds_sent_is_taken_out_too():
+    other = "cards of another round, as the API gave them"
+    miss = replace(MISS, observed=f"it says {other}")
+    kept, without = (recorded(result(misses=(miss,)), values=values).cases[0] for values in ((), (other,)))
+    assert other in kept.misses[0].observed
+    assert "opaque data stood here" in without.misses[0].observed
+    canary = f"canary-{'0a1' * 6}"
+    told = replace(MISS, observed=b64encode(f"..{canary}".encode()).decode())
+    (case,) = recorded(result(misses=(told,)), values=(f"{canary}, and more than that",)).cases
+    assert "a canary stood here" in case.misses[0].observed
 
 
 @pytest.mark.rule("REL-3")
@@ -143,14 +178,6 @@ def test_a_run_that_ended_before_its_first_case_is_written_too(tmp_path):
     texts = reports(recorded(interrupted=True)) | reports(replace(recorded(), cases=()))
     assert from_json(texts["conform.json"]).cases == ()
     assert "No case came to an end." in texts["conform.md"]
-
-
-def test_the_phones_calls_are_taken_from_the_target():
-    get, post = Operation("GET", "/a/{id}"), Operation("PUT", "/b")
-    target = Target("http://localhost", {"platform B": Surface(get, post)}, (Cardholder("ann", ("1",)),))
-    assert calls_of(target) == {("platform B", "GET"): ("GET", "/a/{id}"), ("platform B", "POST"): ("PUT", "/b")}
-    with_status = replace(target, status=Operation("GET", "/c"))
-    assert calls_of(with_status)["platform B", "status()"] == ("GET", "/c")
 
 
 def test_a_moment_is_told_in_utc():

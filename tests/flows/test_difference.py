@@ -30,15 +30,15 @@ def test_nothing_differs_from_itself():
 
 def test_the_text_has_a_line_for_each_change():
     assert str(DIFFERENCE).splitlines() == [
-        "deprecated CreateSdkOutputCalled in state 'tapped'",
-        "deprecated ProvisionCalled in state 'has OPC data'",
-        "added      ProvisionWithProviderCalled in state 'tapped'",
-        "added      FetchOpcCalled in state 'SDK orchestrates'",
-        "added      ProvisionFailure in state 'SDK orchestrates'",
-        "added      OpcReceived in state 'fetching OPC data'",
-        "added      OpcFailed in state 'fetching OPC data'",
-        "added      ApiError in state 'checking'",
-        "added      ApiError in state 'asking once more'",
+        "deprecated createSdkOutput() in state 'tapped'",
+        "deprecated provision(sdkInput, cardDisplayName, cardAddress) in state 'has OPC data'",
+        "added      provision(cardDisplayName, cardAddress, opcProvider) in state 'tapped'",
+        "added      fetchOpc(paymentInstrumentId, sdkOutput) in state 'SDK orchestrates'",
+        "added      ProvisionResult.Failure in state 'SDK orchestrates'",
+        "added      sdkInput (OPC data) in state 'fetching OPC data'",
+        "added      no OPC data in state 'fetching OPC data'",
+        "added      CannotBeProvisioned.ApiError in state 'checking'",
+        "added      CannotBeProvisioned.ApiError in state 'asking once more'",
     ]
     assert repr(DIFFERENCE) == str(DIFFERENCE)
 
@@ -47,7 +47,7 @@ def test_the_markdown_table_is_well_formed():
     lines = DIFFERENCE._repr_markdown_().splitlines()
     assert {line.count("|") for line in lines} == {7}
     assert lines[2] == (
-        "| deprecated | tapped | `CreateSdkOutputCalled` (deprecated) | making sdkOutput | CreateSdkOutput "
+        "| deprecated | tapped | `createSdkOutput()` (deprecated) | making sdkOutput | make an sdkOutput "
         "| A-PROV-1 A-OUT-1 |"
     )
     assert lines[-1].endswith("| A-CAN-5 assumed |")

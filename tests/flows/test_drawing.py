@@ -27,4 +27,7 @@ def test_the_markdown_table_has_every_row(name):
     assert len(lines) == 2 + len(machine.rows)
     assert {line.count("|") for line in lines} == {6}
     assert sum(line.endswith("assumed |") for line in lines) == sum(row.source == "assumed" for row in machine.rows)
-    assert lines[2] == "| idle | `Opened` | fetching sdkInput | GetActivationData | FLOW-1 FLOW-2 FLOW-4 API-10 |"
+    assert (
+        lines[2]
+        == "| idle | `opens the card` | fetching sdkInput | needs activation data | FLOW-1 FLOW-2 FLOW-4 API-10 |"
+    )

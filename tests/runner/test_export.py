@@ -9,6 +9,8 @@ from workbook import cli
 from workbook.errors import ConfigurationError
 from workbook.runner.export import POLICY, export, page
 from workbook.views.palette import contrast
+from workbook.widgets.live import WAKE
+from workbook.widgets.stage import stage
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -58,8 +60,9 @@ def test_a_page_needs_nothing_but_itself(path):
     assert text.count(f'http-equiv="Content-Security-Policy" content="{POLICY}"') == 1
     assert not {"script", "link", "iframe", "object", "embed", "form", "base"} & set(parts.tags)
     assert all(address.startswith(("data:image/svg+xml;base64,", "#", "https://")) for address in parts.addresses)
-    assert "url(" not in text
-    assert "@import" not in text
+    styles = " ".join(re.findall(r"<style>.*?</style>|style=\"[^\"]*\"", text, re.DOTALL))
+    assert "url(" not in styles
+    assert "@import" not in styles
     assert page(path) == text
 
 
@@ -75,6 +78,13 @@ def test_a_live_view_is_left_out_and_its_snapshot_stays(tmp_path):
     assert "<p>the snapshot</p>" in text
     assert "model_id" not in text
     assert "widget-view" not in text
+
+
+def test_a_page_does_not_say_how_to_bring_a_panel_to_life(tmp_path):
+    stored = stage()._repr_mimebundle_()
+    text = page(written(tmp_path, code(stored, {"text/plain": WAKE}, source="stage()")))
+    assert "wb-snapshot" in text
+    assert WAKE not in text
 
 
 def test_a_notebook_that_was_never_run_is_refused(tmp_path):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from workbook.errors import ParameterError
 from workbook.scenes.script import ACTS, FLOWS, MOST_ACTS, REACTION, Act, Script, play
 from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.phone_svg import draw
 from workbook.views.screen import Page
 
 CARD = INSTRUMENT_IDS[1]
@@ -139,6 +140,19 @@ def test_a_fault_meets_the_first_request_and_the_next_tap_succeeds():
 
 def test_a_slow_answer_takes_its_time():
     assert ended(Script(fault="latency", operation="GET", seconds=3.0)).at > 3.0
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("fault", ["stall before headers", "reset", "500"])
+def test_after_a_lost_post_the_wallet_s_screen_claims_no_more_than_anybody_knows(fault):
+    script = Script("from the wallet", fault=fault, operation="POST", phone="app was opened")
+    for act in (("choose app", 1.0), ("choose card", 30.0, CARD), ("confirm", 31.0)):
+        script = script.then(*act)
+    screen = ended(script).screen
+    assert screen.page is Page.NOT_ADDED
+    told = draw(screen).svg
+    assert "Card not added" in told
+    assert "Nothing has changed" not in told
 
 
 @pytest.mark.parametrize(

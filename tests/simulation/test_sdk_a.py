@@ -149,7 +149,7 @@ def test_the_right_opc_data_adds_the_card():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (opc(2), "it answers attempt 2, and attempt 1 has begun since"),
+        (opc(2), "data of attempt 2, but attempt 1 has begun (assumed)"),
         (opc(1, owner="PI2"), "it belongs to another payment instrument"),
         (ACTIVATION, "it is data of kind 'activation'; provision takes the POST's sdkInput"),
         (damaged(opc(1), "cut off"), "it is truncated"),
@@ -183,8 +183,20 @@ def test_opc_data_of_an_earlier_client_on_the_same_phone_is_noticed():
     device.provision_failure = None
     second = created(device)
     second.answer(m.CreateSdkOutput())
-    assert provision(second, opc(1)).why == "it answers attempt 1, and attempt 2 has begun since"
+    assert provision(second, opc(1)).why == "data of attempt 1, but attempt 2 has begun (assumed)"
     assert device.cards == set()
+
+
+@pytest.mark.rule("A-BTN-2")
+def test_of_two_attempts_at_once_each_ends_in_invalid_sdk_input_and_the_next_alone_does_not():
+    one = created()
+    one.answer(m.CreateSdkOutput())
+    one.answer(m.CreateSdkOutput())
+    first, second = provision(one, opc(1)), provision(one, opc(2))
+    assert [first.reason, second.reason] == ["InvalidSdkInput"] * 2
+    assert second.why == "attempt 2 began while another was under way (assumed)"
+    one.answer(m.CreateSdkOutput())
+    assert provision(one, opc(3)) == m.ProvisionSuccess()
 
 
 @pytest.mark.rule("A-OPC-1")

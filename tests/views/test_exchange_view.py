@@ -113,8 +113,10 @@ def test_a_refused_line_says_what_is_allowed():
     refused = next(
         detail for line, detail in zip(shown.lines, shown.details, strict=True) if line.shape is Shape.REFUSED
     )
-    assert "Refused: a fact that no row of the table allows here." in refused.text()
-    assert "In “fetching sdkInput” is allowed: sdkInput, no activation data." in refused.text()
+    assert "Refused: it came where the table of states has no place for it." in refused.text()
+    assert (
+        "What can happen in “fetching sdkInput”: the back end sends sdkInput or no activation data." in refused.text()
+    )
 
 
 @pytest.mark.rule("A-OUT-1")

@@ -33,7 +33,7 @@ def test_nothing_to_report_is_said():
 
 def test_level_and_owner_stand_in_words_beside_the_symbol():
     html = findings(several()).html()
-    for words in ("✗ fail", "▲ warn", "• note", "? odd", "For you: ", "For the operator: ", "What to do: "):
+    for words in ("✗ fail", "▲ warn", "• note", "? odd", "For you: ", "With the operator: ", "What to do: "):
         assert words in html
 
 

@@ -115,6 +115,9 @@ def test_nothing_behind_a_sheet_can_be_pressed(sheet):
     [
         (Page.LOOKING, []),
         (Page.APPS, [("choose app", "", True)]),
+        (Page.NO_APPS, [("look", "", True)]),
+        (Page.NO_CARDS, [("look", "", True)]),
+        (Page.NOT_ADDED, [("look", "", True)]),
         (Page.CARDS, [("choose card", one, True) for one in IDS[:3]]),
         (Page.AUTHORIZING, [("confirm", "", True), ("cancel", "", True)]),
         (Page.ADDED, []),

@@ -37,6 +37,24 @@ def test_the_label_says_what_became_of_the_card_until_the_next_attempt():
     assert seen(OPEN, m.TellFailure(), m.DisableButton()).label == ""
 
 
+@pytest.mark.rule("A-PROV-3")
+@pytest.mark.parametrize(
+    ("event", "state", "label"),
+    [
+        (m.ProvisionFailure("Canceled"), "failed", "Not added"),
+        (m.SdkOutputFailed("no wallet"), "failed", "Not added"),
+        (m.OpcFailed("no answer"), "failed", "Not added"),
+        (m.OpcFailed("no answer"), "wallet provisions", ""),
+        (m.ProvisionFailure("Canceled"), "in the wallet", ""),
+    ],
+)
+def test_what_ends_an_attempt_on_platform_a_leaves_a_word_beside_the_button(event, state, label):
+    screen = after(after(OPEN, event, state), m.EnableButton(), state)
+    assert (screen.label, screen.button, screen.sheet) == (label, "shown", Sheet.NONE)
+    for forgets in (m.AddTapped(), m.ProvisionSuccess()):
+        assert after(screen, forgets, "tapped").label == ""
+
+
 def test_opening_a_page_waits_for_an_answer_and_forgets_the_last_one():
     screen = after(replace(OPEN, label="Not added", sheet=Sheet.FAILED), m.Opened(OTHER))
     assert (screen.card, screen.button, screen.label, screen.sheet, screen.waits) == (OTHER, "absent", "", "", True)

@@ -79,7 +79,7 @@ def test_a_command_to_the_cardholder_is_a_change_on_the_screen(command, button):
 
 def test_the_attempts_stand_apart(stories):
     rows = [row for row in sequence(stories["trouble"]()).rows if isinstance(row, str)]
-    assert rows == ["attempt 1", "attempt 2"]
+    assert rows == ["attempt 1 begins", "attempt 2 begins"]
 
 
 def test_the_glossary_explains_only_the_words_that_occur(stories):

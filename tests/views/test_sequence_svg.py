@@ -4,10 +4,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from workbook.scenes.script import Script, play
 from workbook.trace import Trace
 from workbook.views.palette import DARK, GROUNDS, LIGHT, WORDS, contrast
 from workbook.views.sequence import sequence
-from workbook.views.sequence_svg import STYLE, WIDTH, paint
+from workbook.views.sequence_svg import STYLE, narrow, paint
+from workbook.widgets.stage import walked
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 
@@ -32,8 +34,35 @@ def test_hostile_text_stays_text(stories):
 
 def test_it_is_at_most_1000_pixels_wide_and_nothing_stands_below_its_end(story):
     root = ET.fromstring(sequence(story[1]).svg())
-    assert int(root.get("width")) == WIDTH <= 1000
+    assert int(root.get("width")) == 1000
     assert max(int(text.get("y")) for text in root.iter(f"{{{NS['svg']}}}text")) < int(root.get("height"))
+
+
+def boxes(svg):
+    """Where each box with a name begins."""
+    root = ET.fromstring(svg)
+    return [int(box.get("y")) for box in root.findall("svg:rect[@class='wb-box']", NS) if box.get("height") == "34"]
+
+
+def test_a_long_picture_names_the_actors_again_between_its_lines():
+    lines = play(walked(Script("from the wallet"))).film.sequence
+    painted, tops = paint(lines), sorted(set(boxes(paint(lines).svg)))
+    assert len(tops) > 2
+    assert all(560 <= below - above < 700 for above, below in pairwise(tops))
+    assert not any(y < top + 34 and top < y + height for top in tops for y, height in painted.rows)
+    assert len(set(boxes(paint(lines, narrow(6)).svg))) == 1
+
+
+@pytest.mark.parametrize("actors", [2, 6, 8])
+def test_a_narrow_picture_keeps_its_words_inside(story, actors):
+    lines = sequence(story[1])
+    painted = paint(lines, narrow(max(actors, len(lines.columns))))
+    root = ET.fromstring(painted.svg)
+    assert int(root.get("width")) == painted.width < 800
+    assert root.findall(".//svg:text[@class='wb-rules']", NS) == []
+    assert len(painted.rows) == len(lines.lines)
+    for text in root.iter(f"{{{NS['svg']}}}text"):
+        assert 0 < float(text.get("x")) < painted.width
 
 
 def test_lines_never_overlap(story):
@@ -81,7 +110,7 @@ def test_refused_is_a_dashed_line_with_a_cross_and_the_word(stories):
 def test_deprecated_and_attempts_are_said_in_words(stories):
     svg = sequence(stories["two_step"]()).svg()
     assert svg.count("> [deprecated]</tspan>") == 2
-    assert ">attempt 1</text>" in svg
+    assert ">attempt 1 begins</text>" in svg
 
 
 def test_the_button_looks_as_it_is(stories):

@@ -6,10 +6,16 @@ import pytest
 from plays import MACHINES, SCRIPTS, USUAL, played
 
 from workbook.flows import messages as m
+from workbook.flows.variants import A_FROM_0_4_0
 from workbook.scenes.script import Script, play
 from workbook.views.palette import DARK, LIGHT, contrast
+from workbook.views.reel import reel
 from workbook.views.states import States, allowed
+from workbook.views.states_layout import Words
+from workbook.views.states_places import moves
+from workbook.views.states_says_svg import TICK, key, texts
 from workbook.views.states_svg import STYLE, Lit, draw
+from workbook.views.states_words import counted, joined
 
 SVG = "{http://www.w3.org/2000/svg}"
 WALK = Script().then("tap", 2.0)
@@ -23,7 +29,7 @@ def _groups(picture, name):
 def test_every_state_and_every_move_is_a_group(machine):
     picture = draw(machine, machine.name, "told")
     assert set(_groups(picture, "data-state")) == set(map(str, machine.states))
-    assert set(_groups(picture, "data-move")) == {f"{row.state}>{row.to}" for row in machine.rows}
+    assert set(_groups(picture, "data-move")) == {f"{row.state}>{row.to}" for row in machine.rows if not row.beside}
 
 
 @pytest.mark.parametrize("machine", MACHINES, ids=repr)
@@ -31,7 +37,7 @@ def test_a_picture_loads_nothing_runs_nothing_and_is_the_same_each_time(machine)
     picture = draw(machine, machine.name, "told")
     root = ET.fromstring(picture.svg)
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
-        "svg", "title", "desc", "style", "rect", "path", "g", "text",
+        "svg", "title", "desc", "style", "rect", "path", "g", "text", "tspan",
     }  # fmt: skip
     assert not re.search(r"https?://|<script|href|url\(|@import|\sid=|\son\w+=", picture.svg.replace(SVG[1:-1], ""))
     assert draw(machine, machine.name, "told").svg == picture.svg
@@ -69,7 +75,7 @@ def test_nothing_is_lit_in_what_a_player_lights():
 def test_what_is_allowed_next_stands_in_words():
     shown = States(play(Script()).film)
     assert shown.here == "button shown"
-    assert shown.allowed == "Allowed next: taps Add, canProvision(), opens the card."
+    assert shown.allowed == "Next: the cardholder taps Add or opens the card, the app calls canProvision()."
     assert shown.allowed in shown.text()
     assert shown.allowed in shown.html()
     assert allowed(shown.film.machine, "no such state") == ()
@@ -77,6 +83,102 @@ def test_what_is_allowed_next_stands_in_words():
 
 def test_the_text_form_is_the_path_as_a_list(golden):
     golden("states_walk", States(play(WALK).film).text())
+
+
+def _words(svg):
+    """Every word that tells one event of several, with the keys of its event."""
+    return [(word, word.get("data-event").split("|")) for word in ET.fromstring(svg).iter() if word.get("data-event")]
+
+
+def _ticked(svg):
+    """The keys of the events that a picture ticks."""
+    return {key for word, keys in _words(svg) if "wb-took" in word.get("class") for key in keys}
+
+
+def _keys(shown):
+    return {key(f"{step.source}>{step.target}", step.says) for step in shown.path}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_an_arrow_that_was_taken_ticks_the_event_that_took_it_and_no_other(name):
+    shown = States(played(name).film)
+    svg = shown.picture.svg
+    for word, keys in _words(svg):
+        assert ("wb-took" in word.get("class")) == bool(_keys(shown) & set(keys)), keys
+    several = {each for move in moves(shown.film.machine) if len(move.events) > 1 for each in _told(move)}
+    assert _keys(shown) & several <= _ticked(svg)
+
+
+@pytest.mark.parametrize(
+    ("took", "clear"), [("sdkInput (OPC data)", "no OPC data"), ("no OPC data", "sdkInput (OPC data)")]
+)
+def test_the_event_that_took_an_arrow_stands_apart_from_those_that_could_have(took, clear):
+    move = "fetching OPC data>wallet provisions"
+    (words,) = _lit(move, took).iter(f"{SVG}text")
+    assert "".join(words.itertext()) == f"{TICK}sdkInput (OPC data) or {TICK}no OPC data"
+    lit = {part[0].tail: "wb-took" in part.get("class") for part in words}
+    assert lit == {took: True, clear: False}
+
+
+def test_several_events_that_took_one_arrow_are_each_told():
+    move = "asking once more>in the wallet"
+    names = ("CannotBeProvisioned.AlreadyExistsInWallet", "CannotBeProvisioned.Error")
+    (words,) = _lit(move, *names).iter(f"{SVG}text")
+    told = {part[0].tail: "wb-took" in part.get("class") for part in words}
+    assert told == {"AlreadyExistsInWallet": True, "Error": True, "UnknownFailure": False, "ApiError": False}
+
+
+@pytest.mark.parametrize(
+    ("label", "parts"),
+    [
+        (joined(tuple(f"Outcome.Number{one}OfSeveralLongOnes(value)" for one in range(4))), 4),
+        (counted(("fetchOpc(paymentInstrumentId, sdkOutput)", "sdkInput (OPC data)")), 2),
+    ],
+    ids=["cut", "counted"],
+)
+def test_words_without_room_for_their_events_name_those_that_it_was(label, parts):
+    assert not label.whole
+    short, many = texts(Words((label,), 0, 0, moves=("a>b",)), {key("a>b", label.events[1])})
+    assert f">{label.text}</text>" in short
+    assert (many.count("wb-event"), many.count("wb-took")) == (parts, 1)
+    assert f"{TICK}</tspan>{label.named[1]}</tspan>" in many
+    assert many.endswith(">or others</tspan></text>")
+
+
+def test_a_reel_s_frames_name_the_events_that_a_player_ticks():
+    film = play(WALK).film
+    frames = reel(film)["frames"]
+    named = {key(frame["move"], frame["event"]) for frame in frames if frame["move"]}
+    assert named == _keys(States(film))
+    known = {key for _word, keys in _words(States(film).plain.svg) for key in keys}
+    assert key("fetching OPC data>wallet provisions", "sdkInput (OPC data)") in named & known
+    assert _ticked(States(film).plain.svg) == set()
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=repr)
+def test_what_can_happen_next_says_who_makes_it_happen(machine):
+    told = [clause for state in machine.states for clause in allowed(machine, state)]
+    assert told
+    assert all(
+        clause.startswith(
+            ("the cardholder ", "the app ", "the SDK ", "the back end ", "the extension ", "for the wallet:")
+        )
+        for clause in told
+    )
+
+
+def _lit(move, *events):
+    """The group of a move that these events made."""
+    machine = A_FROM_0_4_0.machine
+    took = frozenset(key(move, event) for event in events)
+    svg = draw(machine, "a title", "told", Lit("idle", frozenset(), {move: (1,)}, took)).svg
+    group = next(one for one in ET.fromstring(svg).iter(f"{SVG}g") if one.get("data-move") == move)
+    group.remove(next(one for one in group if _numbered(one)))
+    return group
+
+
+def _told(move):
+    return {key(move.name, event) for event in move.events}
 
 
 def test_a_film_without_frames_stands_at_the_beginning():
@@ -111,7 +213,7 @@ def test_what_is_lit_differs_in_form_and_what_is_not_can_still_be_read():
     ]
     assert widths == sorted(set(widths))
     assert "opacity" not in STYLE
-    words = set(re.findall(r"\bfill:var\(--(\w+)\)", " ".join(rule for name, rule in rules.items() if _words(name))))
+    words = set(re.findall(r"\bfill:var\(--(\w+)\)", " ".join(rule for name, rule in rules.items() if _says(name))))
     assert words == {"ink", "muted", "http", "deprecated", "ground"}
     for colours in (LIGHT, DARK):
         pairs = [("muted", "ground"), ("ink", "box"), ("http", "tint"), ("deprecated", "ground"), ("ground", "http")]
@@ -122,5 +224,5 @@ def _numbered(text):
     return text.get("class") == "wb-number"
 
 
-def _words(name):
+def _says(name):
     return name == "text" or any(word in name for word in ("title", "name", "says", "number"))

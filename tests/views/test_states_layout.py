@@ -8,6 +8,7 @@ from plays import MACHINES
 from workbook.views.states_grid import BOX, LEADING, WIDTH
 from workbook.views.states_layout import layout
 from workbook.views.states_routes import Way, sketch
+from workbook.views.states_says_svg import TICK
 
 LETTER = 6.2
 """How wide a letter of a label may be, in pixels; a common font's is narrower."""
@@ -25,9 +26,10 @@ def plan(machine):
 
 def test_every_state_has_a_box_and_every_move_an_arrow(machine, plan):
     assert sorted(box.state for box in plan.boxes) == sorted(map(str, machine.states))
-    pairs = {f"{row.state}>{row.to}" for row in machine.rows}
+    rows = [row for row in machine.rows if not row.beside]
+    pairs = {f"{row.state}>{row.to}" for row in rows}
     assert sorted(arrow.move.name for arrow in plan.arrows) == sorted(pairs)
-    assert sum(len(arrow.move.rows) for arrow in plan.arrows) == len(machine.rows)
+    assert sum(len(arrow.move.rows) for arrow in plan.arrows) == len(rows)
 
 
 def test_no_two_boxes_overlap(plan):
@@ -87,7 +89,7 @@ def test_the_picture_is_one_that_a_person_can_look_at(plan):
 def test_every_event_is_named_once_beside_its_arrow_or_counted(machine):
     drawn = sketch(machine)
     for route in drawn.routes:
-        words = "".join(route.words or drawn.signs[route.lane]).replace(" ", "")
+        words = "".join(label.text for label in route.words or drawn.signs[route.lane]).replace(" ", "")
         for event in route.move.events:
             told = event.partition("(")[0].rpartition(".")[2].replace(" ", "")
             counted = route.way is Way.LOOP and len(route.move.events) > 1
@@ -131,7 +133,8 @@ def _all_words(plan):
 
 
 def _lines(words):
-    for number, line in enumerate(reversed(words.lines)):
-        wide, y = LETTER * len(line), words.y - LEADING * number
+    choice = len({event for label in words.lines for event in label.events}) > 1
+    for number, label in enumerate(reversed(words.lines)):
+        wide, y = LETTER * len(label.text + TICK * choice), words.y - LEADING * number
         x = words.x if words.anchor == "start" else words.x - wide
         yield x, y - 9, x + wide, y + 1

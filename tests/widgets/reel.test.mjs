@@ -15,6 +15,13 @@ test("a frame stays as long as it takes to happen, or to be read", () => {
   assert.ok(reel.wait(long, 0, "for reading") > reel.wait(FRAMES, 0, "for reading"));
 });
 
+test("a screen that is gone in the instant in which it came is seen all the same", () => {
+  const shown = [0, 1, 1, 2, 1].map((screen, n) => ({ ...frame(n < 2 ? n : 2), screen }));
+  assert.deepEqual([0, 1, 2, 3].map((n) => reel.wait(shown, n, "as it happens")), [1000, 1000, 0, 900]);
+  assert.equal(reel.wait(shown, 3, "at once"), 0);
+  assert.equal(reel.moment(shown, { n: 3, spent: 450 }, "as it happens"), 2);
+});
+
 test("every speed that can be chosen has a wait", () => {
   for (const speed of reel.SPEEDS) assert.equal(typeof reel.wait(FRAMES, 2, speed), "number");
 });

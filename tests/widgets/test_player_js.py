@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from workbook.widgets.keys import Keys
 from workbook.widgets.player import Player
 
 HERE = Path(__file__).parent
@@ -23,29 +24,32 @@ def node():
     return found
 
 
-def test_what_is_shown_when(tmp_path):
-    module = tmp_path / "reel.mjs"
-    module.write_text((WIDGETS / "reel.js").read_text())
-    command = [node(), "--test", "--test-reporter=tap", str(HERE / "reel.test.mjs")]
-    environment = {**os.environ, "REEL_MODULE": module.as_uri()}
+@pytest.mark.parametrize("name", ["reel", "kernel"])
+def test_its_functions_do_what_they_say(name, tmp_path):
+    module = tmp_path / f"{name}.mjs"
+    module.write_text((WIDGETS / f"{name}.js").read_text())
+    command = [node(), "--test", "--test-reporter=tap", str(HERE / f"{name}.test.mjs")]
+    environment = {**os.environ, f"{name.upper()}_MODULE": module.as_uri()}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout
     assert re.search(r"^# pass [1-9]", done.stdout, re.MULTILINE)
 
 
-def test_the_texts_make_one_module(tmp_path):
-    module = tmp_path / "player.mjs"
-    module.write_text(str(Player._esm))
+@pytest.mark.parametrize("widget", [Player, Keys])
+def test_the_texts_make_one_module(widget, tmp_path):
+    module = tmp_path / "widget.mjs"
+    module.write_text(str(widget._esm))
     done = subprocess.run([node(), "--check", str(module)], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ["reel.js", "parts.js", "exchange.js", "player.js", "player.css"])
+@pytest.mark.parametrize("name", [path.name for path in WIDGETS.iterdir() if path.suffix in (".js", ".css")])
 def test_nothing_is_loaded_from_anywhere(name):
     text = (WIDGETS / name).read_text()
     assert re.findall(r"https?://|@import|url\(|\bfetch\(|\bimport\(|^import ", text, re.MULTILINE) == []
 
 
-def test_nothing_is_left_on_the_window():
-    text = str(Player._esm)
+@pytest.mark.parametrize("widget", [Player, Keys])
+def test_nothing_is_left_on_the_window(widget):
+    text = str(widget._esm)
     assert re.findall(r"window\.|globalThis|localStorage|document\.addEventListener", text) == []

@@ -1,6 +1,7 @@
 """A stage played by hand: what is pressed is checked here once more, and the script alone decides what is seen."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -86,6 +87,15 @@ def test_a_misbehaving_app_takes_both_taps_and_the_first_never_ends():
     first, second = played.script.acts
     assert second.at == pytest.approx(first.at + REACTION)
     assert "A-BTN-1" in {finding.rule for finding in play(played.script).findings}
+
+
+@pytest.mark.rule("A-BTN-2")
+def test_no_quick_tap_on_a_misbehaving_app_is_lost_while_the_film_plays():
+    played = stage(guarded=False)
+    for _tap in range(25):
+        played.answer(tap(played, frame=9, playing=True))
+    assert names(played) == ["tap"] * 25
+    assert [round(two.at - one.at, 6) for one, two in pairwise(played.script.acts)] == [REACTION] * 24
 
 
 def test_whoever_goes_back_and_taps_again_takes_back_what_came_after():

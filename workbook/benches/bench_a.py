@@ -11,6 +11,7 @@ from workbook.benches.callback import completed
 from workbook.benches.in_app import InApp, simulated_back_end
 from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows import messages as m
+from workbook.flows.platform_a import State
 from workbook.flows.variants import A_FROM_0_4_0, Variant
 from workbook.simulation.device import Device
 from workbook.simulation.sdk_a import SdkA
@@ -18,13 +19,16 @@ from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from workbook.benches.back_end import BackEnd
     from workbook.benches.loop import Port, Reply
     from workbook.flows.messages import Command, Event
 
 __all__ = ["Bench", "simulated_back_end"]
+
+HANDED: Mapping[type[Event], State] = {m.OpcReceived: State.OPC_READY}
+"""Where the app stands with what it is handed, even if the table follows another attempt."""
 
 
 class Bench(InApp):
@@ -72,7 +76,7 @@ class Bench(InApp):
         return super()._connect() | sdk | relays
 
     def _hand_to_app(self, event: Event) -> Reply | None:
-        call = self.app.next_call(self.state, event)
+        call = self.app.next_call(HANDED.get(type(event), self.state), event)
         return None if call is None else (0.0, call)
 
     def _post(self, command: m.PostSdkOutput | m.FetchOpc) -> Reply:

@@ -66,7 +66,7 @@ CASES: dict[str, tuple[Level, Owner, str]] = {
                        "Right until the main app has saved the sdkInput (X-CACHE-1), where the extension reads it."),
     "invalidSDKInput": (Level.FAIL, Owner.YOU, "Hand over the bytes of the GET's sdkInput, unchanged."),
     "walletNotSupported": (Level.WARN, Owner.OPERATOR,
-                           "Have the card set up for this wallet, and leave it out until then."),
+                           "Leave the card out; have it set up for this wallet: its data names its wallets (sdk-b)."),
 }  # fmt: skip
 """Why a service could not be made, by its case (sdk-b), and what to do about it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from workbook.checks.finding import Finding, Level, Owner, Symptom
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from workbook.checks.finding import Check
     from workbook.flows.messages import Message
-    from workbook.trace import Trace
+    from workbook.trace import Record, Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.InvalidSdkInput: Symptom(
@@ -21,8 +22,9 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "Hand the GET's sdkInput to create as the exact text that the API sent, decoded not once.",
     ),
     m.WalletPayNotSupported: Symptom(
-        "A-CREATE-2", Level.WARN, Owner.OPERATOR, "The wallet payment service is not supported here.",
-        "Check whether the card is set up for this wallet; until it is, the app hides its button.",
+        "A-CREATE-2", Level.WARN, Owner.YOU, "create found the wallet payment service not supported.",
+        "Offer no button. The document names no cause: see whether this phone has the wallet's payment service, and, "
+        "if other cards work on it, ask the operator whether this card is meant for that wallet (inferred).",
     ),
     m.CanProvisionError: Symptom(
         "A-CAN-3", Level.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",
@@ -30,11 +32,14 @@ SYMPTOMS: dict[type[Message], Symptom] = {
     ),
     m.UnknownFailure: Symptom(
         "A-CAN-4", Level.WARN, Owner.YOU, "canProvision ended in UnknownFailure.",
-        "Offer no button and ask again later. If it stays, check that the app is allowlisted (A-ALLOW-1).",
+        "Offer no button and ask again later. The document names no cause; one to rule out is an app that is not "
+        "allowlisted (A-ALLOW-1, assumed).",
     ),
     m.ApiError: Symptom(
-        "A-CAN-5", Level.WARN, Owner.OPERATOR, "The wallet provider's API answered {r.status_code}.",
-        "Look the statusCode up. 15009: have the application id and the fingerprint allowlisted (A-ALLOW-2).",
+        "A-CAN-5", Level.WARN, Owner.YOU, "canProvision ended in ApiError: the wallet provider's API answered "
+        "{r.status_code}.",
+        "Offer no button, and look the statusCode up in the wallet provider's reference. 15009 (wallet): give the "
+        "application id and the fingerprint to the implementation contact, who has the app allowlisted (A-ALLOW-2).",
     ),
     m.SdkOutputFailed: Symptom(
         "A-ASYNC-1", Level.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
@@ -43,13 +48,14 @@ SYMPTOMS: dict[type[Message], Symptom] = {
 }  # fmt: skip
 """Outcomes that need a word whenever they occur."""
 
+INVALID = "InvalidSdkInput"
 FAILURES: dict[str, tuple[Level, Owner, str]] = {
     "Canceled": (
         Level.NOTE,
         Owner.NOBODY,
         "The cardholder changed their mind: enable the button again, show no error.",
     ),
-    "InvalidSdkInput": (
+    INVALID: (
         Level.FAIL,
         Owner.YOU,
         "Hand over the POST's sdkInput, as it came, once, for this very attempt.",
@@ -58,30 +64,49 @@ FAILURES: dict[str, tuple[Level, Owner, str]] = {
 }
 """The failures (sdk-a) that call for something of their own."""
 
+GUARD = "Disable the button from the tap until the flow completes or is terminated."
+BECAUSE = f"Mend the button before you look at the data. {GUARD}"
+ONE_AT_A_TIME = (
+    "See what was begun before the last thing had ended: one attempt at a time, with the button disabled from the tap "
+    "until the flow completes or is terminated, and no other call in between."
+)
+
 ANY_FAILURE = (Level.WARN, Owner.YOU, "Enable the button again and say that the card was not added.")
 
 
 def failures(trace: Trace) -> Iterator[Finding]:
-    """Attempts that ended in ProvisionResult.Failure; overlapping taps have a check of their own."""
+    """Attempts that ended in ProvisionResult.Failure; what overlapping taps cause has a check of its own."""
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
         level, owner, todo = FAILURES.get(failure.reason, ANY_FAILURE)
-        why = f" ({failure.why})" if failure.why else ""
-        text = f"provision ended in Failure: {failure.reason}{why}."
-        yield Finding("A-PROV-3", level, owner, text, todo, record.at)
+        if not (_overlapped(trace, record.at) and failure.reason == INVALID):
+            text = f"provision ended in Failure: {_reason(failure)}."
+            yield Finding("A-PROV-3", level, owner, text, todo, record.at)
+
+
+def _reason(failure: m.ProvisionFailure) -> str:
+    """What a failure says of itself; the document shows none of it (GAP-4)."""
+    why = f", {failure.why}" if failure.why else ""
+    return f"{failure.reason} (sdk-a){why}" if failure.reason else "nothing that says why"
+
+
+def _overlapped(trace: Trace, until: float = inf) -> list[Record]:
+    """The taps before a moment that began another attempt on top of one under way."""
+    taps = trace.select(m.AddTapped, kind=Kind.EVENT)
+    return [record for record in taps if "A-BTN-2" in record.rules and record.at < until]
 
 
 def overlapping_taps(trace: Trace) -> Iterator[Finding]:
     """Taps that began a second attempt on top of one under way (A-BTN-1), and what came of it (A-BTN-2)."""
-    rapid = [r for r in trace.select(m.AddTapped, kind=Kind.EVENT) if "A-BTN-2" in r.rules]
-    if not rapid:
+    if not (rapid := _overlapped(trace)):
         return
-    todo = "Disable the button from the tap until the flow completes or is terminated."
-    text = f"{len(rapid)} tap(s) began another attempt while one was under way."
-    yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, todo, rapid[0].at)
+    began = "A tap" if len(rapid) == 1 else f"{len(rapid)} taps"
+    text = f"{began} began another attempt while one was under way."
+    yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, GUARD, rapid[0].at)
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
-        if failure.reason == "InvalidSdkInput" and record.at > rapid[0].at:
-            text = "The overlapping attempts ended in InvalidSdkInput, as the document warns."
-            yield Finding("A-BTN-2", Level.FAIL, Owner.YOU, text, todo, record.at)
+        if failure.reason == INVALID and record.at > rapid[0].at:
+            because = f": {failure.why}" if failure.why else ""
+            text = f"An attempt ended in InvalidSdkInput, as is likely after quick taps{because}."
+            yield Finding("A-BTN-2", Level.FAIL, Owner.YOU, text, BECAUSE, record.at)
 
 
 def unguarded_button(trace: Trace) -> Iterator[Finding]:
@@ -93,8 +118,7 @@ def unguarded_button(trace: Trace) -> Iterator[Finding]:
     text = (
         "The app left its button enabled while the card was being added: a second tap would have begun another attempt."
     )
-    todo = "Disable the button from the tap until the flow completes or is terminated."
-    yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, todo, taps[0].at)
+    yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, GUARD, taps[0].at)
 
 
 def refused_taps(trace: Trace) -> Iterator[Finding]:
@@ -129,9 +153,8 @@ ANSWERS = (m.ActivationDataReceived, m.ActivationDataFailed, m.CreateSuccess, m.
 def late_answers(trace: Trace) -> Iterator[Finding]:
     """Outcomes that arrived when nobody waited for them any more."""
     for record in trace.select(*ANSWERS, kind=Kind.REFUSED):
-        text = f"{record.name} arrived while the app was '{record.before}' and was ignored."
-        todo = "One attempt at a time: an answer to an older attempt must not touch the newer one."
-        yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, todo, record.at)
+        text = f"“{record.message.says}” arrived while the app was '{record.before}', which waits for no such thing."
+        yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, ONE_AT_A_TIME, record.at)
 
 
 def deprecated_calls(trace: Trace) -> Iterator[Finding]:

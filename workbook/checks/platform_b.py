@@ -37,9 +37,10 @@ SYMPTOMS: dict[type[Message], Symptom] = {
 DECODE = "Decode the base64 of the JSON once and hand over the bytes (API-8); platform A takes the text."
 CASES: dict[str, tuple[Level, Owner, str]] = {
     "invalidSDKInput": (Level.FAIL, Owner.YOU, "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
-    "walletNotSupported": (Level.WARN, Owner.OPERATOR, "Have the card set up for this wallet; show no button until."),
+    "walletNotSupported": (Level.WARN, Owner.OPERATOR,
+                           "Show no button; have the card set up for this wallet: its data names its wallets (sdk-b)."),
     "presentationFailure": (Level.FAIL, Owner.YOU,
-                            "Put the provisioning entitlement on the app; a simulator or development build has none."),
+                            "Put the entitlement on the app (sdk-b); simulators and development builds have none."),
     "delegateNotSet": (Level.FAIL, Owner.YOU, "Pass the delegate to start, and keep it alive until it has finished."),
     "userCancelled": (Level.NOTE, Owner.NOBODY,
                       "The cardholder changed their mind: enable the button; that it was not added is no error."),

@@ -12,13 +12,14 @@ from workbook.commands.command import Parser, add, end_like_ctrl_c
 from workbook.errors import ParameterError, WorkbookError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from workbook.commands.command import Handler
 
 BAD_CONFIGURATION: Final = 254
 HARNESS_ERROR: Final = 255
-BELOW: Final = ("run", "init", "compare")
+PROG: Final = "workbook conform"
+RUN: Final = "run"
 USUAL: Final = Path("back-end.toml")
 CODES: Final = """\
 workbook conform init       write a commented back-end.toml, by asking
@@ -41,7 +42,7 @@ exit codes:
 
 
 class _Parser(Parser):
-    """Ends with the code for a bad configuration, because 2 says something else here."""
+    """The parser of one word; ends with the code for a bad configuration, because 2 says something else here."""
 
     def error(self, message: str) -> NoReturn:
         try:
@@ -56,28 +57,31 @@ class _Parser(Parser):
             raise SystemExit(_refused(error)) from None
 
 
-def add_to(commands: Any) -> None:
-    """How it is called."""
-    parser = add(commands, "conform", handle, "test your own back end from both sides", CODES)
-    parser.__class__ = _Parser
-    _add_run(parser)
-    below = dict(zip(BELOW, (parser, _init(parser), _compare(parser)), strict=True))
-    plain = parser.parse_known_args
+class _Words(Parser):
+    """Looks at the first word, and leaves the rest to the parser of that word, or to that of a run."""
 
-    def parse(args: Any = None, namespace: Any = None) -> Any:
-        """The first word may name what stands below; everything else is a run."""
+    below: Mapping[str, _Parser]
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What the command line says; every word of it is known, or refused."""
         word, *more = args or [""]
-        if below.get(word, parser) is parser:
-            return plain(more if word == "run" else args, namespace)
-        found, unknown = below[word].parse_known_args(more, namespace)
+        parser, words = (self.below[word], more) if word in self.below else (self.below[RUN], args)
+        found, unknown = parser.parse_known_args(words, namespace)
         if unknown:
-            below[word].unrecognized(unknown)
+            parser.unrecognized(unknown)
         return found, []
 
-    parser.parse_known_args = parse  # type: ignore[method-assign]
+
+def add_to(commands: Any) -> None:
+    """How it is called."""
+    add(commands, "conform", handle, "test your own back end from both sides")  # for the list of commands
+    words = _Words(prog=PROG)
+    words.below = {RUN: _run(), "init": _init(), "compare": _compare()}
+    commands.choices["conform"] = words
 
 
-def _add_run(parser: Parser) -> None:
+def _run() -> _Parser:
+    parser = _parser(PROG, handle, "Test your own back end from both sides.", CODES)
     parser.usage = "workbook conform [run] [CONFIG] [options]"
     parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=USUAL, help="default: %(default)s")
     parser.add_argument("--check-config", action="store_true", help="explain every mistake, or say what was understood")
@@ -92,27 +96,28 @@ def _add_run(parser: Parser) -> None:
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="failures that are known")
     parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
     parser.add_argument("--seed", type=int, metavar="N", help="of all that is made up; default: the configuration's")
+    return parser
 
 
-def _below(parent: Parser, name: str, handler: Handler, text: str, more: str = "") -> Parser:
+def _parser(prog: str, handler: Handler, text: str, more: str = "") -> _Parser:
     parser = _Parser(
-        prog=f"{parent.prog} {name}", description=text, epilog=more, allow_abbrev=False,
+        prog=prog, description=text, epilog=more, allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.set_defaults(handler=handler)
     return parser
 
 
-def _init(parent: Parser) -> Parser:
-    parser = _below(parent, "init", handle_init, "Write a commented configuration, by asking.")
+def _init() -> _Parser:
+    parser = _parser(f"{PROG} init", handle_init, "Write a commented configuration, by asking.")
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", default=USUAL, help="default: %(default)s")
     parser.add_argument("--defaults", action="store_true", help="ask nothing")
     parser.add_argument("--force", action="store_true", help="write over a file that is there")
     return parser
 
 
-def _compare(parent: Parser) -> Parser:
-    parser = _below(parent, "compare", handle_compare, "What changed between two reports.", COMPARE_CODES)
+def _compare() -> _Parser:
+    parser = _parser(f"{PROG} compare", handle_compare, "What changed between two reports.", COMPARE_CODES)
     parser.add_argument("old", type=Path, metavar="OLD", help="a conform.json")
     parser.add_argument("new", type=Path, metavar="NEW", help="a later one")
     parser.add_argument("--markdown", action="store_true", help="as Markdown")
@@ -121,7 +126,7 @@ def _compare(parent: Parser) -> Parser:
 
 def handle(options: argparse.Namespace) -> int:
     """Carry out a run, or say what it would do."""
-    return _coded("run", options)
+    return _coded(RUN, options)
 
 
 def handle_init(options: argparse.Namespace) -> int:

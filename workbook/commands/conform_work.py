@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbook.commands.command import checked_seed
 from workbook.conformance import baseline, init
+from workbook.conformance.case import Need
 from workbook.conformance.cases import CASES
 from workbook.conformance.compare import compare
 from workbook.conformance.config import load
@@ -21,6 +22,7 @@ from workbook.conformance.reports import FORMS, JSON_FILE, read_record, write_re
 from workbook.conformance.run import without
 from workbook.conformance.selection import again, chosen
 from workbook.conformance.session import Wish, conform
+from workbook.conformance.stopping import Stopping
 from workbook.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -76,7 +78,10 @@ def _told(cases: Sequence[Case], config: Config) -> int:
     """What would be run, and what not."""
     for case in cases:
         left_out = without(case, config.target)
-        print(f"{case.name}: " + ("would run" if left_out is None else f"{left_out.verdict}. {left_out.why}"))
+        if left_out is not None and config.adapter and Need.STATUS in case.needs:
+            print(f"{case.name}: would run where the adapter has status(session)")
+        else:
+            print(f"{case.name}: " + ("would run" if left_out is None else f"{left_out.verdict}. {left_out.why}"))
     return 0
 
 
@@ -87,11 +92,12 @@ def _carried_out(options: argparse.Namespace, cases: Sequence[Case], config: Con
     if options.rerun_failed is not None and not cases:
         print("Nothing failed in that report, so nothing is run.")
         return 0
-    _emptied(options.out)
     only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
     wish = Wish(cases, options.repeat, options.strict, known, only, _again(options))
-    record = conform(config, wish, told=Terminal())
-    write_reports(record, options.out)
+    _emptied(options.out)
+    with Stopping(last=True) as stopping:
+        record = conform(config, wish, told=Terminal(), stopping=stopping)
+        write_reports(record, options.out)
     for line in (*record.about.stale, headline(record), f"reports in {options.out}"):
         print(line)
     return record.about.exit_code

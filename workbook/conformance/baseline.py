@@ -58,7 +58,7 @@ def load(path: Path) -> tuple[Known, ...]:
     said = document(path)
     mistakes = list(_mistakes(said))
     if mistakes:
-        raise BadConfigurationError(str(path), mistakes)
+        raise BadConfigurationError(path.name, mistakes)
     return tuple(Known(**table) for table in said.get("known", ()))
 
 

@@ -13,7 +13,7 @@ from workbook.conformance.config_part import Part
 from workbook.conformance.config_read import BadConfigurationError, document
 from workbook.conformance.config_surface import status, surfaces
 from workbook.conformance.form import cleaned
-from workbook.conformance.target import BOUND, Target
+from workbook.conformance.target import BOUND, CALLS_PYTHON, RECOVERY, Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,14 +136,16 @@ def parse(said: Mapping[str, object], path: Path, environ: Mapping[str, str]) ->
     target, api = _target(part), {**part.clean.table("api").said, "key": sides.key(part)}
     exports, start, timeouts = sides.exports(part), sides.start(part), sides.timeouts(part)
     if mistakes:
-        raise BadConfigurationError(str(path), mistakes)
+        raise BadConfigurationError(path.name, mistakes)
     adapter, folder = part.clean.get("adapter", ""), path.parent.absolute()
     parts = Api(**api), Exports(**exports), Start(*start), Timeouts(**timeouts)
     return Config(target, *parts, str(path), adapter, folder)
 
 
 def _target(part: Part) -> Target:
-    url = part.clean.get("base_url", "").rstrip("/") or f"python:{part.clean.get('adapter')}"
-    bound = float(part.clean.table("timeouts").get("answer", BOUND))
+    url = part.clean.get("base_url", "").rstrip("/") or f"{CALLS_PYTHON}{part.clean.get('adapter')}"
+    times = part.clean.table("timeouts")
+    bound, recovery = float(times.get("answer", BOUND)), float(times.get("recovery", RECOVERY))
     without = frozenset(Group(name) for name, on in part.clean.table("groups").said.items() if not on)
-    return Target(url, surfaces(part), cardholders(part), status(part), bound, sides.logs(part), without)
+    return Target(url, surfaces(part), cardholders(part), status(part), bound, sides.logs(part), without,
+                  ca_file=sides.ca_file(part), recovery=recovery)  # fmt: skip

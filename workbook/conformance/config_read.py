@@ -40,7 +40,7 @@ def document(path: Path) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise _bad(path, f"it is not UTF-8, see byte {error.start}. Save it as UTF-8.") from None
     except (ValueError, RecursionError) as error:
-        raise _bad(path, f"it is not TOML: {_place(error)}.") from None
+        raise _bad(path, f"it is not TOML: {_place(error)}. `workbook conform init` writes an example.") from None
 
 
 def _place(error: Exception) -> str:

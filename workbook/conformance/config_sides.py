@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from workbook.conformance.trust import trusted
+from workbook.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -12,8 +16,10 @@ if TYPE_CHECKING:
 
 SHORTEST_KEY = 16
 """Characters; a shorter key could stand in innocent text, and no case could say that it got out."""
-HTTP_ONLY = ("base_url", "get", "post", "status", "headers")
+HTTP_ONLY = ("base_url", "get", "post", "status", "headers", "ca_file")
 """What a Python adapter makes pointless."""
+TARGETS = ("answer", "recovery")
+"""Times that are the back end's."""
 RESERVED = frozenset({"PATH", "HOME", "PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH"})
 """Variables that mean something to every program."""
 
@@ -50,17 +56,33 @@ def start(part: Part) -> tuple[str | None, Path, str | None]:
 
 
 def timeouts(part: Part) -> dict[str, float]:
-    """How long is waited, in seconds, as far as the file says so; the bound of an answer is the target's."""
-    return {name: float(value) for name, value in part.clean.table("timeouts").said.items() if name != "answer"}
+    """How long is waited, in seconds, as far as the file says so; what the back end may take is the target's."""
+    return {name: float(value) for name, value in part.clean.table("timeouts").said.items() if name not in TARGETS}
 
 
 def logs(part: Part) -> tuple[Path, ...]:
     """The log files; one need not be there yet."""
     paths = tuple(part.folder / one for one in part.clean.get("logs", ()))
     for path in paths:
-        if path.is_dir() or not path.parent.is_dir():
+        if (path.exists() and not path.is_file()) or not path.parent.is_dir():
             part.wrong("logs", f"{str(path)!r:.100} is no file in a folder that is there.")
+        elif path.exists() and not os.access(path, os.R_OK):
+            part.wrong("logs", f"{str(path)!r:.100} cannot be read. Let the workbook's user read it, or leave it out.")
     return paths
+
+
+def ca_file(part: Part) -> Path | None:
+    """The file with certificates that are trusted besides; None for none."""
+    if (name := part.clean.get("ca_file")) is None:
+        return None
+    path = part.folder.absolute() / str(name)
+    if not part.clean.get("base_url", "https:").startswith("https:"):
+        part.wrong("ca_file", "base_url is without TLS. Let it begin with https://, or leave ca_file out.")
+    try:
+        trusted(path)
+    except ConfigurationError as error:
+        part.wrong("ca_file", str(error).removeprefix("ca_file: "))
+    return path
 
 
 def one_way(part: Part) -> None:

@@ -32,7 +32,10 @@ def _lines(config: Config) -> Iterator[str]:
     if target.status is not None:
         yield f"status() is answered by {target.status.method} {target.status.path}."
     yield from (_cardholder(one) for one in target.cardholders)
+    if target.ca_file is not None:
+        yield f"Its certificate may be signed by whoever stands in {target.ca_file}, too."
     yield f"An answer has to come within {target.bound:g} s."
+    yield f"After a fault of the API it has {target.recovery:g} s until it has to work again."
     yield f"Log files to scan: {_listed(str(path) for path in target.logs) or 'none'}."
     yield f"Groups of cases left out: {_listed(sorted(target.without)) or 'none'}, of {_listed(Group)}."
     yield from _api(config)
@@ -41,7 +44,7 @@ def _lines(config: Config) -> Iterator[str]:
 def _surface(surface: Surface, *, adapter: bool) -> Iterator[str]:
     form = "the bytes themselves" if surface.decoded else "the API's base64 text"
     if adapter:
-        yield f"get(card, session) and post(card, session, sdk_output), with {form}."
+        yield f"get(card, session), post(card, session, sdk_output) and, if it is there, status(session), with {form}."
         return
     for name, operation in zip(METHODS.values(), (surface.get, surface.post), strict=True):
         yield f"{name}: {operation.method} {operation.path}, {_places(operation)}."

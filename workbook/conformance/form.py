@@ -107,6 +107,7 @@ FORM = Table(
         "base_url": words.URL,
         "adapter": words.ADAPTER,
         "platforms": words.PLATFORMS,
+        "ca_file": words.TEXT,
         "scenario": words.TEXT,
         "logs": words.TEXTS,
         "get": _GET,
@@ -119,7 +120,8 @@ FORM = Table(
             Table({"name": words.TEXT, "cards": words.CARDS, "session": Named(words.HEADER, _SECRET)}, ("name",))
         ),
         "timeouts": Table(
-            {"answer": words.BOUND, "first_call": words.SECONDS, "start": words.SECONDS, "whole": words.SECONDS}
+            {"answer": words.BOUND, "recovery": words.RECOVERY}
+            | dict.fromkeys(("first_call", "start", "whole"), words.SECONDS)
         ),
         "groups": Table(dict.fromkeys([group.value for group in Group], words.FLAG)),
         "api": Table({"port": words.PORT, "profile": words.PROFILE, "seed": words.SEED, "key": _SECRET}),

@@ -154,6 +154,8 @@ BOUND = Word(
     f"seconds from {_SHORTEST_WAIT} to {WALLET_WAITS:g}, for which the wallet waits",
     lambda value: _is_number(value, _SHORTEST_WAIT, WALLET_WAITS),
 )
+_LONGEST_RECOVERY = 120.0
+RECOVERY = Word(f"seconds from 0 to {_LONGEST_RECOVERY:g}", lambda value: _is_number(value, 0, _LONGEST_RECOVERY))
 PORT = Word(f"a port from 0 to {HIGHEST_PORT}; 0 takes any free one", _is_port)
 PROFILE = one_of(*PROFILES)
 METHOD = one_of(*METHODS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbook.conformance.adapter import found
 from workbook.conformance.origin import Origin, listens
-from workbook.conformance.plain import called, wrong
+from workbook.conformance.plain import called, hopeless, wrong
 from workbook.conformance.start import Command, StartError, posted
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ class Giving:
         """How the back end's command ended, in words; empty while it runs, and where there is none."""
         return "" if self._command is None else self._command.ended
 
+    def end(self) -> None:
+        """End the back end where a command runs it: what it says as it goes belongs to the run."""
+        if self._command is not None:
+            self._command.end()
+
     @property
     def _by_hand(self) -> bool:
         start = self._config.start
@@ -87,11 +92,12 @@ class Giving:
             raise StartError(f"The name {origin.host!r} of the back end has no address.") from None
         if self._command is not None:
             if await listens(origin, 1):
-                raise StartError(f"Somebody listens at {self.target.base_url} already. End that first.")
+                raise StartError(f"Somebody listens at {self.target.base_url} already. End that first, "
+                                 "or leave the command out where that is your back end.")  # fmt: skip
             self._command.start()
             await self._command.listening(origin, limits.start)
         elif self._config.start.hook and not self._known:
-            await posted(self._config.start.hook, self._values, limits.start)
+            await posted(self._config.start.hook, self._values, limits.start, self.target.ca_file)
         elif self._by_hand:
             await self._first_call(rig, limits.first_call)
 
@@ -101,7 +107,7 @@ class Giving:
         while (left := until - monotonic()) > 0:
             self._told.wait(left)
             seen = await called(rig)
-            if seen.arrived or not wrong(seen, rig):
+            if seen.arrived or not wrong(seen, rig) or hopeless(seen):
                 return
             await asyncio.sleep(min(PAUSE, max(0.0, until - monotonic())))
 

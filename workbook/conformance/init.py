@@ -21,6 +21,9 @@ TEXT = """\
 # Where it listens. Only this origin is contacted, and no redirect is followed.
 base_url = {base_url}
 
+# Where it speaks TLS, its certificate is verified. A CA of your own is trusted where its certificate stands in a file.
+# ca_file = "ca.pem"
+
 # Which platforms your apps run on: "A", "B" or both.
 platforms = {platforms}
 
@@ -65,6 +68,8 @@ cards = {cards}
 # Seconds.
 [timeouts]
 answer = 20.0      # the wallet waits so long
+recovery = 0.05    # after a fault, until it works again; more where a circuit breaker opens on purpose, which makes
+                   # the run longer: cases with faults then run one after the other
 first_call = 120.0 # until you have given the values to your back end
 start = 30.0       # until a command listens
 whole = 900.0      # for all cases

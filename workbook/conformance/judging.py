@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."
 HURRY = "Set a limit for the whole call, retries and body included, that ends well below the wallet's 20 seconds."
 ONCE = "Never send a POST again by itself once it may have left: the API may have carried it out."
-UNANSWERED = frozenset({Broke.REFUSED, Broke.LOST})
+AFRESH = (
+    "Keep nothing of a broken exchange: no dead connection, no kept failure. Where a circuit breaker opens on purpose, "
+    "give the seconds until it lets a call through again as [timeouts] recovery."
+)
+UNANSWERED = frozenset({Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, Broke.UNTRUSTED, Broke.NO_TLS})
 """How a call breaks that the back end dropped instead of answering it."""
 SAYS_NO = ("error", "errors", "failure", "reason")
 SAYS_YES = ("ok", "success", "successful")
@@ -41,9 +45,8 @@ def recovers(seen: Seen) -> Iterator[Miss]:
     """The last call, made once everything is well again, succeeds."""
     last = seen.calls[-1]
     if not last.succeeded:
-        todo = "Keep nothing of a broken exchange: no dead connection, no open breaker, no kept failure."
         rule = "API-11" if last.operation == POST else "API-10"
-        yield Miss("a success once everything is well again", outcome(last), todo, rule)
+        yield Miss(f"a success {seen.recovery:g} s after everything is well again", outcome(last), AFRESH, rule)
 
 
 def all_of(*judges: Judge) -> Judge:
@@ -108,11 +111,18 @@ def requests(operation: str, count: int, todo: str, rule: str = "") -> Judge:
     return judge
 
 
-def not_again(seen: Seen) -> Iterator[Miss]:
+def once(todo: str) -> Judge:
     """No sdkOutput reaches the API more often than the phone sent it (REL-1)."""
-    sent, came = seen.asked(POST), seen.came(POST)
-    if len(came) > len(sent):
-        yield Miss(f"at most {_times(len(sent), POST)}", _times(len(came), POST), ONCE, "REL-1")
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        sent, came = seen.asked(POST), seen.came(POST)
+        if len(came) > len(sent):
+            yield Miss(f"at most {_times(len(sent), POST)}", _times(len(came), POST), todo, "REL-1")
+
+    return judge
+
+
+not_again = once(ONCE)
 
 
 def no_success(seen: Seen) -> Iterator[Miss]:
@@ -159,10 +169,12 @@ def _says_that_it_failed(body: bytes) -> bool:
 def outcome(call: Call) -> str:
     """How a call ended, in words without a value."""
     if call.broke:
-        return f"{call.broke.value}, after {call.seconds:.1f} s"
+        more = f" ({call.why})" if call.why else ""
+        return f"{call.broke.value}{more}, after {call.seconds:.1f} s"
     told = "no sdkInput where the configuration says" if call.value is None else "an empty sdkInput"
     with_value = f"an sdkInput of {len(call.value)} characters" if call.value else told
-    return f"status {call.status}, {with_value}, after {call.seconds:.1f} s"
+    more = f" ({call.why})" if call.why else ""
+    return f"status {call.status}{more}, {with_value}, after {call.seconds:.1f} s"
 
 
 def _times(count: int, operation: str) -> str:

@@ -66,14 +66,22 @@ class Leak:
 
 
 class Secrets:
-    """Knows secrets by their kind, and finds them."""
+    """Knows secrets by their kind, and finds them.
 
-    def __init__(self, known: Iterable[tuple[Kind, str]] = ()) -> None:
+    Args:
+        known: what is looked for in every form.
+        many: what is looked for in few forms, because there may be very much of it.
+    """
+
+    def __init__(self, known: Iterable[tuple[Kind, str]] = (), many: Iterable[tuple[Kind, str]] = ()) -> None:
         self._forms: dict[str, dict[str, Leak]] = defaultdict(dict)
-        pieces = {(sort, piece) for sort, value in set(known) for piece in _pieces(sort, value)}
-        for kind, piece in sorted(pieces, key=lambda one: (list(Kind).index(one[0]), one[1])):
+        for kind, piece in _sorted({(sort, piece) for sort, value in set(known) for piece in _pieces(sort, value)}):
             for form, text in _forms(piece):
                 self._forms[text[:ANCHOR]].setdefault(text, Leak(kind, form))
+        for kind, piece in _sorted({(sort, piece) for sort, value in set(many) for piece in _pieces(sort, value)}):
+            for form in FEW_FORMS[kind]:
+                for text in FORMS[form](piece):
+                    self._forms[text[:ANCHOR]].setdefault(text, Leak(kind, form))
 
     def __repr__(self) -> str:
         return "Secrets(some)" if self._forms else "Secrets(none)"
@@ -107,9 +115,6 @@ class Secrets:
                 )
 
 
-NO_SECRETS = Secrets()
-
-
 def canaries_in(value: str) -> set[str]:
     """The canaries in an opaque value, also where it is base64."""
     inner = decode_strictly(value) or b""
@@ -122,6 +127,10 @@ def session_secrets(values: Iterable[str]) -> Iterator[str]:
         if not MEDIA_TYPE.match(value):
             parts = re.split(r"[\s;,]+", value)
             yield from {value, *parts, *(part.partition("=")[2] for part in parts)}
+
+
+def _sorted(pieces: Iterable[tuple[Kind, str]]) -> list[tuple[Kind, str]]:
+    return sorted(pieces, key=lambda one: (list(Kind).index(one[0]), one[1]))
 
 
 def _pieces(kind: Kind, value: str) -> Iterator[str]:
@@ -183,6 +192,13 @@ FORMS: Mapping[str, Callable[[str], Iterable[str]]] = {
     "as Python writes it": lambda text: (repr(text)[1:-1], ascii(text)[1:-1]),
 }
 """Each form in which a secret is looked for, and how a piece of it is written in it."""
+FEW_FORMS: Mapping[Kind, tuple[str, ...]] = {
+    Kind.KEY: tuple(FORMS),
+    Kind.SESSION: tuple(FORMS),
+    Kind.CANARY: ("plain", "as base64"),
+    Kind.OPAQUE: ("plain",),
+}
+"""The forms of what is looked for in few."""
 OUTER: tuple[Callable[[str], str], ...] = (
     lambda text: text,
     lambda text: json.dumps(text)[1:-1],
@@ -201,3 +217,6 @@ def _forms(piece: str) -> Iterator[tuple[str, str]]:
         told.setdefault(text if text.isalnum() else outer(text), name)
     for text, name in told.items():
         yield name, text
+
+
+NO_SECRETS = Secrets()

@@ -73,21 +73,30 @@ def _misses(misses: Iterable[Miss]) -> Markup:
 
 
 def _sides(case: CaseRecord, *, unfolded: bool) -> Markup:
-    """Both legs in one table: the phone's on the left, the API's on the right, time running down."""
+    """Both legs in one table for each platform whose app called."""
     values = _Values()
-    names = ("Time", "Phone and back end", "Back end and API")
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
-    rows = (_row(at, side, told) for at, side, told in sorted(_steps(case, values), key=lambda one: one[0]))
-    table = tag("table", head, tag("tbody", *rows), class_="legs")
+    by: dict[str, list[Exchange]] = {}
+    for one in case.exchanges:
+        by.setdefault(one.platform, []).append(one)
+    tables = (_table(name if len(by) > 1 else "", exchanges, values) for name, exchanges in by.items())
     left = tag("p", f"{case.left_out} more are not shown.", class_="muted") if case.left_out else ""
     calls = sum(one.side == PHONE for one in case.exchanges)
     summary = tag("summary", f"Both sides: {calls} of the phone, {len(case.exchanges) - calls} at the API")
-    return tag("details", summary, table, left, open="open" if unfolded else None)
+    return tag("details", summary, *tables, left, open="open" if unfolded else None)
 
 
-def _steps(case: CaseRecord, values: _Values) -> Iterator[tuple[float, str, Markup]]:
+def _table(platform: str, exchanges: Iterable[Exchange], values: _Values) -> Markup:
+    """The phone's leg on the left, the API's on the right, time running down."""
+    names = ("Time", "Phone and back end", "Back end and API")
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
+    rows = (_row(at, side, told) for at, side, told in sorted(_steps(exchanges, values), key=lambda one: one[0]))
+    caption = [tag("caption", f"The app of {platform}")] if platform else []
+    return tag("table", *caption, head, tag("tbody", *rows), class_="legs")
+
+
+def _steps(exchanges: Iterable[Exchange], values: _Values) -> Iterator[tuple[float, str, Markup]]:
     """What happened, each with its moment and its side."""
-    for one in case.exchanges:
+    for one in exchanges:
         asked, answered = _asked(one, values), _answered(one, values)
         if one.side == API or one.ended is None:
             yield one.at, one.side, joined(asked, answered)

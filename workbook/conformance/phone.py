@@ -16,15 +16,19 @@ from urllib.parse import quote
 
 from jsonpointer import JsonPointer, JsonPointerException
 
-from workbook.conformance.origin import Origin, Reach
+from workbook.conformance.origin import Origin
+from workbook.conformance.reach import Reach
 from workbook.conformance.script import GET, POST, STATUS, Manner
 from workbook.conformance.seen import Broke, Call
 from workbook.conformance.target import RAW
 from workbook.errors import DefinitionError
+from workbook.simulation.http import Request
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from types import TracebackType
+
+    import httpx
 
     from workbook.conformance.target import Cardholder, Operation, Surface, Target
 
@@ -49,10 +53,10 @@ class Asked:
 
 
 class Carrier(Protocol):
-    """Takes one call to the back end, and brings back what a `Call` says of it."""
+    """Takes one call to the back end, and finds out what a `Call` says of it."""
 
-    async def carry(self, asked: Asked) -> dict[str, Any]:
-        """The facts of one call; a break is one of them."""
+    async def carry(self, asked: Asked, facts: dict[str, Any]) -> None:
+        """Make one call; its facts are put down as they become known, because a time limit may end it anywhere."""
         ...
 
     async def close(self) -> None:
@@ -83,15 +87,15 @@ class Phone:
 
     async def call(self, asked: Asked) -> Call:
         """Make one call; whatever goes wrong is part of what it returns."""
-        began = monotonic()
+        began, facts = monotonic(), dict[str, Any]()
         patience = self._bound * SLACK if asked.cancel is None else asked.cancel
         try:
             async with asyncio.timeout(patience):
-                outcome = await self._carrier.carry(asked)
+                await self._carrier.carry(asked, facts)
         except TimeoutError:
-            outcome = {"broke": Broke.LATE if asked.cancel is None else Broke.CANCELLED}
+            facts["broke"] = Broke.LATE if asked.cancel is None else Broke.CANCELLED
         place = (asked.number, asked.operation, asked.cardholder.name, asked.instrument, asked.sent)
-        return Call(*place, began, monotonic(), **outcome)
+        return Call(*place, began, monotonic(), **facts)
 
 
 class OverHttp:
@@ -99,13 +103,13 @@ class OverHttp:
 
     def __init__(self, target: Target, surface: Surface) -> None:
         self._target, self._surface = target, surface
-        self._reach = Reach(Origin.of(target.base_url), target.bound * SLACK)
+        self._reach = Reach(Origin.of(target.base_url), target.bound * SLACK, ca_file=target.ca_file)
 
     async def close(self) -> None:
         """No more calls."""
         await self._reach.close()
 
-    async def carry(self, asked: Asked) -> dict[str, Any]:
+    async def carry(self, asked: Asked, facts: dict[str, Any]) -> None:
         """One exchange, and the sdkInput in its answer."""
         operation = _operation(asked.operation, self._surface, self._target)
         path = operation.path.replace("{id}", quote(asked.instrument, safe=""))
@@ -113,15 +117,21 @@ class OverHttp:
         said = [*self._surface.headers, *asked.cardholder.session]
         kind = [] if content is None else [_kind(operation, self._surface)]
         headers = [*said, *(one for one in kind if not any(name.lower() == one[0] for name, _value in said))]
-        answer = await self._reach.exchange(operation.method, path, *_in_manner(asked.manner, headers, content))
+
+        def leaves(request: httpx.Request) -> None:
+            facts["request"] = _as_it_leaves(request, content or b"")
+
+        manner = _in_manner(asked.manner, headers, content)
+        answer = await self._reach.exchange(operation.method, path, *manner, leaves)
         value = None if answer.broke else _value(answer.body, operation, self._surface)
-        return {
-            "status": answer.status,
-            "headers": answer.headers,
-            "body": answer.body,
-            "value": value,
-            "broke": answer.broke,
-        }
+        facts |= {"status": answer.status, "headers": answer.headers, "body": answer.body, "value": value}
+        facts |= {"broke": answer.broke, "why": answer.why}
+
+
+def _as_it_leaves(request: httpx.Request, content: bytes) -> Request:
+    """A request as the other side is to get it: names of headers as they are written."""
+    headers = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
+    return Request(request.method, request.url.raw_path.decode("ascii"), tuple(headers), content)
 
 
 def _in_manner(manner: Manner, headers: list[tuple[str, str]], content: bytes | None) -> tuple[Any, Any]:
@@ -135,6 +145,8 @@ def _in_manner(manner: Manner, headers: list[tuple[str, str]], content: bytes | 
             return [(name.upper(), value) for name, value in headers], content
         case Manner.CLOSING:
             return [*headers, ("connection", "close")], content
+        case Manner.UNPACKED:
+            return [*headers, ("accept-encoding", "identity")], content
 
 
 async def _chunks(content: bytes) -> AsyncIterator[bytes]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from workbook.conformance.leaks import Kind, Secrets, canaries_in, session_secrets
 from workbook.conformance.redaction import LONGEST_NAME, Redaction
 from workbook.conformance.report import API, PHONE, CaseRecord, Exchange, Message, Record
 from workbook.conformance.verdict import OWNERS, Owner
+from workbook.simulation.http import Request
 from workbook.simulation.journal_export import SHOWN_FIELDS
 
 if TYPE_CHECKING:
@@ -22,32 +21,44 @@ if TYPE_CHECKING:
     from workbook.conformance.verdict import Miss
 
 MOST = 200
-"""Exchanges of one case that are kept; a back end that repeats itself without end makes more."""
+"""Exchanges of one case with one app that are kept; a back end that repeats itself without end makes more."""
 DIGITS = 4
 """Of a second: a tenth of a millisecond."""
 
 
 def record(results: Sequence[Result], about: About) -> Record:
     """What these results and this run come to, redacted; its secrets are gathered from what was seen."""
-    known = Secrets(_secrets(results, about))
+    known = Secrets(_secrets(results, about), _of_every_round(about))
     redaction = Redaction(known)
     cases = tuple(_case(result, about, redaction) for result in results)
     return Record(about, cases, known)
 
 
 def _secrets(results: Iterable[Result], about: About) -> Iterator[tuple[Kind, str]]:
+    """The sessions' and the keys, and the opaque data of these results."""
     for value in session_secrets(about.secrets):
         yield Kind.SESSION, value
-    for seen in (result.seen for result in results if result.seen is not None):
-        yield Kind.KEY, seen.key
-        for value in seen.opaque():
-            yield from ((Kind.CANARY, canary) for canary in canaries_in(value))
-            yield Kind.OPAQUE, value
+    every = [part.seen for result in results for part in result.each if part.seen is not None]
+    yield from ((Kind.KEY, seen.key) for seen in every)
+    for seen in every:
+        for _card, value in seen.opaque():
+            yield from _opaque(value)
+
+
+def _of_every_round(about: About) -> Iterator[tuple[Kind, str]]:
+    """The opaque data of all rounds: of each case one of them is shown, and the others were run too."""
+    for value in about.values:
+        yield from _opaque(value)
+
+
+def _opaque(value: str) -> Iterator[tuple[Kind, str]]:
+    yield from ((Kind.CANARY, canary) for canary in canaries_in(value))
+    yield Kind.OPAQUE, value
 
 
 def _case(result: Result, about: About, redaction: Redaction) -> CaseRecord:
     case = result.case
-    exchanges = () if result.seen is None else tuple(_Told(result, about, redaction).exchanges(result.seen))
+    told = [_Told(part, redaction).exchanges(part.seen) for part in result.each if part.seen is not None]
     return CaseRecord(
         name=case.name,
         says=case.says,
@@ -59,8 +70,8 @@ def _case(result: Result, about: About, redaction: Redaction) -> CaseRecord:
         why=redaction.text(result.why),
         seconds=round(result.seconds, DIGITS),
         misses=tuple(_miss(miss, case.rule, redaction) for miss in result.misses),
-        exchanges=exchanges[:MOST],
-        left_out=len(exchanges[MOST:]),
+        exchanges=tuple(one for exchanges in told for one in exchanges[:MOST]),
+        left_out=sum(len(exchanges[MOST:]) for exchanges in told),
         reproduce=about.reproduce(case.name),
     )
 
@@ -72,10 +83,10 @@ def _miss(miss: Miss, rule: str, redaction: Redaction) -> Miss:
 
 
 class _Told:
-    """The exchanges of one case, as they may be shown."""
+    """The exchanges of one case with the app of one platform, as they may be shown."""
 
-    def __init__(self, result: Result, about: About, redaction: Redaction) -> None:
-        self._calls, self._platform, self._redaction = about.calls, result.platform, redaction
+    def __init__(self, result: Result, redaction: Redaction) -> None:
+        self._platform, self._redaction = result.platform, redaction
         self._began = 0.0
 
     def exchanges(self, seen: Seen) -> list[Exchange]:
@@ -85,27 +96,21 @@ class _Told:
         return sorted(both, key=lambda one: one.at)
 
     def _call(self, call: Call) -> Exchange:
-        method, path = self._calls.get((self._platform, call.operation), (call.operation, ""))
-        answer = Message(self._redaction.headers(call.headers, ""), *self._body(call.body))
+        headers, request = self._redaction.headers, call.request or Request(call.operation, "", ())
+        answer = Message(headers(call.headers, ""), *self._body(call.body))
         return Exchange(
             PHONE,
             self._at(call.began),
             self._at(call.ended),
-            method,
-            self._redaction.path(path.replace("{id}", quote(call.instrument, safe=""))),
+            self._redaction.short(request.method, LONGEST_NAME),
+            self._redaction.path(request.target),
             self._redaction.text(call.cardholder),
-            self._sent(call),
+            Message(headers(request.headers, ""), *self._body(request.body)),
             call.status,
             None if call.status is None else answer,
-            call.broke.value,
+            self._redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
+            platform=self._platform,
         )
-
-    def _sent(self, call: Call) -> Message:
-        """What the phone handed over; the configuration says how it stood in the request."""
-        if call.sent is None:
-            return Message()
-        shown = self._redaction.body(_json_of(call.sent))
-        return Message((), shown, len(call.sent.encode("utf-8", "surrogatepass")))
 
     def _arrived(self, one: Arrived, key: str) -> Exchange:
         request, response = one.request, one.response
@@ -122,6 +127,7 @@ class _Told:
             Message(headers(response.headers, key), *self._body(response.body, SHOWN_FIELDS)),
             f"fault: {response.fault}" if response.fault else "",
             one.elsewhere,
+            self._platform,
         )
 
     def _body(self, body: bytes, fields: frozenset[str] = frozenset()) -> tuple[object, int]:
@@ -129,8 +135,3 @@ class _Told:
 
     def _at(self, moment: float) -> float:
         return round(moment - self._began, DIGITS)
-
-
-def _json_of(value: str) -> bytes:
-    """The value as the one field of a document, so that it is shown as in every other body."""
-    return json.dumps({"sdkOutput": value}).encode()

@@ -8,10 +8,11 @@
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
                 platform, why, seconds, misses (expected, observed, todo, rule), exchanges, left_out (exchanges beyond
-                200), reproduce (runs this case again)
+                200 of one app), reproduce (runs this case again)
     exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null where nobody
                 knows), method, path, who (whose session), request, status (null where no answer came), answer, ending
-                (why there is no answer, or the fault that was played), elsewhere (it went where a redirect pointed)
+                (why there is no answer, or the fault that was played), elsewhere (it went where a redirect pointed),
+                platform (whose app called; a case with several has their exchanges one after the other)
     request,    headers: pairs of a name and its value, null where the value is not shown; body: JSON, null for none;
     answer      length of the body in bytes
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from workbook.conformance.case import Group
-    from workbook.conformance.target import Target
     from workbook.rules import Rule
 
     Headers = tuple[tuple[str, str | None], ...]
@@ -69,7 +69,7 @@ class About:
         trouble: what kept cases from being judged; empty where nothing did.
         stale: what is wrong with the baseline, a sentence an entry.
         secrets: session secrets, and whatever else no report may hold; the keys are known from what was seen.
-        calls: the phone's calls: platform and operation to method and path; see `calls_of`.
+        values: opaque data of every round, whatever became of its results.
     """
 
     target: str
@@ -90,7 +90,7 @@ class About:
     trouble: str = ""
     stale: tuple[str, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    calls: Mapping[tuple[str, str], tuple[str, str]] = field(default_factory=dict, repr=False)
+    values: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def partial(self) -> bool:
@@ -127,6 +127,7 @@ class Exchange:
     answer: Message | None
     ending: str = ""
     elsewhere: bool = False
+    platform: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +172,6 @@ class Record:
         """Names of the cases that are worth another run: what failed, what was not decided, what did not end."""
         names = (case.name for case in self.cases if case.verdict in FAILING | {Verdict.HARNESS_ERROR})
         return (*names, *self.about.unfinished)
-
-
-def calls_of(target: Target) -> dict[tuple[str, str], tuple[str, str]]:
-    """Each of the phone's calls by platform and operation: its method and its path."""
-    calls = {}
-    for platform, surface in target.surfaces.items():
-        for name, operation in (("GET", surface.get), ("POST", surface.post), ("status()", target.status)):
-            if operation is not None:
-                calls[platform, name] = (operation.method, operation.path)
-    return calls
 
 
 def moment(seconds: float) -> str:

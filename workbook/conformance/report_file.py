@@ -112,7 +112,7 @@ _MESSAGE = made(Message, {"headers": each(_header), "body": shallow, "length": w
 _EXCHANGE = made(
     Exchange,
     {
-        **dict.fromkeys(("side", "method", "path", "who", "ending"), text),
+        **dict.fromkeys(("side", "method", "path", "who", "ending", "platform"), text),
         "at": number,
         "ended": optional(number),
         "status": optional(whole),

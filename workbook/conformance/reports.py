@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from workbook.conformance.page import to_html
 from workbook.conformance.recording import record
-from workbook.conformance.report import About, Record, calls_of, moment
+from workbook.conformance.report import About, Record, moment
 from workbook.conformance.report_file import from_json, read_record, to_json
 from workbook.conformance.report_junit import to_junit
 from workbook.conformance.report_markdown import to_markdown
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["About", "Record", "calls_of", "moment", "read_record", "record", "write_reports"]
+__all__ = ["About", "Record", "moment", "read_record", "record", "write_reports"]
 
 JSON_FILE = "conform.json"
 FORMS: Mapping[str, Callable[[Record], str]] = {

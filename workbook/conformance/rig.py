@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from workbook.conformance.adapter import OverPython
+from workbook.conformance.case import Need
+from workbook.conformance.logs import Logs, Stretch
 from workbook.conformance.origin import Origin, listens
 from workbook.conformance.phone import Asked, Phone
-from workbook.conformance.script import POST, Ask, Down, Now, Rest, Together, Up
+from workbook.conformance.script import POST, Ask, Down, Now, Recover, Rest, Together, Up, asks_of
 from workbook.conformance.seen import Seen
-from workbook.conformance.target import Cardholder
+from workbook.conformance.target import RECOVERY, Cardholder
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
-    from pathlib import Path
 
     from workbook.conformance.case import Case
     from workbook.conformance.line import Line
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from workbook.conformance.target import Surface, Target
     from workbook.conformance.upstream import Upstream
 
+BEGINNING = 2000
+"""So many characters of each opaque value are kept until the run is over."""
+MOST = 4000
+"""Values of the whole run, the last of them, that are looked for in the log: more than a round has."""
 SETTLE = 0.05
 """Seconds after the last answer in which a request that nobody waits for may still reach the API."""
 STRANGER = Cardholder("nobody", (), ())
@@ -45,6 +50,8 @@ class Rig:
         seed: of the canaries.
         elsewhere_url: where the other origin listens; empty where it does not.
         gone: since when the back end is there no more, in words; empty while it is.
+        logs: the back end's log files; where they stand when the rig is made is where they begin.
+        values: opaque data of all cases and rounds so far: payment instrument and beginning.
     """
 
     target: Target
@@ -54,31 +61,53 @@ class Rig:
     seed: int = 7
     elsewhere_url: str = ""
     gone: str = ""
+    logs: Logs = field(default=None, repr=False)  # type: ignore[assignment]  # made below
+    values: dict[tuple[str, str], None] = field(default_factory=dict, repr=False)
     _outputs: int = field(default=0, repr=False)
+
+    def __post_init__(self) -> None:
+        self.logs = self.logs or Logs(self.target.logs)
 
     async def run(self, case: Case, cards: Sequence[str], platform: str, round_: int = 1) -> Seen:
         """Carry out a case with these cards, and see."""
+        if case.script.whole:
+            rest = self.logs.rest()
+            return self._seen((), (), rest, tuple(self.values)[-MOST:], rest.missing())
         canary = self.canary(case, platform, round_)
         before, beside = len(self.upstream.arrived()), len(self.elsewhere.arrived())
-        told = _ends(self.target.logs)
+        told = self.logs.mark() if Need.LOGS in case.needs else None
         self._order(case.script.orders, cards, canary)
         try:
             async with self._phone(self.target.surfaces[platform]) as phone:
                 calls = [call async for call in self._calls(phone, case.script, cards, canary)]
             await asyncio.sleep(SETTLE)
+            await self._recovered(case, calls)
         finally:
             self.line.up()
             self._order((), cards, canary)
         astray = (replace(one, elsewhere=True) for one in self.elsewhere.arrived(beside))
         arrived = (*self._mine(before, cards, alone=case.script.alone), *astray)
-        return Seen(
-            tuple(sorted(calls, key=lambda call: call.number)),
-            arrived,
-            _since(self.target.logs, told),
-            self.upstream.key,
-            self.line.base_url.partition("//")[2],
-            self.target.bound,
-        )
+        log = Stretch() if told is None else self.logs.since(told)
+        seen = self._seen(tuple(sorted(calls, key=lambda call: call.number)), arrived, log)
+        self.values.update(dict.fromkeys((card, value[:BEGINNING]) for card, value in seen.opaque()))
+        return seen
+
+    def _seen(
+        self,
+        calls: tuple[Call, ...],
+        arrived: tuple[Arrived, ...],
+        log: Stretch,
+        values: tuple[tuple[str, str], ...] = (),
+        missing: tuple[str, ...] = (),
+    ) -> Seen:
+        host = self.line.base_url.partition("//")[2]
+        target = self.target
+        return Seen(calls, arrived, log, self.upstream.key, host, target.bound, target.recovery, values, missing)
+
+    async def _recovered(self, case: Case, calls: Sequence[Call]) -> None:
+        """Time for a back end that was given some, where a fault came last: the next case is another matter."""
+        if case.script.faulty and self.target.recovery > RECOVERY and not calls[-1].succeeded:
+            await asyncio.sleep(self.target.recovery)
 
     async def is_there(self) -> bool:
         """Whether somebody listens at the back end's address; an adapter is always there."""
@@ -110,7 +139,7 @@ class Rig:
     async def _calls(self, phone: Phone, script: Script, cards: Sequence[str], canary: str) -> AsyncIterator[Call]:
         number = 0
         for step in script.steps:
-            asks = _asks(step)
+            asks = asks_of(step)
             made = [self._asked(number + place, ask, cards, canary) for place, ask in enumerate(asks, 1)]
             number += len(made)
             for call in await asyncio.gather(*map(phone.call, made)):
@@ -122,6 +151,8 @@ class Rig:
         match step:
             case Rest():
                 await asyncio.sleep(step.seconds)
+            case Recover():
+                await asyncio.sleep(self.target.recovery)
             case Down():
                 await asyncio.to_thread(self.line.down)
             case Up():
@@ -165,22 +196,3 @@ def _forged(value: str) -> str:
     """Another session, as alike as can be: one character of its last word is changed, and not the very last."""
     at = len(value) - min(5, len(value.rsplit(maxsplit=1)[-1]) if value.split() else 0)
     return f"{value[:at]}{'y' if value[at : at + 1] == 'x' else 'x'}{value[at + 1 :]}"
-
-
-def _asks(step: Step) -> tuple[Ask, ...]:
-    return step.steps if isinstance(step, Together) else (step,) if isinstance(step, Ask) else ()
-
-
-def _ends(logs: Sequence[Path]) -> dict[Path, int]:
-    return {path: path.stat().st_size if path.exists() else 0 for path in logs}
-
-
-def _since(logs: Sequence[Path], ends: dict[Path, int]) -> str:
-    """What was written since; a file that was rotated is read from its beginning."""
-    return "\n".join(_tail(path, ends[path]) for path in logs if path.exists())
-
-
-def _tail(path: Path, end: int) -> str:
-    with path.open("rb") as file:
-        file.seek(end if path.stat().st_size >= end else 0)
-        return file.read().decode("utf-8", "replace")

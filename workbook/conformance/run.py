@@ -10,7 +10,10 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Need
+from workbook.conformance.script import GET, POST
 from workbook.conformance.seen import Broke
+from workbook.conformance.target import RECOVERY
+from workbook.conformance.together import together
 from workbook.conformance.verdict import Miss, Verdict, missed
 from workbook.errors import WorkbookError
 from workbook.rules import rule
@@ -38,6 +41,7 @@ class Result:
         platform: whose app called; empty where none did.
         seen: both sides; None where nothing was done.
         seconds: how long it took.
+        parts: what it came to with each platform's app, where that was more than one; else empty.
     """
 
     case: Case
@@ -47,10 +51,19 @@ class Result:
     platform: str = ""
     seen: Seen | None = None
     seconds: float = 0.0
+    parts: tuple[Result, ...] = ()
+
+    @property
+    def each(self) -> tuple[Result, ...]:
+        """One result for each platform whose app called."""
+        return self.parts or (self,)
 
 
 async def run(cases: Iterable[Case], rig: Rig, told: Told = lambda _result: None, round_: int = 1) -> list[Result]:
     """Run these cases; the results come in the order of the cases.
+
+    A case in which it does not matter whose app calls is carried out with the app of each platform to which the back
+    end looks different, and has to hold with all of them. Cases that look at the whole run come last.
 
     Args:
         cases: which.
@@ -72,11 +85,34 @@ async def run(cases: Iterable[Case], rig: Rig, told: Told = lambda _result: None
         else:
             ready.append(case)
     cards = _Cards(rig.target.cardholders[0].cards)
-    await asyncio.gather(*(_one(case, rig, cards, keep, round_) for case in ready if not case.script.alone))
-    for case in ready:
-        if case.script.alone:
-            await _one(case, rig, cards, keep, round_)
+    beside = [case for case in ready if not _alone(case, rig.target)]
+    await asyncio.gather(*(_one(case, rig, cards, keep, round_) for case in beside))
+    for case in sorted((case for case in ready if _alone(case, rig.target)), key=lambda case: case.script.whole):
+        await _one(case, rig, cards, keep, round_)
     return [results[case.name] for case in wanted]
+
+
+def _alone(case: Case, target: Target) -> bool:
+    """Whether nothing else may run meanwhile; a circuit breaker that opens for one case is open for all."""
+    script = case.script
+    return script.alone or script.whole or (script.faulty and target.recovery > RECOVERY)
+
+
+def platforms(case: Case, target: Target) -> tuple[str, ...]:
+    """The platforms whose app makes a case's calls: one of each kind that the back end can tell apart by them."""
+    if case.script.whole:
+        return ("",)
+    if case.platform is not None:
+        return (case.platform,)
+    kinds: dict[object, str] = {}
+    for platform, surface in target.surfaces.items():
+        used = tuple(getattr(surface, SIDES[one]) for one in sorted(case.script.operations) if one in SIDES)
+        kinds.setdefault((used, surface.decoded, surface.headers), platform)
+    return tuple(kinds.values())
+
+
+SIDES = {GET: "get", POST: "post"}
+"""Which part of a surface an operation belongs to."""
 
 
 def without(case: Case, target: Target) -> Result | None:
@@ -104,8 +140,8 @@ def _has(target: Target, need: Need) -> bool:
         Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
         Need.SEVERAL_CARDS: len(target.cardholders[0].cards) > 1,
         Need.LOGS: bool(target.logs),
-        Need.STATUS: target.status is not None,
-        Need.HTTP: target.adapter is None,
+        Need.STATUS: target.answers_status,
+        Need.HTTP: target.over_http,
     }[need]
 
 
@@ -131,18 +167,27 @@ class _Cards:
 
 
 async def _one(case: Case, rig: Rig, cards: _Cards, keep: Told, round_: int) -> None:
+    """With each platform's app: side by side, unless nothing else may run meanwhile."""
+    apps = platforms(case, rig.target)
+    if _alone(case, rig.target):
+        parts = [await _lent(case, rig, cards, app, round_) for app in apps]
+    else:
+        parts = await asyncio.gather(*(_lent(case, rig, cards, app, round_) for app in apps))
+    keep(together(parts))
+
+
+async def _lent(case: Case, rig: Rig, cards: _Cards, platform: str, round_: int) -> Result:
     lent = await cards.lend(case.script.cards)
     try:
-        keep(await _judged(case, rig, lent, round_))
+        return await _judged(case, rig, lent, platform, round_)
     finally:
         await cards.give_back(lent)
 
 
-async def _judged(case: Case, rig: Rig, cards: tuple[str, ...], round_: int) -> Result:
-    if rig.gone:
+async def _judged(case: Case, rig: Rig, cards: tuple[str, ...], platform: str, round_: int) -> Result:
+    if rig.gone and not case.script.whole:
         return Result(case, Verdict.NOT_TESTABLE, why=rig.gone)
     began = monotonic()
-    platform = case.platform or next(iter(rig.target.surfaces))
     try:
         seen = await rig.run(case, cards, platform, round_)
         if await _is_gone(case, rig, seen):
@@ -159,7 +204,7 @@ async def _is_gone(case: Case, rig: Rig, seen: Seen) -> bool:
     refused = [call.broke is Broke.REFUSED for call in seen.calls]
     if any(refused) and not rig.gone and not await rig.is_there():
         rig.gone = f"Nobody listens at {rig.target.base_url} any more, since about {case.name}."
-    return bool(rig.gone) and all(refused)
+    return bool(rig.gone) and bool(refused) and all(refused)
 
 
 def reason(error: BaseException) -> str:

@@ -81,12 +81,12 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] =
     with TemporaryDirectory(prefix="workbook-relay-") as folder, Side(CARDS, seed=seed) as side:
         log = Path(folder) / "relay.log"
         with running(kind, side, log) as address:
-            return conform(Config(target(address, log), Api(seed=seed)), wish, side=side)
+            return _named(conform(Config(target(address, log), Api(seed=seed)), wish, side=side), kind)
 
 
 def _named(record: Record, kind: Any) -> Record:
     """The record with the name of the relay instead of an address that is gone already."""
-    about = replace(record.about, target=kind.__name__, base_url="a relay in this process")
+    about = replace(record.about, target=kind.__name__, base_url="in this process")
     return replace(record, about=about)
 
 

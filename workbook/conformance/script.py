@@ -24,6 +24,7 @@ class Manner(StrEnum):
     CHUNKED = "a body in chunks"
     UPPER_CASE = "header names in capitals"
     CLOSING = "a connection of its own"
+    UNPACKED = "no encoding of the answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,11 @@ class Rest:
     """Nothing for a while, in seconds: what comes by itself shows."""
 
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """Nothing for as long as the configuration allows a back end to take until it works again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +121,7 @@ class Now:
     orders: tuple[Order, ...] = ()
 
 
-Step = Ask | Together | Rest | Down | Up | Now
-PAUSE = Rest(0.05)
-"""As long as it takes to notice that a kept connection is gone."""
+Step = Ask | Together | Rest | Recover | Down | Up | Now
 CALM = Now()
 """From here on the API answers as it should."""
 
@@ -131,12 +135,32 @@ class Script:
         orders: in force from the beginning until a step says otherwise.
         cards: how many payment instruments it needs, all of the first cardholder unless a step says otherwise.
         alone: nothing else may run meanwhile.
+        whole: nothing is done: the case looks at the whole run, once the back end has ended or all else is over.
     """
 
     steps: tuple[Step, ...]
     orders: tuple[Order, ...] = ()
     cards: int = 1
     alone: bool = False
+    whole: bool = False
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """What the phone asks for."""
+        asks = (ask for step in self.steps for ask in asks_of(step))
+        return frozenset(ask.operation for ask in asks)
+
+    @property
+    def faulty(self) -> bool:
+        """Whether the API fails or is away meanwhile."""
+        later = (order for step in self.steps if isinstance(step, Now) for order in step.orders)
+        failing = any(order.fault for order in (*self.orders, *later))
+        return failing or any(isinstance(step, Down) for step in self.steps)
+
+
+def asks_of(step: Step) -> tuple[Ask, ...]:
+    """The calls of one step."""
+    return step.steps if isinstance(step, Together) else (step,) if isinstance(step, Ask) else ()
 
 
 def both(**post: Any) -> tuple[Ask, Ask]:

@@ -11,8 +11,9 @@ from enum import StrEnum, unique
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from workbook.conformance.logs import Line
     from workbook.simulation.http import Request, Response
 
 SUCCESS = range(200, 300)
@@ -27,7 +28,11 @@ class Broke(StrEnum):
     LOST = "the connection broke before the answer was complete"
     LATE = "no answer came in time"
     CANCELLED = "the phone gave up, as the case has it"
+    NO_HTTP = "what came is no HTTP, or not in order"
     HUGE = "the answer was larger than anything that could be one"
+    SPOILT = "the answer could not be unpacked as its content-encoding says"
+    UNTRUSTED = "the back end's certificate does not hold"
+    NO_TLS = "no TLS connection could be made"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,8 @@ class Call:
         body: the answer's.
         value: the sdkInput where the configuration says that it stands; None where none stands there.
         broke: why there is no answer.
+        why: more of that, in words without a secret.
+        request: as it left the phone, with everything that HTTP adds; None where it never got so far.
     """
 
     number: int
@@ -61,6 +68,8 @@ class Call:
     body: bytes = field(default=b"", repr=False)
     value: str | None = field(default=None, repr=False)
     broke: Broke = Broke.NO
+    why: str = ""
+    request: Request | None = field(default=None, repr=False)
 
     @property
     def seconds(self) -> float:
@@ -110,18 +119,25 @@ class Seen:
     Attributes:
         calls: the phone's side, in the order in which they began.
         arrived: the API's side, in the order of arrival.
-        log: what the back end wrote into its log files meanwhile.
+        log: what the back end wrote into its log files meanwhile, by line; only where the case looks at that.
         key: the API key that it was given.
         host: the API's host and port, as the back end was told them.
         bound: seconds within which an answer has to come.
+        recovery: seconds that the back end was given after a fault.
+        values: opaque data of the whole run, each with its payment instrument and cut to its beginning; only for a
+            case that looks at the whole run.
+        missing: the names of the log files that were never written; likewise.
     """
 
     calls: tuple[Call, ...]
     arrived: tuple[Arrived, ...]
-    log: str = field(default="", repr=False)
+    log: Iterable[Line] = field(default=(), repr=False)
     key: str = field(default="", repr=False)
     host: str = ""
     bound: float = 20.0
+    recovery: float = 0.0
+    values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    missing: tuple[str, ...] = ()
 
     def asked(self, operation: str) -> tuple[Call, ...]:
         """The phone's calls of one operation."""
@@ -136,7 +152,7 @@ class Seen:
         """The requests that are neither of the two operations."""
         return tuple(one for one in self.arrived if not one.operation and not one.elsewhere)
 
-    def opaque(self) -> Iterator[str]:
-        """Every opaque value that went either way in this case."""
-        yield from (call.sent for call in self.calls if call.sent)
-        yield from (one.given for one in self.arrived if one.given)
+    def opaque(self) -> Iterator[tuple[str, str]]:
+        """Every opaque value that went either way in this case, after its payment instrument."""
+        yield from ((call.instrument, call.sent) for call in self.calls if call.sent)
+        yield from ((one.instrument, one.given) for one in self.arrived if one.given)

@@ -23,12 +23,13 @@ from workbook.conformance.leaks import session_secrets
 from workbook.conformance.plain import tried
 from workbook.conformance.progress import Silent
 from workbook.conformance.recording import record
-from workbook.conformance.report import About, calls_of, moment
+from workbook.conformance.report import About, moment
 from workbook.conformance.rig import Rig
 from workbook.conformance.rounds import Rounds
 from workbook.conformance.run import Result, run, without
 from workbook.conformance.side import Side
 from workbook.conformance.start import StartError
+from workbook.conformance.stopping import Stopping
 from workbook.conformance.verdict import Verdict
 from workbook.runner.scrub import Scrubber
 
@@ -69,7 +70,12 @@ class Wish:
 
 
 def conform(
-    config: Config, wish: Wish | None = None, *, side: Side | None = None, told: Progress | None = None
+    config: Config,
+    wish: Wish | None = None,
+    *,
+    side: Side | None = None,
+    told: Progress | None = None,
+    stopping: Stopping | None = None,
 ) -> Record:
     """Run cases against a back end, and return what they came to, ready for `reports.write_reports`.
 
@@ -78,17 +84,19 @@ def conform(
         wish: what is to be run; everything by default.
         side: the API's side where it listens already and the back end knows it; None makes one.
         told: is told of progress; nobody by default.
+        stopping: what Ctrl-C does until the caller has written what there is; None lets it end with the run.
 
     Raises:
         ConfigurationError: a port cannot be had, an adapter cannot be loaded, an address may not be contacted.
     """
     api, told = config.api, told or Silent()
     with ExitStack() as stack:
+        own_stopping = stopping or stack.enter_context(Stopping())
         own = side or stack.enter_context(
             Side(config.cards, key=api.key, port=api.port, profile=api.profile, seed=api.seed)
         )
         giving = Giving(config, own, told, stack, known=side is not None)
-        return _Session(config, wish or Wish(), own, giving, told).run()
+        return _Session(config, wish or Wish(), own, giving, told).run(own_stopping)
 
 
 class _Session:
@@ -100,23 +108,23 @@ class _Session:
         self._secrets = (side.key, *config.target.session_secrets())
         self._scrubbers = [Scrubber(one) for one in sorted({*self._secrets, *session_secrets(self._secrets)})]
         self._rounds, self._trouble, self._undecided, self._interrupted = Rounds(), "", False, False
+        self._over = False
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def run(self) -> Record:
-        """Do everything, and tell what it came to."""
+    def run(self, stopping: Stopping) -> Record:
+        """Do everything, and tell what it came to; after a signal nothing else than what had ended by then."""
         began, clock = time(), monotonic()
+        stopping.begin(self._stop)
         thread = Thread(target=self._go, name="conform", daemon=True)
         thread.start()
         try:
-            while thread.is_alive():
+            while thread.is_alive() and not self._interrupted:
                 thread.join(GLANCE)
-        except KeyboardInterrupt:
-            self._interrupted = True
-            self._stop()
             thread.join(STOPPING)
         finally:
+            self._over = True
             self._told.close()
         if self._failure is not None:
             raise self._failure
@@ -130,6 +138,8 @@ class _Session:
             self._failure = error
 
     def _stop(self) -> None:
+        """Called in the middle of anything: it must do little, and say nothing."""
+        self._interrupted = True
         loop, task = self._loop, self._task
         if loop is not None and task is not None:
             with suppress(RuntimeError):  # the loop is closed: it was over anyway
@@ -137,14 +147,18 @@ class _Session:
 
     async def _main(self) -> None:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        if self._interrupted:  # before anybody could be cancelled
+            return
         limit = self._config.timeouts.whole
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(limit) as clock:
                 await self._giving.done(self._rig)
                 await self._cases()
         except StartError as error:
             self._not_decided(str(error))
         except TimeoutError:
+            if not clock.expired():
+                raise
             self._not_decided(f"The time limit of {limit:g} s for all cases passed: [timeouts] whole.")
 
     async def _cases(self) -> None:
@@ -154,13 +168,22 @@ class _Session:
             self._not_decided(f"{words} {self._giving.ended}")
             return
         self._troubled(words)
-        self._told.begin(len(self._wish.cases) * self._wish.repeat)
+        rounds = [case for case in self._wish.cases if not case.script.whole]
+        whole = [case for case in self._wish.cases if case.script.whole]
+        self._told.begin(len(rounds) * self._wish.repeat + len(whole))
         for round_ in range(1, self._wish.repeat + 1):
-            await run(self._wish.cases, self._rig, self._ended, round_)
+            if round_ > 1:
+                self._rig.upstream.forget()
+            await run(rounds, self._rig, self._ended, round_)
         if self._rig.gone:
             self._not_decided(f"{self._rig.gone} {self._giving.ended}")
+        if whole:
+            await asyncio.to_thread(self._giving.end)
+            await run(whole, self._rig, self._ended)
 
     def _ended(self, result: Result) -> None:
+        if self._over:  # the report is being written
+            return
         clean = replace(result, why=self._clean(result.why))
         self._rounds.keep(clean)
         self._told.ended(clean)
@@ -205,7 +228,7 @@ class _Session:
             trouble=self._trouble,
             stale=stale,
             secrets=self._secrets,
-            calls=calls_of(self._config.target),
+            values=tuple(value for _card, value in self._rig.values) if wish.repeat > 1 else (),
         )
         return record(results, about)
 

@@ -14,7 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
-from workbook.conformance.origin import Origin, Reach, listens
+from workbook.conformance.origin import Origin, listens
+from workbook.conformance.reach import Reach
 from workbook.errors import WorkbookError
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ class Command:
     def __init__(self, line: str, folder: Path | None, values: Mapping[str, str]) -> None:
         self._line, self._folder, self._values = line, folder, values
         self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
-        self.output = Path(self._kept.name) / "output.log"
+        self.output = Path(self._kept.name) / "command-output.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._over = False
 
     def __repr__(self) -> str:
         return f"Command({self._line!r})"
@@ -73,7 +75,7 @@ class Command:
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
     ) -> None:
-        self._end()
+        self.end()
         self._kept.cleanup()
 
     async def listening(self, origin: Origin, seconds: float) -> None:
@@ -89,7 +91,9 @@ class Command:
             if await listens(origin, 1):
                 return
             await asyncio.sleep(PAUSE)
-        raise StartError(f"The back end did not listen within {seconds:g} s. {self._words()}")
+        where = f"{origin.scheme}://{origin.authority}"
+        raise StartError(f"The back end did not listen at {where} within {seconds:g} s. {self._words()} "
+                         "Does it listen at another address or port, or take longer ([timeouts] start)?")  # fmt: skip
 
     @property
     def ended(self) -> str:
@@ -108,10 +112,11 @@ class Command:
         last = [line for line in told if line][-LAST_LINES:]
         return f"It printed last: {' | '.join(last)}" if last else "It printed nothing."
 
-    def _end(self) -> None:
-        """The whole group of processes: a shell's children outlive it."""
-        if self._process is None:
+    def end(self) -> None:
+        """End it, with the whole group of its processes: a shell's children outlive it."""
+        if self._process is None or self._over:
             return
+        self._over = True
         for number in (signal.SIGTERM, signal.SIGKILL):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
@@ -119,8 +124,14 @@ class Command:
                 self._process.wait(GRACE)
 
 
-async def posted(hook: str, values: Mapping[str, str], seconds: float) -> None:
+async def posted(hook: str, values: Mapping[str, str], seconds: float, ca_file: Path | None = None) -> None:
     """Post the values to a hook, as JSON.
+
+    Args:
+        hook: its URL.
+        values: by their names.
+        seconds: for which it is waited.
+        ca_file: certificates that are trusted besides those that this machine trusts.
 
     Raises:
         StartError: it did not take them.
@@ -129,13 +140,16 @@ async def posted(hook: str, values: Mapping[str, str], seconds: float) -> None:
     origin = Origin.of(hook)
     body = json.dumps(values).encode()
     headers = [("content-type", "application/json")]
-    async with Reach(Origin.of(f"{origin.scheme}://{origin.authority}"), seconds) as reach:
+    async with Reach(Origin.of(f"{origin.scheme}://{origin.authority}"), seconds, ca_file=ca_file) as reach:
         try:
             async with asyncio.timeout(seconds):
                 answer = await reach.exchange("POST", urlsplit(hook).path or "/", headers, body)
         except TimeoutError:
             raise StartError(f"The hook gave no answer within {seconds:g} s.") from None
     if answer.broke:
-        raise StartError(f"The hook did not take the values: {answer.broke.value}.")
+        why = f" ({answer.why})" if answer.why else ""
+        raise StartError(
+            f"The hook {origin.scheme}://{origin.authority} did not take the values: {answer.broke.value}{why}."
+        )
     if answer.status not in SUCCESS:
         raise StartError(f"The hook did not take the values: it answered with status {answer.status}.")

@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from workbook.conformance.case import Group
 
 PLATFORMS = ("platform A", "platform B")
+CALLS_PYTHON = "python:"
+"""How the name of a back end begins that an adapter calls."""
 RAW = "raw"
 """Instead of a JSON pointer: the body is the value itself."""
 BOUND = 20.0
 """Seconds that the wallet waits (wallet); an answer that comes later is none."""
+RECOVERY = 0.05
+"""Seconds in which it is noticed that a kept connection is gone; a circuit breaker takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ class Target:
         logs: files that it writes, to be scanned.
         without: groups of cases that are left out.
         adapter: calls the back end instead of HTTP; `base_url` then only names it.
+        ca_file: certificates that are trusted besides those that this machine trusts, where the back end speaks TLS.
+        recovery: seconds after a fault of the API within which the back end need not work again.
     """
 
     base_url: str
@@ -102,6 +108,18 @@ class Target:
     logs: tuple[Path, ...] = ()
     without: frozenset[Group] = frozenset()
     adapter: Adapter | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    recovery: float = RECOVERY
+
+    @property
+    def over_http(self) -> bool:
+        """Whether it is reached over HTTP; an adapter may be named and not be loaded yet."""
+        return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
+
+    @property
+    def answers_status(self) -> bool:
+        """Whether it has a part in the extension's status()."""
+        return self.status is not None or callable(getattr(self.adapter, "status", None))
 
     def session_secrets(self) -> tuple[str, ...]:
         """Everything that a report must not hold."""

@@ -49,6 +49,7 @@ class Upstream:
         self._orders: dict[str, list[tuple[Order, str]]] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._arrived: list[Arrived] = []
+        self._number = 0
         self._lock = Lock()
 
     def __repr__(self) -> str:
@@ -66,8 +67,13 @@ class Upstream:
             for operation in OPERATIONS:
                 self._counts.pop((instrument, operation), None)
 
+    def forget(self) -> None:
+        """Keep nothing of the requests so far: many rounds would fill the memory with them."""
+        with self._lock:
+            self._arrived.clear()
+
     def arrived(self, since: int = 0) -> tuple[Arrived, ...]:
-        """The requests with a higher number."""
+        """The requests that are kept, without so many of the first."""
         with self._lock:
             return tuple(self._arrived[since:])
 
@@ -78,8 +84,8 @@ class Upstream:
         with self._lock:
             order, canary = self._due(operation, instrument)
             response, given = self._answer(request, order, canary)
-            number = len(self._arrived) + 1
-            self._arrived.append(Arrived(number, at, request, response, operation, instrument, given))
+            self._number += 1
+            self._arrived.append(Arrived(self._number, at, request, response, operation, instrument, given))
         return response
 
     def _due(self, operation: str, instrument: str) -> tuple[Order | None, str]:

@@ -19,7 +19,7 @@ from workbook.views.table import table
 from workbook.views.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from workbook.conformance.report import CaseRecord, Exchange, Message, Record
     from workbook.views.facts import Facts
@@ -45,8 +45,11 @@ class Case(View):
     def _parts(self) -> Iterator[Facts | Table]:
         case = self.record
         yield facts(f"{MARKS[case.verdict]} {case.verdict}  {case.name}", _told(case))
-        if case.exchanges:
-            yield table("Both sides, in the order of time", HEAD, _rows(case))
+        values, apps = Values(), dict.fromkeys(one.platform for one in case.exchanges)
+        for app in apps:
+            whose = f" with the app of {app}" if len(apps) > 1 else ""
+            mine = [one for one in case.exchanges if one.platform == app]
+            yield table(f"Both sides{whose}, in the order of time", HEAD, _rows(mine, values))
 
 
 def one_case(record: Record, name: str) -> Case:
@@ -72,17 +75,16 @@ def _told(case: CaseRecord) -> Iterator[tuple[str, str]]:
         yield "so", case.why or MEANINGS[case.verdict]
 
 
-def _rows(case: CaseRecord) -> Iterator[tuple[str, str, str]]:
+def _rows(exchanges: Iterable[Exchange], values: Values) -> Iterator[tuple[str, str, str]]:
     """Each request and each answer in the order of time: from whom, to whom, and what; equal values have one letter."""
-    values = Values()
-    for _moment, one, asks in sorted(_steps(case), key=lambda step: step[0]):
+    for _moment, one, asks in sorted(_steps(exchanges), key=lambda step: step[0]):
         near, far = ("phone", "back end") if one.side == PHONE else ("back end", "API")
         words = f"{one.method} {one.path}{_body(one.request, values)}" if asks else _answer(one, values)
         yield (near, f"→ {far}", words) if asks else (far, f"→ {near}", words)
 
 
-def _steps(case: CaseRecord) -> Iterator[tuple[float, Exchange, bool]]:
-    for one in case.exchanges:
+def _steps(exchanges: Iterable[Exchange]) -> Iterator[tuple[float, Exchange, bool]]:
+    for one in exchanges:
         yield one.at, one, True
         yield one.at if one.ended is None else one.ended, one, False
 

@@ -28,7 +28,7 @@ class Difference:
     deprecated: tuple[Row, ...]
 
     def __str__(self) -> str:
-        return "\n".join(f"{change:<10} {row.event.__name__} in state {row.state.value!r}" for change, row in self)
+        return "\n".join(f"{change:<10} {row.event.says} in state {row.state.value!r}" for change, row in self)
 
     def __iter__(self) -> Iterator[tuple[str, Row]]:
         """Each changed row with the word for its change."""
@@ -37,7 +37,7 @@ class Difference:
 
     def _repr_markdown_(self) -> str:
         """The difference as a Markdown table, as a notebook shows it."""
-        head = "| change | in state | event | next state | commands | rules |\n|---|---|---|---|---|---|"
+        head = "| change | in state | event | next state | then | rules |\n|---|---|---|---|---|---|"
         return "\n".join([head, *(f"| {change} {markdown_row(row)}" for change, row in self)])
 
     __repr__ = __str__

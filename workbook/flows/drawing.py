@@ -27,15 +27,15 @@ def _mermaid_lines(machine: Machine) -> Iterator[str]:
 
 
 def markdown(machine: Machine) -> str:
-    """A Markdown table, one line a row."""
-    head = "| in state | event | next state | commands | rules |\n|---|---|---|---|---|"
+    """A Markdown table, one line a row, in the words of the pictures."""
+    head = "| in state | event | next state | then | rules |\n|---|---|---|---|---|"
     return "\n".join([head, *map(markdown_row, machine.rows)])
 
 
 def markdown_row(row: Row) -> str:
     """One row as a line of a Markdown table."""
-    commands = ", ".join(command.__name__ for command in row.commands)
-    cells = (_cell(row.state), f"`{row.event.__name__}`{_mark(row)}", _cell(row.to), commands, _rests_on(row))
+    commands = ", ".join(command.says for command in row.commands)
+    cells = (_cell(row.state), f"`{row.event.says}`{_mark(row)}", _cell(row.to), commands, _rests_on(row))
     return "| " + " | ".join(cells) + " |"
 
 

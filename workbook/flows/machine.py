@@ -36,6 +36,7 @@ class Row:
         rules: the ids of the rules that this row is.
         source: `spec` where the document says so, `assumed` where it is our choice.
         deprecated: True when the variant keeps the row but advises against it.
+        beside: it deals with something of another attempt than the one that the table follows; no picture shows it.
     """
 
     state: StrEnum
@@ -45,6 +46,7 @@ class Row:
     rules: tuple[str, ...] = ()
     source: str = "spec"
     deprecated: bool = False
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

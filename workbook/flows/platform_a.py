@@ -19,12 +19,13 @@ from enum import StrEnum, unique
 from typing import TYPE_CHECKING
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, row
+from workbook.flows.machine import Machine, Row, row
 
 if TYPE_CHECKING:
-    from workbook.flows.machine import Row
+    from collections.abc import Mapping
 
     Rows = tuple[Row, ...]
+    Answers = Mapping[type[m.Event], tuple[type[m.Command], ...]]
 
 
 @unique
@@ -128,6 +129,29 @@ API_ERROR: Rows = (
 RAPID_TAPS: Rows = row(BUSY, m.AddTapped, S.TAPPED, m.HandToApp, rules="A-BTN-2", source="assumed")
 """An app that leaves its button enabled: each further tap begins another attempt on top of the first."""
 
+AT_REST = (S.FAILED, S.ADDED, S.CONFIRMING, S.IN_WALLET, S.STILL_OFFERED)
+"""Where something of another attempt may still arrive when one is over."""
+
+BY_PROVIDER: Answers = {
+    m.ProvisionWithProviderCalled: (m.ProvisionWithProvider,),
+    m.FetchOpcCalled: (m.FetchOpc,),
+    m.OpcReceived: (m.ReturnOpc,),
+    m.OpcFailed: (m.ReturnNoOpc,),
+    m.ProvisionSuccess: (),
+    m.ProvisionFailure: (),
+}
+BY_TWO_STEPS: Answers = {
+    m.CreateSdkOutputCalled: (m.CreateSdkOutput,),
+    m.SdkOutputCreated: (m.PostSdkOutput,),
+    m.SdkOutputFailed: (),
+    m.OpcReceived: (m.HandToApp,),
+    m.OpcFailed: (),
+    m.ProvisionCalled: (m.Provision,),
+    m.ProvisionSuccess: (),
+    m.ProvisionFailure: (),
+}
+"""What belongs to an attempt that the table does not follow, and what is done about it: each runs to its own end."""
+
 GUARD = (m.DisableButton, m.EnableButton)
 """What such an app does not do (A-BTN-1)."""
 
@@ -149,6 +173,24 @@ def unguarded(rows: Rows) -> Rows:
     known = {r.state for r in rows}
     careless = (replace(r, commands=tuple(c for c in r.commands if c not in GUARD)) for r in rows)
     return (*careless, *(r for r in RAPID_TAPS if r.state in known))
+
+
+def overlapping(rows: Rows, answers: Answers) -> Rows:
+    """The same rows, and one for whatever of another attempt comes in between: it is dealt with, and moves nothing.
+
+    The table follows one attempt. The document does not say what becomes of two at once, so all of this is assumed.
+    """
+    known = {(r.state, r.event) for r in rows}
+    own = {r.state for r in rows if r.event in answers} | {S.TAPPED, *AT_REST}
+    each = ((state, event) for state in (*BUSY, *AT_REST) if state in own for event in answers)
+    return (*rows, *(_beside(*one, answers[one[1]]) for one in each if one not in known))
+
+
+def _beside(state: State, event: type[m.Event], commands: tuple[type[m.Command], ...]) -> Row:
+    """A row for another attempt; a card that is added after a failure is added all the same."""
+    late = (state, event) == (S.FAILED, m.ProvisionSuccess)
+    to, then = (S.ADDED, (m.HandToApp,)) if late else (state, commands)
+    return Row(state, event, to, then, (*event.rules, "A-BTN-2"), "assumed", beside=True)
 
 
 def machine(name: str, rows: Rows) -> Machine:

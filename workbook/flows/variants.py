@@ -46,6 +46,7 @@ class Variant:
         facts: everything else that differs.
         two_step: a tap makes the calls from before 0.4.0 (A-PROV-1) rather than one (A-PROV-2).
         guarded: the app disables its button during an attempt (A-BTN-1).
+        by_hand: no app plays; somebody makes each call of the SDK, one after the other.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Variant:
     facts: Facts
     two_step: bool
     guarded: bool = True
+    by_hand: bool = False
 
     def __repr__(self) -> str:
         guard = "" if self.guarded else ", button not guarded"
@@ -61,15 +63,25 @@ class Variant:
     @property
     def title(self) -> str:
         """What a picture is called."""
-        guard = "" if self.guarded else ", button not guarded"
-        return f"Platform A, SDK {self.name.replace('-', ' ')}{guard}"
+        how = ", called by hand" if self.by_hand else "" if self.guarded else ", button not guarded"
+        return f"Platform A, SDK {self.name.replace('-', ' ')}{how}"
 
     @cached_property
     def machine(self) -> Machine:
         """The table as a machine; made once."""
         facts = platform_a.API_ERROR if self.facts.api_error else ()
-        rows = self.rows if self.guarded else platform_a.unguarded(self.rows)
-        return platform_a.machine(f"platform A {self.name}", (*rows, *facts))
+        return platform_a.machine(f"platform A {self.name}", (*self._rows(), *facts))
+
+    def _rows(self) -> tuple[Row, ...]:
+        """The flow's rows; without a button there is nothing to guard, and by hand nothing happens at the same time."""
+        if self.by_hand or not self.guarded:
+            careless = platform_a.unguarded(self.rows)
+            return careless if self.by_hand else platform_a.overlapping(careless, self._answers)
+        return self.rows
+
+    @property
+    def _answers(self) -> platform_a.Answers:
+        return platform_a.BY_TWO_STEPS if self.two_step else platform_a.BY_PROVIDER
 
 
 A_BEFORE_0_4_0 = Variant("before-0.4.0", platform_a.BEFORE, EARLIER, two_step=True)

@@ -17,6 +17,7 @@ from workbook.errors import ConfigurationError
 from workbook.runner.files import write_whole
 from workbook.runner.notebook import read, without_widgets
 from workbook.runner.scrub import Scrubber
+from workbook.widgets.live import STYLE, WAKE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,9 +81,21 @@ def _read(path: Path) -> Any:
     if code and not any(cell.outputs for cell in code):
         raise ConfigurationError(f"{path.name} has nothing to show. {NO_OUTPUTS}")
     for cell in code:
-        cell.outputs = list(without_widgets(cell.outputs))
+        cell.outputs = [_still(output) for output in without_widgets(cell.outputs) if not _wakes(output)]
     notebook.metadata.pop("widgets", None)
     return notebook
+
+
+def _wakes(output: Any) -> bool:
+    """Whether it says how to bring a panel to life: on a page there is no way."""
+    return bool(output.get("data", {}) == {"text/plain": WAKE})
+
+
+def _still(output: Any) -> Any:
+    """The output without the style that lets a snapshot make room for its panel."""
+    if "text/html" in output.get("data", {}):
+        output.data["text/html"] = output.data["text/html"].replace(f"<style>{STYLE}</style>", "")
+    return output
 
 
 def _title(notebook: Any, otherwise: str) -> str:

@@ -37,6 +37,7 @@ class SdkA(StandIn):
         self._payment_instrument_id = ""
         self._activation = 0
         self._used: set[str] = set()
+        self._overlapped: set[int] = set()
         answers = {
             m.CreateProvisioning: self._create,
             m.AskCanProvision: self._can_provision,
@@ -118,7 +119,7 @@ class SdkA(StandIn):
 
     def _forced(self) -> Event | None:
         reason = self.device.provision_failure
-        return m.ProvisionFailure(reason, "the device was told to fail this way") if reason else None
+        return m.ProvisionFailure(reason, "chosen for this phone") if reason else None
 
     def _refused(self, opc: str) -> Event | None:
         why = self._wrong_with(opc)
@@ -132,10 +133,17 @@ class SdkA(StandIn):
                 return f"it is data of kind '{data.content}'; provision takes the POST's sdkInput"
             case Genuine() as data if data.payment_instrument_id != self._payment_instrument_id:
                 return "it belongs to another payment instrument"
-            case Genuine() as data if data.claims["attempt"] != self.attempt:
-                return f"it answers attempt {data.claims['attempt']}, and attempt {self.attempt} has begun since"
+            case Genuine() as data if overlap := self._overlap(data.claims["attempt"]):
+                return overlap
             case Genuine():
                 return "it was used already" if opc in self._used else None
+
+    def _overlap(self, attempt: int) -> str | None:
+        """Why an attempt fails beside another: the document calls that likely, and says neither which nor when."""
+        if attempt != self.attempt:
+            self._overlapped.add(self.attempt)
+            return f"data of attempt {attempt}, but attempt {self.attempt} has begun (assumed)"
+        return f"attempt {attempt} began while another was under way (assumed)" if attempt in self._overlapped else None
 
     def _no_opc(self, command: Any) -> Reply:
         return 0.0, m.ProvisionFailure("OpcFetchError", command.reason)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 BEFORE_THE_DELEGATE = {
     "userCancelled": "the cardholder closed the wallet's sheet",
-    "unableToConstructSDKOutput": "the phone was told to fail this way",
+    "unableToConstructSDKOutput": "chosen for this phone",
 }
 """Errors after which there is no sdkOutput to ask the delegate with (inferred from their names), and why."""
 
@@ -113,7 +113,7 @@ class SdkB(StandIn):
         if "app" not in self.phone.entitled:
             return 0.0, m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")
         if case in THROWN_BY_START:
-            return 0.0, m.StartThrew(case, "the phone was told to fail this way")
+            return 0.0, m.StartThrew(case, "chosen for this phone")
         if case in BEFORE_THE_DELEGATE:
             return self.phone.waits.sheet, m.FinishedWithError(case, BEFORE_THE_DELEGATE[case])
         return self.phone.waits.sheet, self._asked()
@@ -137,7 +137,7 @@ class SdkB(StandIn):
         if case == NOTHING:
             return m.FinishedWithNeither()
         if case is not None:
-            return m.FinishedWithError(case, "the phone was told to fail this way")
+            return m.FinishedWithError(case, "chosen for this phone")
         return m.FinishedWithPass(self.phone.add(self.payment_instrument_id, self.phone.adds_to))
 
     def _no_sdk_input(self, command: Any) -> Reply:

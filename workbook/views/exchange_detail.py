@@ -13,6 +13,7 @@ from workbook.views.exchange_basis import rests_on
 from workbook.views.exchange_http import answer, pairs, request
 from workbook.views.markup import joined, tag
 from workbook.views.plain import clean, wrap
+from workbook.views.states import allowed
 from workbook.views.table import INK, PRE, WIDEST
 from workbook.views.view import View
 from workbook.views.wording import IN_LABEL, OPAQUE, Wording
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
     from workbook.views.sequence import Line
 
 KINDS: Mapping[Kind, str] = {
-    Kind.EVENT: "An event: a fact that the table has a row for.",
-    Kind.COMMAND: "A command: what a row of the table asks for.",
-    Kind.REFUSED: "Refused: a fact that no row of the table allows here. Nothing changed.",
-    Kind.EXCHANGE: "Seen on the way: it happened, and no row of the table steps it.",
+    Kind.EVENT: "An event: it happened, and the flow moves by it, as a row of the table of states says.",
+    Kind.COMMAND: "A command: what is to be done next, as a row of the table of states says.",
+    Kind.REFUSED: "Refused: it came where the table of states has no place for it. Nothing changed.",
+    Kind.EXCHANGE: "Seen on the way: it happened between two steps, and the flow's own state stays as it is.",
     Kind.NOTE: "A remark.",
 }
 """What a record is, in a sentence."""
@@ -129,8 +130,8 @@ class _Teller:
         """The row of the table, if there is one."""
         record = self.records[number]
         if record.kind is Kind.REFUSED:
-            allowed = (event.says for row in self.machine.rows if row.state == record.before for event in [row.event])
-            yield clean(f"In “{record.before}” is allowed: {', '.join(dict.fromkeys(allowed)) or 'nothing'}.")
+            can = ", ".join(allowed(self.machine, str(record.before))) or "nothing"
+            yield clean(f"What can happen in “{record.before}”: {can}.")
         elif record.kind is Kind.EVENT and (row := self._found(record)):
             yield _told(row)
         elif record.kind is Kind.COMMAND and (row := self._asking(number)):
@@ -176,7 +177,7 @@ class _Teller:
 
 
 def _who(line: Line) -> Part:
-    attempt = f", attempt {line.attempt}" if line.attempt else ""
+    attempt = f", after attempt {line.attempt} began" if line.attempt else ""
     return Part(f"{line.sender} to {line.receiver}, at {line.at:.3f} s{attempt}", ())
 
 

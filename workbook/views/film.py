@@ -123,7 +123,7 @@ def _frames(trace: Trace, captions: list[str], screen: Screen) -> Iterator[Frame
     told = iter(captions)
     for record in trace:
         if record.kind is not Kind.REFUSED:
-            screen = after(screen, record.message)
+            screen = after(screen, record.message, str(record.after))
         if drawn(record):
             moved = (str(record.before), str(record.after)) if record.kind is Kind.EVENT else None
             yield Frame(record.at, next(told), screen, str(record.after), moved, type(record.message))

@@ -102,4 +102,6 @@ def _item(one: Finding) -> Markup:
 def _owner(one: Finding) -> str:
     """Who acts, as the beginning of a sentence about what to do."""
     owner = clean(one.owner)
-    return "What to do" if owner in ("", "nobody") else f"For {'you' if owner == 'you' else f'the {owner}'}"
+    if owner in ("", "nobody"):
+        return "What to do"
+    return "For you" if owner == "you" else f"With the {owner}"

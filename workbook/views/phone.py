@@ -29,7 +29,7 @@ ALONE = 400
 """A picture that is wider has a watch beside the phone."""
 SHARES = {False: 18.5, True: 31.5}
 """How much of the page's width a picture takes, in percent: five phones side by side, three with a watch."""
-ASSUMED = "The wallet's own screens are assumed; the document shows none."
+ASSUMED = "How the wallet's screens look, and that an app says “Not added”, is assumed: the document shows neither."
 ACTS = (m.AddTapped, m.IssuerChosen, m.EntryChosen)
 """What only the cardholder can do; the screen before it is the one that asked for it."""
 CELL = "display:inline-block;vertical-align:top;min-width:130px;margin:0 1.5% 14px 0;"

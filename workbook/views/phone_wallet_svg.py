@@ -78,6 +78,7 @@ def _apps(_screen: Screen) -> Drawn:
 
 def _no_apps(_screen: Screen) -> Drawn:
     yield from _nothing("No apps with cards", "No app here offers a card")
+    yield from pressed("look", "Look again", BACK)
 
 
 def _fetching(_screen: Screen) -> Drawn:
@@ -112,6 +113,7 @@ def _entry(entry: str, number: int, y: float, high: float) -> Drawn:
 
 def _no_cards(_screen: Screen) -> Drawn:
     yield from _nothing("No card to add", f"{BANK} offers none now")
+    yield from pressed("look", "Back to the list", BACK)
 
 
 def _adding(screen: Screen) -> Drawn:
@@ -126,7 +128,7 @@ def _added(screen: Screen) -> Drawn:
 
 def _not_added(screen: Screen) -> Drawn:
     yield from _chosen(screen)
-    yield from outcome("cross", "refused", "Card not added", "Nothing has changed", OUTCOME)
+    yield from outcome("cross", "refused", "Card not added", "You can try again", OUTCOME)
     yield from pressed("look", "Back to the list", BACK)
 
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from workbook.views.exchange import Exchange
 from workbook.views.findings import findings as listed
 from workbook.views.phone_svg import draw
+from workbook.views.picture import Picture
+from workbook.views.sequence_svg import narrow, paint
 from workbook.views.states import States, allowed
 from workbook.views.timing_bars import Timing
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from workbook.views.film import Film, Frame
     from workbook.views.findings import Finding
-    from workbook.views.picture import Control, Picture
+    from workbook.views.picture import Control
     from workbook.views.timing_bars import Bar
 
 
@@ -32,8 +34,8 @@ def reel(film: Film, findings: Iterable[Finding] = ()) -> dict[str, Any]:
 
     Returns:
         `title`; `frames` with the number of each one's screen, the state, the move `from>to` (None where the flow
-        stayed) and the labels of the events that are `allowed` then; `screens`; `exchange` with a row for each frame;
-        `states`; `timing`, None where no limit runs; `findings` as HTML.
+        stayed), the label of the `event`, and what is `allowed` next in words; `screens`; `exchange` with a row for
+        each frame; `states`; `timing`, None where no limit runs; `findings` as HTML.
     """
     screens = _Screens()
     frames = [_frame(film, frame, screens) for frame in film.frames]
@@ -72,6 +74,7 @@ def _frame(film: Film, frame: Frame, screens: _Screens) -> dict[str, Any]:
         "screen": screens.number(frame.screen),
         "state": frame.state,
         "move": ">".join(frame.moved) if frame.moved else None,
+        "event": frame.event.says,
         "allowed": list(allowed(film.machine, frame.state)),
     }
 
@@ -90,11 +93,15 @@ def _drawn(picture: Picture) -> dict[str, Any]:
 
 
 def _exchange(shown: Exchange) -> dict[str, Any]:
-    return _drawn(shown.picture) | {"rows": list(_rows(shown))}
+    """Drawn narrow, because it stands beside others: the rules are in each line's details."""
+    lines = shown.film.sequence
+    painted = paint(lines, narrow(len(lines.columns)))
+    picture = Picture(painted.svg, painted.width, painted.height, shown.picture.told)
+    return _drawn(picture) | {"rows": list(_rows(shown, painted.rows))}
 
 
-def _rows(shown: Exchange) -> Iterator[dict[str, Any]]:
-    for line, detail, (y, height) in zip(shown.lines, shown.details, shown.rows, strict=True):
+def _rows(shown: Exchange, rows: tuple[tuple[int, int], ...]) -> Iterator[dict[str, Any]]:
+    for line, detail, (y, height) in zip(shown.lines, shown.details, rows, strict=True):
         yield {"y": y, "height": height, "label": line.sentence, "detail": detail.html()}
 
 

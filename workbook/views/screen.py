@@ -56,6 +56,13 @@ class Page(StrEnum):
     NOT_ADDED = "says that the card was not added"
 
 
+FAILED = "failed"
+"""The state in which an attempt in an app has failed."""
+NOT_ADDED = "Not added"
+ENDS = (m.ProvisionFailure, m.SdkOutputFailed, m.OpcFailed)
+"""What may end an attempt on platform A. The document has no word of what its app then says, so that is assumed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Screen:
     """What is to be seen.
@@ -87,10 +94,11 @@ class Screen:
     surface: str = "phone"
 
 
-def after(screen: Screen, message: m.Message) -> Screen:
-    """The screen once this has happened."""
+def after(screen: Screen, message: m.Message, state: str = "") -> Screen:
+    """The screen once this has happened, and the flow has come to this state."""
     change = CHANGES.get(type(message))
-    return screen if change is None else change(screen, message)
+    changed = screen if change is None else change(screen, message)
+    return replace(changed, label=NOT_ADDED) if isinstance(message, ENDS) and state == FAILED else changed
 
 
 def _to(**changes: Any) -> Change:
@@ -126,7 +134,7 @@ def _into(screen: Screen, where: str) -> Screen:
 
 
 def _succeeded(screen: Screen, _message: m.ProvisionSuccess) -> Screen:
-    return replace(_into(screen, "phone"), sheet=Sheet.ADDED, waits=False)
+    return replace(_into(screen, "phone"), sheet=Sheet.ADDED, waits=False, label="")
 
 
 def _finished(screen: Screen, message: m.FinishedWithPass) -> Screen:
@@ -159,7 +167,8 @@ CHANGES: Mapping[type[m.Message], Change] = {
     m.DisableButton: _disabled,
     m.ShowAdded: _to(label="Added to Wallet"),
     m.ShowAvailable: _to(label="Available in Wallet"),
-    m.TellFailure: _to(label="Not added"),
+    m.AddTapped: _to(label=""),
+    m.TellFailure: _to(label=NOT_ADDED),
     m.WalletAsked: _to(sheet=Sheet.ADDING),
     m.ProvisionSuccess: _succeeded,
     m.ProvisionFailure: _failed,

@@ -101,11 +101,11 @@ class Sequence(View):
 
     @property
     def rows(self) -> Iterator[str | Line]:
-        """The lines, with "attempt 1", "attempt 2" and so on before the first line of each."""
+        """The lines, with "attempt 1 begins" and so on before the first line of each."""
         attempt = 0
         for line in self.lines:
             if line.attempt not in (0, attempt):
-                yield f"attempt {line.attempt}"
+                yield f"attempt {line.attempt} begins"
             attempt = line.attempt or attempt
             yield line
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from workbook.views.markup import tag, void
@@ -15,8 +16,30 @@ if TYPE_CHECKING:
     from workbook.views.markup import Markup
     from workbook.views.sequence import Line
 
-LEFT, RIGHT = 84, 868
-"""Between these stand the lifelines and all words about them: time is left of it, rule ids are right."""
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """How a picture is laid out across, in pixels.
+
+    Attributes:
+        width: of the whole.
+        left: between this and `right` stand the lifelines and all words about them; time is left of it.
+        right: rule ids are right of it, where there is room for them.
+        box: how wide an actor's box is.
+    """
+
+    width: int
+    left: int
+    right: int
+    box: int
+
+    @property
+    def rules(self) -> bool:
+        """Whether there is room for the rule ids."""
+        return self.width - self.right > self.box
+
+
+WIDE = Measures(1000, 84, 868, 108)
 LABEL, DETAIL = 7.4, 6.5
 """How wide a character of a label and of a detail may be, in pixels: wider than in any common font."""
 LEADING = 15
@@ -31,12 +54,13 @@ class Drawing:
         height: how much of the page it takes, in pixels.
     """
 
-    def __init__(self, line: Line, lanes: Mapping[Actor, int], top: int) -> None:
-        self.line = line
+    def __init__(self, line: Line, lanes: Mapping[Actor, int], top: int, measures: Measures = WIDE) -> None:
+        self.line, self.measures = line, measures
+        room = measures.right - measures.left
         self.source, self.target = lanes[line.sender], lanes[line.receiver]
-        self.labels = wrap(line.label, int((RIGHT - LEFT) / LABEL) - 14)
-        self.details = wrap(line.detail, int((RIGHT - LEFT) / DETAIL))
-        self.rules = wrap(" ".join(line.rules), 16)
+        self.labels = wrap(line.label, int(room / LABEL) - 14)
+        self.details = wrap(line.detail, int(room / DETAIL))
+        self.rules = wrap(" ".join(line.rules), 16) if measures.rules else []
         self.ground = GROUNDS.get(line.shape, "")
         self.top = top
         self.shaft = top + 6 + LEADING * len(self.labels) + (0 if line.shape is Shape.NOTE else 6)
@@ -46,10 +70,14 @@ class Drawing:
     def parts(self) -> Iterator[Markup]:
         """Everything there is to paint."""
         first = self.top + 17
-        yield tag("text", f"{self.line.at:.3f} s", class_=f"wb-time {self.ground}".strip(), x=LEFT - 14, y=first)
-        yield from self._column("wb-rules", self.rules, RIGHT + 14, first)
+        yield tag(
+            "text", f"{self.line.at:.3f} s", class_=f"wb-time {self.ground}".strip(), x=self.measures.left - 14, y=first
+        )
+        yield from self._column("wb-rules", self.rules, self.measures.right + 14, first)
         if self.line.shape is Shape.HTTP:
-            yield tag("text", "HTTP", class_="wb-time on-tint", x=LEFT - 14, y=first + LEADING, font_weight=600)
+            yield tag(
+                "text", "HTTP", class_="wb-time on-tint", x=self.measures.left - 14, y=first + LEADING, font_weight=600
+            )
         if self.line.shape is not Shape.NOTE:
             yield from self._arrow()
         yield from self._screen()
@@ -75,9 +103,10 @@ class Drawing:
         left, right = sorted((self.source, self.target + (25 if self.line.button else 0)))
         if space <= right - left - 20:
             return (left + right) // 2, "middle"
-        if left + 12 + space <= RIGHT:
+        if left + 12 + space <= self.measures.right:
             return left + 12, "start"
-        return (right - 12, "end") if right - 12 - space >= LEFT else (LEFT + 4, "start")
+        edge = self.measures.left
+        return (right - 12, "end") if right - 12 - space >= edge else (edge + 4, "start")
 
     def _arrow(self) -> Iterator[Markup]:
         if self.source == self.target:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from workbook.views.markup import joined, tag, trusted, void
 from workbook.views.palette import FONT, sheet
-from workbook.views.plain import cut
-from workbook.views.sequence_line_svg import LEFT, RIGHT, Drawing
+from workbook.views.plain import cut, wrap
+from workbook.views.sequence_line_svg import DETAIL, WIDE, Drawing, Measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from workbook.views.markup import Markup
     from workbook.views.sequence import Line, Sequence
 
-WIDTH = 1000
-BOX_WIDTH, BOX_HEIGHT = 108, 34
+BOX_HEIGHT = 34
 TOP = 64
 """Where the boxes with the actors' names begin."""
+AGAIN, REST = 560, 4
+"""So many pixels below its boxes a long picture names the actors once more, where so many lines are still to come."""
 DASH = 6
 """How long a dash of a lifeline and the gap after it are together, in pixels."""
 STYLE = sheet(
@@ -85,9 +86,15 @@ def draw(sequence: Sequence) -> str:
     return paint(sequence).svg
 
 
-def paint(sequence: Sequence) -> Painted:
+def paint(sequence: Sequence, measures: Measures = WIDE) -> Painted:
     """The picture of a sequence, and where in it each line stands."""
-    return Page(sequence).finished()
+    return Page(sequence, measures).finished()
+
+
+def narrow(actors: int) -> Measures:
+    """The measures for so many actors where room is scarce: they stand close, and there are no rule ids."""
+    room = 87 * max(actors, 6)
+    return Measures(66 + room + 6, 66, 66 + room, min(108, room // max(actors, 1) - 2))
 
 
 class Page:
@@ -98,33 +105,39 @@ class Page:
         rows: where each line stands that is painted already.
     """
 
-    def __init__(self, sequence: Sequence) -> None:
-        self.sequence = sequence
-        self.lanes = _lanes(sequence.columns)
+    def __init__(self, sequence: Sequence, measures: Measures) -> None:
+        self.sequence, self.measures = sequence, measures
+        self.lanes = _lanes(sequence.columns, measures)
         self.y = TOP + BOX_HEIGHT + 14
+        self._named = TOP
         self.rows: list[tuple[int, int]] = []
         self._front: list[Markup] = []
 
     def finished(self) -> Painted:
         """The whole document."""
         for row in self.sequence.rows:
-            self._band(row) if isinstance(row, str) else self._line(row)
+            if isinstance(row, str):
+                self._band(row)
+                continue
+            self._remind()
+            self._line(row)
         end = self.y + 6
         words = list(self._words(end))
         height = end + 26 + 18 * len(words)
         threads = self._threads(TOP + BOX_HEIGHT, end)
-        return Painted(str(self._document(height, *threads, *words)), WIDTH, height, tuple(self.rows))
+        return Painted(str(self._document(height, *threads, *words)), self.measures.width, height, tuple(self.rows))
 
     def _document(self, height: int, *parts: Markup) -> Markup:
+        width = self.measures.width
         return tag(
             "svg",
             tag("title", f"Sequence diagram: {self.sequence.title}"),
             tag("desc", " ".join(line.sentence for line in self.sequence.lines) or "Nothing happened yet."),
             tag("style", trusted(STYLE)),
-            void("rect", class_="wb-ground", x=0.5, y=0.5, width=WIDTH - 1, height=height - 1, rx=12),
+            void("rect", class_="wb-ground", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=12),
             *parts, *self._heads(), *self._front,
             xmlns="http://www.w3.org/2000/svg", role="img", class_="wb-sequence",
-            viewBox=f"0 0 {WIDTH} {height}", width=WIDTH, height=height,
+            viewBox=f"0 0 {width} {height}", width=width, height=height,
         )  # fmt: skip
 
     def _threads(self, top: int, end: int) -> Iterator[Markup]:
@@ -134,31 +147,48 @@ class Page:
             yield void("line", class_="wb-thread", x1=x, y1=top, x2=x, y2=end, stroke_dashoffset=offset)
 
     def _heads(self) -> Iterator[Markup]:
-        yield tag("text", cut(self.sequence.title, 100), class_="wb-title", x=24, y=36)
-        yield tag("text", "time", class_="wb-time", x=LEFT - 14, y=TOP + 22)
-        yield tag("text", "rules", class_="wb-rules", x=RIGHT + 14, y=TOP + 22)
+        yield tag("text", cut(self.sequence.title, self.measures.width // 10), class_="wb-title", x=24, y=36)
+        yield tag("text", "time", class_="wb-time", x=self.measures.left - 14, y=TOP + 22)
+        if self.measures.rules:
+            yield tag("text", "rules", class_="wb-rules", x=self.measures.right + 14, y=TOP + 22)
+        yield from self._names(TOP)
+
+    def _names(self, top: int) -> Iterator[Markup]:
+        """Who is who, each over the own lifeline."""
+        wide = self.measures.box
         for actor, x in self.lanes.items():
-            size = {"width": BOX_WIDTH, "height": BOX_HEIGHT, "rx": 9}
-            yield void("rect", class_="wb-box", x=x - BOX_WIDTH // 2, y=TOP, **size)
-            yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=TOP + 22)
+            yield void("rect", class_="wb-box", x=x - wide // 2, y=top, width=wide, height=BOX_HEIGHT, rx=9)
+            yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=top + 22)
 
     def _words(self, y: int) -> Iterator[Markup]:
         """What the document's words mean, below the picture."""
-        for number, (word, meaning) in enumerate(self.sequence.glossary):
+        room, at = int((self.measures.width - 48) / DETAIL), y + 28
+        for word, meaning in self.sequence.glossary:
+            first, *more = wrap(f"{word}: {meaning}", room)
             name = tag("tspan", word, font_weight=600, class_="wb-word")
-            yield tag("text", joined(name, f": {meaning}"), class_="wb-detail", x=24, y=y + 28 + 18 * number)
+            for text in (joined(name, first.removeprefix(word)), *more):
+                yield tag("text", text, class_="wb-detail", x=24, y=at)
+                at += 18
 
     def _band(self, title: str) -> None:
-        y, middle = self.y + 20, (LEFT + RIGHT) // 2
+        y, middle = self.y + 20, (self.measures.left + self.measures.right) // 2
         self._front += [
-            void("line", class_="wb-band", x1=24, y1=y, x2=WIDTH - 24, y2=y),
-            void("rect", class_="wb-box", x=middle - 50, y=y - 12, width=100, height=24, rx=12),
+            void("line", class_="wb-band", x1=24, y1=y, x2=self.measures.width - 24, y2=y),
+            void("rect", class_="wb-box", x=middle - 66, y=y - 12, width=132, height=24, rx=12),
             tag("text", title, class_="wb-actor on-box", x=middle, y=y + 5),
         ]
         self.y += 40
 
+    def _remind(self) -> None:
+        """Who is who, for a reader who has scrolled; a narrow picture's owner keeps the names in sight."""
+        to_come = len(self.sequence.lines) - len(self.rows)
+        if self.measures.rules and self.y - self._named >= AGAIN and to_come >= REST:
+            self._named = self.y + 8
+            self._front += self._names(self._named)
+            self.y = self._named + BOX_HEIGHT + 8
+
     def _line(self, line: Line) -> None:
-        drawing = Drawing(line, self.lanes, self.y)
+        drawing = Drawing(line, self.lanes, self.y, self.measures)
         parts = (*self._behind(drawing), *drawing.parts())
         number = len(self.rows)
         self._front.append(tag("g", *parts, class_=f"is-{line.shape.lower()}", data_line=number))
@@ -167,12 +197,13 @@ class Page:
 
     def _behind(self, drawing: Drawing) -> Iterator[Markup]:
         if drawing.ground:
-            place = {"x": 12, "y": self.y, "width": WIDTH - 24, "height": drawing.height}
+            edge = 12 if self.measures.rules else 4
+            place = {"x": edge, "y": self.y, "width": self.measures.width - 2 * edge, "height": drawing.height}
             yield void("rect", class_=drawing.ground.replace("on-", "wb-"), **place)
             yield from self._threads(self.y, self.y + drawing.height)
 
 
-def _lanes(columns: tuple[Actor, ...]) -> Mapping[Actor, int]:
-    first, last = LEFT + BOX_WIDTH // 2, RIGHT - BOX_WIDTH // 2
+def _lanes(columns: tuple[Actor, ...], measures: Measures) -> Mapping[Actor, int]:
+    first, last = measures.left + measures.box // 2, measures.right - measures.box // 2
     gap = (last - first) // max(len(columns) - 1, 1)
     return {actor: first + number * gap for number, actor in enumerate(columns)}

@@ -1,19 +1,25 @@
-"""*States*: the flow's diagram with the present state lit, the way that was taken, and what is allowed next."""
+"""*States*: the flow's diagram with the present state lit, the way that was taken, and what can happen next."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
+from workbook.flows.messages import Actor
 from workbook.views.markup import tag
 from workbook.views.plain import wrap
+from workbook.views.states_says_svg import key
 from workbook.views.states_svg import Lit, draw
 from workbook.views.table import WIDEST, paragraph, preformatted
 from workbook.views.view import View
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from workbook.flows.machine import Machine
+    from workbook.flows.messages import Event
     from workbook.views.film import Film
     from workbook.views.picture import Picture
 
@@ -63,8 +69,8 @@ class States(View):
 
     @property
     def allowed(self) -> str:
-        """The events that are allowed next, as a sentence."""
-        return f"Allowed next: {', '.join(allowed(self.film.machine, self.here)) or 'nothing'}."
+        """What can happen next, as a sentence."""
+        return f"Next: {', '.join(allowed(self.film.machine, self.here)) or 'nothing'}."
 
     @property
     def plain(self) -> Picture:
@@ -78,13 +84,14 @@ class States(View):
         steps: dict[str, list[int]] = {}
         for step in self.path:
             steps.setdefault(f"{step.source}>{step.target}", []).append(step.number)
+        took = frozenset(key(f"{step.source}>{step.target}", step.says) for step in self.path)
         been = frozenset(state for step in self.path for state in (step.source, step.target))
         way = " → ".join([step.source for step in self.path] + [self.here])
         told = f"States: {self.film.title}. The way that was taken: {way}. {self.allowed}"
-        return draw(self.film.machine, self.film.title, told, Lit(self.here, been, steps))
+        return draw(self.film.machine, self.film.title, told, Lit(self.here, been, steps, took))
 
     def text(self) -> str:
-        """The way that was taken, one move a line, where the run is now, and what is allowed next."""
+        """The way that was taken, one move a line, where the run is now, and what can happen next."""
         lines = [f"States: {self.film.title}", *map(self._line, self.path)]
         lines += [f"Now: {self.here}", *wrap(self.allowed, WIDEST)]
         return "\n".join(lines)
@@ -95,13 +102,35 @@ class States(View):
         return f"  {step.number:>3}  {step.at:8.3f} s  {way:<{wide}}  {step.says}"
 
     def html(self) -> str:
-        """The diagram, what is allowed next below it, and the text form folded up."""
+        """The diagram, what can happen next below it, and the text form folded up."""
         words = paragraph(tag("b", f"Now: {self.here}. "), self.allowed)
         folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
         return tag("figure", self.picture.image(), words, folded, style="margin:0")
 
 
+SPEAKS: Mapping[Actor, str] = {
+    Actor.CARDHOLDER: "the cardholder",
+    Actor.APP: "the app calls",
+    Actor.SDK: "the SDK says",
+    Actor.BACK_END: "the back end sends",
+    Actor.EXTENSION: "the extension answers",
+    Actor.WALLET: "for the wallet:",
+    Actor.WALLET_APP: "for the wallet:",
+}
+"""Who makes an event happen, as the beginning of a sentence."""
+CALLBACK = re.compile(r"[a-z]\w*\(")
+"""An event that is a call of the SDK's, and no answer."""
+
+
 def allowed(machine: Machine, state: str) -> tuple[str, ...]:
-    """The labels of the events that have a row in this state, each once."""
-    events = next((machine.allowed(one) for one in machine.states if str(one) == state), ())
-    return tuple(dict.fromkeys(event.says for event in events))
+    """What can happen next in this state, a clause for each who can make it happen, in the order of the table."""
+    rows = (row for row in machine.rows if str(row.state) == state and not row.beside)
+    found: dict[str, list[str]] = {}
+    for event in dict.fromkeys(row.event for row in rows):
+        found.setdefault(_who(event), []).append(event.says)
+    return tuple(f"{who} {' or '.join(dict.fromkeys(says))}" for who, says in found.items())
+
+
+def _who(event: type[Event]) -> str:
+    calls = event.sender is Actor.SDK and CALLBACK.match(event.says)
+    return "the SDK calls" if calls else SPEAKS[event.sender]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbook.views.states_grid import ASIDE, BOX, GAP, LEFT, LIFT, Grid
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbook.views.states_grid import Box
     from workbook.views.states_places import Move
     from workbook.views.states_routes import Route
+    from workbook.views.states_words import Label
 
     Points = tuple[tuple[int, int], ...]
 
@@ -25,12 +26,17 @@ BADGE = 26
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Lines of text; `y` is the base of the last one, and `anchor` says which end of each stands at `x`."""
+    """Lines of text; `y` is the base of the last one, and `anchor` says which end of each stands at `x`.
 
-    lines: tuple[str, ...]
+    Attributes:
+        moves: the names of the moves that they are about.
+    """
+
+    lines: tuple[Label, ...]
     x: int
     y: int
     anchor: str = "start"
+    moves: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +84,13 @@ class Layout:
 def layout(machine: Machine) -> Layout:
     """The picture of a machine, the same on every run."""
     grid = Grid(sketch(machine))
-    arrows = tuple(_ARROWS[route.way](grid, route) for route in grid.drawn.routes)
+    arrows = tuple(_owned(_ARROWS[route.way](grid, route)) for route in grid.drawn.routes)
     return Layout(tuple(grid.boxes.values()), arrows, tuple(_signs(grid)), grid.gaps[-1] + 10)
+
+
+def _owned(arrow: Arrow) -> Arrow:
+    """The arrow, its words marked as its own."""
+    return replace(arrow, words=arrow.words and replace(arrow.words, moves=(arrow.move.name,)))
 
 
 def _down(grid: Grid, route: Route) -> Arrow:
@@ -136,10 +147,11 @@ def _badge(grid: Grid, route: Route) -> Badge:
 
 def _signs(grid: Grid) -> Iterator[Words]:
     for lane, words in grid.drawn.signs.items():
-        side = next(route.into for route in grid.drawn.routes if route.into and route.lane == lane)
-        yield _beside(words, *grid.ends(lane[1], side, lane), side, 14)
+        shared = [route for route in grid.drawn.routes if route.into and route.lane == lane]
+        side, moves = shared[0].into, tuple(route.move.name for route in shared)
+        yield replace(_beside(words, *grid.ends(lane[1], side, lane), side, 14), moves=moves)
 
 
-def _beside(lines: tuple[str, ...], x: int, y: int, side: str, space: int) -> Words:
+def _beside(lines: tuple[Label, ...], x: int, y: int, side: str, space: int) -> Words:
     """Words over an arrow that meets a box at `x`, `y`, with some space between them and the box."""
     return Words(lines, x + space, y - LIFT) if side == "east" else Words(lines, x - space, y - LIFT, "end")

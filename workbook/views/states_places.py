@@ -78,10 +78,11 @@ class Move:
 
 
 def moves(machine: Machine) -> tuple[Move, ...]:
-    """The moves of a machine in the order of its table, each pair of states once."""
+    """The moves of a machine in the order of its table, each pair of states once; what is beside them is left out."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in machine.rows:
-        found.setdefault((str(row.state), str(row.to)), []).append(row)
+        if not row.beside:
+            found.setdefault((str(row.state), str(row.to)), []).append(row)
     return tuple(Move(source, target, tuple(rows)) for (source, target), rows in found.items())
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum, unique
 from typing import TYPE_CHECKING
 
-from workbook.views.plain import cut, width, wrap
 from workbook.views.states_places import Column, moves, places
+from workbook.views.states_words import Label, counted, joined, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
     Lane = tuple["Channel", str, str]
     Places = Mapping[str, Place]
-
-ROOM = {"west": 28, "east": 34}
-"""How many characters of a label stand in a line left or right of a box."""
-LONG = 64
-"""How many stand beside an arrow down."""
 
 
 @unique
@@ -65,7 +60,7 @@ class Route:
     out: str = ""
     into: str = ""
     channel: Channel = Channel.WEST
-    words: tuple[str, ...] = ()
+    words: tuple[Label, ...] = ()
 
     @property
     def lane(self) -> Lane:
@@ -90,7 +85,7 @@ class Sketch:
 
     places: Places
     routes: tuple[Route, ...]
-    signs: Mapping[Lane, tuple[str, ...]]
+    signs: Mapping[Lane, tuple[Label, ...]]
 
 
 C, K = Column, Channel
@@ -140,7 +135,7 @@ def _around(routes: list[Route], where: Places) -> list[Route]:
     return [replace(one, channel=K.INNER) if one in outer and one.lane in blocked else one for one in routes]
 
 
-def _signs(routes: Iterable[Route]) -> Iterator[tuple[Lane, tuple[str, ...]]]:
+def _signs(routes: Iterable[Route]) -> Iterator[tuple[Lane, tuple[Label, ...]]]:
     """The labels of lanes; a lane that begins once and has room for words there bears its label where it begins."""
     lanes: dict[Lane, list[Route]] = {}
     for route in routes:
@@ -148,51 +143,22 @@ def _signs(routes: Iterable[Route]) -> Iterator[tuple[Lane, tuple[str, ...]]]:
             lanes.setdefault(route.lane, []).append(route)
     for lane, shared in lanes.items():
         if len(shared) > 1 or shared[0].out == "east":
-            yield lane, _lines((event for route in shared for event in route.move.events), shared[0].into)
+            yield lane, listed((event for route in shared for event in route.move.events), shared[0].into)
 
 
 def _to_spine(route: Route) -> bool:
     return route.channel is K.RIM or (route.into == "west" and route.channel is not K.EAST)
 
 
-def _worded(route: Route, signs: Mapping[Lane, tuple[str, ...]]) -> Route:
+def _worded(route: Route, signs: Mapping[Lane, tuple[Label, ...]]) -> Route:
     if route.way is Way.LANE and route.lane in signs:
         return route
     events = route.move.events
     match route.way:
         case Way.LANE:
-            words = _lines(events, route.out)
-        case Way.LOOP if len(events) > 1:
-            words = (f"{len(events)} events",)
+            words = listed(events, route.out)
+        case Way.LOOP:
+            words = (counted(events),)
         case _:
-            words = (_joined(events),)
+            words = (joined(events),)
     return replace(route, words=words)
-
-
-def _lines(events: Iterable[str], side: str) -> tuple[str, ...]:
-    """A line for each label, or more where one is long."""
-    room = ROOM[side]
-    each = _fitting(tuple(dict.fromkeys(events)), room)
-    return tuple(line for event in each for line in _broken(event, room))
-
-
-def _fitting(events: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """The labels; without what stands before the last dot of their names if one of them is too long otherwise."""
-    return events if all(width(event) <= room for event in events) else tuple(map(_short, events))
-
-
-def _short(event: str) -> str:
-    name, bracket, rest = event.partition("(")
-    return name.rpartition(".")[2] + bracket + rest
-
-
-def _broken(event: str, room: int) -> list[str]:
-    """A label in lines; a call may break before its parameters."""
-    if " (" in event:
-        return wrap(event, room)
-    return [line.replace(" (", "(") for line in wrap(event.replace("(", " ("), room)]
-
-
-def _joined(events: tuple[str, ...]) -> str:
-    full, brief = (" or ".join(each) for each in (events, map(_short, events)))
-    return next((one for one in (full, brief) if width(one) <= LONG), cut(brief, LONG))

@@ -1,8 +1,10 @@
 """A machine's states and moves as one self-contained SVG document, with the way that was taken lit in it.
 
 What is lit differs in form as well as in colour: the present state has a thick edge, a state that was passed a firm
-one, and a move that was made is a thick line with the numbers of its steps. A player lights the same groups: those with
-`data-state` are `wb-been` or `wb-here`, those with `data-move` are `wb-been`, and `wb-now` in the moment itself.
+one, and a move that was made is a thick line with the numbers of its steps. Where several events lead the same way, a
+tick stands before the one that it was. A player lights the same parts: those with `data-state` are `wb-been` or
+`wb-here`, those with `data-move` are `wb-been`, and `wb-now` in the moment itself, and those with `data-event` (see
+`states_says_svg`) are `wb-took`, and `wb-now` likewise.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from workbook.views.markup import tag, trusted, void
 from workbook.views.palette import FONT, sheet
 from workbook.views.picture import Picture
 from workbook.views.plain import cut
-from workbook.views.states_grid import BOX, LEADING, TOP, WIDTH
+from workbook.views.states_grid import BOX, TOP, WIDTH
 from workbook.views.states_layout import BADGE, layout
+from workbook.views.states_says_svg import SAYS, TICK, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -50,6 +53,7 @@ STYLE = sheet(
         ".wb-now .wb-way": "stroke-width:4.5",
         ".wb-been .wb-head,.wb-now .wb-head": "fill:var(--http)",
         ".wb-been .wb-says,.wb-now .wb-says": "fill:var(--ink)",
+        **SAYS,
         ".wb-step": "fill:var(--http);stroke:var(--ground);stroke-width:1.5",
         ".wb-number": "font-size:10.5px;font-weight:700;fill:var(--ground);stroke:none;text-anchor:middle;"
         "font-variant-numeric:tabular-nums",
@@ -61,7 +65,7 @@ ROUND = 6
 """How round the corners of an arrow are."""
 MOST = 2
 """As many steps as the number of a move names; an ellipsis stands for those before."""
-FOOT = 66
+FOOT = 84
 """How much the legend takes at the bottom."""
 LINES = (
     ("is-spec", "stated by the document"),
@@ -69,6 +73,7 @@ LINES = (
     ("is-deprecated", "deprecated"),
 )
 BOXES = (("", "not reached"), ("wb-been", "passed"), ("wb-here", "here now"))
+TOOK = f"{TICK}where several events lead the same way: the one that it was in this run"
 RESTS = "a resting place: an attempt is over, or the cardholder chooses"
 
 
@@ -80,11 +85,13 @@ class Lit:
         here: the state that the run is in.
         been: the states that it passed.
         steps: the numbers of the steps at which a move was made, by its name `from>to`.
+        took: the events by which moves were made, each as `states_says_svg.key` has it.
     """
 
     here: str = ""
     been: frozenset[str] = frozenset()
     steps: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    took: frozenset[str] = frozenset()
 
     def state(self, state: str) -> str:
         """The class of a state's group."""
@@ -128,7 +135,7 @@ def _parts(machine: Machine, plan: Layout, lit: Lit) -> Iterator[Markup]:
     for arrow in sorted(plan.arrows, key=lambda one: one.move.name in lit.steps):
         yield tag("g", *_move(arrow, lit), data_move=arrow.move.name, class_=lit.move(arrow))
     for sign in plan.signs:
-        yield from _texts(sign)
+        yield from texts(sign, lit.took)
     yield from _begin(plan.boxes[0])
     final = frozenset(map(str, machine.final))
     for box in plan.boxes:
@@ -153,7 +160,7 @@ def _move(arrow: Arrow, lit: Lit) -> Iterator[Markup]:
     yield from _line(arrow)
     says = _numbers(lit.steps.get(arrow.move.name, ()))
     if arrow.words:
-        yield from _texts(_aside(arrow.words, arrow, _wide(says)))
+        yield from texts(_aside(arrow.words, arrow, _wide(says)), lit.took)
     if says:
         yield from _badge(arrow, says)
 
@@ -186,12 +193,6 @@ def _corner(before: tuple[int, int], corner: tuple[int, int], after: tuple[int, 
 
 def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
-
-
-def _texts(words: Words) -> Iterator[Markup]:
-    for number, line in enumerate(reversed(words.lines)):
-        place = {"x": words.x, "y": words.y - LEADING * number, "text_anchor": words.anchor}
-        yield tag("text", line, class_="wb-says", **place)
 
 
 def _aside(words: Words, arrow: Arrow, wide: int) -> Words:
@@ -233,6 +234,7 @@ def _legend(y: int) -> Iterator[Markup]:
         x += 124
     inner = void("rect", class_="wb-rest", x=x + 3, y=y + 33, width=28, height=8, rx=2)
     yield tag("g", _sample(x, y), inner, tag("text", RESTS, x=x + 42, y=y + 41))
+    yield tag("text", TOOK, x=24, y=y + 60)
 
 
 def _sample(x: int, y: int) -> Markup:

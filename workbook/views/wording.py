@@ -141,6 +141,8 @@ class Wording:
             return ""
         if name == "basis":
             return _sources(str(value))
+        if name == "reason" and isinstance(record.message, m.ProvisionFailure):
+            return f"{value} (sdk-a)"
         return WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(_word(value))
 
     def _news(self, record: Record, instrument: object) -> bool:

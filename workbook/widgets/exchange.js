@@ -23,6 +23,7 @@ class Exchange {
     for (const line of heads.querySelectorAll("[data-line]")) line.remove();
     set(heads, { viewBox: `0 ${top} ${width} ${tall}`, height: tall, "aria-hidden": "true" });
     set(lines, { viewBox: `0 ${cut} ${width} ${below}`, height: below });
+    for (const sheet of [this.heads, this.lines.parentElement]) fit(sheet, width);
     if (shown !== this.shown) this.load(shown, { width, height: below }, cut);
     this.shown = shown;
     this.at = -1;

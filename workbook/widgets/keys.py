@@ -1,34 +1,21 @@
-"""Keys for a box of ordinary controls: JupyterLab's command mode takes arrows, Enter and letters away from them."""
+"""What a box of ordinary controls needs besides them: its keys to itself, and a word when its kernel has ended."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import anywidget
+
+_HERE = Path(__file__).parent
 
 
 class Keys(anywidget.AnyWidget):
-    """Nothing to see: it keeps the keys of the box in which it lies inside that box; what goes with Ctrl passes."""
+    """Keeps the keys of the box in which it lies inside that box, and says there when the kernel has ended.
 
-    _esm = """
-    const keep = (event) => {
-      if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
-    };
-    export default {
-      render({ el }) {
-        el.style.display = "none";
-        let [box, timer] = [null, 0];
-        const attach = () => {
-          box = el.closest(".widget-box");
-          if (box) box.addEventListener("keydown", keep);
-          else timer = requestAnimationFrame(attach);
-        };
-        attach();
-        return () => {
-          cancelAnimationFrame(timer);
-          box?.removeEventListener("keydown", keep);
-        };
-      },
-    };
+    JupyterLab's command mode takes arrows, Enter and letters for itself; what goes with Ctrl passes.
     """
+
+    _esm = "".join((_HERE / name).read_text("utf-8") for name in ("kernel.js", "keys.js"))
 
     def __repr__(self) -> str:
         return "Keys()"

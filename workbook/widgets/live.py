@@ -16,7 +16,7 @@ from workbook.views.markup import joined, tag, trusted
 if TYPE_CHECKING:
     from workbook.views.snapshot import Snapshot
 
-WAKE = "Run this cell to make it live."
+WAKE = "Run the cells down to this one to make it live."
 _OUTPUT, _DEAD = ".jp-OutputArea-child", ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
 STYLE = (
     f"{_OUTPUT}:has(.wb-snapshot):has(+{_OUTPUT} :is(.wb-player,.jupyter-widgets *)){{display:none}}"

@@ -42,6 +42,11 @@ function paint(host, svg, dark) {
   return host.shadowRoot.querySelector("svg");
 }
 
+/** A drawing's words stay large enough to be read, and become no posters: where it finds no room, its box scrolls. */
+function fit(element, width) {
+  Object.assign(element.style, { minWidth: `${Math.round(width * 0.96)}px`, maxWidth: `${Math.round(width * 1.2)}px` });
+}
+
 /** What of an element lies outside a box comes into it; the page stays where it is. */
 function follow(box, element, above = 0) {
   const [inside, wanted] = [within(box), element.getBoundingClientRect()];

@@ -1,11 +1,11 @@
 // The panels on the page: real buttons over the drawings, and which frame of them is to be seen.
-// reel.js, parts.js and exchange.js stand before it in the same module. Nothing is decided here: a tap is told to
-// Python, which answers with a reel.
+// reel.js, kernel.js, parts.js and exchange.js stand before it in the same module. Nothing is decided here: a tap is
+// told to Python, which answers with a reel.
 
 const TABS = { exchange: "Exchange", states: "States", findings: "Findings" };
-const RESTARTED = "The kernel was restarted. Run this cell again to go on.";
 const WAITS = "The kernel is busy. The answer comes as soon as it is free.";
 const LATE = 2000; // milliseconds
+const WIDE = 1180; // pixels
 
 class Player {
   constructor(model, el) {
@@ -14,7 +14,7 @@ class Player {
     this.reel = model.get("reel");
     this.head = { n: this.frames.length - 1, spent: 0 };
     this.speed = model.get("speed");
-    this.pending = 0;
+    this.pending = this.timer = 0;
     this.gone = false;
     this.root = make("section", { className: "wb-player", aria: { label: this.reel.title } });
     this.build();
@@ -50,7 +50,8 @@ class Player {
     if (panels.includes("phone")) this.main.append(this.buildPhone());
     const tabs = Object.keys(TABS).filter((name) => panels.includes(name));
     if (tabs.length) this.main.append(this.buildTabs(tabs));
-    this.root.append(this.buildBar(), this.caption, this.notice, this.main, this.status);
+    const told = make("div", { className: "wb-told" }, this.caption, this.notice);
+    this.root.append(this.buildBar(), told, this.main, this.status);
     if (panels.includes("timing")) this.root.append((this.timing = drawing("wb-limits")));
   }
 
@@ -104,10 +105,21 @@ class Player {
       list.append(tab);
       pages.append(page);
     }
-    list.onkeydown = (event) => rove(event, [...list.children])?.click();
+    list.onkeydown = (event) => rove(event, [...list.children].filter((tab) => !tab.hidden))?.click();
     this.opening = names[0];
     this.show(this.opening);
+    if (this.exchange && this.states) new ResizeObserver(() => this.widen()).observe(this.root);
     return pages;
+  }
+
+  /** Where there is room the states stand beside the others and not behind a tab, so that all moves at once. */
+  widen() {
+    const wide = this.root.clientWidth >= WIDE;
+    if (wide === this.wide) return;
+    this.wide = wide;
+    this.root.classList.toggle("wb-wide", wide);
+    this.tabs.get("states").tab.hidden = wide;
+    this.show(wide && this.tab === "states" ? this.opening : this.tab);
   }
 
   buildPage(name) {
@@ -127,11 +139,8 @@ class Player {
   // -- listening
 
   listen() {
-    const [model, player] = [this.model, this];
-    model.on("change", () => this.changed());
-    model.on("comm_live_update", function () {
-      player.live(Boolean(this?.model?.comm_live)); // `this` is the view, the only one that can be asked
-    });
+    this.model.on("change", () => this.changed());
+    this.release = watchKernel(this.model, (alive) => this.live(alive));
     this.root.addEventListener("keydown", (event) => this.keydown(event));
     this.themes = new MutationObserver(() => this.repaint());
     this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
@@ -173,9 +182,10 @@ class Player {
   /** A tap: the button is busy at once, one message goes, and whatever comes before the answer is dropped. */
   act(control) {
     if (this.gone || !control.enabled || (this.busy && this.model.get("guarded"))) return;
+    const now = { frame: this.head.n, playing: this.timer !== 0, seen: this.model.get("number") };
     this.pause();
     this.touched = identity(control);
-    this.ask("act", control.value, { name: control.act, frame: this.head.n, seen: this.model.get("number") });
+    this.ask("act", control.value, { name: control.act, ...now });
   }
 
   restart() {
@@ -245,6 +255,7 @@ class Player {
     for (const name of ["states", "timing"]) {
       if (this[name]) paint(this[name], this.reel[name]?.svg ?? "", dark);
     }
+    if (this.states) fit(this.states, this.reel.states.width);
     this.exchange?.paint(this.reel.exchange, dark);
     this.draw();
   }
@@ -266,8 +277,9 @@ class Player {
     this.toggle.hidden = this.still.matches;
     this.slider.value = n;
     set(this.slider, { "aria-valuetext": `${n + 1} of ${this.last + 1}` });
-    const next = `State: ${this.frame.state}. Next: ${this.frame.allowed.join(", ") || "nothing"}.`;
-    this.caption.replaceChildren(this.frame.caption, make("br"), make("small", {}, next));
+    const [state, next] = [make("b", {}, this.frame.state), this.frame.allowed.join(", ") || "nothing"];
+    const small = make("small", {}, "State: ", state, `. Next: ${next}.`);
+    this.caption.replaceChildren(this.frame.caption, make("br"), small);
     if (!this.timer || this.speed === SPEEDS[0]) this.status.textContent = this.frame.caption;
     this.drawNotice();
     if (!this.careless) return;
@@ -278,9 +290,10 @@ class Player {
 
   drawNotice() {
     const late = this.busy && performance.now() - this.asked > LATE;
-    const notice = this.gone ? RESTARTED : late ? WAITS : this.model.get("hint");
+    const notice = this.gone ? ended(document.body) : late ? WAITS : this.model.get("hint");
     if (this.notice.textContent !== notice) this.notice.textContent = notice;
     this.notice.hidden = !notice;
+    this.notice.classList.toggle("wb-passing", notice === WAITS);
   }
 
   drawTime() {
@@ -341,19 +354,27 @@ class Player {
       move.classList.toggle("wb-now", move.dataset.move === now);
       move.classList.toggle("wb-been", before.has(move.dataset.move));
     }
+    const did = this.frames.slice(0, this.head.n + 1).map(({ move, event }) => `${move}: ${event}`);
+    for (const word of root.querySelectorAll("[data-event]")) {
+      const keys = word.dataset.event.split("|");
+      word.classList.toggle("wb-took", keys.some((one) => did.includes(one)));
+      word.classList.toggle("wb-now", keys.includes(did[this.head.n]));
+    }
   }
 
   show(name) {
     if (!this.tabs) return;
+    this.tab = name;
     for (const [other, { tab, page }] of this.tabs) {
-      page.hidden = other !== name;
+      page.hidden = other !== name && !(this.wide && other === "states");
       set(tab, { "aria-selected": other === name, tabindex: other === name ? 0 : -1 });
     }
-    if (name === "states" && this.map) this.drawStates();
+    if (this.map && !this.map.hidden) this.drawStates();
   }
 
   close() {
     this.pause();
+    this.release();
     this.themes.disconnect();
     this.root.remove();
   }

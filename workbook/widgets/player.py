@@ -1,7 +1,7 @@
 """The live panels as one widget: Python draws a reel and answers taps, the browser only plays.
 
-Four short texts in plain JavaScript make its module: `reel.js`, pure functions, `parts.js`, what a page is made of,
-`exchange.js`, one of its panels, and `player.js`, the page.
+Five short texts in plain JavaScript make its module: `reel.js`, pure functions, `kernel.js`, whether there still is
+one, `parts.js`, what a page is made of, `exchange.js`, one of its panels, and `player.js`, the page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ READING, HAPPENING = "for reading", "as it happens"
 """Two of the speeds that `reel.js` knows."""
 
 _HERE = Path(__file__).parent
-_TEXTS = ("reel.js", "parts.js", "exchange.js", "player.js")
+_TEXTS = ("reel.js", "kernel.js", "parts.js", "exchange.js", "player.js")
 
 
 class Player(anywidget.AnyWidget):

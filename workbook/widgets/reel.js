@@ -3,9 +3,18 @@
 
 export const SPEEDS = ["for reading", "as it happens", "five times as fast", "at once"];
 
+/** Milliseconds for which a screen stays that is gone in the very instant in which it came: long enough to be seen. */
+const GLIMPSE = 900;
+
+/** Whether frame `n` brings a screen that the next one takes away. */
+function brief(frames, n) {
+  const [before, now, after] = [n - 1, n, n + 1].map((number) => frames[number]?.screen);
+  return now !== before && now !== after;
+}
+
 /** Milliseconds for which frame `n` stays. */
 export function wait(frames, n, speed) {
-  const gap = (frames[n + 1].at - frames[n].at) * 1000;
+  const gap = (frames[n + 1].at - frames[n].at) * 1000 || (brief(frames, n) ? GLIMPSE : 0);
   const reading = Math.min(4500, 900 + 22 * frames[n].caption.length);
   return { "for reading": reading, "as it happens": gap, "five times as fast": gap / 5, "at once": 0 }[speed];
 }

@@ -104,10 +104,11 @@ class Stage(Live):
         """One act more, made on a frame of the film that the browser had."""
         frame = self._frame(message.get("frame"))
         name, value = message.get("name"), message.get("value")
-        again = message.get("seen") != self._seen
-        if (again and self.script.guarded) or (name, value) not in [(one.act, one.value) for one in offered(frame)]:
+        unseen = message.get("seen") != self._seen
+        if (unseen and self.script.guarded) or (name, value) not in [(one.act, one.value) for one in offered(frame)]:
             raise ParameterError(NOT_OFFERED)
-        return acted(self.script, frame.at, str(name), str(value), again=again)
+        quick = unseen or (message.get("playing") is True and not self.script.guarded)
+        return acted(self.script, frame.at, str(name), str(value), again=quick)
 
     @property
     def _seen(self) -> int:
@@ -161,7 +162,7 @@ def acted(script: Script, at: float, name: str, value: str = "", *, again: bool 
     """The script with one act more, made on the frame that stood at `at` seconds.
 
     Whoever goes back and does something else takes back what came after. `again` is for a tap that was made before
-    the answer to the last one was seen: it comes after that one.
+    the answer to the last one was seen, or while it is still being played: it comes after that one.
     """
     kept = script.acts if again else tuple(act for act in script.acts if act.at <= at)
     last = max((act.at for act in kept), default=0.0)

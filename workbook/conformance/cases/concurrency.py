@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from workbook.conformance.case import Case, Group
 from workbook.conformance.cases.fidelity import handed_on, sdk_output
 from workbook.conformance.judging import all_of, answered, in_time, no_success, not_again, one_works, recovers
-from workbook.conformance.script import GET, PAUSE, POST, Ask, Down, Order, Rest, Script, Together, Up, both
+from workbook.conformance.script import GET, POST, Ask, Down, Order, Recover, Rest, Script, Together, Up, both
 from workbook.conformance.verdict import Miss
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _fails_while_away(seen: Seen) -> Iterator[Miss]:
 
 
 def _away(operation: str) -> Script:
-    steps: tuple[Step, ...] = (Ask(operation), Down(), Ask(operation), Up(), PAUSE, Ask(operation))
+    steps: tuple[Step, ...] = (Ask(operation), Down(), Ask(operation), Up(), Recover(), Ask(operation))
     return Script(steps, alone=True)
 
 

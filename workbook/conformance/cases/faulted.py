@@ -18,11 +18,12 @@ from workbook.conformance.judging import (
     in_time,
     no_success,
     not_again,
+    once,
     outcome,
     recovers,
     takes_for_success,
 )
-from workbook.conformance.script import CALM, GET, PAUSE, POST, Ask, Now, Order, Script
+from workbook.conformance.script import CALM, GET, POST, Ask, Now, Order, Recover, Script
 from workbook.conformance.verdict import Miss
 from workbook.simulation.faults import FAULTS
 
@@ -56,10 +57,23 @@ def _moments(operation: str) -> tuple[str, ...]:
     return ("before", "after") if operation == POST else ("before",)
 
 
+TOO_MANY = "429"
+NOT_THEN_EITHER = (
+    "Send a POST no second time after a 429 either: the document shows no 429, so nothing says that the API did not "
+    "carry it out. Tell the app that it failed; its next attempt has a new sdkOutput."
+)
+"""A 429 is as open as every other failure: no limit and no such status is shown (GAP-1, GAP-2)."""
+
+
 def _case(fault: Fault, operation: str, moment: str) -> Case:
-    script = Script((Ask(operation), CALM, PAUSE, Ask(operation)), (Order(operation, fault=fault.name, moment=moment),))
-    judge = all_of(but_last(no_success), answered, in_time, recovers, not_again)
+    steps = (Ask(operation), CALM, Recover(), Ask(operation))
+    script = Script(steps, (Order(operation, fault=fault.name, moment=moment),))
+    limited = operation == POST and fault.name.startswith(TOO_MANY)
+    again = once(NOT_THEN_EITHER) if limited else not_again
+    judge = all_of(but_last(no_success), answered, in_time, recovers, again)
     says = f"{operation}, {moment} the API has done its work: {fault.sentence}"
+    if limited:
+        says += " The document shows no 429, so the POST is not repeated then either."
     told = f"relay.{operation.lower()}.fault-{_slug(fault)}{'-after' if moment == 'after' else ''}"
     return Case(told, says, "REL-1" if moment == "after" else "REL-6", Group.FAULTS, script, judge)
 
@@ -72,7 +86,7 @@ def _late(fault: Fault, operation: str) -> Case:
 
 
 def _either(fault: Fault, operation: str) -> Case:
-    script = Script((Ask(operation), CALM, PAUSE, Ask(operation)), (Order(operation, fault=fault.name),))
+    script = Script((Ask(operation), CALM, Recover(), Ask(operation)), (Order(operation, fault=fault.name),))
     judge = all_of(but_last(_whole_or_refused), answered, in_time, recovers, not_again)
     says = f"{operation}: {fault.sentence} It is handed on whole or refused, and then everything works."
     return Case(f"relay.{operation.lower()}.odd-{_slug(fault)}", says, "REL-6", Group.FAULTS, script, judge)

@@ -26,6 +26,15 @@ def _own(seen: Seen) -> Iterator[Miss]:
             yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "")
 
 
+def _not_encoded(seen: Seen) -> Iterator[Miss]:
+    """An answer is encoded for a phone that says so, and for no other."""
+    for call in seen.calls:
+        said = [value for name, value in call.headers if name.lower() == "content-encoding"]
+        if said and said != ["identity"]:
+            todo = "Compress for whoever says accept-encoding: gzip; without that an app may not be able to read it."
+            yield Miss("an answer as it is", f"content-encoding {', '.join(said)[:40]!r}", todo)
+
+
 def _attempt(manner: Manner) -> Script:
     return Script((Ask(GET, manner=manner), Ask(POST, manner=manner)))
 
@@ -44,6 +53,8 @@ CASES = (
     _case("attempt.header-case", "The phone may write header names in capitals.", WORKS, _attempt(Manner.UPPER_CASE)),
     _case("attempt.closed-connections", "The phone may use a new connection for each call.", WORKS,
           _attempt(Manner.CLOSING)),
+    _case("attempt.no-encoding", "An answer is not compressed for a phone that asks for none of that.",
+          all_of(WORKS, _not_encoded), _attempt(Manner.UNPACKED)),
     _case("list.kept-connection", "Several calls on one connection each get their own card's data.",
           all_of(works(GET), _own), Script(tuple(Ask(GET, card=number) for number in range(3)), cards=3),
           Need.SEVERAL_CARDS),

@@ -15,9 +15,10 @@ from workbook.simulation.faults_http import TOLD
 from workbook.simulation.http import AFTER_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from workbook.conformance.case import Judge
+    from workbook.conformance.logs import Line
     from workbook.conformance.script import Step
     from workbook.conformance.seen import Call, Seen
 
@@ -25,6 +26,10 @@ SHORTEST_PART = 8
 """As many characters of the key in a row give it away."""
 LONGEST_OPAQUE = 24
 """As many characters of opaque data in a row are more than chance."""
+BEGINNING = 200
+"""So many characters of each value are looked for in the log."""
+VARIETY = 4
+"""Different characters that a piece has at least: a line of dashes gives nothing away."""
 WORDS = (
     TOLD,
     "00_401",
@@ -75,32 +80,55 @@ def _no_words(seen: Seen) -> Iterator[Miss]:
             yield Miss("a neutral failure", "a stack trace", NEUTRAL)
 
 
-def _in_the_log(parts: Iterable[str], what: str, todo: str) -> Iterator[Miss]:
-    if any(part in what for part in parts):
-        yield Miss("nothing of it in the log", "it stands in a log file", todo)
+def _in_the_log(log: Iterable[Line], holds: Callable[[str], bool], todo: str) -> Iterator[Miss]:
+    """Every line that holds it is counted, and the first is named."""
+    if found := [line for line in log if holds(line.text)]:
+        first, more = found[0], len(found) - 1
+        others = f", and in {more} more {'line' if more == 1 else 'lines'}" if more else ""
+        yield Miss("nothing of it in the log", f"it stands in {first.file}, line {first.number}{others}", todo)
 
 
 def _log_without_key(seen: Seen) -> Iterator[Miss]:
-    todo = "Never log headers whole; take x-api-key out of whatever is logged."
-    yield from _in_the_log(_parts(seen.key, SHORTEST_PART), seen.log, todo)
+    todo = "Never log headers or settings whole; take x-api-key and the key out of whatever is logged."
+    parts = _parts(seen.key, SHORTEST_PART)
+    yield from _in_the_log(seen.log, lambda text: any(part in text for part in parts), todo)
 
 
 def _log_without_opaque(seen: Seen) -> Iterator[Miss]:
     todo = "Log lengths, statuses and times; no body of the API or of the app."
-    ids = {call.instrument for call in seen.calls}
-    values = [form for value in seen.opaque() for form in _forms(value, ids)]
-    parts = {part for value in values for part in _parts(value[:200], LONGEST_OPAQUE)}
-    yield from _in_the_log(parts, seen.log, todo)
+    told, length = (*seen.opaque(), *seen.values), LONGEST_OPAQUE
+    ids = re.compile("|".join(sorted({re.escape(id_) for id_, _value in told if id_}, key=len, reverse=True)) or "$")
+    parts = {part for _id, value in told for part in _pieces(value, ids)}
+
+    def holds(text: str) -> bool:
+        return any(text[at : at + length] in parts for at in range(len(text) - length + 1))
+
+    yield from _in_the_log(seen.log, holds, todo)
 
 
-def _forms(value: str, ids: Iterable[str]) -> Iterator[str]:
+def _pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
+    """Every piece of a value's beginning that gives it away, as it travels and as the text that it may hold."""
+    for form in _forms(value[:BEGINNING], ids):
+        for piece in _parts(form, LONGEST_OPAQUE):
+            if len(piece) == LONGEST_OPAQUE and len(set(piece)) >= VARIETY:
+                yield piece
+
+
+def _forms(value: str, ids: re.Pattern[str]) -> Iterator[str]:
     """An opaque value as it travels, and what it holds where that is text; an id in it may well be logged."""
     yield value
     try:
-        text = base64.b64decode(value, validate=True).decode()
+        text = base64.b64decode(value[: len(value) // 4 * 4], validate=True).decode("utf-8", "ignore")
     except ValueError:
         return
-    yield from (piece for piece in re.split("|".join(map(re.escape, ids)), text) if len(piece) >= LONGEST_OPAQUE)
+    yield from ids.split(text)
+
+
+def _logs_are_there(seen: Seen) -> Iterator[Miss]:
+    """A log that was never written was not scanned either."""
+    for name in seen.missing:
+        todo = "Name the files that the back end writes in logs, or leave out what it does not write."
+        yield Miss("the log files that the configuration names", f"there is no {name}", todo)
 
 
 def _not_elsewhere(operation: str) -> Judge:
@@ -123,9 +151,15 @@ def _not_elsewhere(operation: str) -> Judge:
 BREACHES = ("401", "422", "500", "502", "redirect", "close", "sdkInput missing")
 """Answers that a careless back end passes on as they are, or as an exception's words."""
 WORKS = all_of(works(GET), works(POST))
-ATTEMPT = Script((*both(), Rest(0.2)))
-REFUSED = Script((*(step for one in BREACHES for operation in (GET, POST)
-                    for step in (Now((Order(operation, fault=one),)), Ask(operation))), Rest(0.2)))  # fmt: skip
+ATTEMPT = Script(both())
+REFUSED = Script(tuple(step for one in BREACHES for operation in (GET, POST)
+                       for step in (Now((Order(operation, fault=one),)), Ask(operation))))  # fmt: skip
+WRITTEN = Rest(0.2)
+"""As long as it takes a log to be written."""
+ATTEMPT_ALONE = Script((*ATTEMPT.steps, WRITTEN), alone=True)
+"""What is logged meanwhile is nobody else's."""
+REFUSED_ALONE = Script((*REFUSED.steps, WRITTEN), alone=True)
+WHOLE = Script((), whole=True)
 AWAY = Script((Down(), Ask(GET), Ask(POST), Up()), alone=True)
 
 
@@ -159,11 +193,15 @@ CASES = (
     _case("post.redirect-not-followed", "A redirect of the POST is not followed.", "REL-2", _not_elsewhere(POST),
           _redirected(POST)),
     _case("log.no-key", "The log holds no part of the key.", "REL-2",
-          all_of(WORKS, _log_without_key), ATTEMPT, Need.LOGS),
+          all_of(WORKS, _log_without_key), ATTEMPT_ALONE, Need.LOGS),
     _case("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
-          all_of(answered, _log_without_key), REFUSED, Need.LOGS),
+          all_of(answered, _log_without_key), REFUSED_ALONE, Need.LOGS),
     _case("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
-          all_of(WORKS, _log_without_opaque), ATTEMPT, Need.LOGS),
+          all_of(WORKS, _log_without_opaque), ATTEMPT_ALONE, Need.LOGS),
     _case("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
-          all_of(answered, _log_without_opaque), REFUSED, Need.LOGS),
+          all_of(answered, _log_without_opaque), REFUSED_ALONE, Need.LOGS),
+    _case("log.no-key-ever", "From before the first call to the end, no other line of the log holds part of the key.",
+          "REL-2", all_of(_log_without_key, _logs_are_there), WHOLE, Need.LOGS),
+    _case("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
+          all_of(_log_without_opaque, _logs_are_there), WHOLE, Need.LOGS),
 )  # fmt: skip

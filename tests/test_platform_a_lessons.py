@@ -1,0 +1,98 @@
+"""What notebooks 02 and 03 say in their own words about platform A is what the tables and the rules say."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from workbook.flows import messages as m
+from workbook.flows.platform_a import State
+from workbook.flows.variants import A_FROM_0_4_0, EARLIER, LATER
+from workbook.rules import rule
+
+NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
+BUTTON = {m.ShowButton: "shown", m.HideButton: "hidden"}
+SAYS = {"spec": "the document", "assumed": "assumed"}
+
+
+def prose(number):
+    """The text cells of a notebook, in their order."""
+    (path,) = NOTEBOOKS.glob(f"{number}_*.ipynb")
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+
+
+def section(number, title):
+    """The text cell that begins with this title."""
+    (found,) = [text for text in prose(number) if text.startswith(f"## {title}\n")]
+    return found
+
+
+def told_outcomes():
+    """The lines of the table of outcomes: call, answer, what becomes of the button, who says so."""
+    for line in section("02", "In short").splitlines():
+        cells = [cell.replace("*", "").strip() for cell in line.strip("|").split("|")]
+        if cells[0].startswith("`"):
+            yield cells[0].strip("`"), re.match("`(.+?)`", cells[1])[1], cells[2], cells[3]
+
+
+def outcomes():
+    """The same from the table that is stepped."""
+    for call, state in (("create", State.CREATING), ("canProvision", State.CHECKING)):
+        for row in A_FROM_0_4_0.machine.rows:
+            if row.state == state:
+                button = next((BUTTON[one] for one in row.commands if one in BUTTON), "not yet: ask `canProvision`")
+                yield call, row.event.says.partition("(")[0], button, SAYS[row.source]
+
+
+@pytest.mark.rule("A-CREATE-1", "A-CREATE-2", "A-CREATE-3", "A-CAN-1", "A-CAN-2", "A-CAN-3", "A-CAN-4", "A-CAN-5")
+def test_the_table_of_outcomes_is_what_the_flow_does():
+    assert sorted(told_outcomes()) == sorted(outcomes())
+
+
+@pytest.mark.rule("A-CAN-5")
+def test_api_error_is_tied_to_the_later_variant_wherever_a_lesson_first_speaks_of_it():
+    for number in ("02", "03"):
+        first = next(text for text in prose(number) if "ApiError" in text)
+        assert "later SDK variant" in " ".join(first.split())
+    played = next(text for text in prose("02") if "15009" in text)
+    assert "Do not read `ApiError` as a part of 0.4.0." in played
+    assert "that pairing is *assumed*" in played
+    before = prose("02")[prose("02").index(played) + 1]
+    assert "`UnknownFailure` is *assumed*" in before
+
+
+@pytest.mark.parametrize("name", ["A-ALLOW-1", "A-ALLOW-2", "A-ALLOW-3", "A-ALLOW-4", "A-DEP-1", "A-DEP-2", "A-DEP-3"])
+def test_what_people_arrange_is_taught_before_the_first_call(name):
+    told = section("02", "Before the first call: what people arrange")
+    assert f"`{rule(name).id}`" in told
+    assert "No software can play them" in told
+    assert all(facts.push_provisioning_library in told for facts in (EARLIER, LATER))
+
+
+BEGINS = ("GET", "create", "canProvision", "disables the button")
+ENDS = ("POST", "OPC data", "returns `Success` or `Failure`", "the button comes back")
+
+
+@pytest.mark.rule("FLOW-1", "FLOW-2", "A-PROV-1", "A-PROV-2", "A-OPC-1", "A-BTN-1")
+@pytest.mark.parametrize("tap", [("`createSdkOutput`",), ("`provision` with an `OpcProvider`", "`fetchOpc`")])
+def test_the_whole_way_is_told_in_order(tap):
+    told, at = section("03", "In short"), 0
+    for mark in (*BEGINS, *tap, *ENDS):
+        assert mark in told[at:], mark
+        at = told.index(mark, at) + len(mark)
+
+
+@pytest.mark.rule("A-BTN-1")
+def test_the_rule_of_the_button_is_told_in_the_document_s_words():
+    told = " ".join(section("03", "In short").replace("*", "").split())
+    sentence = rule("A-BTN-1").text.removeprefix("The add button is ").partition(":")[0]
+    assert sentence in told
+
+
+@pytest.mark.rule("A-BTN-2")
+def test_what_is_ours_about_quick_taps_is_told_as_ours():
+    (told,) = [text for text in prose("03") if text.startswith("Take the guard away")]
+    assert "*likely*" in told
+    assert "*assumed*" in told

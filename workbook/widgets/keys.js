@@ -1,0 +1,32 @@
+// What lies in a box of ordinary controls; kernel.js stands before it in the same module.
+// JupyterLab's command mode would take arrows, Enter and letters away from the box; what goes with Ctrl passes.
+
+function keep(event) {
+  if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+}
+
+export default {
+  render({ model, el }) {
+    let [box, timer] = [null, 0];
+    const notice = document.createElement("p");
+    notice.setAttribute("role", "alert");
+    notice.style.cssText = "margin: 4px 2px; font-weight: 600; color: var(--jp-error-color1, #b3261e)";
+    notice.hidden = true;
+    el.append(notice);
+    const attach = () => {
+      box = el.closest(".widget-box");
+      if (box) box.addEventListener("keydown", keep);
+      else timer = requestAnimationFrame(attach);
+    };
+    attach();
+    const release = watchKernel(model, (alive) => {
+      notice.textContent = alive ? "" : ended(document.body);
+      notice.hidden = alive || box?.querySelector(".wb-player") != null; // a stage in the box says it itself
+    });
+    return () => {
+      release();
+      cancelAnimationFrame(timer);
+      box?.removeEventListener("keydown", keep);
+    };
+  },
+};
