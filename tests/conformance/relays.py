@@ -5,7 +5,6 @@ The log of a relay in Python is the process's own, so one process runs one relay
 
 import asyncio
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -13,12 +12,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Thread
 
 from workbook.conformance.cases import CASES
 from workbook.conformance.logs import Logs
 from workbook.conformance.rig import Rig
 from workbook.conformance.run import run
+from workbook.conformance.sample import BOUND, CARDS, DEADLINE, SESSIONS, running
 from workbook.conformance.side import Side
 from workbook.conformance.target import Cardholder, Operation, Surface, Target
 
@@ -29,10 +28,6 @@ import broken  # noqa: E402
 import broken_platform  # noqa: E402
 import reference  # noqa: E402
 
-DEADLINE, BOUND = 1.5, 3.5
-"""Seconds: of a relay for a whole call, and of the wallet."""
-CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
-SESSIONS = {"session-of-ann-7d1f": list(CARDS[:26]), "session-of-bob-93c2": list(CARDS[26:])}
 KEY = "KEY-of-the-relays-0123456789"
 REFERENCE, FRONTS = "Relay", "TwoFronts"
 OTHERS = {"asgi": [sys.executable, "asgi.py"], "node": ["node", "node.js"], "broken node": ["node", "broken_node.js"]}
@@ -84,39 +79,8 @@ def results(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
 def _running(name, side, log, deadline):
     if name in OTHERS:
         return _program(OTHERS[name], side, log, deadline)
-    return _thread(kinds()[name], side, log, deadline)
-
-
-@contextmanager
-def _thread(kind, side, log, deadline):
-    """The relay in this process, and what it logs."""
-    with _logged(log):
-        relay = kind(side.url, side.key, SESSIONS, deadline=deadline)
-        server = reference.serve(relay, handler=broken.handler(kind))
-        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-            server.socket.close()
-            relay.api.close()
-
-
-@contextmanager
-def _logged(path):
-    """Everything that the relay's own logger is told stands in this file."""
-    logger, handler = logging.getLogger("relay"), logging.FileHandler(path)
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-        handler.close()
+    kind = kinds()[name]
+    return running(kind, side, log, handler=broken.handler(kind), deadline=deadline)
 
 
 @contextmanager

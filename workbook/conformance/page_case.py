@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.conformance.report import API, PHONE
 from workbook.conformance.report_summary import MARKS
+from workbook.conformance.values import Values
 from workbook.conformance.verdict import MEANINGS, Owner, Verdict
 from workbook.views.markup import Markup, joined, tag
 
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
 
     from workbook.conformance.report import CaseRecord, Exchange, Message
     from workbook.conformance.verdict import Miss
-
-MADE = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
-"""What the simulator calls what it made."""
 
 
 def article(case: CaseRecord, *, unfolded: bool = False) -> Markup:
@@ -74,7 +70,7 @@ def _misses(misses: Iterable[Miss]) -> Markup:
 
 def _sides(case: CaseRecord, *, unfolded: bool) -> Markup:
     """Both legs in one table for each platform whose app called."""
-    values = _Values()
+    values = Values()
     by: dict[str, list[Exchange]] = {}
     for one in case.exchanges:
         by.setdefault(one.platform, []).append(one)
@@ -85,7 +81,7 @@ def _sides(case: CaseRecord, *, unfolded: bool) -> Markup:
     return tag("details", summary, *tables, left, open="open" if unfolded else None)
 
 
-def _table(platform: str, exchanges: Iterable[Exchange], values: _Values) -> Markup:
+def _table(platform: str, exchanges: Iterable[Exchange], values: Values) -> Markup:
     """The phone's leg on the left, the API's on the right, time running down."""
     names = ("Time", "Phone and back end", "Back end and API")
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
@@ -94,7 +90,7 @@ def _table(platform: str, exchanges: Iterable[Exchange], values: _Values) -> Mar
     return tag("table", *caption, head, tag("tbody", *rows), class_="legs")
 
 
-def _steps(exchanges: Iterable[Exchange], values: _Values) -> Iterator[tuple[float, str, Markup]]:
+def _steps(exchanges: Iterable[Exchange], values: Values) -> Iterator[tuple[float, str, Markup]]:
     """What happened, each with its moment and its side."""
     for one in exchanges:
         asked, answered = _asked(one, values), _answered(one, values)
@@ -110,7 +106,7 @@ def _row(at: float, side: str, told: Markup) -> Markup:
     return tag("tr", tag("td", f"{at:.3f} s"), tag("td", phone), tag("td", api))
 
 
-def _asked(one: Exchange, values: _Values) -> Markup:
+def _asked(one: Exchange, values: Values) -> Markup:
     where = " (another origin)" if one.elsewhere else ""
     who = tag("span", f" as {one.who}", class_="muted") if one.who else ""
     line = tag(
@@ -119,7 +115,7 @@ def _asked(one: Exchange, values: _Values) -> Markup:
     return joined(line, _message(one.request, values))
 
 
-def _answered(one: Exchange, values: _Values) -> Markup:
+def _answered(one: Exchange, values: Values) -> Markup:
     status = [_arrow("←"), tag("b", one.status)] if one.status is not None else [_arrow("✗"), tag("b", "no answer")]
     ending = tag("span", f" {one.ending}", class_="muted") if one.ending else ""
     line = tag("p", *status, ending, class_="line")
@@ -130,9 +126,9 @@ def _arrow(sign: str) -> Markup:
     return tag("span", f"{sign} ", class_="arrow", aria_hidden="true")
 
 
-def _message(message: Message, values: _Values) -> Markup:
+def _message(message: Message, values: Values) -> Markup:
     """The body on one line; the headers folded up."""
-    body = tag("p", values.told(message.body), class_="line mono") if message.body is not None else ""
+    body = tag("p", _worded(message.body, values), class_="line mono") if message.body is not None else ""
     if not message.headers:
         return joined(body)
     rows = (tag("li", name, "" if value is None else f": {value}") for name, value in message.headers)
@@ -141,45 +137,7 @@ def _message(message: Message, values: _Values) -> Markup:
     return joined(body, tag("details", summary, tag("ul", *rows, class_="headers mono")))
 
 
-class _Values:
-    """Gives equal values of one case the same letter."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, str] = {}
-
-    def told(self, body: Any) -> Markup:
-        """A body as JSON, with words in the place of its values."""
-        if isinstance(body, dict) and _is_value(body):
-            return tag("span", self._named(body), class_="value")
-        match body:
-            case dict():
-                fields = (joined(_json(name), ": ", self.told(one)) for name, one in body.items())
-                return self._inner("{", fields, "}")
-            case list():
-                return self._inner("[", map(self.told, body), "]")
-            case _:
-                return joined(_json(body))
-
-    def _inner(self, before: str, parts: Iterable[Markup], after: str) -> Markup:
-        told = [part for one in parts for part in (", ", one)][1:]
-        return joined(before, *told, after)
-
-    def _named(self, value: dict[str, Any]) -> str:
-        made = f": simulated {MADE.get(str(value.get('kind')), 'data')}" if value.get("simulated") else ""
-        number = f" #{value['serial']}" if made and "serial" in value else ""
-        return f"⟨{self._letter(value.get('digest'))}{made}{number}, {value['length']} characters⟩"
-
-    def _letter(self, digest: object) -> str:
-        """Which value it is; one that the simulator made and somebody spoilt has no digest."""
-        if not isinstance(digest, str):
-            return "spoilt"
-        round_, place = divmod(len(self._seen), len(ascii_uppercase))
-        return "value " + self._seen.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _is_value(body: dict[str, Any]) -> bool:
-    return isinstance(body.get("length"), int) and ("digest" in body or body.get("simulated") is True)
+def _worded(body: object, values: Values) -> Markup:
+    """The body in words; what stands for a value is set apart."""
+    pieces = values.pieces(body)
+    return joined(*(tag("span", text, class_="value") if is_value else text for text, is_value in pieces))
