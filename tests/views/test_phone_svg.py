@@ -61,7 +61,7 @@ def test_any_screen_can_be_drawn(screen):
     assert picture == draw(screen)
 
 
-@pytest.mark.parametrize("screen", NAMED, ids=str)
+@pytest.mark.parametrize("screen", NAMED)
 def test_every_state_can_be_drawn(screen):
     well_made(draw(screen))
 
