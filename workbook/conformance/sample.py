@@ -101,10 +101,10 @@ def running(kind: Any, side: Side, log: Path, *, handler: Any = None, deadline: 
         handler: the HTTP in front of it; the reference's by default.
         deadline: of the relay for a whole call, in seconds.
     """
-    relay = kind(side.url, side.key, SESSIONS, deadline=deadline)
-    server = _reference.serve(relay, handler=handler or _reference.Handler)
-    thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     with _logged(log):
+        relay = kind(side.url, side.key, SESSIONS, deadline=deadline)
+        server = _reference.serve(relay, handler=handler or _reference.Handler)
+        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
