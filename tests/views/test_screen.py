@@ -41,7 +41,8 @@ def test_the_label_says_what_became_of_the_card_until_the_next_attempt():
 @pytest.mark.parametrize(
     ("event", "state", "label"),
     [
-        (m.ProvisionFailure("Canceled"), "failed", "Not added"),
+        (m.ProvisionFailure("Timeout"), "failed", "Not added"),
+        (m.ProvisionFailure("Canceled"), "failed", ""),
         (m.SdkOutputFailed("no wallet"), "failed", "Not added"),
         (m.OpcFailed("no answer"), "failed", "Not added"),
         (m.OpcFailed("no answer"), "wallet provisions", ""),

@@ -58,7 +58,7 @@ FAILURES: dict[str, tuple[Level, Owner, str]] = {
     INVALID: (
         Level.FAIL,
         Owner.YOU,
-        "Hand over the POST's sdkInput, as it came, once, for this very attempt.",
+        "Hand over the sdkInput of this attempt's own POST, as it came (using it once only is assumed: GAP-3).",
     ),
     "OpcFetchError": (Level.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
 }

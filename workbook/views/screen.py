@@ -59,6 +59,8 @@ class Page(StrEnum):
 FAILED = "failed"
 """The state in which an attempt in an app has failed."""
 NOT_ADDED = "Not added"
+CANCELED = "Canceled"
+"""The reason for which the cardholder's own choice ended it (sdk-a)."""
 ENDS = (m.ProvisionFailure, m.SdkOutputFailed, m.OpcFailed)
 """What may end an attempt on platform A. The document has no word of what its app then says, so that is assumed."""
 
@@ -98,7 +100,12 @@ def after(screen: Screen, message: m.Message, state: str = "") -> Screen:
     """The screen once this has happened, and the flow has come to this state."""
     change = CHANGES.get(type(message))
     changed = screen if change is None else change(screen, message)
-    return replace(changed, label=NOT_ADDED) if isinstance(message, ENDS) and state == FAILED else changed
+    return replace(changed, label=NOT_ADDED) if state == FAILED and _tells(message) else changed
+
+
+def _tells(message: m.Message) -> bool:
+    """Whether the app says that the card was not added; whoever cancelled knows it (assumed)."""
+    return isinstance(message, ENDS) and getattr(message, "reason", "") != CANCELED
 
 
 def _to(**changes: Any) -> Change:
