@@ -19,7 +19,7 @@ from workbook.conformance.rig import Rig
 from workbook.conformance.run import run
 from workbook.conformance.sample import BOUND, CARDS, DEADLINE, SESSIONS, running
 from workbook.conformance.side import Side
-from workbook.conformance.target import Cardholder, Operation, Surface, Target
+from workbook.conformance.target import BY_STATUS, IN_BODY, Cardholder, Operation, Surface, Target
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 sys.path.insert(0, str(FOLDER))
@@ -70,7 +70,7 @@ def results(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
         log = Path(folder) / "relay.log"
         logs = Logs([log])
         with _running(name, side, log, deadline) as address:
-            target = replace(_target(address, log, bound, kinds().get(name)), **more)
+            target = replace(_target(name, address, log, bound), **more)
             elsewhere = {"elsewhere": side.elsewhere, "elsewhere_url": side.other.base_url}
             rig = Rig(target, side.upstream, side.line, **elsewhere, logs=logs)
             return asyncio.run(run([CASES[one] for one in cases], rig))
@@ -98,11 +98,12 @@ def _program(command, side, log, deadline):
             process.stdout.close()
 
 
-def _target(address, log, bound, kind):
+def _target(name, address, log, bound):
     holders = [
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
         for session, cards in SESSIONS.items()
     ]
-    offered = getattr(kind, "surfaces", {"platform A": {}, "platform B": {}})
+    offered = getattr(kinds().get(name), "surfaces", {"platform A": {}, "platform B": {}})
     surfaces = {platform: surface(**more) for platform, more in offered.items()}
-    return Target(address, surfaces, tuple(holders), Operation("GET", "/status"), bound, (log,))
+    failures = IN_BODY if name in OTHERS and "node" in name else BY_STATUS
+    return Target(address, surfaces, tuple(holders), Operation("GET", "/status"), bound, (log,), failures=failures)

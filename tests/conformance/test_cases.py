@@ -1,6 +1,7 @@
 """What each case makes of both sides of a call, without any socket: what is in order, and what is not."""
 
 from base64 import b64encode
+from dataclasses import replace
 
 import pytest
 import seen_values as made
@@ -11,7 +12,9 @@ from workbook.conformance.cases import CASES, by_name
 from workbook.conformance.run import gravest
 from workbook.conformance.script import GET, POST, Ask, Down, Now, Script, Together
 from workbook.conformance.seen import Broke
+from workbook.conformance.target import IN_BODY
 from workbook.conformance.verdict import Verdict
+from workbook.conformance.watch import Found, Secret, Watched
 from workbook.errors import DefinitionError
 from workbook.rules import rule
 from workbook.simulation.faults import FAULTS
@@ -43,6 +46,11 @@ def failed(operation, **more):
 TYPE = ("content-type", "application/json")
 LONG_ID = "PI00000000000000000000000001"
 INSIDE = f'{{"paymentInstrumentId": "{LONG_ID}", "cardholderName": "A. Cardholder"}}'
+
+
+OPAQUE = "opaque-data-of-one-card-0123456789-abcdefg"
+LONGER = {"first": call(value=OPAQUE), "get": request(value=OPAQUE)}
+LEAK = Found(Secret.KEY, "relay.get.limit-headers", "an answer with status 504")
 
 
 def sealed(log):
@@ -81,6 +89,7 @@ FORM = [
     ("attempt.one-of-each", attempt(), PASS),
     ("attempt.one-of-each", seen(attempt().calls, [request(), *attempt().arrived]), WARN),
     ("attempt.one-of-each", seen(attempt().calls, [*attempt().arrived, attempt().arrived[1]]), FAIL),
+    ("attempt.one-of-each", attempt(post=None), WARN),
     ("list.one-get-each", seen([call(), call(GET, SECOND, card=OTHER)],
                                [request(), request(value=SECOND, card=OTHER)]), PASS),
     ("list.one-get-each", seen([call(), call(card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), FAIL),
@@ -147,6 +156,18 @@ SECRECY = [
     ("log.no-key", attempt(log=f"headers {{'x-api-key': '{KEY}'}}"), FAIL),
     ("log.no-opaque-data", attempt(log="GET, answered with 200"), PASS),
     ("log.no-opaque-data", attempt(log=f"answer: {FIRST[:24]}..."), FAIL),
+    ("log.no-opaque-data", sealed(f"bytes: {INSIDE.encode().hex()}"), FAIL),
+    ("log.no-opaque-data", sealed(f"bytes={INSIDE.encode().hex().upper()}"), FAIL),
+    ("log.no-opaque-data", attempt(log=f"again: {b64encode(OPAQUE.encode()).decode()}", **LONGER), FAIL),
+    ("log.no-opaque-data", attempt(log=f"again/{b64encode(OPAQUE.encode()).decode()}", **LONGER), FAIL),
+    ("log.no-opaque-data", sealed(f"id: {'0123456789abcdef' * 8} {'Zm9vYmFy' * 9}"), PASS),
+    ("answer.no-key-ever", seen([], [], watched=Watched(3)), PASS),
+    ("answer.no-key-ever", seen([], [], watched=Watched(3, 0, (LEAK,))), FAIL),
+    ("answer.no-key-ever", seen([], [], watched=Watched(3, 0, (replace(LEAK, case="relay.failure.no-key"),))), PASS),
+    ("answer.no-host-ever", seen([], [], watched=Watched(3, 0, (LEAK,))), PASS),
+    ("answer.no-host-ever", seen([], [], watched=Watched(3, 0, (replace(LEAK, secret=Secret.HOST),))), WARN),
+    ("upstream.no-session-ever", seen([], [], watched=Watched(3, 2)), PASS),
+    ("upstream.no-session-ever", seen([], [], watched=Watched(3, 2, (replace(LEAK, secret=Secret.SESSION),))), NOTE),
     ("log.no-opaque-data", sealed(f"answer: {INSIDE[:40]}..."), FAIL),
     ("log.no-opaque-data", sealed(f"GET for {LONG_ID}, answered with 200"), PASS),
     ("log.no-key-ever", seen([], [], log=f"GET\nkey: {KEY[4:14]}"), FAIL),
@@ -156,6 +177,7 @@ SECRECY = [
     ("log.no-opaque-data-ever", seen([], [], log=f"answer: {'-' * 40}x", values=((CARD, "-" * 40),)), PASS),
     ("log.no-opaque-data-ever", seen([], [], log="answer: x", values=((CARD, "x"),)), PASS),
 ]
+SAME = (call(POST, SECOND, sent="a"), call(POST, SECOND, sent="a"))
 ISOLATION = [
     ("get.crowd", seen([call(), call(GET, SECOND, card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), PASS),
     ("get.crowd", seen([call(), call(card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), FAIL),
@@ -172,6 +194,10 @@ ISOLATION = [
     *(("get.not-cacheable", attempt(first=call(headers=(("Cache-Control", told),))), wanted)
       for told, wanted in (("no-store", PASS), ("private, max-age=0", PASS), ("max-age=60", WARN),
                            ("public, s-maxage=5, max-age=0", WARN), ("no-store, max-age=60", PASS))),
+    ("post.same-again", seen([call(), *SAME], [request(), *(request(POST, SECOND, sent="a"),) * 2]), PASS),
+    ("post.same-again", seen([call(), SAME[0], call(POST, None, status=409, sent="a")],
+                             [request(), request(POST, SECOND, sent="a")]), PASS),
+    ("post.same-again", seen([call(), *SAME], [request(), request(POST, SECOND, sent="a")]), WARN),
     ("get.fresh-after-failure", seen([call(), call(GET, None, status=502)], [request()]), PASS),
     ("get.fresh-after-failure", seen([call(), call()], [request()]), WARN),
     ("get.fresh-after-failure", seen([dropped(), dropped()], []), WARN),
@@ -179,7 +205,10 @@ ISOLATION = [
 FAULTED = [
     *((f"{operation.lower()}.fault-500", failed(operation), PASS) for operation in (GET, POST)),
     ("get.fault-500", failed(GET, body=b"no JSON"), PASS),
-    ("get.fault-500", seen([call(GET, None), call(GET, SECOND)], [request(), request()]), PASS),
+    ("get.fault-500", seen([call(GET, None), call(GET, SECOND)], [request(), request()]), FAIL),
+    ("get.fault-500", seen([call(GET, None), call(GET, SECOND)], [request(), request()], failures=IN_BODY), PASS),
+    ("get.fault-500", seen([call(GET, None, body=b"{}"), call(GET, SECOND)], [request()], failures=IN_BODY), FAIL),
+    ("get.fault-500", seen([call(GET, None, body=b'{"ok": false}'), call(GET, SECOND)], [], failures=IN_BODY), PASS),
     ("get.fault-500", seen([call(GET, None, body=b"{}"), call(GET, SECOND)], [request(), request()]), FAIL),
     ("get.fault-500", seen([call(GET, None, body=b'{"title": "x"}'), call(GET, SECOND)], []), FAIL),
     ("get.fault-500", seen([call(value=""), call(GET, SECOND)], [request(), request()]), FAIL),
@@ -221,6 +250,7 @@ TOGETHER = [
     ("post.reordered", seen([TAPS[0], call(POST, "third", sent="a"), TAPS[2]], AT_THE_API), FAIL),
     ("post.given-up", seen([call(), dropped(Broke.CANCELLED, POST, sent="a")], AT_THE_API[:2]), PASS),
     ("post.given-up", seen([call(), dropped(Broke.CANCELLED, POST, sent="a")], AT_THE_API), FAIL),
+    ("post.given-up", seen([call(), *TAPS[1:]], [*AT_THE_API[:2], AT_THE_API[1]]), FAIL),
     ("attempt.after-given-up", seen(TAPS, AT_THE_API), PASS),
     ("attempt.after-given-up", seen([*TAPS[:2], call(POST, None, status=409, sent="b")], AT_THE_API), FAIL),
     ("get.api-away", seen([call(), call(GET, None, status=502), call()], [request()] * 2), PASS),
@@ -297,3 +327,24 @@ def test_no_sentence_of_a_miss_holds_a_value():
     for name, value, _wanted in (*FORM, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TOGETHER):
         for miss in CASES[f"relay.{name}"].judge(value):
             assert not any(one in f"{miss.expected}{miss.observed}{miss.todo}" for one in values), name
+
+
+def words(name, value):
+    return [f"{miss.expected}; {miss.observed}" for miss in CASES[f"relay.{name}"].judge(value)]
+
+
+@pytest.mark.rule("REL-1")
+def test_a_post_too_many_is_told_by_what_the_phone_did():
+    assert words("post.given-up", seen(TAPS[:2], AT_THE_API)) == ["at most one POST; 2 POST requests"]
+    assert words("post.given-up", seen(TAPS[:2], [AT_THE_API[1]] * 2)) == [
+        "at most one POST; 2 with the same sdkOutput"
+    ]
+    (twice,) = words("post.given-up", seen(TAPS, [*AT_THE_API, request(POST, "fourth", sent="c")]))
+    assert twice == "one POST for each tap, 2 in all; 3 POST requests"
+
+
+@pytest.mark.rule("REL-6")
+def test_an_error_in_a_200_is_told_with_both_ways_out():
+    (miss,) = CASES["relay.get.fault-500"].judge(seen([call(GET, None), call(GET, SECOND)], [request(), request()]))
+    assert "a status that is no success" in miss.todo
+    assert 'failures = "body"' in miss.todo

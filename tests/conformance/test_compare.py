@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -6,6 +7,7 @@ from hypothesis import strategies as st
 from ran import MISS, NAMES, recorded, result
 
 from workbook.conformance.compare import GOT_WORSE, MEANINGS, Change, compare
+from workbook.conformance.report_file import read_record
 from workbook.conformance.verdict import Verdict
 
 NAME = NAMES[0]
@@ -68,6 +70,12 @@ def test_a_case_that_a_partial_run_did_not_have_is_not_gone(about):
     assert [one.change for one in got.changed] == [Change.NOT_RUN]
     assert got.exit_code == 0
     assert any("new run is a partial one" in note for note in got.notes)
+
+
+def test_another_line_of_a_log_is_the_same_reason():
+    told = "it stands in app.log, line {}, and in {} more lines; the line, without its values: {} key"
+    first, second = (replace(MISS, observed=told.format(*one)) for one in ((3, 4, "a"), (5, 6, "b")))
+    assert compare(record("fail", (first,)), record("fail", (second,))).changed[0].change is Change.STILL
 
 
 def test_runs_of_different_back_ends_are_compared_with_a_note():
@@ -145,6 +153,14 @@ def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_ca
         assert changes <= {Change.LOST, Change.WORSE}
         assert Change.LOST in changes
     assert set(GOT_WORSE) >= {case.change for case in there.changed if there.exit_code}
+
+
+def test_a_report_of_an_older_workbook_is_compared():
+    old = read_record(Path(__file__).with_name("older.json"))
+    assert [one.platform for case in old.cases for one in case.exchanges] == ["", ""]
+    assert [case.began for case in old.cases] == [None]
+    assert compare(old, old).changed[0].change is Change.STILL
+    assert [one.change for one in compare(old, record("pass", name=old.cases[0].name)).changed] == [Change.FIXED]
 
 
 def test_nothing_changed_is_said():

@@ -4,7 +4,8 @@ import pytest
 
 from workbook.conformance.case import Group
 from workbook.conformance.config import Exports, load
-from workbook.conformance.config_words import understood
+from workbook.conformance.config_read import BadConfigurationError
+from workbook.conformance.config_words import no_program, understood
 from workbook.conformance.target import Operation
 
 FULL = """
@@ -106,6 +107,46 @@ def test_what_was_understood_is_told_in_words_and_without_a_secret(config):
     assert not any(value in words or value in repr(config) for value in ENVIRON.values())
 
 
+def told_of(tmp_path, base_url="http://127.0.0.1:9", start=""):
+    path = tmp_path / "back-end.toml"
+    path.write_text(f"""base_url = "{base_url}"
+[get]
+path = "/{{id}}"
+[post]
+path = "/{{id}}"
+sdk_output = "/o"
+[[cardholder]]
+name = "ann"
+cards = ["A"]
+{start}""")
+    return understood(load(path, {}))
+
+
+def test_each_platforms_opaque_data_is_what_the_api_has_there(tmp_path):
+    words = [line.strip() for line in told_of(tmp_path).splitlines() if "Opaque data" in line]
+    assert words == ["Opaque data is the API's text.", "Opaque data is the API's base64 text."]
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [("http://127.0.0.1:9", False), ("http://localhost:9", False), ("http://[::1]:9", False),
+     ("https://relay.example", True), ("http://192.168.1.2:9", True)],
+)  # fmt: skip
+def test_a_back_end_on_another_machine_is_told(tmp_path, url, told):
+    assert ("It is not on this machine" in told_of(tmp_path, url)) is told
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [("pyhton relay.py", "pyhton"), ("./relay", "./relay"), ("sh run.sh", ""), ("exec nothing", ""),
+     ("A=1 nothing", ""), ("$RUN x", ""), ("'unfinished", ""), ("/bin/sh x", "")],
+)  # fmt: skip
+def test_a_command_whose_first_word_is_no_program_is_told(tmp_path, command, missing):
+    assert no_program(command, tmp_path) == missing
+    words = told_of(tmp_path, start=f'[start]\ncommand = "{command}"\n')
+    assert (f"There is no program {missing!r}" in words) is bool(missing)
+
+
 def test_a_scenario_brings_the_cards_that_the_api_answers_for(tmp_path):
     path = tmp_path / "back-end.toml"
     head = 'base_url = "http://h"\nscenario = "every-instrument-state"\n'
@@ -122,3 +163,12 @@ def test_one_platform_may_be_all(tmp_path):
     path = tmp_path / "back-end.toml"
     path.write_text(FULL.replace("logs =", 'platforms = ["B"]\nlogs ='))
     assert list(load(path, ENVIRON).target.surfaces) == ["platform B"]
+
+
+@pytest.mark.rule("REL-6")
+def test_how_a_failure_is_told_is_said_with_the_other_way(tmp_path):
+    assert 'by a status that is no success; failures = "body" says' in told_of(tmp_path)
+    in_body = 'http://127.0.0.1:9"\nfailures = "body'
+    assert "or in the body of a 200" in told_of(tmp_path, in_body)
+    with pytest.raises(BadConfigurationError, match="failures: it cannot be 'both'"):
+        told_of(tmp_path, 'http://127.0.0.1:9"\nfailures = "both')

@@ -1,5 +1,6 @@
 """The file that `workbook conform init` writes is one that `workbook conform` reads."""
 
+import re
 import tomllib
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.conformance.config import parse
+from workbook.conformance.form import FORM
 from workbook.conformance.init import text, write
 from workbook.conformance.init_questions import QUESTIONS, asked, usual
 from workbook.errors import ConfigurationError
@@ -24,6 +26,12 @@ def test_the_usual_answers_make_a_file_in_order(tmp_path):
     assert len(config.target.cardholders[0].cards) == 6
     assert config.target.cardholders[0].session == (("authorization", f"Bearer {'s' * 20}"),)
     assert list(config.target.surfaces) == ["platform A", "platform B"]
+
+
+def test_every_key_at_the_top_is_explained():
+    told = text(usual())
+    shown = {key: re.search(rf"^(# )?(\[+{key}[].]|{key} = )|: {key} = ", told, re.MULTILINE) for key in FORM.keys}
+    assert [key for key, place in shown.items() if place is None] == []
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_what_became_of_an_answer_stands_behind_it():
     told = of(
         ran.call(status=None, body=b"", value=None, broke=Broke.LATE), replace(ran.arrived(), response=cut)
     ).text()
-    assert "(fault: reset)" in " ".join(told.split())
+    assert "(fault: The connection is reset (RST) instead of an answer)" in " ".join(told.split())
     assert f"no answer ({Broke.LATE.value})" in " ".join(told.split())
 
 

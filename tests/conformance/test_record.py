@@ -36,7 +36,7 @@ from workbook.errors import ConfigurationError
 TOP = ["format", "about", "counts", "cases"]
 CASE = ["name", "says", "rule", "group", "verdict", "owner", "platform", "why", "seconds", "misses", "exchanges"]
 EXCHANGE = ["side", "at", "ended", "method", "path", "who", "request", "status", "answer", "ending", "elsewhere",
-            "platform"]  # fmt: skip
+            "platform", "operation"]  # fmt: skip
 
 
 def only(*both, **more):
@@ -50,7 +50,7 @@ def test_the_json_has_everything_in_the_order_of_the_format():
     case = document["cases"][0]
     assert list(document) == TOP
     assert document["format"] == 1
-    assert list(case) == [*CASE, "left_out", "reproduce"]
+    assert list(case) == [*CASE, "left_out", "reproduce", "began"]
     assert list(case["exchanges"][0]) == EXCHANGE
     assert document["counts"] == dict.fromkeys([verdict.value for verdict in Verdict], 1)
     hidden = {"secrets", "values"}
@@ -142,6 +142,24 @@ def test_of_a_header_that_is_not_listed_the_name_alone_is_told():
     assert dict(api.request.headers[:3]) == {"X-Api-Key": "[key]", "content-type": "application/json", "x-secret": None}
     assert api.request.headers[3] == ("x-api-key", "[another value, 7 characters]")
     assert api.request.headers[4] == ("User-Agent", "[the API key stood here, 29 characters]")
+
+
+def test_the_id_of_the_card_is_shown_in_a_query_as_in_a_path():
+    query = f"/go?card={CARD}&other={CARD}x&session={SESSION}&{CARD}"
+    (phone,) = only(call(request=left(target=query)))
+    assert phone.path == f"/go?card={CARD}&other=[26 characters]&session=[21 characters]&[25 characters]"
+
+
+def test_what_says_whether_an_answer_may_be_kept_is_shown():
+    (phone,) = only(call(headers=(("Cache-Control", "public, max-age=60"),)))
+    assert phone.answer.headers == (("Cache-Control", "public, max-age=60"),)
+
+
+def test_when_a_case_began_is_told_from_the_first_on():
+    later = result(NAME, seen=seen(call(began=103.5, ended=104.0), arrived(103.6)))
+    nothing = result("relay.get.key-once", Verdict.NOT_TESTABLE, (), seen=None)
+    record = recorded(result("relay.get.path"), later, nothing)
+    assert [case.began for case in record.cases] == [0.0, 3.5, None]
 
 
 def test_a_call_without_an_answer_says_why():

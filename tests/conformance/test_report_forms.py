@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from ran import ABOUT, MISS, NAMES, arrived, call, of_each_verdict, recorded, result, seen, told
 
-from workbook.conformance.page import COLOURS, GROUNDS, WORDS, to_html
+from workbook.conformance.page import COLOURS, GROUNDS, UNFOLDED, WORDS, to_html
+from workbook.conformance.page_case import MOST as SHOWN
 from workbook.conformance.report_file import from_json, to_json
 from workbook.conformance.report_junit import to_junit
-from workbook.conformance.report_markdown import MOST, to_markdown
+from workbook.conformance.report_markdown import MOST, escaped, to_markdown
 from workbook.conformance.report_summary import GRAVEST_FIRST, MARKS, headline, todos
 from workbook.conformance.verdict import Miss, Verdict
 from workbook.conformance.view import conformance
@@ -107,6 +108,30 @@ def test_no_text_breaks_the_markdown(text):
     assert blocks(to_markdown(hostile(text))) == blocks(to_markdown(PLAIN))
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        *((one, one) for one in ("as [timeouts] recovery: 1", "http://127.0.0.1:18433: no", "[[a]] sdk_in > 1 & b")),
+        ("[x](y) http://h.example <b> &lt; @me *a* _b_ #12 :tada:",
+         r"[x\](y) http\://h.example \<b> \&lt; \@me \*a\* \_b\_ \#12 \:tada:"),
+    ],
+)  # fmt: skip
+def test_only_what_would_be_markup_is_escaped(text, told):
+    assert escaped(text) == told
+
+
+def test_of_many_cases_ten_stand_there_unfolded():
+    page = to_html(recorded(*(result(name) for name in NAMES[:30])))
+    assert page.count('<details class="one is-fail">') == 30 - UNFOLDED
+    assert page.count("<details open") == UNFOLDED
+    assert page.count("<article id=") == 30
+
+
+def test_a_case_of_very_many_exchanges_is_folded_up():
+    busy = seen(call(), *[arrived(101 + at) for at in range(SHOWN)])
+    assert "<details open" not in to_html(recorded(result(seen=busy)))
+
+
 def test_the_page_needs_nothing_but_itself():
     page = to_html(recorded())
     got = Tags(page)
@@ -178,6 +203,9 @@ def test_there_is_a_word_and_a_place_for_every_verdict():
     [
         (of_each_verdict()[:1], {}, "1 case, and none failed: 1 pass."),
         (of_each_verdict()[:3], {}, "2 of 3 cases did not hold: 1 fail, 1 warn, 1 pass."),
+        (of_each_verdict()[:2], {},
+         "1 of 2 cases did not hold: 1 warn, 1 pass. Warnings fail the run with --strict only."),
+        (of_each_verdict()[:2], {"strict": True}, "1 of 2 cases did not hold: 1 warn, 1 pass."),
         (of_each_verdict()[4:5], {}, "Of 1 case none failed, and some could not be decided: 1 not testable."),
         (of_each_verdict()[7:8], {"stale": "xy"},
          "1 case, and none failed: 1 known. The baseline has 2 stale entries."),

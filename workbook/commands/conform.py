@@ -86,7 +86,7 @@ def _run() -> _Parser:
     parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=USUAL, help="default: %(default)s")
     parser.add_argument("--check-config", action="store_true", help="explain every mistake, or say what was understood")
     parser.add_argument("--list", action="store_true", help="list the cases")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be run, and what not and why")
+    parser.add_argument("--dry-run", action="store_true", help="count what would be run, and say what not and why")
     parser.add_argument(
         "--only", nargs="+", action="extend", default=[], metavar="PATTERN", help="names, groups or globs of cases"
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import Counter
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from workbook.conformance.config import load
 from workbook.conformance.config_words import understood
 from workbook.conformance.init_questions import asked, usual
 from workbook.conformance.progress import Terminal
-from workbook.conformance.report_summary import headline
+from workbook.conformance.report_summary import begin_here, headline
 from workbook.conformance.reports import FORMS, JSON_FILE, read_record, write_reports
 from workbook.conformance.run import without
 from workbook.conformance.selection import again, chosen
@@ -75,14 +76,23 @@ def _no_such_word(config: Path) -> None:
 
 
 def _told(cases: Sequence[Case], config: Config) -> int:
-    """What would be run, and what not."""
-    for case in cases:
-        left_out = without(case, config.target)
-        if left_out is not None and config.adapter and Need.STATUS in case.needs:
-            print(f"{case.name}: would run where the adapter has status(session)")
-        else:
-            print(f"{case.name}: " + ("would run" if left_out is None else f"{left_out.verdict}. {left_out.why}"))
+    """How many cases of each group would be run, and by name what would not be and why."""
+    by_name = {case.name: _left_out(case, config) for case in cases}
+    ready = Counter(case.group for case in cases if not by_name[case.name])
+    groups = ", ".join(f"{count} {group}" for group, count in ready.items()) or "none"
+    print(f"{ready.total()} of {len(cases)} cases would run: {groups}")
+    for name, why in by_name.items():
+        if why:
+            print(f"{name}: {why}")
     return 0
+
+
+def _left_out(case: Case, config: Config) -> str:
+    """Why a case would not be run; empty where it would be."""
+    left_out = without(case, config.target)
+    if left_out is not None and config.adapter and Need.STATUS in case.needs:
+        return "would run where the adapter has status(session)"
+    return f"{left_out.verdict}. {left_out.why}" if left_out else ""
 
 
 def _carried_out(options: argparse.Namespace, cases: Sequence[Case], config: Config) -> int:
@@ -98,8 +108,9 @@ def _carried_out(options: argparse.Namespace, cases: Sequence[Case], config: Con
     with Stopping(last=True) as stopping:
         record = conform(config, wish, told=Terminal(), stopping=stopping)
         write_reports(record, options.out)
-    for line in (*record.about.stale, headline(record), f"reports in {options.out}"):
-        print(line)
+    for line in (*record.about.stale, headline(record), begin_here(record), f"reports in {options.out}"):
+        if line:
+            print(line)
     return record.about.exit_code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from workbook.conformance.report import Record
 
 WIDEST = 110
+_PLACE = re.compile(r", line \d+(, and in \d+ more lines?)?")
 
 
 @unique
@@ -188,10 +190,10 @@ def _grade(before: CaseRecord, now: CaseRecord) -> Change:
 
 
 def _reasons(case: CaseRecord) -> tuple[str, ...]:
-    """Why a case failed, each reason once, without the times, which are never the same."""
+    """Why a case failed, each reason once, without times and places in a log, which are never the same."""
     told = [case.why] if case.why else []
     told += [f"{one.rule}: expected {one.expected}, observed {one.observed}" for one in case.misses]
-    return tuple(dict.fromkeys(timeless(one) for one in told))
+    return tuple(dict.fromkeys(_PLACE.sub("", timeless(one)) for one in told))
 
 
 def _lines(one: Changed) -> Iterator[str]:

@@ -13,7 +13,7 @@ from workbook.conformance.config_part import Part
 from workbook.conformance.config_read import BadConfigurationError, document
 from workbook.conformance.config_surface import status, surfaces
 from workbook.conformance.form import cleaned
-from workbook.conformance.target import BOUND, CALLS_PYTHON, RECOVERY, Target
+from workbook.conformance.target import BOUND, BY_STATUS, CALLS_PYTHON, RECOVERY, Target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -148,4 +148,5 @@ def _target(part: Part) -> Target:
     bound, recovery = float(times.get("answer", BOUND)), float(times.get("recovery", RECOVERY))
     without = frozenset(Group(name) for name, on in part.clean.table("groups").said.items() if not on)
     return Target(url, surfaces(part), cardholders(part), status(part), bound, sides.logs(part), without,
-                  ca_file=sides.ca_file(part), recovery=recovery)  # fmt: skip
+                  ca_file=sides.ca_file(part), recovery=recovery,
+                  failures=part.clean.get("failures", BY_STATUS))  # fmt: skip

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SHORTEST_KEY = 16
 """Characters; a shorter key could stand in innocent text, and no case could say that it got out."""
-HTTP_ONLY = ("base_url", "get", "post", "status", "headers", "ca_file")
+HTTP_ONLY = ("base_url", "get", "post", "status", "headers", "ca_file", "failures")
 """What a Python adapter makes pointless."""
 TARGETS = ("answer", "recovery")
 """Times that are the back end's."""

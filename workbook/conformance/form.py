@@ -108,6 +108,7 @@ FORM = Table(
         "adapter": words.ADAPTER,
         "platforms": words.PLATFORMS,
         "ca_file": words.TEXT,
+        "failures": words.FAILURES,
         "scenario": words.TEXT,
         "logs": words.TEXTS,
         "get": _GET,

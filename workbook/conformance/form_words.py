@@ -12,7 +12,7 @@ from jsonpointer import JsonPointer, JsonPointerException
 from workbook.api.address import encode_id
 from workbook.conformance.origin import ALLOWED, wrong
 from workbook.conformance.target import BOUND as WALLET_WAITS
-from workbook.conformance.target import RAW
+from workbook.conformance.target import BY_STATUS, IN_BODY, RAW
 from workbook.errors import ConfigurationError, did_you_mean
 from workbook.simulation import form
 from workbook.simulation.form import quoted
@@ -158,6 +158,7 @@ _LONGEST_RECOVERY = 120.0
 RECOVERY = Word(f"seconds from 0 to {_LONGEST_RECOVERY:g}", lambda value: _is_number(value, 0, _LONGEST_RECOVERY))
 PORT = Word(f"a port from 0 to {HIGHEST_PORT}; 0 takes any free one", _is_port)
 PROFILE = one_of(*PROFILES)
+FAILURES = one_of(BY_STATUS, IN_BODY)
 METHOD = one_of(*METHODS)
 PLATFORMS = Word('a list of "A", "B" or both', _are_platforms, hidden=True)
 CARDS = Word("a list of payment instrument ids, each once", _are_cards, hidden=True)

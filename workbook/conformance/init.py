@@ -20,12 +20,18 @@ TEXT = """\
 
 # Where it listens. Only this origin is contacted, and no redirect is followed.
 base_url = {base_url}
+# Instead of HTTP, a Python object in a module beside this file: leave out base_url, [get], [post] and [start].
+# adapter = "my_back_end:adapter"
 
 # Where it speaks TLS, its certificate is verified. A CA of your own is trusted where its certificate stands in a file.
 # ca_file = "ca.pem"
 
 # Which platforms your apps run on: "A", "B" or both.
 platforms = {platforms}
+
+# How a failure is told: "status", by one that is no success, or "body", where every answer may be a 200 and your app
+# reads a field such as "error" or "ok" in it.
+failures = "status"
 
 # Log files that it writes; they are scanned for the key and for opaque data. Paths are relative to this file.
 # logs = ["back-end.log"]
@@ -44,10 +50,15 @@ path = {post_path}
 sdk_output = {sdk_output}  # where in the request: a JSON pointer, or "raw"
 sdk_input = {post_sdk_input}
 
-# Where the extension asks for its status, if your back end has a part in it.
+# Where the extension asks for its status, if your back end has a part in it. Any answer with a status of 2xx will do;
+# its body is not read. It comes from what your back end knows, without a call of the API.
 # [status]
 # path = "/cards/status"
 {platform}
+# What is different on platform A, if its app has paths of its own.
+# [platform_a.get]
+# path = "/a/cards/{{id}}/activation-data"
+
 # Headers of every call. A value that is no secret may stand here.
 # [headers]
 # x-app-version = "1.0"
@@ -55,6 +66,7 @@ sdk_input = {post_sdk_input}
 
 # A cardholder with cards that your back end knows. Six cards or more let every case run, and those that need none of
 # another's cards run side by side, so more cards make a faster run.
+# Instead of naming cards: scenario = "default" at the top of the file takes those of one of the workbook's scenarios.
 [[cardholder]]
 name = "first"
 cards = {cards}

@@ -6,11 +6,13 @@ A missing precondition is a miss and not a pass: a judge that found nothing to j
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbook.conformance.script import POST
 from workbook.conformance.seen import Broke
+from workbook.conformance.target import IN_BODY
 from workbook.conformance.verdict import Miss
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     OfRequest = Callable[[Arrived], Iterable[Miss]]
 
 TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."
+WAYS = (
+    f"{TELL} There are two ways to tell it: answer with a status that is no success, or, where your app reads the body "
+    'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
+)
 HURRY = "Set a limit for the whole call, retries and body included, that ends well below the wallet's 20 seconds."
 ONCE = "Never send a POST again by itself once it may have left: the API may have carried it out."
 AFRESH = (
@@ -101,23 +107,26 @@ def one_works(operation: str) -> Judge:
     return judge
 
 
-def requests(operation: str, count: int, todo: str, rule: str = "") -> Judge:
-    """Exactly so many requests of this operation reach the API."""
+def one_request(operation: str, todo: str, rule: str = "") -> Judge:
+    """Exactly one request of this operation reaches the API; `rule` is what more of them break."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
-        if len(came := seen.came(operation)) != count:
-            yield Miss(_times(count, operation), _times(len(came), operation), todo, rule)
+        if len(came := seen.came(operation)) > 1:
+            yield Miss(_times(1, operation), _times(len(came), operation), todo, rule)
 
-    return judge
+    return all_of(each_request(operation, lambda _one: []), judge)
 
 
 def once(todo: str) -> Judge:
     """No sdkOutput reaches the API more often than the phone sent it (REL-1)."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
-        sent, came = seen.asked(POST), seen.came(POST)
-        if len(came) > len(sent):
-            yield Miss(f"at most {_times(len(sent), POST)}", _times(len(came), POST), todo, "REL-1")
+        sent = Counter(call.sent for call in seen.asked(POST))
+        came = Counter(one.sdk_output for one in seen.came(POST))
+        again = max((came[output] for output in sent if came[output] > sent[output]), default=0)
+        if again or came.total() > sent.total():
+            told = f"{again} with the same sdkOutput" if again else _times(came.total(), POST)
+            yield Miss(_one_each(sent.total()), told, todo, "REL-1")
 
     return judge
 
@@ -128,8 +137,8 @@ not_again = once(ONCE)
 def no_success(seen: Seen) -> Iterator[Miss]:
     """No call is told that it succeeded, and none gets an sdkInput (REL-6)."""
     for call in seen.calls:
-        if takes_for_success(call):
-            yield Miss("a failure that the app can tell", outcome(call), TELL, "REL-6")
+        if takes_for_success(call, seen):
+            yield Miss("a failure that the app can tell", outcome(call), ways_to_tell(call), "REL-6")
 
 
 def answered(seen: Seen) -> Iterator[Miss]:
@@ -147,13 +156,22 @@ def in_time(seen: Seen) -> Iterator[Miss]:
             yield Miss(f"an answer within {seen.bound:g} s", outcome(call), HURRY, "REL-5")
 
 
-def takes_for_success(call: Call) -> bool:
+def takes_for_success(call: Call, seen: Seen) -> bool:
     """Whether the app would take the answer for a success.
 
-    A status of success is one, unless no sdkInput stands in the answer and a field of its own says that it failed, as
-    back ends have it that answer everything with 200.
+    A status of success is one, unless the configuration says that failures are told in the body, and it tells one.
     """
-    return call.reported_success and not (call.value is None and _says_that_it_failed(call.body))
+    return call.reported_success and not (seen.failures == IN_BODY and refuses(call))
+
+
+def refuses(call: Call) -> bool:
+    """Whether an answer says no, by its status, or by a field of its body where no sdkInput stands in it."""
+    return not call.reported_success or (call.value is None and _says_that_it_failed(call.body))
+
+
+def ways_to_tell(call: Call) -> str:
+    """What to do about an answer that is taken for a success; where its body says no, there are two ways out."""
+    return WAYS if refuses(call) else TELL
 
 
 def _says_that_it_failed(body: bytes) -> bool:
@@ -175,6 +193,10 @@ def outcome(call: Call) -> str:
     with_value = f"an sdkInput of {len(call.value)} characters" if call.value else told
     more = f" ({call.why})" if call.why else ""
     return f"status {call.status}{more}, {with_value}, after {call.seconds:.1f} s"
+
+
+def _one_each(taps: int) -> str:
+    return "at most one POST" if taps == 1 else f"one POST for each tap, {taps} in all"
 
 
 def _times(count: int, operation: str) -> str:

@@ -25,13 +25,26 @@ if TYPE_CHECKING:
 
 ANCHOR = 8
 """Characters by which a form is looked up; as many characters of a secret are the fewest that are looked for."""
+SHORTEST_WORD = 5
+"""Letters of a word that is looked for in secrets; shorter ones stand in any long value by chance."""
 VARIETY = 4
 """Different characters that a piece has at least: a line of dashes gives nothing away."""
 CANARY = re.compile(r"canary-[0-9a-f]{18}")
 MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+*-]+(;.*)?\Z", re.IGNORECASE)
 """A header that a configuration adds may say this; it is no secret."""
 
-MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&@$#]|:(?=\S)")
+MARKDOWN = re.compile(
+    r"""
+      [\\`*|~$]                               # wherever they stand
+    | (?<![A-Za-z0-9])_ | _(?![A-Za-z0-9])      # within a word it is no emphasis
+    | <(?=[A-Za-z/!?])                          # a tag, or an address
+    | \](?=[(\[] | \Z)  | \[(?=\^)             # the end of a link's text, a footnote
+    | &(?=\#?\w+;) | @(?=\w) | \#(?=\d | \#*\Z) # an entity, a person, an issue; the end of a heading
+    | (?<![\w.]):(?=[\w+-]+:)                 # an emoji
+    | :(?=//(?!(?:127\.0\.0\.1|localhost)\b))   # an address that becomes a link; one of this machine may
+    """,
+    re.VERBOSE,
+)
 """What would be markup within a line of Markdown, GitHub's included, without a backslash before it."""
 
 PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
@@ -74,11 +87,13 @@ class Secrets:
     """
 
     def __init__(self, known: Iterable[tuple[Kind, str]] = (), many: Iterable[tuple[Kind, str]] = ()) -> None:
+        known, many = set(known), set(many)
+        self._whole = {value for _kind, value in known | many}
         self._forms: dict[str, dict[str, Leak]] = defaultdict(dict)
-        for kind, piece in _sorted({(sort, piece) for sort, value in set(known) for piece in _pieces(sort, value)}):
+        for kind, piece in _sorted({(sort, piece) for sort, value in known for piece in _pieces(sort, value)}):
             for form, text in _forms(piece):
                 self._forms[text[:ANCHOR]].setdefault(text, Leak(kind, form))
-        for kind, piece in _sorted({(sort, piece) for sort, value in set(many) for piece in _pieces(sort, value)}):
+        for kind, piece in _sorted({(sort, piece) for sort, value in many for piece in _pieces(sort, value)}):
             for form in FEW_FORMS[kind]:
                 for text in FORMS[form](piece):
                     self._forms[text[:ANCHOR]].setdefault(text, Leak(kind, form))
@@ -95,6 +110,11 @@ class Secrets:
                     if text.startswith(form, at):
                         return leak
         return None
+
+    def has_part(self, word: str) -> bool:
+        """Whether a word of some length stands in a secret, or a part of it as long as an anchor."""
+        parts = {word[at : at + ANCHOR] for at in range(max(1, len(word) - ANCHOR + 1))}
+        return len(word) >= SHORTEST_WORD and any(part in one for one in self._whole for part in parts)
 
     def cleaned(self, text: str) -> str:
         """The text, or what stood in it instead: a text with a secret in it is not shown in part either."""

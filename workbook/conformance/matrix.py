@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
+NOTING = frozenset({"relay.upstream.no-session-ever"})
+"""Cases that come to a note and never to more: no rule says anything of what they look at."""
 MADE, BESIDE, MISSED, UNTRIED, NONE = "X", "x", "!", "-", ""
 MARKS = {
     MADE: "caught by the case made for it",
@@ -44,7 +46,10 @@ class Relay:
     @property
     def caught(self) -> frozenset[str]:
         """The cases that were not content with it."""
-        return frozenset(name for name, verdict in self.verdicts.items() if verdict in CAUGHT)
+        return frozenset(name for name, verdict in self.verdicts.items() if verdict in CAUGHT or self._noted(name))
+
+    def _noted(self, case: str) -> bool:
+        return case in NOTING and self.verdicts[case] is Verdict.NOTE
 
     def mark(self, case: str) -> str:
         """What stands in the cell of this case."""

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from workbook.conformance.page_case import article, badge, kind, link
-from workbook.conformance.report_summary import SETTLED, by_group, counts, headline, to_look_at, todos
+from workbook.conformance.report_summary import SETTLED, begin_here, by_group, counts, headline, to_look_at, todos
 from workbook.conformance.verdict import MEANINGS, Verdict
 from workbook.runner.export import POLICY
 from workbook.views.markup import Markup, joined, tag, trusted, void
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from workbook.conformance.case import Group
-    from workbook.conformance.report import Record
+    from workbook.conformance.report import CaseRecord, Record
     from workbook.conformance.report_summary import Todo
 
 COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
@@ -30,6 +30,8 @@ COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
 WORDS = ("ink", "muted", "http", "refused", "deprecated", "good")
 GROUNDS = ("ground", "tint", "box")
 """The colours that words are written in, and those that they are written on."""
+UNFOLDED = 10
+"""As many cases that did not hold stand there unfolded; of more a reader sees the names."""
 FEW = 3
 """As many cases are named beside what to do; more are folded up."""
 REDACTED = (
@@ -106,6 +108,8 @@ def _tiles(record: Record) -> Markup:
 def _todos(record: Record) -> Iterator[Markup]:
     if found := todos(record):
         yield tag("h2", "What to do first")
+        if first := begin_here(record):
+            yield tag("p", first, class_="trouble")
         yield tag("ol", *map(_todo, found), class_="todos")
 
 
@@ -122,7 +126,8 @@ def _todo(one: Todo) -> Markup:
 def _open(record: Record) -> Iterator[Markup]:
     yield tag("h2", "What did not hold", id="open")
     found = to_look_at(record)
-    yield from (article(case, unfolded=True) for case in found)
+    yield from (article(case, unfolded=True) for case in found[:UNFOLDED])
+    yield from (_one_folded(case) for case in found[UNFOLDED:])
     if not found:
         yield tag("p", "Nothing: there is no case that anybody has to look at.")
 
@@ -143,6 +148,13 @@ def _folded(group: Group, record: Record, verdict: Verdict) -> Markup:
     summary = tag("summary", f"{group}: {len(cases)} {'case' if len(cases) == 1 else 'cases'}")
     inner = (tag("details", tag("summary", tag("code", case.name)), article(case)) for case in cases)
     return tag("details", summary, *inner, class_="group")
+
+
+def _one_folded(case: CaseRecord) -> Markup:
+    """A case of which the name and the first thing that was missed are in sight; a link to it opens it."""
+    told = f" expected {case.misses[0].expected}" if case.misses else ""
+    summary = tag("summary", badge(case.verdict), " ", tag("code", case.name), tag("span", told, class_="muted"))
+    return tag("details", summary, article(case), class_=f"one {kind(case.verdict)}")
 
 
 def _groups(record: Record) -> Markup:

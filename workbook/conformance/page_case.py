@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from workbook.conformance.verdict import Miss
 
 
+MOST = 12
+"""As many exchanges are in sight at once; more of one case are folded up."""
+
+
 def article(case: CaseRecord, *, unfolded: bool = False) -> Markup:
     """The whole case; unfolded, both sides are in sight and links lead to it."""
     rule = f"{case.rule.id} ({case.rule.level}): {case.rule.text}"
@@ -78,7 +82,8 @@ def _sides(case: CaseRecord, *, unfolded: bool) -> Markup:
     left = tag("p", f"{case.left_out} more are not shown.", class_="muted") if case.left_out else ""
     calls = sum(one.side == PHONE for one in case.exchanges)
     summary = tag("summary", f"Both sides: {calls} of the phone, {len(case.exchanges) - calls} at the API")
-    return tag("details", summary, *tables, left, open="open" if unfolded else None)
+    short = len(case.exchanges) <= MOST
+    return tag("details", summary, *tables, left, open="open" if unfolded and short else None)
 
 
 def _table(platform: str, exchanges: Iterable[Exchange], values: Values) -> Markup:

@@ -94,6 +94,8 @@ class Phone:
                 await self._carrier.carry(asked, facts)
         except TimeoutError:
             facts["broke"] = Broke.LATE if asked.cancel is None else Broke.CANCELLED
+        came = bytes(facts.pop("came", b""))
+        facts["partial"] = came if facts.get("broke") else b""
         place = (asked.number, asked.operation, asked.cardholder.name, asked.instrument, asked.sent)
         return Call(*place, began, monotonic(), **facts)
 
@@ -122,7 +124,8 @@ class OverHttp:
             facts["request"] = _as_it_leaves(request, content or b"")
 
         manner = _in_manner(asked.manner, headers, content)
-        answer = await self._reach.exchange(operation.method, path, *manner, leaves)
+        came = facts["came"] = bytearray()
+        answer = await self._reach.exchange(operation.method, path, *manner, leaves, came=came)
         value = None if answer.broke else _value(answer.body, operation, self._surface)
         facts |= {"status": answer.status, "headers": answer.headers, "body": answer.body, "value": value}
         facts |= {"broke": answer.broke, "why": answer.why}

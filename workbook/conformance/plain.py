@@ -78,8 +78,9 @@ def _said(call: Call, seen: Seen, rig: Rig) -> Iterator[str]:
     if call.broke in NO_CONNECTION:
         yield NO_CONNECTION[call.broke].format(url=rig.target.base_url)
         return
-    yield UPSTREAM if seen.arrived else NOTHING
-    yield from _hints(call, asked=bool(seen.arrived), plain=rig.target.base_url.startswith("http:"))
+    asked = any(call.began <= one.at <= call.ended for one in seen.arrived)
+    yield UPSTREAM if asked else NOTHING
+    yield from _hints(call, asked=asked, plain=rig.target.base_url.startswith("http:"))
 
 
 def _hints(call: Call, *, asked: bool, plain: bool) -> Iterator[str]:

@@ -111,6 +111,8 @@ class Reach:
         headers: Iterable[tuple[str, str]] = (),
         content: Content = None,
         told: Callable[[httpx.Request], None] = _nobody,
+        *,
+        came: bytearray | None = None,
     ) -> Answer:
         """Ask once; whatever goes wrong on the way is part of the answer.
 
@@ -120,6 +122,7 @@ class Reach:
             headers: besides those that every request has.
             content: the body.
             told: is given the request as it leaves, with everything that HTTP adds.
+            came: is filled with headers and body as they come, for an answer that never ends; None for nobody.
 
         Raises:
             ConfigurationError: the origin's name leads where nobody may go.
@@ -133,7 +136,7 @@ class Reach:
         answer = Answer(broke=Broke.REFUSED)
         for address in await self._found():
             request.url = httpx.URL(self._origin.url(path, address))
-            answer = await self._tried(request)
+            answer = await self._tried(request, bytearray() if came is None else came)
             if answer.broke is not Broke.REFUSED:
                 self._addresses = [address]
                 break
@@ -146,11 +149,11 @@ class Reach:
             return []
         return self._addresses
 
-    async def _tried(self, request: httpx.Request) -> Answer:
+    async def _tried(self, request: httpx.Request, came: bytearray) -> Answer:
         try:
             answer = await self._client.send(request, stream=True)
             try:
-                return await _read(answer)
+                return await _read(answer, came)
             finally:
                 await answer.aclose()
         except httpx.HTTPError as error:
@@ -167,10 +170,12 @@ def _broken(error: httpx.HTTPError) -> Answer:
     return Answer(broke=next(broke for kind, broke in _BREAKS if isinstance(error, kind)))
 
 
-async def _read(answer: httpx.Response) -> Answer:
+async def _read(answer: httpx.Response, came: bytearray) -> Answer:
     body = bytearray()
+    came += "".join(f"{name}: {value}\n" for name, value in answer.headers.multi_items()).encode("utf-8", "replace")
     async for piece in answer.aiter_bytes():
         body += piece
+        came += piece
         if len(body) > LARGEST:
             return Answer(answer.status_code, broke=Broke.HUGE)
     return Answer(answer.status_code, tuple(answer.headers.multi_items()), bytes(body))

@@ -102,14 +102,22 @@ def choice(kind: type[Enum]) -> Reader:
     return read
 
 
-def made(kind: Callable[..., Any], readers: Mapping[str, Reader]) -> Reader:
-    """An object with these fields, each of which has to be there; others are not read."""
+def made(kind: Callable[..., Any], readers: Mapping[str, Reader], later: Mapping[str, Reader] | None = None) -> Reader:
+    """An object with these fields, each of which has to be there; others are not read.
+
+    Args:
+        kind: what is made of them.
+        readers: of the fields.
+        later: of fields that an older document does not have; they are then as `kind` has them by itself.
+    """
+    added = later or {}
 
     def read(value: Any, where: str) -> Any:
         document = mapping(value, where)
         if missing := [name for name in readers if name not in document]:
             raise NotSoError(f"{where} has no {missing[0]!r}.")
-        return kind(**{name: reader(document[name], f"{where}.{name}") for name, reader in readers.items()})
+        known = {**readers, **{name: reader for name, reader in added.items() if name in document}}
+        return kind(**{name: reader(document[name], f"{where}.{name}") for name, reader in known.items()})
 
     return read
 

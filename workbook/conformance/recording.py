@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbook.conformance.leaks import Kind, Secrets, canaries_in, session_secrets
+from workbook.conformance.quoting import quoted
 from workbook.conformance.redaction import LONGEST_NAME, Redaction
 from workbook.conformance.report import API, PHONE, CaseRecord, Exchange, Message, Record
 from workbook.conformance.verdict import OWNERS, Owner
+from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Request
 from workbook.simulation.journal_export import SHOWN_FIELDS
 
@@ -30,7 +32,8 @@ def record(results: Sequence[Result], about: About) -> Record:
     """What these results and this run come to, redacted; its secrets are gathered from what was seen."""
     known = Secrets(_secrets(results, about), _of_every_round(about))
     redaction = Redaction(known)
-    cases = tuple(_case(result, about, redaction) for result in results)
+    first = min((began for result in results if (began := _began(result)) is not None), default=0.0)
+    cases = tuple(_case(result, about, redaction, first) for result in results)
     return Record(about, cases, known)
 
 
@@ -56,8 +59,14 @@ def _opaque(value: str) -> Iterator[tuple[Kind, str]]:
     yield Kind.OPAQUE, value
 
 
-def _case(result: Result, about: About, redaction: Redaction) -> CaseRecord:
-    case = result.case
+def _began(result: Result) -> float | None:
+    """When a case made its first call, on the run's clock; None where it made none."""
+    return min((call.began for part in result.each if part.seen for call in part.seen.calls), default=None)
+
+
+def _case(result: Result, about: About, redaction: Redaction, first: float) -> CaseRecord:
+    case, began = result.case, _began(result)
+    saw = [part.seen for part in result.each if part.seen is not None]
     told = [_Told(part, redaction).exchanges(part.seen) for part in result.each if part.seen is not None]
     return CaseRecord(
         name=case.name,
@@ -69,17 +78,19 @@ def _case(result: Result, about: About, redaction: Redaction) -> CaseRecord:
         platform=result.platform,
         why=redaction.text(result.why),
         seconds=round(result.seconds, DIGITS),
-        misses=tuple(_miss(miss, case.rule, redaction) for miss in result.misses),
+        misses=tuple(_miss(miss, case.rule, saw, redaction) for miss in result.misses),
         exchanges=tuple(one for exchanges in told for one in exchanges[:MOST]),
         left_out=sum(len(exchanges[MOST:]) for exchanges in told),
-        reproduce=about.reproduce(case.name),
+        reproduce=about.reproduce("" if case.script.whole else case.name),
+        began=None if began is None else round(began - first, DIGITS),
     )
 
 
-def _miss(miss: Miss, rule: str, redaction: Redaction) -> Miss:
+def _miss(miss: Miss, rule: str, saw: Sequence[Seen], redaction: Redaction) -> Miss:
     """With the rule's id in any case; what was observed may hold what a back end said."""
-    told = {name: redaction.text(getattr(miss, name)) for name in ("expected", "observed", "todo")}
-    return replace(miss, **told, rule=miss.rule or rule)
+    clean, observed = redaction.text, quoted(miss.observed, saw, redaction.knows)
+    told = replace(miss, expected=clean(miss.expected), observed=clean(observed), todo=clean(miss.todo))
+    return replace(told, rule=miss.rule or rule)
 
 
 class _Told:
@@ -103,13 +114,14 @@ class _Told:
             self._at(call.began),
             self._at(call.ended),
             self._redaction.short(request.method, LONGEST_NAME),
-            self._redaction.path(request.target),
+            self._redaction.path(request.target, call.instrument),
             self._redaction.text(call.cardholder),
             Message(headers(request.headers, ""), *self._body(request.body)),
             call.status,
             None if call.status is None else answer,
             self._redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
             platform=self._platform,
+            operation=call.operation,
         )
 
     def _arrived(self, one: Arrived, key: str) -> Exchange:
@@ -125,9 +137,10 @@ class _Told:
             Message(headers(request.headers, key), *self._body(request.body)),
             response.status,
             Message(headers(response.headers, key), *self._body(response.body, SHOWN_FIELDS)),
-            f"fault: {response.fault}" if response.fault else "",
+            f"fault: {_effect(response.fault)}" if response.fault else "",
             one.elsewhere,
             self._platform,
+            one.operation,
         )
 
     def _body(self, body: bytes, fields: frozenset[str] = frozenset()) -> tuple[object, int]:
@@ -135,3 +148,8 @@ class _Told:
 
     def _at(self, moment: float) -> float:
         return round(moment - self._began, DIGITS)
+
+
+def _effect(fault: str) -> str:
+    """What a fault does, in words; a case is named after what it asks, not after the fault."""
+    return FAULTS[fault].sentence.rstrip(".") if fault in FAULTS else fault

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_plus
 
 from workbook.simulation.journal_export import LONGEST_VALUE, SHOWN_HEADERS, shown_body, shown_target
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from workbook.conformance.report import Headers
 
 KEY_HEADER = "x-api-key"
-SHOWN = SHOWN_HEADERS - {KEY_HEADER}
+SHOWN = SHOWN_HEADERS - {KEY_HEADER} | {"cache-control"}
+"""Headers whose values are shown; no secret belongs into any of them."""
 LONGEST_NAME = 40
 _SALT = secrets.token_bytes(16)  # per process, as everywhere: a digest tells equal from unequal within one run only
 
@@ -33,14 +35,17 @@ class Redaction:
 
     def __init__(self, known: Secrets) -> None:
         self._clean: Callable[[str], str] = known.cleaned
+        self.knows: Callable[[str], bool] = known.has_part
 
     def text(self, text: str) -> str:
         """A text of ours, unless a secret came into it."""
         return self._clean(text)
 
-    def path(self, target: str) -> str:
-        """A request's target: its path without long segments, its query by names and lengths."""
-        return self._clean(shown_target(target))
+    def path(self, target: str, card: str = "") -> str:
+        """A request's target: its path without long segments, its query by names and lengths, and the card's id."""
+        path, mark, query = target.partition("?")
+        told = "&".join(_parameter(one, card) for one in query.split("&"))
+        return self._clean(shown_target(path) + mark + told)
 
     def headers(self, headers: Iterable[tuple[str, str]], key: str) -> Headers:
         """The names, and the values of those that may be shown; of the key only whether it is the right one."""
@@ -69,6 +74,14 @@ class Redaction:
                 return self._clean(value)
             case _:
                 return value
+
+
+def _parameter(parameter: str, card: str) -> str:
+    """Of a query; the id of a card may be shown there as in a path."""
+    shown = shown_target(f"?{parameter}")[1:]
+    _name, mark, value = parameter.partition("=")
+    is_card = bool(card) and unquote_plus(value) == card and shown_target(value) == value
+    return f"{shown.partition('=')[0]}{mark}{value}" if is_card else shown
 
 
 def _digested(value: Any) -> Any:

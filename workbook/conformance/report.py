@@ -7,14 +7,18 @@
                 config, versions, profile, repeat, strict, only, interrupted, unfinished (names), trouble, stale
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
-                platform, why, seconds, misses (expected, observed, todo, rule), exchanges, left_out (exchanges beyond
-                200 of one app), reproduce (runs this case again)
+                platform, why, seconds, misses (expected, observed, todo, rule, noted), exchanges, left_out (exchanges
+                beyond 200 of one app), reproduce (runs this case again; everything, where it judges the whole run),
+                began (seconds since the first case; null where nothing was done)
     exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null where nobody
                 knows), method, path, who (whose session), request, status (null where no answer came), answer, ending
                 (why there is no answer, or the fault that was played), elsewhere (it went where a redirect pointed),
-                platform (whose app called; a case with several has their exchanges one after the other)
+                platform (whose app called; a case with several has their exchanges one after the other),
+                operation (which of the two it was: GET or POST, whatever its method; empty where neither)
     request,    headers: pairs of a name and its value, null where the value is not shown; body: JSON, null for none;
     answer      length of the body in bytes
+
+What was added to a format later (`began`, `noted`, `operation`, `platform` of an exchange) may be missing from a file.
 
 In a body every string stands as its length and a salted digest of four bytes: equal digests of one run are equal
 values. What the simulator made is named beside it. No value itself stands anywhere, and nothing of a key or a session.
@@ -97,10 +101,10 @@ class About:
         """Whether a case that is missing may have been left out rather than be gone."""
         return self.interrupted or bool(self.only or self.unfinished)
 
-    def reproduce(self, name: str) -> str:
-        """The line that runs one case again."""
-        config = [shlex.quote(self.config)] if self.config else []
-        return " ".join(["workbook conform", *config, "--only", name, "--seed", str(self.seed)])
+    def reproduce(self, name: str = "") -> str:
+        """The line that runs one case again; everything where none is named."""
+        config, only = [shlex.quote(self.config)] * bool(self.config), ["--only", name] * bool(name)
+        return " ".join(["workbook conform", *config, *only, "--seed", str(self.seed)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,7 @@ class Exchange:
     ending: str = ""
     elsewhere: bool = False
     platform: str = ""
+    operation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +152,7 @@ class CaseRecord:
     exchanges: tuple[Exchange, ...]
     left_out: int
     reproduce: str
+    began: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ _MESSAGE = made(Message, {"headers": each(_header), "body": shallow, "length": w
 _EXCHANGE = made(
     Exchange,
     {
-        **dict.fromkeys(("side", "method", "path", "who", "ending", "platform"), text),
+        **dict.fromkeys(("side", "method", "path", "who", "ending"), text),
         "at": number,
         "ended": optional(number),
         "status": optional(whole),
@@ -120,7 +120,9 @@ _EXCHANGE = made(
         "request": _MESSAGE,
         "answer": optional(_MESSAGE),
     },
+    later=dict.fromkeys(("platform", "operation"), text),
 )
+_MISS = made(Miss, dict.fromkeys(("expected", "observed", "todo", "rule"), text), later={"noted": flag})
 _CASE = made(
     CaseRecord,
     {
@@ -130,11 +132,12 @@ _CASE = made(
         "group": choice(Group),
         "verdict": choice(Verdict),
         "owner": choice(Owner),
-        "misses": each(made(Miss, dict.fromkeys(("expected", "observed", "todo", "rule"), text))),
+        "misses": each(_MISS),
         "exchanges": each(_EXCHANGE),
         "left_out": whole,
         "seconds": number,
     },
+    later={"began": optional(number)},
 )
 _ABOUT = made(
     About,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from workbook.conformance.leaks import MARKDOWN
-from workbook.conformance.report_summary import MARKS, by_group, counts, headline, to_look_at, todos
+from workbook.conformance.report_summary import MARKS, begin_here, by_group, counts, headline, to_look_at, todos
 from workbook.conformance.verdict import MEANINGS, Verdict
 from workbook.views.plain import clean
 
@@ -65,6 +65,8 @@ def _blocks(record: Record) -> Iterator[Iterable[str]]:
         yield grid(["group", *(_verdict(verdict) for verdict, _count in counts(record))], _groups(record))
     if found := todos(record):
         yield ["## What to do first"]
+        if first := begin_here(record):
+            yield [f"**{escaped(first)}**"]
         yield [f"{place}. {_todo(one)}" for place, one in enumerate(found[:MOST], 1)] + _more(len(found))
     yield from _cases(record)
     if about.stale:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Group
 from workbook.conformance.report import FAILING, UNDECIDED
+from workbook.conformance.report_cause import cause, in_order
 from workbook.conformance.verdict import MEANINGS, Verdict
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ MARKS: Mapping[Verdict, str] = {
 """Each verdict's symbol; the verdict stands beside it in words."""
 SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
 """Nobody has to look at these."""
-_TIME = re.compile(r", after \d+(\.\d+)? s")
+LENIENT = "Warnings fail the run with --strict only."
+_TIME = re.compile(r", after \d+(\.\d+)? s|; the line, without its values: .*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ def _ended(record: Record) -> Iterator[str]:
         yield "No case came to an end."
     elif bad:
         yield f"{len(bad)} of {_cases(total)} did not hold: {_told(record, *GRAVEST_FIRST)}."
+        if not record.about.strict and all(case.verdict is Verdict.WARN for case in bad):
+            yield LENIENT
     elif record.ended(*UNDECIDED):
         yield f"Of {_cases(total)} none failed, and some could not be decided: {_told(record, *GRAVEST_FIRST)}."
     else:
@@ -111,25 +115,38 @@ def _in(group: Group, cases: tuple[CaseRecord, ...]) -> int:
 
 
 def to_look_at(record: Record) -> list[CaseRecord]:
-    """The cases that somebody has to look at, the gravest first, else in their order."""
-    open_ = [case for case in record.cases if case.verdict not in SETTLED]
-    return sorted(open_, key=lambda case: GRAVEST_FIRST.index(case.verdict))
+    """The cases that somebody has to look at, the gravest first, else in their order.
+
+    Where nothing worked any more from some moment on, the order is that of time.
+    """
+    open_ = (case for case in record.cases if case.verdict not in SETTLED)
+    return sorted(in_order(open_, cause(record)), key=lambda case: GRAVEST_FIRST.index(case.verdict))
 
 
 def todos(record: Record) -> list[Todo]:
-    """What to do, the gravest first, then in the order of the cases: the later ones build on the earlier ones."""
+    """What to do, the gravest first, then in the order of the cases: the later ones build on the earlier ones.
+
+    Advice that is only for what follows from a cause that stands out comes after all other of its verdict.
+    """
     asked: dict[str, list[tuple[CaseRecord, str]]] = {}
     for case in to_look_at(record):
         if case.verdict is not Verdict.NOTE:
             for text, rule in _asks(case):
                 asked.setdefault(text, []).append((case, rule))
-    return [_todo(text, by) for text, by in asked.items()]
+    found, first = [_todo(text, by) for text, by in asked.items()], cause(record)
+    return sorted(found, key=lambda one: (GRAVEST_FIRST.index(one.verdict), first.follows(one.text)))
+
+
+def begin_here(record: Record) -> str:
+    """What many of the failures may follow from, in a sentence or two; empty where nothing stands out."""
+    return cause(record).says
 
 
 def _asks(case: CaseRecord) -> Iterator[tuple[str, str]]:
     """What a case asks for; without a miss its verdict says why it is as it is."""
     for miss in case.misses:
-        yield miss.todo, miss.rule
+        if not miss.noted:
+            yield miss.todo, miss.rule
     if not case.misses:
         yield case.why or MEANINGS[case.verdict], case.rule.id
 
@@ -141,5 +158,5 @@ def _todo(text: str, by: list[tuple[CaseRecord, str]]) -> Todo:
 
 
 def timeless(text: str) -> str:
-    """What was observed without how long it took, which is never the same."""
+    """What was observed without how long it took and without a line of a log, which are never the same."""
     return _TIME.sub("", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from workbook.conformance.adapter import OverPython
@@ -13,9 +13,11 @@ from workbook.conformance.case import Need
 from workbook.conformance.logs import Logs, Stretch
 from workbook.conformance.origin import Origin, listens
 from workbook.conformance.phone import Asked, Phone
-from workbook.conformance.script import POST, Ask, Down, Now, Recover, Rest, Together, Up, asks_of
+from workbook.conformance.script import GET, POST, Ask, Down, Now, Recover, Rest, Together, Up, asks_of
 from workbook.conformance.seen import Seen
+from workbook.conformance.silence import Silence, calm, calm_after
 from workbook.conformance.target import RECOVERY, Cardholder
+from workbook.conformance.watch import Watch
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     from workbook.conformance.case import Case
     from workbook.conformance.line import Line
-    from workbook.conformance.script import Order, Script, Step
+    from workbook.conformance.script import Order, Step
     from workbook.conformance.seen import Arrived, Call
     from workbook.conformance.target import Surface, Target
     from workbook.conformance.upstream import Upstream
@@ -33,8 +35,12 @@ BEGINNING = 2000
 """So many characters of each opaque value are kept until the run is over."""
 MOST = 4000
 """Values of the whole run, the last of them, that are looked for in the log: more than a round has."""
+PROBES = 2
+"""Plain calls to each platform's surface before a back end is taken to hang for good (assumed)."""
 SETTLE = 0.05
 """Seconds after the last answer in which a request that nobody waits for may still reach the API."""
+SHORT = 16
+"""Characters of an sdkOutput that might be the same in two cases."""
 STRANGER = Cardholder("nobody", (), ())
 
 
@@ -52,6 +58,8 @@ class Rig:
         gone: since when the back end is there no more, in words; empty while it is.
         logs: the back end's log files; where they stand when the rig is made is where they begin.
         values: opaque data of all cases and rounds so far: payment instrument and beginning.
+        watch: what is looked for in every answer.
+        silence: how long the back end has done nothing.
     """
 
     target: Target
@@ -63,50 +71,83 @@ class Rig:
     gone: str = ""
     logs: Logs = field(default=None, repr=False)  # type: ignore[assignment]  # made below
     values: dict[tuple[str, str], None] = field(default_factory=dict, repr=False)
+    watch: Watch = field(init=False, repr=False)
+    silence: Silence = field(init=False, repr=False)
     _outputs: int = field(default=0, repr=False)
+    _sent: set[int] = field(default_factory=set, repr=False)
+    _looking: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     def __post_init__(self) -> None:
         self.logs = self.logs or Logs(self.target.logs)
+        self.watch = Watch(self.upstream.key, self._host, self.target)
+        self.silence = Silence(self.target.bound)
 
     async def run(self, case: Case, cards: Sequence[str], platform: str, round_: int = 1) -> Seen:
         """Carry out a case with these cards, and see."""
         if case.script.whole:
-            rest = self.logs.rest()
-            return self._seen((), (), rest, tuple(self.values)[-MOST:], rest.missing())
+            return self._whole()
         canary = self.canary(case, platform, round_)
         before, beside = len(self.upstream.arrived()), len(self.elsewhere.arrived())
         told = self.logs.mark() if Need.LOGS in case.needs else None
         self._order(case.script.orders, cards, canary)
         try:
             async with self._phone(self.target.surfaces[platform]) as phone:
-                calls = [call async for call in self._calls(phone, case.script, cards, canary)]
+                calls = [call async for call in self._calls(phone, case, cards, canary)]
             await asyncio.sleep(SETTLE)
             await self._recovered(case, calls)
         finally:
             self.line.up()
             self._order((), cards, canary)
         astray = (replace(one, elsewhere=True) for one in self.elsewhere.arrived(beside))
-        arrived = (*self._mine(before, cards, alone=case.script.alone), *astray)
+        arrived = (*self._mine(before, cards, calls, alone=case.script.alone), *astray)
+        self.watch.answers(case.name, calls, arrived)
         log = Stretch() if told is None else self.logs.since(told)
         seen = self._seen(tuple(sorted(calls, key=lambda call: call.number)), arrived, log)
         self.values.update(dict.fromkeys((card, value[:BEGINNING]) for card, value in seen.opaque()))
+        await self._still_there(cards)
         return seen
 
-    def _seen(
-        self,
-        calls: tuple[Call, ...],
-        arrived: tuple[Arrived, ...],
-        log: Stretch,
-        values: tuple[tuple[str, str], ...] = (),
-        missing: tuple[str, ...] = (),
-    ) -> Seen:
-        host = self.line.base_url.partition("//")[2]
+    @property
+    def _host(self) -> str:
+        return self.line.base_url.partition("//")[2]
+
+    def _whole(self) -> Seen:
+        """What a case sees that looks at the whole run."""
+        rest, came = self.logs.rest(), (*self.upstream.arrived(), *self.elsewhere.arrived())
+        whole = {"values": tuple(self.values)[-MOST:], "missing": rest.missing(), "watched": self.watch.seen(came)}
+        return self._seen((), (), rest, **whole)
+
+    def _seen(self, calls: tuple[Call, ...], arrived: tuple[Arrived, ...], log: Stretch, **more: Any) -> Seen:
         target = self.target
-        return Seen(calls, arrived, log, self.upstream.key, host, target.bound, target.recovery, values, missing)
+        known = (self.upstream.key, self._host, target.bound, target.recovery)
+        return Seen(calls, arrived, log, *known, **more, failures=target.failures)
+
+    async def settled(self) -> None:
+        """Wait while it is being found out whether the back end is alive: nothing else may keep it busy then."""
+        async with self._looking:
+            pass
+
+    async def _still_there(self, cards: Sequence[str]) -> None:
+        """Where no plain call has succeeded for a while: ask once more, and believe the answer."""
+        async with self._looking:
+            if self.gone or not self.silence.suspected:
+                return
+            if not await self._answers(cards[0]):
+                self.gone = f"The back end has answered no plain call any more since about {self.silence.since}."
+            self.silence.forget()
+
+    async def _answers(self, card: str) -> bool:
+        """Whether a plain GET succeeds, with the app of any platform."""
+        asked = Asked(1, GET, self.target.cardholders[0], card, None)
+        for surface in (*dict.fromkeys(self.target.surfaces.values()),) * PROBES:
+            async with self._phone(surface) as phone:
+                if (await phone.call(asked)).succeeded:
+                    return True
+        return False
 
     async def _recovered(self, case: Case, calls: Sequence[Call]) -> None:
         """Time for a back end that was given some, where a fault came last: the next case is another matter."""
-        if case.script.faulty and self.target.recovery > RECOVERY and not calls[-1].succeeded:
+        if case.script.faulty and self.target.recovery > RECOVERY and calls and not calls[-1].succeeded:
             await asyncio.sleep(self.target.recovery)
 
     async def is_there(self) -> bool:
@@ -130,20 +171,32 @@ class Rig:
         told = f"{self.seed} {case.name} {platform} {round_}"
         return f"canary-{blake2b(told.encode(), digest_size=9).hexdigest()}"
 
-    def _mine(self, before: int, cards: Sequence[str], *, alone: bool) -> Iterator[Arrived]:
-        """What reached the API for this case's cards; everything, where nothing else was running."""
+    def _mine(self, before: int, cards: Sequence[str], calls: Sequence[Call], *, alone: bool) -> Iterator[Arrived]:
+        """What reached the API for this case's cards; everything, where nothing else was running.
+
+        A slow back end may still be busy with an earlier case: what came before this one's first call is not its own,
+        nor is an sdkOutput that another case's phone sent.
+        """
+        began, sent = min((call.began for call in calls), default=0.0), {call.sent for call in calls}
         for one in self.upstream.arrived(before):
-            if alone or one.instrument in cards:
+            mine = (alone or one.instrument in cards) and one.at >= began
+            if mine and (hash(one.sdk_output) not in self._sent or one.sdk_output in sent):
                 yield one
 
-    async def _calls(self, phone: Phone, script: Script, cards: Sequence[str], canary: str) -> AsyncIterator[Call]:
-        number = 0
-        for step in script.steps:
+    async def _calls(self, phone: Phone, case: Case, cards: Sequence[str], canary: str) -> AsyncIterator[Call]:
+        number, plain = 0, calm(case.script.orders)
+        for step in case.script.steps:
+            await self.settled()
+            if self.gone:
+                return
             asks = asks_of(step)
             made = [self._asked(number + place, ask, cards, canary) for place, ask in enumerate(asks, 1)]
             number += len(made)
             for call in await asyncio.gather(*map(phone.call, made)):
+                if plain:
+                    self.silence.heard(case.name, call)
                 yield call
+            plain = calm_after(step, plain)
             await self._beside(step, cards, canary)
 
     async def _beside(self, step: Step, cards: Sequence[str], canary: str) -> None:
@@ -172,6 +225,8 @@ class Rig:
         cardholder = self._cardholder(ask.cardholder)
         card = cardholder.cards[ask.card] if ask.own else cards[ask.card]
         sent = None if ask.operation != POST else self._output(ask, card, f"{canary}-{number}")
+        if len(sent or "") > SHORT:
+            self._sent.add(hash(sent))
         asked_for = card if ask.instrument is None else ask.instrument(card)
         return Asked(number, ask.operation, cardholder, asked_for, sent, ask.cancel, ask.manner)
 

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Need
-from workbook.conformance.script import GET, POST
+from workbook.conformance.script import GET, POST, asks_of
 from workbook.conformance.seen import Broke
 from workbook.conformance.target import RECOVERY
 from workbook.conformance.together import together
@@ -185,8 +185,9 @@ async def _lent(case: Case, rig: Rig, cards: _Cards, platform: str, round_: int)
 
 
 async def _judged(case: Case, rig: Rig, cards: tuple[str, ...], platform: str, round_: int) -> Result:
+    await rig.settled()
     if rig.gone and not case.script.whole:
-        return Result(case, Verdict.NOT_TESTABLE, why=rig.gone)
+        return Result(case, Verdict.NOT_TESTABLE, why=rig.gone, platform=platform)
     began = monotonic()
     try:
         seen = await rig.run(case, cards, platform, round_)
@@ -200,11 +201,12 @@ async def _judged(case: Case, rig: Rig, cards: tuple[str, ...], platform: str, r
 
 
 async def _is_gone(case: Case, rig: Rig, seen: Seen) -> bool:
-    """Whether no call of a case met anybody; a back end that only went away meanwhile is judged by what it did."""
+    """Whether no call of a case met anybody, or some were not made; what went away meanwhile is judged."""
     refused = [call.broke is Broke.REFUSED for call in seen.calls]
     if any(refused) and not rig.gone and not await rig.is_there():
         rig.gone = f"Nobody listens at {rig.target.base_url} any more, since about {case.name}."
-    return bool(rig.gone) and bool(refused) and all(refused)
+    asked = sum(len(asks_of(step)) for step in case.script.steps)
+    return bool(rig.gone) and not case.script.whole and (len(refused) < asked or all(refused))
 
 
 def reason(error: BaseException) -> str:
@@ -223,4 +225,4 @@ def gravest(case: Case, misses: Iterable[Miss]) -> Verdict:
 
 def _verdicts(case: Case, misses: Iterable[Miss]) -> Iterator[Verdict]:
     for miss in misses:
-        yield missed(rule(miss.rule or case.rule))
+        yield Verdict.NOTE if miss.noted else missed(rule(miss.rule or case.rule))

@@ -95,6 +95,7 @@ class Order:
         settings: the fault's.
         nth: only the n-th such request; None for all.
         share: sets the fault's seconds, as a share of the bound within which the back end has to answer.
+        packed: a plain 200 is compressed with gzip for whoever says that it may be, as a gateway in between may do.
     """
 
     operation: str
@@ -106,6 +107,7 @@ class Order:
     settings: Mapping[str, Any] = field(default_factory=dict)
     nth: int | None = None
     share: float | None = None
+    packed: bool = False
 
     def within(self, bound: float) -> Order:
         """The same order where the back end has so many seconds."""

@@ -6,9 +6,13 @@ nothing leaves but through `exchange`, which redacts.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from typing import TYPE_CHECKING
+
+from workbook.conformance.target import BY_STATUS
+from workbook.conformance.watch import NOTHING, Watched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,6 +58,7 @@ class Call:
         broke: why there is no answer.
         why: more of that, in words without a secret.
         request: as it left the phone, with everything that HTTP adds; None where it never got so far.
+        partial: of an answer that broke off or came too late, what had come: its headers and its body's beginning.
     """
 
     number: int
@@ -70,6 +75,7 @@ class Call:
     broke: Broke = Broke.NO
     why: str = ""
     request: Request | None = field(default=None, repr=False)
+    partial: bytes = field(default=b"", repr=False)
 
     @property
     def seconds(self) -> float:
@@ -111,6 +117,15 @@ class Arrived:
     given: str | None = field(default=None, repr=False)
     elsewhere: bool = False
 
+    @property
+    def sdk_output(self) -> str | None:
+        """The sdkOutput that it brought; None where none stands there."""
+        try:
+            value = json.loads(self.request.body)["sdkOutput"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return value if isinstance(value, str) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -127,6 +142,8 @@ class Seen:
         values: opaque data of the whole run, each with its payment instrument and cut to its beginning; only for a
             case that looks at the whole run.
         missing: the names of the log files that were never written; likewise.
+        watched: what stood in the run's answers and requests that does not belong there; likewise.
+        failures: how the back end tells the app of a failure: by the `status`, or in the `body` of any answer.
     """
 
     calls: tuple[Call, ...]
@@ -138,6 +155,8 @@ class Seen:
     recovery: float = 0.0
     values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     missing: tuple[str, ...] = ()
+    watched: Watched = NOTHING
+    failures: str = BY_STATUS
 
     def asked(self, operation: str) -> tuple[Call, ...]:
         """The phone's calls of one operation."""

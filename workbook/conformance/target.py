@@ -24,6 +24,8 @@ BOUND = 20.0
 """Seconds that the wallet waits (wallet); an answer that comes later is none."""
 RECOVERY = 0.05
 """Seconds in which it is noticed that a kept connection is gone; a circuit breaker takes longer."""
+BY_STATUS, IN_BODY = "status", "body"
+"""How a back end tells a failure: with a status that is no success, or with a field of the answer's body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class Target:
         adapter: calls the back end instead of HTTP; `base_url` then only names it.
         ca_file: certificates that are trusted besides those that this machine trusts, where the back end speaks TLS.
         recovery: seconds after a fault of the API within which the back end need not work again.
+        failures: how the back end tells the app of a failure: by the `status`, or in the `body` of any answer.
     """
 
     base_url: str
@@ -110,6 +113,7 @@ class Target:
     adapter: Adapter | None = field(default=None, repr=False)
     ca_file: Path | None = None
     recovery: float = RECOVERY
+    failures: str = BY_STATUS
 
     @property
     def over_http(self) -> bool:

@@ -34,7 +34,10 @@ def together(parts: Sequence[Result]) -> Result:
         first,
         verdict=min((one.verdict for one in parts), key=GRAVEST.index),
         misses=tuple(_misses(parts)),
-        why=" ".join(f"The app of {whose}: {why}" for why, whose in _told((one.why, one.platform) for one in parts)),
+        why=" ".join(
+            f"The app of {whose}: {why}" if whose else why
+            for why, whose in _told((one.why, one.platform) for one in parts)
+        ),
         platform=_listed(one.platform for one in parts),
         seconds=sum(one.seconds for one in parts),
         parts=tuple(parts),

@@ -6,7 +6,9 @@ send and answer what no SDK would make, to see it arrive unchanged.
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from dataclasses import replace
 from threading import Lock
 from time import monotonic
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from workbook.simulation.seal import Seal
 
 OPERATIONS = ("GET", "POST")
+GZIP = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")
+"""One of the encodings that a request accepts, where it is this one and not refused."""
 DRAW = 0.5
 """What a fault draws on: the middle, so that the same case is the same case."""
 
@@ -100,7 +104,8 @@ class Upstream:
         if order is None:
             return _with_value(self._service.respond(request))
         if order.fault is None:
-            return _with_value(self._plain(request, order, canary))
+            plain, given = _with_value(self._plain(request, order, canary))
+            return _packed(plain, request) if order.packed else plain, given
         return self._faulted(request, order)
 
     def _plain(self, request: Request, order: Order, canary: str) -> Response:
@@ -128,6 +133,15 @@ def _meant(request: Request) -> tuple[str, str]:
     inner = path.removeprefix(BEFORE_ID).removesuffix(AFTER_ID)
     ours = path == f"{BEFORE_ID}{inner}{AFTER_ID}" and "/" not in inner and bool(inner)
     return (request.method, unquote(inner)) if ours and request.method in OPERATIONS else ("", "")
+
+
+def _packed(response: Response, request: Request) -> Response:
+    """The answer as a gateway in between hands it on: compressed for whoever says that it may be, and for no other."""
+    said = ",".join(value for name, value in request.headers if name.lower() == "accept-encoding")
+    if not any(GZIP.match(one.strip()) for one in said.lower().split(",")):
+        return response
+    headers = (*response.headers, ("content-encoding", "gzip"), ("vary", "accept-encoding"))
+    return replace(response, headers=headers, body=gzip.compress(response.body, mtime=0))
 
 
 def _with_value(response: Response) -> tuple[Response, str | None]:

@@ -69,12 +69,14 @@ class Miss:
         observed: in words; never opaque data, never a key.
         todo: what to do about it.
         rule: the id of the rule that it breaks; empty for the case's own.
+        noted: it is only observed, because no rule says anything of it, and fails nothing.
     """
 
     expected: str
     observed: str
     todo: str
     rule: str = ""
+    noted: bool = False
 
 
 def missed(rule: Rule) -> Verdict:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 from workbook.conformance.cases import CASES
 from workbook.conformance.compare import Change, compare
-from workbook.conformance.report_summary import MARKS, by_group, counts, headline, timeless, to_look_at, todos
+from workbook.conformance.report_summary import (
+    MARKS,
+    begin_here,
+    by_group,
+    counts,
+    headline,
+    timeless,
+    to_look_at,
+    todos,
+)
 from workbook.conformance.selection import chosen
 from workbook.conformance.verdict import MEANINGS
 from workbook.views.markup import tag, trusted
@@ -43,6 +52,8 @@ class Conformance(View):
         if self.record.about.trouble:
             yield self.record.about.trouble
         yield from self.record.about.stale
+        if first := begin_here(self.record):
+            yield first
 
     def _tables(self) -> Iterator[Table]:
         record = self.record

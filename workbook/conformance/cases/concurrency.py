@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Case, Group
-from workbook.conformance.cases.fidelity import handed_on, sdk_output
+from workbook.conformance.cases.fidelity import handed_on
 from workbook.conformance.judging import all_of, answered, in_time, no_success, not_again, one_works, recovers
 from workbook.conformance.script import GET, POST, Ask, Down, Order, Recover, Rest, Script, Together, Up, both
 from workbook.conformance.verdict import Miss
@@ -22,7 +22,7 @@ SLOW = {"seconds": 0.6}
 
 def _own_answers(seen: Seen) -> Iterator[Miss]:
     """Two POSTs for one card at the same time: each gets the answer to its own sdkOutput."""
-    answers = {sdk_output(one): one.given for one in seen.came(POST)}
+    answers = {one.sdk_output: one.given for one in seen.came(POST)}
     for call in seen.asked(POST):
         if call.succeeded and call.value != answers.get(call.sent):
             todo = "Keep each answer with the request that it answers, also when the card is the same."

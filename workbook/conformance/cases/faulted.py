@@ -22,6 +22,7 @@ from workbook.conformance.judging import (
     outcome,
     recovers,
     takes_for_success,
+    ways_to_tell,
 )
 from workbook.conformance.script import CALM, GET, POST, Ask, Now, Order, Recover, Script
 from workbook.conformance.verdict import Miss
@@ -96,7 +97,7 @@ def _whole_or_refused(seen: Seen) -> Iterator[Miss]:
     """What is told as a success is the very sdkInput that the API gave, where one can be read from its answer."""
     given = {one.given for one in seen.arrived if one.given}
     for call in seen.calls:
-        if takes_for_success(call) and not call.broke and not (call.value and (not given or call.value in given)):
+        if takes_for_success(call, seen) and not call.broke and not (call.value and (not given or call.value in given)):
             yield Miss("the whole sdkInput or a failure", outcome(call), "Hand it on whole, or tell that it failed.")
 
 
@@ -127,9 +128,8 @@ def _is_failure(seen: Seen) -> Iterator[Miss]:
     """A failed call is told as one, and hands over no sdkInput from elsewhere."""
     given = {one.given for one in seen.arrived if one.given}
     for call in seen.calls:
-        if takes_for_success(call) or call.value in given:
-            todo = "Where the API gave no sdkInput, answer with a status that is no success."
-            yield Miss("a failure", outcome(call), todo)
+        if takes_for_success(call, seen) or call.value in given:
+            yield Miss("a failure", outcome(call), ways_to_tell(call))
 
 
 def _is_nil(seen: Seen) -> Iterator[Miss]:

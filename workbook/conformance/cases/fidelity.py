@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.judging import all_of, each_request, no_success, outcome, takes_for_success, works
+from workbook.conformance.judging import all_of, each_request, no_success, outcome, refuses, works
 from workbook.conformance.script import GET, POST, Ask, Order, Script, both
 from workbook.conformance.verdict import Miss
 
@@ -64,7 +64,7 @@ def handed_on(seen: Seen) -> Iterator[Miss]:
     sent = {call.sent for call in seen.asked(POST)}
 
     def question(one: Arrived) -> Iterator[Miss]:
-        if (came := sdk_output(one)) not in sent:
+        if (came := one.sdk_output) not in sent:
             observed = _unlike(next(iter(sent)) or "", came)
             yield Miss("the sdkOutput as the phone sent it", observed, todo)
 
@@ -75,7 +75,7 @@ def or_refused(judge: Judge) -> Judge:
     """The same question, unless every call was plainly refused: that is only noted."""
 
     def asked(seen: Seen) -> Iterator[Miss]:
-        refused = [call for call in seen.calls if not takes_for_success(call) and not call.broke]
+        refused = [call for call in seen.calls if refuses(call) and not call.broke]
         if not refused:
             yield from judge(seen)
         for call in refused:
@@ -96,15 +96,6 @@ def _second(seen: Seen) -> Iterator[Miss]:
 
 def _nothing_for_nothing(seen: Seen) -> Iterator[Miss]:
     yield from no_success(replace(seen, calls=seen.asked(POST)))
-
-
-def sdk_output(one: Arrived) -> str | None:
-    """The sdkOutput of a POST, as it reached the API; None where none stands there."""
-    try:
-        value = json.loads(one.request.body)["sdkOutput"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return value if isinstance(value, str) else None
 
 
 CHANGES: Mapping[str, Callable[[str], str]] = {
@@ -143,11 +134,11 @@ def _untouched(name: str, *judges: Judge) -> Judge:
     return or_refused(all_of(*judges)) if name in LARGE else all_of(*judges)
 
 
-def _base64(octets: int, *, tail: bytes = b"") -> Made:
+def _base64(octets: int, *, head: bytes = b"", tail: bytes = b"") -> Made:
     """Canonical base64 of so many bytes in which every character of the alphabet occurs."""
 
     def made(canary: str) -> str:
-        data = (canary.encode() + ALPHABET * (octets // len(ALPHABET) + 1))[:octets] + tail
+        data = head + (canary.encode() + ALPHABET * (octets // len(ALPHABET) + 1))[:octets] + tail
         return base64.b64encode(data).decode()
 
     return made
@@ -164,6 +155,7 @@ BINARIES: Mapping[str, tuple[str, Made]] = {
     "two-pads": ("two = at the end", _base64(97)),
     "long": ("longer than one line of 76 characters", _base64(3 * KIB)),
     "not-text": ("bytes that are no text", _base64(96, tail=b"\x00\xff\xfe\xc3\x28\x80")),
+    "outer-blanks": ("a blank and a line end first and last", _base64(96, head=b" \n", tail=b"\n ")),
     "1-mib": ("1 MiB of bytes", _base64((MIB - ROOM) * 3 // 4)),
 }
 """What platform B's bytes may be like, by name: canonical base64, once, in one line (API-8)."""
@@ -191,6 +183,13 @@ def _more(operation: str) -> Case:
     return Case(f"relay.{operation.lower()}.unknown-fields", says, "API-9", Group.FIDELITY, script, judge)
 
 
+def _compressed(operation: str) -> Case:
+    script = Script(both() if operation == POST else (Ask(GET),), (Order(operation, packed=True),))
+    says = f"The answer of the {operation} is compressed for a back end that says it may be, and arrives all the same."
+    told, rule = f"relay.{operation.lower()}.compressed", "API-11" if operation == POST else "API-10"
+    return Case(told, says, rule, Group.FIDELITY, script, given_back(operation))
+
+
 ATTEMPT = Script(both())
 CASES = (
     Case("relay.get.sdk-input-byte-exact", "The phone gets the very sdkInput that the GET returned.", "API-10",
@@ -203,6 +202,8 @@ CASES = (
          Group.FIDELITY, ATTEMPT, all_of(works(POST), _second)),
     Case("relay.post.empty-sdk-output", "An empty sdkOutput gets no sdkInput.", "REL-6", Group.FIDELITY,
          Script(both(output=lambda _canary: "")), all_of(works(GET), _nothing_for_nothing)),
+    _compressed(GET),
+    _compressed(POST),
     *_text_cases(),
     *_binary_cases(),
     _more(GET),

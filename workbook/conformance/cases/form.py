@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.judging import all_of, answered, each_request, outcome, requests, works
+from workbook.conformance.judging import all_of, answered, each_request, one_request, outcome, works
 from workbook.conformance.script import GET, POST, Ask, Script, both
 from workbook.conformance.verdict import Miss
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
@@ -147,7 +147,7 @@ CASES = (
           _astray(POST)),
     _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", _get_first),
     _case("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",
-          all_of(requests(GET, 1, ONE_EACH), requests(POST, 1, ONE_EACH, "REL-1"), works(GET), works(POST))),
+          all_of(one_request(GET, ONE_EACH), one_request(POST, ONE_EACH, "REL-1"), works(GET), works(POST))),
     _case("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", _each_its_own,
           LIST, Need.SEVERAL_CARDS),
 )  # fmt: skip

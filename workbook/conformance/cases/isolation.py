@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.cases.fidelity import sdk_output
-from workbook.conformance.judging import all_of, answered, one_works, outcome, takes_for_success, works
+from workbook.conformance.judging import all_of, answered, one_works, outcome, refuses, works
 from workbook.conformance.script import GET, POST, Ask, Now, Order, Rest, Script, Together, both
 from workbook.conformance.verdict import Miss
 
@@ -29,7 +29,7 @@ def _own_only(seen: Seen) -> Iterator[Miss]:
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
             yield Miss("its own card's sdkInput", "another one", todo)
     for one in seen.came(POST):
-        if sdk_output(one) not in {call.sent for call in seen.calls if call.instrument == one.instrument}:
+        if one.sdk_output not in {call.sent for call in seen.calls if call.instrument == one.instrument}:
             todo = "Keep everything of a call in that call: card and sdkOutput come from the same request."
             yield Miss("the sdkOutput of the card in the path", "another card's", todo)
 
@@ -37,7 +37,7 @@ def _own_only(seen: Seen) -> Iterator[Miss]:
 def _refused(seen: Seen) -> Iterator[Miss]:
     """A call that is not entitled is refused, and the API is not even asked."""
     for call in seen.calls:
-        if takes_for_success(call):
+        if not refuses(call):
             todo = "Check session and card before anything else, and refuse."
             yield Miss("a refusal", outcome(call), todo)
     for one in (one for one in seen.arrived if one.operation):
@@ -57,6 +57,21 @@ def _fresh(operation: str) -> Judge:
             yield Miss("a success", outcome(seen.calls[0]), "Make the plain case work first.")
 
     return judge
+
+
+def _asked_each_time(seen: Seen) -> Iterator[Miss]:
+    """The same sdkOutput once more is the API's to answer, or is refused; no old answer stands in for it."""
+    lucky, came = [call for call in seen.asked(POST) if call.succeeded], seen.came(POST)
+    if not lucky:
+        yield Miss("a success", outcome(seen.asked(POST)[0]), "Make the plain case work first.")
+    elif len(lucky) > len(came):
+        todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
+        yield Miss(f"{len(lucky)} POST requests at the API", f"{len(came)}, and the rest was answered without it", todo)
+
+
+def _same_again(canary: str) -> str:
+    """The same for every call of the case, and good for either platform."""
+    return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
 
 
 def _not_cacheable(seen: Seen) -> Iterator[Miss]:
@@ -83,6 +98,8 @@ def _strangers(operation: str, cardholder: int) -> Script:
     return Script((Ask(operation, cardholder=cardholder),), alone=True)
 
 
+SAME_TWICE = Script((Ask(GET), Ask(POST, output=_same_again), Ask(POST, output=_same_again)),
+                    (Order(POST, value=_same_again),))  # fmt: skip
 FRESH_FOR = re.compile(r"(?<![a-z-])(s-maxage|max-age)\s*=\s*[\"']?0*[1-9]")
 """How an answer says that it may be used again; only these do so by themselves."""
 OPERATIONS = ((GET, "get"), (POST, "post"))
@@ -124,6 +141,8 @@ CASES = (
           all_of(works(GET), _not_cacheable), Script((Ask(GET),)), Need.HTTP),
     _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",
           _fresh(GET), Script((Ask(GET), Now((Order(GET, fault="500"),)), Ask(GET)))),
+    _case("post.same-again", "The same sdkOutput once more is the API's to answer, not a store's.", "REL-7",
+          _asked_each_time, SAME_TWICE),
     _case("attempt.again", "A second attempt has data of its own, both times.", "REL-7",
           all_of(works(GET), works(POST), _fresh(GET), _fresh(POST)), Script((*both(), *both()))),
 )  # fmt: skip

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from workbook.conformance.case import Case, Group, Need
 from workbook.conformance.judging import all_of, answered, works
 from workbook.conformance.script import GET, POST, Ask, Down, Now, Order, Rest, Script, Up, both
 from workbook.conformance.verdict import Miss
+from workbook.conformance.watch import SHORTEST_PART, Secret, answer_text, parts
 from workbook.simulation.faults_http import TOLD
 from workbook.simulation.http import AFTER_ID
 
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
     from workbook.conformance.case import Judge
     from workbook.conformance.logs import Line
     from workbook.conformance.script import Step
-    from workbook.conformance.seen import Call, Seen
+    from workbook.conformance.seen import Seen
 
-SHORTEST_PART = 8
-"""As many characters of the key in a row give it away."""
 LONGEST_OPAQUE = 24
 """As many characters of opaque data in a row are more than chance."""
 BEGINNING = 200
@@ -39,28 +38,17 @@ WORDS = (
     AFTER_ID,
 )
 """What only the API says, or its address; who can read it can look behind the back end (REL-9)."""
+HEXADECIMAL, BASE64 = re.compile(r"(?:[0-9a-fA-F]{2}){24,}"), re.compile(r"[A-Za-z0-9+/_-]{32,}")
+"""Runs of a log's line that may hold opaque data in another form: as much of it as gives it away."""
 TRACES = re.compile(r"Traceback \(most recent call last\)|\n\s+at .+:\d+:\d+|\n\s+at \S+\(\w+\.java:\d+\)")
 """How a stack trace begins, or what its lines look like."""
 
 
-def _parts(secret: str, length: int) -> tuple[str, ...]:
-    return tuple(secret[at : at + length] for at in range(max(1, len(secret) - length + 1)))
-
-
-def _side(call: Call) -> str:
-    """Everything that the phone was told, except the value that belongs there."""
-    headers = "\n".join(f"{name}: {value}" for name, value in call.headers)
-    body = call.body.decode("utf-8", "replace")
-    for value in (call.value, json.dumps(call.value)[1:-1]) if call.value else ():
-        body = body.replace(value, "")
-    return f"{headers}\n{body}"
-
-
 def _no_key(seen: Seen) -> Iterator[Miss]:
     """No part of the key stands on the phone's side."""
-    parts = _parts(seen.key, SHORTEST_PART)
+    told = parts(seen.key, SHORTEST_PART)
     for call in seen.calls:
-        if any(part in _side(call) for part in parts):
+        if any(part in answer_text(call) for part in told):
             yield Miss("nothing of the key", f"{SHORTEST_PART} characters of it or more in an answer", KEY)
 
 
@@ -68,15 +56,15 @@ def _no_host(seen: Seen) -> Iterator[Miss]:
     """Neither the API's address nor its port stands on the phone's side, as a library's error words have it."""
     port = re.compile(rf"\b{re.escape(seen.host.rpartition(':')[2])}\b")
     for call in seen.calls:
-        if seen.host in _side(call) or port.search(_side(call)):
+        if seen.host in answer_text(call) or port.search(answer_text(call)):
             yield Miss("nothing of the API's address", f"it stands in an answer with status {call.status}", HOST)
 
 
 def _no_words(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
-        if found := [word for word in WORDS if word in _side(call)]:
+        if found := [word for word in WORDS if word in answer_text(call)]:
             yield Miss("a neutral failure", f"the API's own words: {', '.join(found[:3])}", NEUTRAL)
-        elif TRACES.search(_side(call)):
+        elif TRACES.search(answer_text(call)):
             yield Miss("a neutral failure", "a stack trace", NEUTRAL)
 
 
@@ -90,26 +78,38 @@ def _in_the_log(log: Iterable[Line], holds: Callable[[str], bool], todo: str) ->
 
 def _log_without_key(seen: Seen) -> Iterator[Miss]:
     todo = "Never log headers or settings whole; take x-api-key and the key out of whatever is logged."
-    parts = _parts(seen.key, SHORTEST_PART)
-    yield from _in_the_log(seen.log, lambda text: any(part in text for part in parts), todo)
+    told = parts(seen.key, SHORTEST_PART)
+    yield from _in_the_log(seen.log, lambda text: any(part in text for part in told), todo)
 
 
 def _log_without_opaque(seen: Seen) -> Iterator[Miss]:
     todo = "Log lengths, statuses and times; no body of the API or of the app."
     told, length = (*seen.opaque(), *seen.values), LONGEST_OPAQUE
     ids = re.compile("|".join(sorted({re.escape(id_) for id_, _value in told if id_}, key=len, reverse=True)) or "$")
-    parts = {part for _id, value in told for part in _pieces(value, ids)}
+    pieces = {piece for _id, value in told for piece in _pieces(value, ids)}
 
-    def holds(text: str) -> bool:
-        return any(text[at : at + length] in parts for at in range(len(text) - length + 1))
+    def holds(line: str) -> bool:
+        texts = _readings(line)
+        return any(text[at : at + length] in pieces for text in texts for at in range(len(text) - length + 1))
 
     yield from _in_the_log(seen.log, holds, todo)
+
+
+def _readings(line: str) -> Iterator[str]:
+    """A line of a log, and what it says where it says it in hexadecimal or in base64."""
+    yield line
+    for run in HEXADECIMAL.findall(line):
+        yield bytes.fromhex(run).decode("utf-8", "ignore")
+    for run in BASE64.findall(line):
+        for at in range(4):  # what stands before it may look like base64 too
+            whole = run[at : len(run) - (len(run) - at) % 4]
+            yield base64.b64decode(whole, altchars=b"-_" if {"-", "_"} & set(whole) else None).decode("utf-8", "ignore")
 
 
 def _pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
     """Every piece of a value's beginning that gives it away, as it travels and as the text that it may hold."""
     for form in _forms(value[:BEGINNING], ids):
-        for piece in _parts(form, LONGEST_OPAQUE):
+        for piece in parts(form, LONGEST_OPAQUE):
             if len(piece) == LONGEST_OPAQUE and len(set(piece)) >= VARIETY:
                 yield piece
 
@@ -122,6 +122,32 @@ def _forms(value: str, ids: re.Pattern[str]) -> Iterator[str]:
     except ValueError:
         return
     yield from ids.split(text)
+
+
+def _nowhere(secret: Secret, owners: frozenset[str], todo: str) -> Judge:
+    """No answer of the run has it, apart from those that another case looks at for the same."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        if not seen.watched.answers:
+            yield Miss("an answer to look at", "the phone got none", "Make the plain case work first.")
+        places = [one for one in seen.watched.found if one.secret is secret and one.case not in owners]
+        if places:
+            more = f", and in {len(places) - 1} more of them" if places[1:] else ""
+            observed = f"it stands in {places[0].where}, in {places[0].case}{more}"
+            yield Miss("nothing of it in any answer", observed, todo)
+
+    return judge
+
+
+def _session_stays(seen: Seen) -> Iterator[Miss]:
+    """No rule says that it may not leave: only noted."""
+    if not seen.watched.requests:
+        yield Miss("a request to look at", "none reached the API", "Make the plain case work first.")
+    places = Counter(one.where for one in seen.watched.found if one.secret is Secret.SESSION)
+    if places:
+        observed = ", ".join(f"{where} ({count} times)" for where, count in places.most_common(3))
+        todo = "Make the API's requests anew, and take nothing of the app's headers over: the session is yours alone."
+        yield Miss("nothing of a cardholder's session in a request", f"it stands in {observed}", todo, noted=True)
 
 
 def _logs_are_there(seen: Seen) -> Iterator[Miss]:
@@ -173,6 +199,13 @@ HOST = "Tell the app no addresses; the words of a library's exception hold them.
 NEUTRAL = "Tell the app that it failed and when to try again; log the rest."
 
 
+LOOKING = {
+    "key": frozenset({"relay.success.no-key", "relay.failure.no-key"}),
+    "host": frozenset({"relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"}),
+}
+"""The cases that look for the same in their own answers, which nobody is blamed for twice."""
+
+
 def _case(name: str, says: str, rule: str, judge: Judge, script: Script, *needs: Need) -> Case:
     return Case(f"relay.{name}", says, rule, Group.SECRECY, script, judge, frozenset(needs))
 
@@ -204,4 +237,10 @@ CASES = (
           "REL-2", all_of(_log_without_key, _logs_are_there), WHOLE, Need.LOGS),
     _case("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
           all_of(_log_without_opaque, _logs_are_there), WHOLE, Need.LOGS),
+    _case("answer.no-key-ever", "No other answer of the whole run holds part of the key.", "REL-2",
+          _nowhere(Secret.KEY, LOOKING["key"], KEY), WHOLE),
+    _case("answer.no-host-ever", "No other answer of the whole run tells the API's address.", "REL-9",
+          _nowhere(Secret.HOST, LOOKING["host"], HOST), WHOLE),
+    _case("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
+          "API-4", _session_stays, WHOLE, Need.SESSIONS),
 )  # fmt: skip

@@ -1,0 +1,22 @@
+"""What is told of a plain call that does not work."""
+
+from types import SimpleNamespace
+
+from ran import arrived, call, seen
+
+from workbook.conformance.plain import NOTHING, UPSTREAM, wrong
+
+RIG = SimpleNamespace(target=SimpleNamespace(base_url="http://127.0.0.1:9"))
+LOST = {"status": 404, "headers": (), "body": b"", "value": None}
+
+
+def test_a_request_of_another_call_is_none_of_this_one():
+    told = wrong(seen(call(began=1.0, ended=2.0, **LOST), call(2, began=3.0, ended=4.0), arrived(3.5)), RIG)
+    assert NOTHING in told
+    assert "Is the path in order" in told
+
+
+def test_a_call_that_reached_the_api_is_told_so():
+    told = wrong(seen(call(began=1.0, ended=2.0, **LOST), arrived(1.5)), RIG)
+    assert UPSTREAM in told
+    assert "Is the path" not in told
