@@ -34,10 +34,7 @@ def together(parts: Sequence[Result]) -> Result:
         first,
         verdict=min((one.verdict for one in parts), key=GRAVEST.index),
         misses=tuple(_misses(parts)),
-        why=" ".join(
-            f"The app of {whose}: {why}" if whose else why
-            for why, whose in _told((one.why, one.platform) for one in parts)
-        ),
+        why=" ".join(_whys(parts)),
         platform=_listed(one.platform for one in parts),
         seconds=sum(one.seconds for one in parts),
         parts=tuple(parts),
@@ -48,6 +45,12 @@ def _misses(parts: Iterable[Result]) -> Iterator[Miss]:
     """Each miss once, after the platforms that have it."""
     for miss, whose in _told((miss, one.platform) for one in parts for miss in one.misses):
         yield replace(miss, observed=f"with the app of {whose}: {miss.observed}")
+
+
+def _whys(parts: Iterable[Result]) -> Iterator[str]:
+    """What else is to be said, each once; with whose app, where one called."""
+    for why, whose in _told((one.why, one.platform) for one in parts):
+        yield f"The app of {whose}: {why}" if whose else why
 
 
 def _told(pairs: Iterable[tuple[T, str]]) -> Iterator[tuple[T, str]]:
