@@ -19,7 +19,7 @@ PATIENCE = 60_000  # milliseconds
 CELLS = {
     "tap": "import os\nfrom workbook.widgets.stage import stage\nprint('process', os.getpid())\nstage()",
     "careless": "stage(guarded=False)",
-    "cancels": 'stage(phone="cardholder cancels")',
+    "fails": 'stage(phone="wallet times out")',
     "keys": "stage()",
     "wallet": 'stage("from the wallet")',
     "walk": "from workbook.scenes.platform_a import walk\nfrom workbook.widgets.panels import panels\npanels(walk())",
@@ -182,7 +182,7 @@ def test_of_many_quick_taps_none_is_lost(panel):
 
 @pytest.mark.rule("A-PROV-3")
 def test_a_failure_brings_the_button_back_and_the_next_tap_is_a_second_attempt(panel):
-    stage = panel("cancels")
+    stage = panel("fails")
     for attempt in (1, 2):
         key(stage).click()
         settled(stage, "failed")
@@ -416,7 +416,7 @@ ENDED = "The kernel has ended. Run the cells down to this one again to go on."
 
 
 def test_a_restart_leaves_the_film_and_takes_the_acting(panel):
-    stage = panel("cancels")
+    stage = panel("fails")
     chosen(stage.page, "Kernel", "Restart Kernel…")
     stage.page.get_by_role("button", name="Confirm Kernel Restart").click()
     stage.get_by_text(ENDED).wait_for()
