@@ -102,9 +102,11 @@ class About:
         return self.interrupted or bool(self.only or self.unfinished)
 
     def reproduce(self, name: str = "") -> str:
-        """The line that runs one case again; everything where none is named."""
-        config, only = [shlex.quote(self.config)] * bool(self.config), ["--only", name] * bool(name)
-        return " ".join(["workbook conform", *config, *only, "--seed", str(self.seed)])
+        """What runs one case again: a line of the shell, or without a file a call; everything where none is named."""
+        if not self.config:
+            return f"conform(config, Wish([CASES[{name!r}]]))" if name else "conform(config)"
+        only = ["--only", name] * bool(name)
+        return " ".join(["workbook conform", shlex.quote(self.config), *only, "--seed", str(self.seed)])
 
 
 @dataclass(frozen=True, slots=True)

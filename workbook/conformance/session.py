@@ -58,7 +58,7 @@ class Wish:
         strict: a warning counts as a failure.
         known: the baseline's entries.
         only: the patterns that chose the cases, for the report.
-        command: the command line that runs the same again, for the report.
+        command: what runs the same again, for the report: a command line, or a call where no file says all.
     """
 
     cases: Sequence[Case] = field(default_factory=lambda: tuple(CASES.values()))
@@ -66,7 +66,7 @@ class Wish:
     strict: bool = False
     known: tuple[Known, ...] = ()
     only: tuple[str, ...] = ()
-    command: str = "workbook conform"
+    command: str = "conform(config, wish)"
 
 
 def conform(
