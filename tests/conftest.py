@@ -20,7 +20,20 @@ settings.register_profile(
     "default", deadline=None, derandomize=CI, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+settings.register_profile("quick", settings.get_profile("default"), max_examples=15)
+
+
+def pytest_configure(config):
+    """With -m "not slow" each property draws fewer examples; the whole line draws Hypothesis' hundred."""
+    quick = config.getoption("markexpr") == "not slow"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if quick else "default"))
+
+
+def pytest_collection_modifyitems(items):
+    """Notebooks and browser tests are slow without saying so."""
+    for item in items:
+        if item.path.suffix == ".ipynb" or item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

@@ -17,6 +17,8 @@ from workbook.simulation.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, World
 
+pytestmark = pytest.mark.slow
+
 CANARY = "CANARY-7f3a9c51e0b24d68-KEY"
 SPELLINGS = (CANARY, CANARY.lower(), base64.b64encode(CANARY.encode()).decode(), CANARY.encode().hex(), CANARY[:16])
 

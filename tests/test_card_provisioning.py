@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
-from workbook.benches.bench_a import Bench
-from workbook.card_provisioning import CardAddress, CardProvisioning
+from workbook.card_provisioning import CardProvisioning
 from workbook.checks import check
 from workbook.errors import ConfigurationError, OutOfOrderError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.simulation.damage import DAMAGES, damaged
-from workbook.simulation.device import FAILURES, Device
-from workbook.simulation.direct import DirectApi
+from workbook.runs.platform_a import CardAddress, PlatformARun
+from workbook.simulation.canned import DAMAGES, damaged
+from workbook.simulation.phones import FAILURES, PhoneA
+from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]
@@ -40,12 +40,12 @@ class Relay:
 class Hand:
     """What a person does: one API, one phone, and as many clients as they like."""
 
-    def __init__(self, variant=A_FROM_0_4_0, device=None):
-        self.api, self.variant, self.device = DirectApi(), variant, device or Device()
+    def __init__(self, variant=A_FROM_0_4_0, phone=None):
+        self.api, self.variant, self.phone = DirectApi(), variant, phone or PhoneA()
 
     def create(self, damage="none"):
         text = self.api.get(ID).sdk_input.text
-        return CardProvisioning.create(damaged(text, damage), activity, variant=self.variant, device=self.device)
+        return CardProvisioning.create(damaged(text, damage), activity, variant=self.variant, phone=self.phone)
 
     def client(self):
         return self.create().card_provisioning
@@ -67,16 +67,16 @@ class Hand:
 # ---------------------------------------------------------------- one truth, two handles
 
 DEVICES = {
-    "ready": Device,
-    "in the wallet": lambda: Device(cards={ID}),
-    "not supported": lambda: Device(wallet_pay_supported=False),
-    "not allowlisted": lambda: Device(allowlisted=False),
-    "Error": lambda: Device(can_provision=m.CanProvisionError("IOException")),
-    "UnknownFailure": lambda: Device(can_provision=m.UnknownFailure()),
-    "ApiError": lambda: Device(can_provision=m.ApiError(7)),
-    "scheme not configured": lambda: Device(scheme_configured=False),
-    "identity check pending": lambda: Device(verification_pending=True),
-} | {name: (lambda name=name: Device(provision_failure=name)) for name in FAILURES}
+    "ready": PhoneA,
+    "in the wallet": lambda: PhoneA(cards={ID}),
+    "not supported": lambda: PhoneA(wallet_pay_supported=False),
+    "not allowlisted": lambda: PhoneA(allowlisted=False),
+    "Error": lambda: PhoneA(can_provision=m.CanProvisionError("IOException")),
+    "UnknownFailure": lambda: PhoneA(can_provision=m.UnknownFailure()),
+    "ApiError": lambda: PhoneA(can_provision=m.ApiError(7)),
+    "scheme not configured": lambda: PhoneA(scheme_configured=False),
+    "identity check pending": lambda: PhoneA(verification_pending=True),
+} | {name: (lambda name=name: PhoneA(provision_failure=name)) for name in FAILURES}
 
 ON_THE_WAY = (m.HandToApp, m.GetActivationData, m.PostSdkOutput, m.ApiRequested, m.ApiAnswered, m.Opened)
 ON_THE_WAY += (m.ActivationDataReceived,)
@@ -92,7 +92,7 @@ def story(trace):
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda one: one.name)
 @pytest.mark.parametrize("name", DEVICES)
 def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
-    bench = Bench(variant, device=DEVICES[name]())
+    bench = PlatformARun(variant, phone=DEVICES[name]())
     bench.walk()
 
     hand = Hand(variant, DEVICES[name]())
@@ -104,8 +104,8 @@ def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     if client.can_provision() == m.CanBeProvisioned() and isinstance(hand.add(client), m.ProvisionSuccess):
         client.can_provision()
     assert story(client.trace) == story(bench.trace)
-    assert client._bench.state == bench.state
-    assert hand.device.cards == bench.device.cards
+    assert client._run.state == bench.state
+    assert hand.phone.cards == bench.phone.cards
 
 
 # ---------------------------------------------------------------- create
@@ -151,10 +151,13 @@ def test_an_activity_provider_that_cannot_be_called_is_refused(provider):
         (lambda: CardProvisioning.create(None), "activity_provider must be a function"),
         (
             lambda: CardProvisioning.create("x", activity, variant="q"),
-            "variant is 'q'; allowed: a Variant, such as desk",
+            "No variant 'q'. Known: before-0.4.0, from-0.4.0.",
         ),
-        (lambda: CardProvisioning.create("x", activity, variant=None), "variant is None; allowed: a Variant"),
-        (lambda: CardProvisioning.create("x", activity, device="phone"), r"device is 'phone'; allowed: a Device\("),
+        (
+            lambda: CardProvisioning.create("x", activity, variant=None),
+            "No variant None. Known: before-0.4.0, from-0.4.0.",
+        ),
+        (lambda: CardProvisioning.create("x", activity, phone="phone"), r"phone is 'phone'; allowed: a PhoneA\("),
     ],
 )
 def test_a_setting_of_another_kind_is_explained(call, told):
@@ -183,6 +186,38 @@ def test_provision_takes_exactly_one_of_its_two_forms(both):
     client = Hand().ready()
     with pytest.raises(ConfigurationError, match=r"either opc_provider \(from 0.4.0\) or sdk_input \(before 0.4.0\)"):
         client.provision(**NAMED, **both)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"card_display_name": None}, r"card_display_name is None; give text"),
+        ({"card_display_name": b"x"}, r"card_display_name is a value of type bytes; give text"),
+        ({"card_address": None}, r"card_address is None; give a CardAddress"),
+        ({"card_address": CardAddress}, r"card_address is a value of type type; give a CardAddress"),
+    ],
+)
+def test_a_name_or_an_address_of_another_type_is_refused_before_anything_happens(wrong, why):
+    hand = Hand()
+    client = hand.ready()
+    before = client.trace.to_jsonl()
+    with pytest.raises(ConfigurationError, match=why):
+        client.provision(opc_provider=Relay(hand.api), **NAMED | wrong)
+    assert client.trace.to_jsonl() == before
+
+
+@pytest.mark.rule("A-CREATE-3", "API-7")
+@pytest.mark.parametrize(
+    ("junk", "why"),
+    [
+        (None, "it is nothing, not the text of an sdkInput"),
+        ([], "it is of type list, not the text of an sdkInput"),
+        (True, "it is of type bool, not the text of an sdkInput"),
+        (b"bytes", "it is bytes. Platform A takes the text as the API sent it, not decoded (API-7)"),
+    ],
+)
+def test_create_says_what_it_was_given_instead_of_text(junk, why):
+    assert CardProvisioning.create(junk, activity) == m.InvalidSdkInput(why)
 
 
 @pytest.mark.rule("A-OPC-1")
@@ -230,16 +265,16 @@ def test_calling_twice_makes_the_first_opc_data_invalid():
     opc = hand.api.post(ID, first.sdk_output).sdk_input
     client.create_sdk_output()
     assert client.provision(sdk_input=opc, **NAMED).reason == "InvalidSdkInput"
-    assert hand.device.cards == set()
+    assert hand.phone.cards == set()
 
 
 @pytest.mark.rule("A-PROV-3")
 def test_opc_data_of_an_earlier_client_is_refused():
-    hand = Hand(A_BEFORE_0_4_0, Device(provision_failure="Canceled"))
+    hand = Hand(A_BEFORE_0_4_0, PhoneA(provision_failure="Canceled"))
     client = hand.ready()
     opc = hand.api.post(ID, client.create_sdk_output().sdk_output).sdk_input
     assert client.provision(sdk_input=opc, **NAMED).reason == "Canceled"
-    hand.device.provision_failure = None
+    hand.phone.provision_failure = None
     again = hand.ready()
     again.create_sdk_output()
     assert again.provision(sdk_input=opc, **NAMED).reason == "InvalidSdkInput"
@@ -274,7 +309,7 @@ def test_a_call_out_of_order_raises_says_what_is_possible_and_changes_nothing(na
     hand = Hand(variant)
     client = getattr(hand, stage)()
     before = (repr(client), client.trace.to_jsonl())
-    with pytest.raises(OutOfOrderError, match=r"cannot be called while '.+'\. Possible now: .+\."):
+    with pytest.raises(OutOfOrderError, match=r"cannot be called while '.+' in SDK .+\. Possible now: .+\."):
         call(hand, client, wrong)
     assert (repr(client), client.trace.to_jsonl()) == before
     assert isinstance(client.can_provision(), m.CanBeProvisioned)
@@ -283,14 +318,14 @@ def test_a_call_out_of_order_raises_says_what_is_possible_and_changes_nothing(na
 
 @pytest.mark.rule("A-CAN-6")
 def test_a_card_that_was_added_and_is_still_offered_may_be_asked_about_again():
-    hand = Hand(device=Device(scheme_configured=False))
+    hand = Hand(phone=PhoneA(scheme_configured=False))
     client = hand.ready()
     hand.add(client)
     assert [client.can_provision() for _ in range(2)] == [m.CanBeProvisioned()] * 2
 
 
 def test_adding_once_more_completes_a_pending_identity_check():
-    hand = Hand(device=Device(verification_pending=True))
+    hand = Hand(phone=PhoneA(verification_pending=True))
     client = hand.ready()
     hand.add(client)
     assert client.can_provision() == m.CanBeProvisioned()
@@ -303,15 +338,15 @@ def test_any_calls_in_any_order_end_in_an_outcome_or_change_nothing(variant, nam
     hand = Hand(variant)
     client = hand.client()
     for name in names:
-        before = (client._bench.state, len(client.trace))
+        before = (client._run.state, len(client.trace))
         try:
             outcome = call(hand, client, name)
         except OutOfOrderError:
-            assert (client._bench.state, len(client.trace)) == before
+            assert (client._run.state, len(client.trace)) == before
             continue
         assert isinstance(outcome, m.Event)
         assert outcome.sender is m.Actor.SDK
-    assert hand.device.cards <= {ID}
+    assert hand.phone.cards <= {ID}
 
 
 # ---------------------------------------------------------------- secrets

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbook import cli
-from workbook.simulation.contracts import contract
-from workbook.simulation.openapi import document
+from workbook.simulation.contract import contract
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -17,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CANARY = "canary-0123456789"
 COMMANDS = (
     "lab",
+    "new",
     "serve",
     "sdk-output",
     "openapi",
@@ -87,8 +87,8 @@ def test_nothing_heavy_is_imported(word):
         (["--hlep"], "unrecognized arguments: --hlep. Did you mean '--help'? Try: workbook --help"),
         (["run", "1"], "No notebook '1'. Did you mean '01'? Notebooks: 00_start_here, "),
         (["sdk-output", "PISIMULATED1"], "No payment instrument 'PISIMULATED1'. Did you mean 'PISIMULATED0"),
-        (["sdk-output", "--seed", "-1"], "seed must be a whole number from 0 to 4294967295, not -1."),
-        (["serve", "--seed", "4294967296"], "seed must be a whole number from 0 to 4294967295, not 4294967296."),
+        (["sdk-output", "--seed", "-1"], "seed is -1. Give a whole number from 0 to 4,294,967,295."),
+        (["serve", "--seed", "4294967296"], "seed is 4294967296. Give a whole number from 0 to 4,294,967,295."),
         (["run", "-p", CANARY], "-p needs NAME=VALUE"),
         (["run", "-p", "seed=1", "-p", "seed=2"], "-p seed was given twice."),
         (["run", "--time-limit", "soon"], "invalid float value: 'soon'"),
@@ -133,7 +133,7 @@ def test_the_openapi_document_is_printed(profile, capsys):
     told = capsys.readouterr().out
     first = told[: len(told) // 2]
     assert told == first * 2
-    assert json.loads(first) == document(contract(profile))
+    assert json.loads(first) == contract(profile).document
 
 
 def test_the_openapi_document_is_that_of_spec_unless_another_is_wanted(capsys):
@@ -193,6 +193,7 @@ def test_a_closed_pipe_is_quiet():
     assert told == b""
 
 
+@pytest.mark.slow
 def test_a_whole_run_says_and_writes_no_key(tmp_path):
     cell = {
         "cell_type": "code",

@@ -11,7 +11,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-DECLARED = [Requirement(line) for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["test"])]
+EXTRAS = PROJECT["optional-dependencies"]
+OWN = f"{PROJECT['name']}[lab]"
+DECLARED = [Requirement(line) for line in (*PROJECT["dependencies"], *EXTRAS["lab"], *EXTRAS["test"]) if line != OWN]
 
 
 def pins():
@@ -28,6 +30,10 @@ def test_every_dependency_has_both_bounds_and_a_pin_within_them(requirement):
     (exact,) = pin.specifier
     assert exact.operator == "=="
     assert requirement.specifier.contains(exact.version), f"{pin} is outside {requirement}"
+
+
+def test_the_extra_for_tests_brings_the_lessons_needs_along():
+    assert OWN in EXTRAS["test"]
 
 
 def test_no_pin_names_a_host_or_a_path():

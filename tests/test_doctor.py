@@ -11,7 +11,7 @@ from workbook.doctor import Health
 
 NOW = 1_790_000_000.0
 BOTH = {"WORKBOOK_BASE_URL": "https://example.org", "WORKBOOK_API_KEY": "canary-0123456789"}
-REQUIRES = ["alpha>=1,<2", "beta>=2", 'gamma>=9; extra == "test"']
+REQUIRES = ["alpha>=1,<2", "beta>=2", 'delta>=3; extra == "lab"', 'gamma>=9; extra == "test"']
 
 
 def raising(error):
@@ -42,7 +42,10 @@ def labextensions(tmp_path):
 GOOD = {
     "python": lambda: doctor.python((3, 11, 7)),
     "packages": lambda: packages(alpha="1.5", beta="2.1"),
+    "packages with the lab": lambda: packages(alpha="1.5", beta="2.1", delta="3", jupyterlab="4"),
     "kernel": lambda: doctor.kernel(lambda: "2"),
+    "no kernel without the lab": lambda: doctor.kernel(raising(ModuleNotFoundError("x", name="nbclient"))),
+    "no widgets without the lab": lambda: doctor.widgets(raising(ModuleNotFoundError("x"))),
     "loopback": lambda: doctor.loopback(lambda: 1234),
     "clock": lambda: doctor.clock(1e-9, NOW),
     "no settings": lambda: doctor.environment({}),
@@ -52,13 +55,14 @@ BAD = {
     "python": (lambda: doctor.python((3, 10, 12)), "3.10.12; install Python 3.11"),
     "not installed": (
         lambda: doctor.packages(raising(PackageNotFoundError("x")), lambda _: "1"),
-        "provisioning-workbook is not installed; pip install -e .",
+        "provisioning-workbook is not installed; pip install -e '.[lab]'",
     ),
     "missing": (lambda: packages(alpha="1.5"), "beta is missing; install"),
+    "lab is missing": (lambda: packages(alpha="1.5", beta="2", jupyterlab="4"), "delta is missing; install"),
     "too new": (lambda: packages(alpha="2.0", beta="2"), "alpha is 2.0, needed <2,>=1; install"),
     "kernel raises": (lambda: doctor.kernel(raising(OSError("no\nsuch"))), "did not start (no such); reinstall"),
     "kernel lies": (lambda: doctor.kernel(lambda: "3"), "1 + 1 is '3'"),
-    "widgets": (lambda: doctor.widgets([]), "reinstall jupyterlab_widgets"),
+    "widgets": (lambda: doctor.widgets(list), "reinstall jupyterlab_widgets"),
     "loopback": (lambda: doctor.loopback(raising(OSError(1, "not permitted"))), "(not permitted)"),
     "coarse clock": (lambda: doctor.clock(0.016, NOW), "too coarse"),
     "old clock": (lambda: doctor.clock(1e-9, 0.0), "says 1970-01-01; set it"),
@@ -89,7 +93,7 @@ def test_a_bad_one_says_what_to_do(name):
 
 
 def test_the_widget_manager_is_found(labextensions):
-    assert doctor.widgets([labextensions / "elsewhere", labextensions]).ok
+    assert doctor.widgets(lambda: [labextensions / "elsewhere", labextensions]).ok
 
 
 def test_a_directory_is_written_to_or_named(tmp_path):
@@ -123,6 +127,7 @@ def test_findings_come_one_by_one():
     assert seen == [1]
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_the_kernel_starts_is_no_finding():
     process = subprocess.Popen(
         [sys.executable, "-u", "-m", "workbook", "doctor"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -133,3 +138,9 @@ def test_ctrl_c_while_the_kernel_starts_is_no_finding():
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "workbook: interrupted\n")
+
+
+def test_a_machine_without_the_lab_learns_how_to_get_it():
+    assert packages(alpha="1.5", beta="2").text == (
+        "2 within their bounds; the notebooks need more: pip install -e '.[lab]'"
+    )

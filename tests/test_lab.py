@@ -14,6 +14,8 @@ import pytest
 from workbook.errors import ConfigurationError
 from workbook.lab import HOST, OVERRIDES, Lab, free_port, write_settings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOK = {
     "cells": [
@@ -92,7 +94,7 @@ def test_it_starts_with_an_empty_home_and_answers(address):
 @pytest.mark.browser
 @pytest.mark.skipif(not Path(CHROMIUM).exists(), reason="needs a browser")
 def test_a_person_is_asked_nothing_and_nothing_leaves_the_machine(address):
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415  # only where there is a browser
+    from playwright.sync_api import sync_playwright  # only where there is a browser
 
     asked = []
     with sync_playwright() as playwright:
@@ -174,3 +176,41 @@ def test_a_server_that_does_not_start_is_one_error(notebooks, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(ConfigurationError, match="did not start"):
         Lab.on(notebooks, port=None, browser=False).run(tell=print)
+
+
+def test_a_jupyter_configuration_without_a_token_is_refused(notebooks, tmp_path):
+    settings = tmp_path / ".jupyter" / "jupyter_server_config.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"IdentityProvider": {"token": ""}, "ServerApp": {"allow_origin": "*"}}))
+    done = subprocess.run(
+        [sys.executable, "-m", "workbook", "lab", "--no-browser", "--notebooks", str(notebooks)],
+        env={"HOME": str(tmp_path), "PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "Your Jupyter configuration switches the token off" in done.stderr
+    assert "http://" not in done.stdout
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux ends a child with its parent")
+def test_jupyterlab_ends_with_a_workbook_that_was_killed(notebooks, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "workbook", "lab", "--no-browser", "--notebooks", str(notebooks)],
+        env={"HOME": str(tmp_path), "PATH": os.defpath, "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    port = int(re.search(r"127\.0\.0\.1:(\d+)", process.stdout.readline())[1])
+    process.kill()
+    process.communicate()
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)):
+                return
+        time.sleep(0.1)
+    pytest.fail("JupyterLab still listens")

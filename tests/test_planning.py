@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook import planning
 from workbook.errors import ParameterError
-from workbook.planning import agreement, plan_for, play
-from workbook.timing.distribution import LogNormal, Resampled
-from workbook.timing.planner import Plan
-from workbook.timing.totals import totals
+from workbook.plays import planning
+from workbook.plays.planning import agreement, plan_for, play
+from workbook.timing.planner import LogNormal, Plan, Resampled, totals
 
 
 @pytest.mark.rule("X-ENTRIES-3", "API-12")
@@ -35,7 +33,7 @@ def test_a_lesson_reads_that_they_agree():
 
 
 def test_they_would_be_told_apart(monkeypatch):
-    monkeypatch.setattr(planning, "NOTHING_ELSE", planning.Waits())
+    monkeypatch.setattr(planning, "NOTHING_ELSE", planning.LatenciesB())
     told = agreement(Resampled([1.0]), cards=2, calls=2).text()
     assert "up to 0.030000 s apart" in told
 

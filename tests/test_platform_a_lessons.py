@@ -8,7 +8,7 @@ import pytest
 
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
-from workbook.flows.variants import A_FROM_0_4_0, EARLIER, LATER
+from workbook.flows.variants import A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS
 from workbook.rules import rule
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
@@ -68,7 +68,7 @@ def test_what_people_arrange_is_taught_before_the_first_call(name):
     told = section("02", "Before the first call: what people arrange")
     assert f"`{rule(name).id}`" in told
     assert "No software can play them" in told
-    assert all(facts.push_provisioning_library in told for facts in (EARLIER, LATER))
+    assert all(facts.push_provisioning_library in told for facts in (A_EARLIER_FACTS, A_LATER_FACTS))
 
 
 BEGINS = ("GET", "create", "canProvision", "disables the button")

@@ -6,17 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook import provisioning_service as module
 from workbook.api.opaque import SdkOutput
-from workbook.benches.bench_b import BenchB
 from workbook.checks import check
 from workbook.errors import OutOfOrderError, ParameterError, SdkError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
-from workbook.flows.variants_b import B_EARLIER, B_LATER, VARIANTS_B
+from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.provisioning_service import AddCardDetails, ProvisioningDelegate, ProvisioningService, WatchAvailability
-from workbook.simulation.direct import DirectApi
-from workbook.simulation.phone import ERRORS, NOTHING, THROWN_BY_START, Phone, Waits, Watch
+from workbook.runs.platform_b import PlatformBRun
+from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
+from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]
@@ -51,7 +50,7 @@ def made(variant=B_LATER, phone=None):
 
 
 def asked(service, *, watch=False):
-    if service._bench.variant.later:
+    if service._run.variant.later:
         return service.can_add_card_details(is_watch_activated=watch).can_add_card
     return service.can_add_card()
 
@@ -75,19 +74,19 @@ def attempt(call):
 
 
 def state(service):
-    return (repr(service), len(service.trace), service._bench.app.delegate)
+    return (repr(service), len(service.trace), service._run.app.delegate)
 
 
 # ---------------------------------------------------------------- one truth, two handles
 
 PHONES = {
-    "ready": Phone,
-    "with a watch": lambda: Phone(watch=Watch()),
-    "in the wallet": lambda: Phone(cards={ID}),
-    "another wallet": lambda: Phone(wallet="wallet-c"),
-    "no entitlement": lambda: Phone(entitled=()),
-    "not associated": lambda: Phone(associated=False),
-} | {case: (lambda case=case: Phone(ends_with=case)) for case in (*ERRORS, NOTHING)}
+    "ready": PhoneB,
+    "with a watch": lambda: PhoneB(watch=Watch()),
+    "in the wallet": lambda: PhoneB(cards={ID}),
+    "another wallet": lambda: PhoneB(wallet="wallet-c"),
+    "no entitlement": lambda: PhoneB(entitled=()),
+    "not associated": lambda: PhoneB(associated=False),
+} | {case: (lambda case=case: PhoneB(ends_with=case)) for case in (*ERRORS, NOTHING)}
 
 SHARED = (m.Event, m.Aside)
 APPS_OWN = (m.Opened, m.ActivationDataReceived, m.WatchActivateCalled, m.WatchActivated, m.ApiRequested, m.ApiAnswered)
@@ -105,7 +104,7 @@ def story(trace):
 @pytest.mark.rule("B-INIT-1", "B-CAN-1", "B-CAN-2", "B-START-1", "B-FIN-1")
 @pytest.mark.parametrize("name", PHONES)
 def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
-    bench = BenchB(variant, phone=PHONES[name]())
+    bench = PlatformBRun(variant, phone=PHONES[name]())
     bench.walk()
 
     phone = PHONES[name]()
@@ -117,10 +116,23 @@ def test_the_same_outcomes_through_the_bench_and_by_hand(name, variant):
     if asked(service, watch=watch):
         _, error = attempt(lambda: start(service))
         assert ([error.case] if error else []) == [one.message.case for one in bench.trace.select(m.StartThrew)]
-        if service._bench.state is State.ADDED:
+        if service._run.state is State.ADDED:
             asked(service, watch=watch)
     assert story(service.trace) == story(bench.trace)
-    assert (service._bench.state, phone.cards) == (bench.state, bench.phone.cards)
+    assert (service._run.state, phone.cards) == (bench.state, bench.phone.cards)
+
+
+# ---------------------------------------------------------------- what the calls are given
+
+
+@pytest.mark.rule("B-CAN-2")
+@pytest.mark.parametrize("wrong", ["no", None, 1])
+def test_whether_a_watch_is_activated_is_true_or_false_and_nothing_else(wrong):
+    service = made(B_LATER)
+    before = state(service)
+    with pytest.raises(ParameterError, match=r"is_watch_activated is .*\. Give True or False\."):
+        service.can_add_card_details(is_watch_activated=wrong)
+    assert state(service) == before
 
 
 # ---------------------------------------------------------------- the service
@@ -140,18 +152,18 @@ def test_a_service_takes_the_bytes_of_the_get_and_nothing_else(variant, junk):
 @pytest.mark.rule("B-INIT-1")
 def test_a_card_for_another_wallet_gives_no_service(variant):
     with pytest.raises(SdkError, match="walletNotSupported"):
-        made(variant, Phone(wallet="wallet-c"))
+        made(variant, PhoneB(wallet="wallet-c"))
 
 
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: ProvisioningService(b"x", variant="later"), "B_EARLIER or B_LATER, not 'later'"),
-        (lambda: ProvisioningService(b"x", variant=None), "B_EARLIER or B_LATER, not None"),
-        (lambda: ProvisioningService(b"x", phone="ready"), r"phone is 'ready'; allowed: a Phone\("),
-        (lambda: ProvisioningService(b"x", phone=Phone), r"phone is a value of type type; allowed: a Phone\("),
-        (lambda: WatchAvailability(None), r"phone is None; allowed: the Phone\("),
-        (lambda: WatchAvailability(Watch()), r"phone is a value of type Watch; allowed: the Phone\("),
+        (lambda: ProvisioningService(b"x", variant="latter"), "No platform B variant 'latter'. Did you mean 'later'?"),
+        (lambda: ProvisioningService(b"x", variant=None), "No platform B variant None. Known: earlier, later."),
+        (lambda: ProvisioningService(b"x", phone="ready"), r"phone is 'ready'; allowed: a PhoneB\("),
+        (lambda: ProvisioningService(b"x", phone=PhoneB), r"phone is a value of type type; allowed: a PhoneB\("),
+        (lambda: WatchAvailability(None), r"phone is None; allowed: the PhoneB\("),
+        (lambda: WatchAvailability(Watch()), r"phone is a value of type Watch; allowed: the PhoneB\("),
     ],
 )
 def test_a_setting_of_another_kind_is_explained(call, told):
@@ -161,8 +173,9 @@ def test_a_setting_of_another_kind_is_explained(call, told):
 
 def test_a_service_prints_its_variant_and_where_it_stands(variant):
     service = made(variant)
-    assert repr(service) == f"ProvisioningService({variant.name!r}, has the service)"
-    assert service.trace is service._bench.trace
+    question = "can_add_card_details(is_watch_activated=...)" if variant.later else "can_add_card()"
+    assert repr(service) == (f"ProvisioningService({variant.name!r}, has the service)\nNext: {question}, .trace.")
+    assert service.trace is service._run.trace
 
 
 # ---------------------------------------------------------------- can the card be added?
@@ -172,13 +185,13 @@ def test_a_service_prints_its_variant_and_where_it_stands(variant):
 @pytest.mark.parametrize(
     ("phone", "watch", "spec", "field"),
     [
-        (Phone(), False, (True, None, None), (True, True, False)),
-        (Phone(watch=Watch()), True, (True, None, None), (True, True, True)),
-        (Phone(watch=Watch()), False, (True, None, None), (True, True, False)),
-        (Phone(watch=Watch(), cards={ID}), True, (True, None, None), (True, False, True)),
-        (Phone(watch=Watch({ID})), True, (True, None, None), (True, True, False)),
-        (Phone(cards={ID}), False, (False, None, None), (False, False, False)),
-        (Phone(watch=Watch({ID}), cards={ID}), True, (False, None, None), (False, False, False)),
+        (PhoneB(), False, (True, None, None), (True, True, False)),
+        (PhoneB(watch=Watch()), True, (True, None, None), (True, True, True)),
+        (PhoneB(watch=Watch()), False, (True, None, None), (True, True, False)),
+        (PhoneB(watch=Watch(), cards={ID}), True, (True, None, None), (True, False, True)),
+        (PhoneB(watch=Watch({ID})), True, (True, None, None), (True, True, False)),
+        (PhoneB(cards={ID}), False, (False, None, None), (False, False, False)),
+        (PhoneB(watch=Watch({ID}), cards={ID}), True, (False, None, None), (False, False, False)),
     ],
 )
 def test_the_two_places_are_shown_in_the_field_profile_only(phone, watch, spec, field):
@@ -190,8 +203,8 @@ def test_the_two_places_are_shown_in_the_field_profile_only(phone, watch, spec, 
 
 
 def test_details_print_what_they_hold():
-    assert repr(AddCardDetails(m.CanAddCard())) == "AddCardDetails(can_add_card=True)"
-    assert repr(AddCardDetails(m.CannotAddCard(), "field")) == (
+    assert repr(AddCardDetails(True)) == "AddCardDetails(can_add_card=True)"  # noqa: FBT003  # the fields in their order
+    assert repr(AddCardDetails(False, False, False)) == (  # noqa: FBT003  # the fields in their order
         "AddCardDetails(can_add_card=False, can_add_to_phone=False, can_add_to_watch=False)"
     )
 
@@ -199,7 +212,7 @@ def test_details_print_what_they_hold():
 @pytest.mark.rule("B-CAN-1")
 def test_the_earlier_variant_answers_with_a_plain_truth():
     assert made(B_EARLIER).can_add_card() is True
-    assert made(B_EARLIER, Phone(cards={ID})).can_add_card() is False
+    assert made(B_EARLIER, PhoneB(cards={ID})).can_add_card() is False
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2")
@@ -217,7 +230,7 @@ def test_each_variant_refuses_the_others_question_and_says_what_there_is():
 
 @pytest.mark.rule("B-START-1", "B-FIN-1", "B-DEL-1", "B-DEL-2")
 def test_a_card_is_added_and_the_delegate_hears_where(variant):
-    delegate, phone = Delegate(), Phone()
+    delegate, phone = Delegate(), PhoneB()
     service = ready(variant, phone)
     start(service, delegate)
     assert (delegate.told, phone.cards) == ([("phone", None)], {ID})
@@ -228,7 +241,7 @@ def test_a_card_is_added_and_the_delegate_hears_where(variant):
 @pytest.mark.parametrize("case", THROWN_BY_START)
 def test_start_throws_and_the_delegate_hears_nothing(variant, case):
     delegate = Delegate()
-    service = ready(variant, Phone(ends_with=case))
+    service = ready(variant, PhoneB(ends_with=case))
     with pytest.raises(SdkError) as caught:
         start(service, delegate)
     assert (caught.value.case, delegate.told) == (case, [])
@@ -237,7 +250,7 @@ def test_start_throws_and_the_delegate_hears_nothing(variant, case):
 @pytest.mark.rule("B-FIN-1")
 @pytest.mark.parametrize("case", [NOTHING, *(one for one in ERRORS if one not in THROWN_BY_START)])
 def test_every_other_error_arrives_in_did_finish_and_start_may_be_called_again(variant, case):
-    delegate, phone = Delegate(), Phone(ends_with=case)
+    delegate, phone = Delegate(), PhoneB(ends_with=case)
     service = ready(variant, phone)
     start(service, delegate)
     assert delegate.told == [(None, None if case == NOTHING else case)]
@@ -265,7 +278,7 @@ def test_a_start_that_cannot_be_made_is_explained_and_changes_nothing(variant, n
         service.start(delegate=delegate, presenting_view_controller=page)
     assert state(service) == before
     start(service)
-    assert service._bench.phone.cards == {ID}
+    assert service._run.phone.cards == {ID}
 
 
 @pytest.mark.rule("B-DEL-1", "B-DEL-2")
@@ -282,8 +295,8 @@ def test_a_delegate_of_the_other_variant_is_refused_before_anything_happens():
 
 
 def test_start_comes_after_the_question_and_not_for_a_card_that_is_there(variant):
-    for service in (made(variant), made(variant, Phone(cards={ID}))):
-        if service._bench.phone.cards:
+    for service in (made(variant), made(variant, PhoneB(cards={ID}))):
+        if service._run.phone.cards:
             assert asked(service) is False
         before = state(service)
         with pytest.raises(
@@ -308,7 +321,7 @@ def test_a_delegate_that_calls_back_during_its_attempt_is_told_that_nothing_is_p
     service = ready()
     start(service, Curious())
     assert refused[0].endswith("Possible now: nothing, until this attempt is over.")
-    assert service._bench.phone.cards == {ID}
+    assert service._run.phone.cards == {ID}
 
 
 def test_did_finish_may_ask_once_more():
@@ -321,16 +334,16 @@ def test_did_finish_may_ask_once_more():
     service = ready()
     start(service, Asks())
     assert answers == [False]
-    assert service._bench.state is State.IN_WALLET
+    assert service._run.state is State.IN_WALLET
 
 
 @pytest.mark.rule("B-DEL-3")
 def test_an_answer_after_twenty_seconds_is_ignored_and_the_next_attempt_works():
-    delegate, phone = Delegate(), Phone(waits=Waits(post=20.5))
+    delegate, phone = Delegate(), PhoneB(latencies=LatenciesB(post=20.5))
     service = ready(phone=phone)
     start(service, delegate)
     assert delegate.told == [(None, "walletKitError")]
-    phone.waits = Waits()
+    phone.latencies = LatenciesB()
     start(service, delegate)
     assert delegate.told[1:] == [("phone", None)]
 
@@ -355,19 +368,19 @@ CALLS = {
 )
 def test_any_calls_in_any_order_work_or_raise_and_change_nothing(variant, case, on_watch, names):
     watch = None if on_watch is None else Watch(set(on_watch))
-    service = made(variant, Phone(ends_with=case, watch=watch))
+    service = made(variant, PhoneB(ends_with=case, watch=watch))
     for name in names:
         before = state(service)
         _, error = attempt(lambda call=CALLS[name]: call(service))
         assert isinstance(error, OutOfOrderError | ParameterError | SdkError | None)
         if error is not None and state(service) != before:
             assert service.trace.select(m.StartThrew)[-1].message.case == error.case
-        assert not service._bench._clock
+        assert not service._run._clock
         assert service.trace.select(kind="refused") == []
 
 
 def test_what_a_person_does_by_hand_is_not_taken_for_an_app_that_never_looked():
-    phone = Phone()
+    phone = PhoneB()
     service = made(phone=phone)
     service.can_add_card_details(is_watch_activated=WatchAvailability(phone).activate())
     assert check(service.trace) == []
@@ -378,7 +391,7 @@ def test_what_a_person_does_by_hand_is_not_taken_for_an_app_that_never_looked():
 
 @pytest.mark.rule("B-WATCH-1", "B-WATCH-2")
 def test_only_the_latest_instance_hears_of_the_watch():
-    phone = Phone(watch=Watch())
+    phone = PhoneB(watch=Watch())
     first = WatchAvailability(phone)
     assert first.activate()
     second = WatchAvailability(phone)
@@ -388,7 +401,7 @@ def test_only_the_latest_instance_hears_of_the_watch():
 
 @pytest.mark.rule("B-WATCH-1")
 def test_without_a_watch_there_is_none():
-    assert WatchAvailability(Phone()).activate() is False
+    assert WatchAvailability(PhoneB()).activate() is False
 
 
 # ---------------------------------------------------------------- shape and secrets
@@ -406,7 +419,6 @@ def test_the_shape_is_the_document_s_in_snake_case():
     assert parameters(ProvisioningDelegate.provision) == ["sdk_output", "payment_instrument_id"]
     assert parameters(ProvisioningDelegate.did_finish_provisioning) == ["pass_", "error"]
     assert parameters(WatchAvailability.activate) == []
-    assert module.__all__ == sorted(module.__all__)
 
 
 @pytest.mark.rule("REL-3")

@@ -12,8 +12,11 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.mark.parametrize(
     "command",
-    [("ruff", "check", "."), ("ruff", "format", "--check", "."), ("mypy",)],
-    ids=["lint", "format", "types"],
+    [
+        pytest.param(("ruff", "check", "."), id="lint"),
+        pytest.param(("ruff", "format", "--check", "."), id="format"),
+        pytest.param(("mypy",), id="types", marks=pytest.mark.slow),
+    ],
 )
 def test_nothing_to_complain_about(command):
     done = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)

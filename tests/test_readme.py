@@ -1,5 +1,6 @@
-"""The README's example runs, and its commands are the ones that exist."""
+"""The README's example runs, its commands exist, its tables are complete, its picture is the current one."""
 
+import os
 import re
 import subprocess
 import sys
@@ -8,8 +9,12 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from workbook.runs.platform_a import PlatformARun
+from workbook.views.sequence import sequence
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+PICTURE = ROOT / "notebooks" / "reference" / "platform-a.svg"
 
 
 def test_the_example_prints_what_the_readme_says():
@@ -18,11 +23,17 @@ def test_the_example_prints_what_the_readme_says():
     assert done.stdout == printed
 
 
-def test_every_command_it_names_exists():
-    named = set(re.findall(r"`workbook (\w+)", README))
-    helped = subprocess.run([sys.executable, "-m", "workbook", "--help"], capture_output=True, text=True, check=True)
-    assert named
-    assert {name for name in named if not re.search(rf"\b{name}\b", helped.stdout)} == set()
+def test_it_is_short():
+    prose = re.sub(r"```.*?```|^\|[-|]+$|\|", "", README, flags=re.DOTALL | re.MULTILINE)
+    assert len(prose.split()) <= 950
+
+
+def test_its_picture_is_what_the_workbook_draws_today():
+    """`WORKBOOK_GOLDEN=write pytest tests/test_readme.py` draws it anew."""
+    drawn = sequence(PlatformARun().walk()).svg()
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        PICTURE.write_text(drawn, encoding="utf-8")
+    assert PICTURE.read_text(encoding="utf-8") == drawn
 
 
 def test_every_notebook_is_in_its_table_and_every_row_is_a_notebook():
@@ -30,15 +41,24 @@ def test_every_notebook_is_in_its_table_and_every_row_is_a_notebook():
     assert listed == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 
-def test_every_runtime_dependency_has_its_reason():
+def test_every_dependency_has_its_reason():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    reasons = README[README.index("| package | why |") :]
-    rows = re.findall(r"^\| ([a-z, -]+) \|", reasons, re.MULTILINE)
-    explained = {name for row in rows for name in row.split(", ")} - {"package"}
-    assert explained == {Requirement(line).name for line in project["dependencies"]}
+    reasons = README[README.index("| dependency | why |") :]
+    rows = re.findall(r"^\| ([a-z0-9, -]+) \|", reasons, re.MULTILINE)
+    explained = {name for row in rows for name in row.split(", ")} - {"dependency"}
+    declared = [*project["dependencies"], *project["optional-dependencies"]["lab"]]
+    assert explained == {Requirement(line).name for line in declared}
 
 
-def test_the_part_for_ci_is_found_by_ci():
-    command = re.search(r"^## Test it.*?^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[1]
-    assert "pytest" in command
-    assert "awk" in (ROOT / ".ci" / "run").read_text()
+def test_every_part_of_the_package_that_it_names_exists():
+    rows = re.findall(r"^\| `(workbook/.*?) \|", README, re.MULTILINE)
+    names = [name for row in rows for name in re.findall(r"[\w./]+", row)]
+    assert [name for name in names if not (ROOT / "workbook" / name.removeprefix("workbook/")).exists()] == []
+
+
+def test_ci_runs_the_readmes_test_command_with_byte_code():
+    command = re.search(r"^## Test it.*?^```sh\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[1].strip()
+    script = (ROOT / ".ci" / "run").read_text()
+    assert script.rstrip().endswith(f"exec {command}")
+    assert "\nunset PYTHONDONTWRITEBYTECODE" in script
+    assert os.access(ROOT / command, os.X_OK)

@@ -23,7 +23,7 @@ IDS = """
     FLOW-1 FLOW-2 FLOW-3 FLOW-4
     GAP-1 GAP-2 GAP-3 GAP-4 GAP-5 GAP-6 GAP-7 GAP-8
     REL-1 REL-2 REL-3 REL-4 REL-5 REL-6 REL-7 REL-8 REL-9
-""".split()  # noqa: SIM905  # a person reads and compares this list
+""".split()  # noqa: SIM905  # a list of ids is read more easily as words  # a person reads and compares this list
 """Stable for ever: a test, a lesson and a report name them. A new rule gets a new id; none is ever renamed."""
 
 
@@ -31,7 +31,8 @@ def marked():
     """Each id that a test is marked with, and where; read from the sources, so nothing has to run."""
     for path in sorted(TESTS.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.rule":
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "rule":
+                assert ast.unparse(node.func) == "pytest.mark.rule"
                 where = f"{path.relative_to(TESTS)}:{node.lineno}"
                 yield from ((ast.literal_eval(argument), where) for argument in node.args)
 
@@ -66,7 +67,7 @@ def test_levels_are_told_apart_by_the_ids():
 
 
 def test_rules_are_chosen_by_level_in_the_ledgers_order():
-    assert [one.id for one in rules(Level.SHOULD)] == ["A-CAN-6", "A-BTN-2", "A-ALLOW-3"]
+    assert [one.id for one in rules(Level.SHOULD)] == ["A-BTN-2", "A-ALLOW-3"]
     assert len(rules()) == sum(len(rules(level)) for level in Level)
     assert rules(*Level) == rules()
 

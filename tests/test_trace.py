@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
+from workbook.runs.platform_a import PlatformARun
 from workbook.trace import Kind, Record, Trace, shown
 
 REAL = "UkVBTC1sb29raW5nIG9wYXF1ZSBkYXRhLCB0aGF0IG5vYm9keSBtYXJrZWQ="
@@ -88,7 +88,7 @@ def test_plain_values_are_shown_and_all_others_by_their_type(value, told):
 
 
 def test_simulated_data_is_told_by_what_it_is():
-    bench = Bench()
+    bench = PlatformARun()
     bench.open()
     (received,) = bench.trace.select(m.ActivationDataReceived)
     told = received.values["sdk_input"]
@@ -149,7 +149,7 @@ def test_records_are_selected_by_message_and_by_kind():
 
 
 def test_a_frame_has_one_row_a_record_and_no_opaque_data():
-    trace = Bench().walk()
+    trace = PlatformARun().walk()
     frame = trace.to_frame()
     assert len(frame) == len(trace)
     assert [*frame.columns] == [

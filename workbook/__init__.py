@@ -1,7 +1,159 @@
 """The provisioning workbook: walk, break and test in-app wallet card provisioning before going live.
 
-Names are imported from their own modules, such as `from workbook.benches.bench_a import Bench`. Importing the
-package itself loads nothing else, so the command line stays quick.
+    import workbook as wb
+
+    session = wb.session()
+    run = session.platform_a.play()
+
+Every public name is here and is loaded when it is first used, so that `import workbook` costs nothing.
+`notebooks/reference/python.md` explains each of them.
 """
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from workbook import errors as errors
+    from workbook.api.client import ActivationDataClient as ActivationDataClient
+    from workbook.api.client import AsyncActivationDataClient as AsyncActivationDataClient
+    from workbook.api.exchange import Timeouts as Timeouts
+    from workbook.api.opaque import SdkInput as SdkInput
+    from workbook.api.opaque import SdkOutput as SdkOutput
+    from workbook.api.retry import RetryPolicy as RetryPolicy
+    from workbook.card_provisioning import CardProvisioning as CardProvisioning
+    from workbook.conformance.notebook import conform as conform
+    from workbook.conformance.sample import Relay as Relay
+    from workbook.display import rule as rule
+    from workbook.display import show as show
+    from workbook.display import table as table
+    from workbook.doctor import examine as examine
+    from workbook.extension.handler import AuthorizationProvider as AuthorizationProvider
+    from workbook.extension.handler import ExtensionHandler as ExtensionHandler
+    from workbook.extension.handler import ReferenceHandler as ReferenceHandler
+    from workbook.extension.measuring import measure_handler as measure
+    from workbook.extension.service import ExtensionProvisioningService as ExtensionProvisioningService
+    from workbook.files import fixture as sample
+    from workbook.flows import messages as messages
+    from workbook.lesson import check as check
+    from workbook.lesson import expect as expect
+    from workbook.plays.planning import agreement as agreement
+    from workbook.plays.planning import plan_for as plan_for
+    from workbook.plays.run import Run as Run
+    from workbook.provisioning_service import ProvisioningService as ProvisioningService
+    from workbook.provisioning_service import WatchAvailability as WatchAvailability
+    from workbook.runs.platform_a import CardAddress as CardAddress
+    from workbook.sessions import Session as Session
+    from workbook.sessions import session as session
+    from workbook.simulation.mock_server import MockServer as MockServer
+    from workbook.simulation.phones import Watch as Watch
+    from workbook.timing.planner import LogNormal as LogNormal
+    from workbook.timing.planner import Plan as Plan
+    from workbook.timing.recorded import judge_recorded as judge
+    from workbook.timing.recorded import read_durations as read_durations
+    from workbook.widgets.builder import builder as build
+    from workbook.widgets.chooser import choose as choose
+
+__version__ = "0.2.0"
+
+_HOMES = {
+    "ActivationDataClient": ("workbook.api.client", "ActivationDataClient"),
+    "AsyncActivationDataClient": ("workbook.api.client", "AsyncActivationDataClient"),
+    "AuthorizationProvider": ("workbook.extension.handler", "AuthorizationProvider"),
+    "CardAddress": ("workbook.runs.platform_a", "CardAddress"),
+    "CardProvisioning": ("workbook.card_provisioning", "CardProvisioning"),
+    "ExtensionHandler": ("workbook.extension.handler", "ExtensionHandler"),
+    "ExtensionProvisioningService": ("workbook.extension.service", "ExtensionProvisioningService"),
+    "LogNormal": ("workbook.timing.planner", "LogNormal"),
+    "MockServer": ("workbook.simulation.mock_server", "MockServer"),
+    "Plan": ("workbook.timing.planner", "Plan"),
+    "ProvisioningService": ("workbook.provisioning_service", "ProvisioningService"),
+    "ReferenceHandler": ("workbook.extension.handler", "ReferenceHandler"),
+    "Relay": ("workbook.conformance.sample", "Relay"),
+    "RetryPolicy": ("workbook.api.retry", "RetryPolicy"),
+    "Run": ("workbook.plays.run", "Run"),
+    "SdkInput": ("workbook.api.opaque", "SdkInput"),
+    "SdkOutput": ("workbook.api.opaque", "SdkOutput"),
+    "Session": ("workbook.sessions", "Session"),
+    "Timeouts": ("workbook.api.exchange", "Timeouts"),
+    "Watch": ("workbook.simulation.phones", "Watch"),
+    "WatchAvailability": ("workbook.provisioning_service", "WatchAvailability"),
+    "agreement": ("workbook.plays.planning", "agreement"),
+    "build": ("workbook.widgets.builder", "builder"),
+    "check": ("workbook.lesson", "check"),
+    "choose": ("workbook.widgets.chooser", "choose"),
+    "conform": ("workbook.conformance.notebook", "conform"),
+    "errors": ("workbook.errors", ""),
+    "examine": ("workbook.doctor", "examine"),
+    "expect": ("workbook.lesson", "expect"),
+    "judge": ("workbook.timing.recorded", "judge_recorded"),
+    "measure": ("workbook.extension.measuring", "measure_handler"),
+    "messages": ("workbook.flows.messages", ""),
+    "plan_for": ("workbook.plays.planning", "plan_for"),
+    "read_durations": ("workbook.timing.recorded", "read_durations"),
+    "rule": ("workbook.display", "rule"),
+    "sample": ("workbook.files", "fixture"),
+    "session": ("workbook.sessions", "session"),
+    "show": ("workbook.display", "show"),
+    "table": ("workbook.display", "table"),
+}
+"""The module of each public name, and its name there; an empty one means the module itself."""
+
+__all__ = [
+    "ActivationDataClient",
+    "AsyncActivationDataClient",
+    "AuthorizationProvider",
+    "CardAddress",
+    "CardProvisioning",
+    "ExtensionHandler",
+    "ExtensionProvisioningService",
+    "LogNormal",
+    "MockServer",
+    "Plan",
+    "ProvisioningService",
+    "ReferenceHandler",
+    "Relay",
+    "RetryPolicy",
+    "Run",
+    "SdkInput",
+    "SdkOutput",
+    "Session",
+    "Timeouts",
+    "Watch",
+    "WatchAvailability",
+    "agreement",
+    "build",
+    "check",
+    "choose",
+    "conform",
+    "errors",
+    "examine",
+    "expect",
+    "judge",
+    "measure",
+    "messages",
+    "plan_for",
+    "read_durations",
+    "rule",
+    "sample",
+    "session",
+    "show",
+    "table",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, _HOMES, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(__all__)}."
+        raise AttributeError(f"workbook has no public name {name!r}. {hint}")
+    module, attribute = _HOMES[name]
+    loaded = import_module(module)
+    value = getattr(loaded, attribute) if attribute else loaded
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,21 +1,19 @@
-"""The `workbook` command: finds the subcommand, and turns whatever goes wrong into a line and an exit code."""
+"""The `workbook` command: finds the subcommand, and turns every error into one line and an exit code."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
-from workbook.commands import COMMANDS
-from workbook.commands.command import Parser
-from workbook.errors import ParameterError, WorkbookError, did_you_mean
+from workbook.commands import Handler, Parser, about, conform, notebooks, recording, serving
+from workbook.errors import ParameterError, WorkbookError
+from workbook.values import did_you_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from workbook.commands.command import Handler
-
+SUBJECTS: Final = (notebooks, serving, recording, conform, about)
+"""In the order in which the help lists their commands."""
 USAGE: Final = 2
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
@@ -33,16 +31,21 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as end:  # argparse leaves this way after --help
         return end.code if isinstance(end.code, int) else 0
     except KeyboardInterrupt:
-        _tell("interrupted")
+        _print_error("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except WorkbookError as error:
-        _tell(str(error))
+        _print_error(str(error))
         return USAGE
-    except Exception as error:  # noqa: BLE001  # the last one before the user
-        return _unexpected(error)
+    except Exception as error:  # noqa: BLE001  # the last handler before the user
+        if os.environ.get("WORKBOOK_DEBUG"):
+            _print_error("".join(traceback.format_exception(error)).rstrip())
+        else:
+            message = " ".join(str(error).split())
+            _print_error(f"unexpected {type(error).__name__}: {message} (WORKBOOK_DEBUG=1 shows the traceback)")
+        return UNEXPECTED
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -59,34 +62,22 @@ def _dispatch(argv: list[str]) -> int:
     return handler(options)
 
 
-def _tell(message: str) -> None:
-    from workbook.runner.scrub import Scrubber  # noqa: PLC0415  # not before something is wrong
+def _print_error(message: str) -> None:
+    from workbook.secrecy import Secrets  # only after an error
 
-    print(f"workbook: {Scrubber.of_environment(os.environ).clean(message)}", file=sys.stderr)
-
-
-def _unexpected(error: Exception) -> int:
-    if os.environ.get("WORKBOOK_DEBUG"):
-        _tell("".join(traceback.format_exception(error)).rstrip())
-        return UNEXPECTED
-    told = " ".join(str(error).split())
-    _tell(f"unexpected {type(error).__name__}: {told} (WORKBOOK_DEBUG=1 shows the traceback)")
-    return UNEXPECTED
+    print(f"workbook: {Secrets.of_environment(os.environ).scrub(message)}", file=sys.stderr)
 
 
 def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
-    parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
-    parser.add_argument("--version", action="version", version=_version())
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in COMMANDS:
-        command.add_to(commands)
-    return parser, commands.choices
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415  # 20 ms
+    from importlib.metadata import PackageNotFoundError, version  # 20 ms
 
     try:
-        return f"workbook {version('provisioning-workbook')}"
+        installed = f"workbook {version('provisioning-workbook')}"
     except PackageNotFoundError:
-        return "workbook (not installed)"
+        installed = "workbook (not installed)"
+    parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
+    parser.add_argument("--version", action="version", version=installed)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for subject in SUBJECTS:
+        subject.add_to(commands)
+    return parser, commands.choices

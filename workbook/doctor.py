@@ -1,4 +1,4 @@
-"""Looks at this machine: can the workbook run here, and if not, what to do."""
+"""Checks whether the workbook can run on this machine, and if not, what to do."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from workbook.files import pip_line
 
 DISTRIBUTION: Final = "provisioning-workbook"
 OLDEST_PYTHON: Final = (3, 11)
@@ -25,12 +26,12 @@ WIDGET_MANAGER: Final = "@jupyter-widgets/jupyterlab-manager"
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What one check found.
+    """The result of one check.
 
     Attributes:
         name: of the check.
-        ok: nothing to do.
-        text: what was found; for a bad one, what to do about it too.
+        ok: whether nothing is to be done.
+        text: the result; of a bad one, also what to do about it.
     """
 
     name: str
@@ -52,35 +53,36 @@ def python(version: Sequence[int]) -> Health:
 def packages(requires: Callable[[], Iterable[str] | None], installed: Callable[[str], str]) -> Health:
     """Every dependency is installed in a version that pyproject.toml allows.
 
+    Without JupyterLab only the core's dependencies count: the rest is an extra, and need not be there.
+
     Args:
         requires: gives the requirements; raises ModuleNotFoundError when the workbook is not installed.
         installed: gives a distribution's version; raises ModuleNotFoundError when it is missing.
     """
+    from packaging.requirements import Requirement  # not at every start
+
     try:
-        needed = _needed(requires() or ())
+        requirements = [Requirement(text) for text in requires() or ()]
     except ModuleNotFoundError:
-        return Health("packages", ok=False, text=f"{DISTRIBUTION} is not installed; pip install -e . in the checkout")
-    wrong = [told for requirement in needed if (told := _wrong(requirement, installed))]
+        return Health("packages", ok=False, text=f"{DISTRIBUTION} is not installed; {pip_line('lab')}")
+    try:
+        installed("jupyterlab")
+        extra, note = "lab", ""
+    except ModuleNotFoundError:
+        extra, note = "", f"; the notebooks need more: {pip_line('lab')}"
+    needed = [each for each in requirements if each.marker is None or each.marker.evaluate({"extra": extra})]
+    wrong = []
+    for requirement in needed:
+        try:
+            version = installed(requirement.name)
+        except ModuleNotFoundError:
+            wrong.append(f"{requirement.name} is missing")
+            continue
+        if not requirement.specifier.contains(version, prereleases=True):
+            wrong.append(f"{requirement.name} is {version}, needed {requirement.specifier}")
     if wrong:
         return Health("packages", ok=False, text=f"{'; '.join(wrong)}; install the workbook again in a new venv")
-    return Health("packages", ok=True, text=f"{len(needed)} within their bounds")
-
-
-def _needed(requires: Iterable[str]) -> list[Any]:
-    from packaging.requirements import Requirement  # noqa: PLC0415  # comes with JupyterLab; not at every start
-
-    parsed = [Requirement(text) for text in requires]
-    return [each for each in parsed if each.marker is None or each.marker.evaluate({"extra": ""})]
-
-
-def _wrong(requirement: Any, installed: Callable[[str], str]) -> str | None:
-    try:
-        version = installed(requirement.name)
-    except ModuleNotFoundError:
-        return f"{requirement.name} is missing"
-    if requirement.specifier.contains(version, prereleases=True):
-        return None
-    return f"{requirement.name} is {version}, needed {requirement.specifier}"
+    return Health("packages", ok=True, text=f"{len(needed)} within their bounds{note}")
 
 
 def kernel(start: Callable[[], str]) -> Health:
@@ -88,17 +90,23 @@ def kernel(start: Callable[[], str]) -> Health:
     begun = time.monotonic()
     try:
         answer = start()
-    except Exception as error:  # noqa: BLE001  # whatever keeps a kernel from starting is the finding
-        told = " ".join(str(error).split())[:200]
-        return Health("kernel", ok=False, text=f"did not start ({told or type(error).__name__}); reinstall ipykernel")
+    except ModuleNotFoundError as error:
+        return Health("kernel", ok=True, text=f"not tried: {error.name} is not installed, and only notebooks need it")
+    except Exception as error:  # noqa: BLE001  # every reason why a kernel does not start
+        message = " ".join(str(error).split())[:200] or type(error).__name__
+        return Health("kernel", ok=False, text=f"did not start ({message}); reinstall ipykernel")
     if answer != "2":
         return Health("kernel", ok=False, text=f"says that 1 + 1 is {answer!r}; reinstall ipykernel")
     return Health("kernel", ok=True, text=f"started in {time.monotonic() - begun:.1f} s")
 
 
-def widgets(labextensions: Iterable[Path]) -> Health:
-    """JupyterLab has the extension that shows widgets."""
-    for directory in labextensions:
+def widgets(labextensions: Callable[[], Iterable[Path]]) -> Health:
+    """JupyterLab has the extension that shows widgets; `labextensions` gives the directories to look in."""
+    try:
+        directories = labextensions()
+    except ModuleNotFoundError:
+        return Health("widgets", ok=True, text="not tried: JupyterLab is not installed, and only notebooks need it")
+    for directory in directories:
         if (directory / WIDGET_MANAGER / "package.json").is_file():
             return Health("widgets", ok=True, text=WIDGET_MANAGER)
     return Health("widgets", ok=False, text="JupyterLab has no widget manager; reinstall jupyterlab_widgets")
@@ -110,17 +118,17 @@ def writing(directory: Path) -> Health:
         with TemporaryFile(dir=directory):
             return Health("writing", ok=True, text="the current directory can be written")
     except OSError as error:
-        told = f"not possible in {directory} ({error.strerror}); go elsewhere, or use --out DIR"
-        return Health("writing", ok=False, text=told)
+        text = f"not possible in {directory} ({error.strerror}); go elsewhere, or use --out DIR"
+        return Health("writing", ok=False, text=text)
 
 
 def loopback(bind: Callable[[], int]) -> Health:
-    """A port of 127.0.0.1 can be had; `bind` takes one and returns it."""
+    """A port of 127.0.0.1 can be opened; `bind` opens one and returns its number."""
     try:
         return Health("loopback", ok=True, text=f"port {bind()} was free")
     except OSError as error:
-        told = f"no port on 127.0.0.1 ({error.strerror or error}); a sandbox or firewall may forbid it"
-        return Health("loopback", ok=False, text=told)
+        text = f"no port on 127.0.0.1 ({error.strerror or error}); a sandbox or firewall may forbid it"
+        return Health("loopback", ok=False, text=text)
 
 
 def clock(resolution: float, now: float) -> Health:
@@ -140,24 +148,22 @@ def clock(resolution: float, now: float) -> Health:
 
 def environment(environ: Mapping[str, str]) -> Health:
     """The settings for a real API are both there or both absent, and well formed; a value is never shown."""
-    names = ("WORKBOOK_BASE_URL", "WORKBOOK_API_KEY")
-    told = ", ".join(f"{name} {'set' if name in environ else 'not set'}" for name in names)
-    wrong = _wrong_settings(*(environ.get(name) for name in names))
-    if wrong:
-        return Health("environment", ok=False, text=f"{told}; {wrong}")
-    return Health("environment", ok=True, text=told)
-
-
-def _wrong_settings(base_url: str | None, key: str | None) -> str | None:
-    if (base_url is None) != (key is None):
-        return "a real API needs both; the simulation needs neither"
+    base_url, key = environ.get("WORKBOOK_BASE_URL"), environ.get("WORKBOOK_API_KEY")
+    state = ", ".join(
+        f"{name} {'not set' if value is None else 'set'}"
+        for name, value in {"WORKBOOK_BASE_URL": base_url, "WORKBOOK_API_KEY": key}.items()
+    )
+    if base_url is None and key is None:
+        return Health("environment", ok=True, text=state)
     if base_url is None or key is None:
-        return None
+        return Health("environment", ok=False, text=f"{state}; a real API needs both, the simulation neither")
     if not _is_web_address(base_url):
-        return "WORKBOOK_BASE_URL is not an address like https://host"
-    if not key.isascii() or not key.isprintable() or " " in key or not key:
-        return "WORKBOOK_API_KEY is empty, or has spaces or characters that no header can carry; copy it again"
-    return None
+        text = f"{state}; WORKBOOK_BASE_URL is not an address like https://host"
+    elif not key.isascii() or not key.isprintable() or " " in key or not key:
+        text = f"{state}; WORKBOOK_API_KEY is empty, or has characters that no header can carry; copy it again"
+    else:
+        return Health("environment", ok=True, text=state)
+    return Health("environment", ok=False, text=text)
 
 
 def _is_web_address(text: str) -> bool:
@@ -168,26 +174,14 @@ def _is_web_address(text: str) -> bool:
     return url.scheme in {"http", "https"} and bool(url.hostname)
 
 
-def _requires() -> list[str] | None:
-    from importlib.metadata import requires  # noqa: PLC0415  # only when asked
-
-    return requires(DISTRIBUTION)
-
-
-def _installed(name: str) -> str:
-    from importlib.metadata import version  # noqa: PLC0415  # only when asked
-
-    return version(name)
-
-
 def _labextensions() -> list[Path]:
-    from jupyter_core.paths import jupyter_path  # noqa: PLC0415  # only when asked
+    from jupyter_core.paths import jupyter_path  # only when asked
 
     return [Path(place) for place in jupyter_path("labextensions")]
 
 
 def _start_kernel() -> str:
-    from workbook.runner.probe import one_plus_one  # noqa: PLC0415  # starts a kernel
+    from workbook.runner.kernel import one_plus_one  # starts a kernel
 
     return one_plus_one()
 
@@ -199,9 +193,9 @@ def _bind() -> int:
 
 CHECKS: Final[tuple[Callable[[], Health], ...]] = (
     lambda: python(sys.version_info[:3]),
-    lambda: packages(_requires, _installed),
+    lambda: packages(lambda: metadata.requires(DISTRIBUTION), metadata.version),
     lambda: kernel(_start_kernel),
-    lambda: widgets(_labextensions()),
+    lambda: widgets(_labextensions),
     lambda: writing(Path.cwd()),
     lambda: loopback(_bind),
     lambda: clock(time.get_clock_info("monotonic").resolution, time.time()),
@@ -210,6 +204,6 @@ CHECKS: Final[tuple[Callable[[], Health], ...]] = (
 
 
 def examine(checks: Iterable[Callable[[], Health]] = CHECKS) -> Iterator[Health]:
-    """Make each check in turn; findings come as they are made."""
+    """Run each check in turn; results come as they are ready."""
     for check in checks:
         yield check()

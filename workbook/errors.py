@@ -4,10 +4,10 @@ WorkbookError
 ├── ConfigurationError            a setting is missing or wrong; nothing was sent
 │   └── ParameterError            a notebook parameter or command-line value is wrong
 ├── OpaqueDataError               sdkInput or sdkOutput is not what it should be; says which layer is wrong
-├── OutOfOrderError               the app called at a moment the document does not allow (blame: the app)
-├── DefinitionError               a table of rows contradicts itself (blame: the table's author)
+├── OutOfOrderError               the app called at a moment that the document does not allow
+├── DefinitionError               a table of rows contradicts itself
 ├── SdkError                      platform B's SDK threw; carries the public name of its case
-├── LeakError                     a report held a secret, so none was written (blame: the workbook)
+├── LeakError                     a report held a secret, so no report was written
 └── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts
     ├── NotSentError              the request provably never left: safe to send again
     ├── MaybeSentError            it may have arrived: a POST is never sent again by itself (REL-1)
@@ -23,15 +23,14 @@ Each message says what happened, what is allowed, and what to do next. None ever
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class WorkbookError(Exception):
     """Base of every error that this package raises on purpose."""
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython shows instead of a traceback: the sentence says what to do, and our frames do not."""
+        return [f"{type(self).__name__}: {self}", *getattr(self, "__notes__", ())]
 
 
 class ConfigurationError(WorkbookError, ValueError):
@@ -55,7 +54,7 @@ class OpaqueDataError(WorkbookError, ValueError):
 
 
 class OutOfOrderError(WorkbookError):
-    """The app called at a moment the document does not allow; nothing changed."""
+    """The app called at a moment that the document does not allow; nothing changed."""
 
 
 class DefinitionError(WorkbookError):
@@ -63,7 +62,7 @@ class DefinitionError(WorkbookError):
 
 
 class LeakError(WorkbookError):
-    """A report held what no report may hold, so none was written (REL-2, REL-3)."""
+    """A report held a secret or opaque data, so no report was written (REL-2, REL-3)."""
 
 
 class SdkError(WorkbookError):
@@ -82,11 +81,11 @@ class SdkError(WorkbookError):
 
 @dataclass(frozen=True, slots=True)
 class RedactedRequest:
-    """What an error may tell about its request: no header, no body (REL-2, REL-3).
+    """A request without its headers and its body, as an error keeps it (REL-2, REL-3).
 
     Attributes:
         method: GET or POST.
-        url: the whole address; it holds the payment instrument id and never a secret.
+        url: the whole address; it contains the payment instrument id, and never a secret.
         body_length: bytes of the body, 0 for none.
     """
 
@@ -99,7 +98,7 @@ class ActivationDataError(WorkbookError):
     """A call of the HTTP API failed.
 
     Attributes:
-        request: what was asked, without the key and without a body.
+        request: the request, without the key and without its body.
         elapsed: seconds from the first attempt to this error.
         attempts: how many times the request was tried, 1 or more.
     """
@@ -136,7 +135,7 @@ class ApiStatusError(ActivationDataError):
 
     Attributes:
         status: the HTTP status.
-        body: the answer's body as it came, at most the client's cap.
+        body: the answer's body without the key, cut to the client's cap.
     """
 
     def __init__(
@@ -164,10 +163,3 @@ class MalformedResponseError(ActivationDataError):
 
 class SdkInputError(MalformedResponseError):
     """The answer carries no usable sdkInput: missing, null, empty or not a string (API-9)."""
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A closing sentence for a misspelt name, or the list of what is known."""
-    names = sorted(known)
-    close = get_close_matches(word, names, n=1)
-    return f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(names)}."

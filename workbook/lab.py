@@ -6,27 +6,28 @@ settings are touched, and the user's theme stays.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import quote
 
 from workbook.errors import ConfigurationError
-from workbook.runner.selection import FIRST_NOTEBOOK, notebooks_dir
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from workbook.runner.notebook import FIRST_NOTEBOOK, notebooks_dir
 
 HOST: Final = "127.0.0.1"
 FIRST_PORT: Final = 8888
@@ -52,13 +53,13 @@ PAGE_CONFIG: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """One JupyterLab to be.
+    """One JupyterLab, before it starts.
 
     Attributes:
         notebooks: the notebooks' directory; its parent is what the file browser shows.
         port: on 127.0.0.1.
-        token: what the address carries to be let in.
-        browser: open one.
+        token: the part of the address that lets a browser in.
+        browser: whether JupyterLab opens one.
     """
 
     notebooks: Path
@@ -95,6 +96,11 @@ class Lab:
             f"--LabApp.default_url={self._page}",
             "--ServerApp.log_level=ERROR",
             "--LabApp.log_level=ERROR",
+            # a reader's own Jupyter configuration may open these doors; the command line is stronger
+            "--ServerApp.allow_origin=",
+            "--ServerApp.allow_origin_pat=",
+            "--ServerApp.allow_remote_access=False",
+            "--ServerApp.disable_check_xsrf=False",
             f"--ServerApp.ip={HOST}",
             f"--ServerApp.port={self.port}",
             "--ServerApp.port_retries=0",
@@ -111,7 +117,7 @@ class Lab:
         ]
 
     def environment(self, private: Path, environ: Mapping[str, str]) -> dict[str, str]:
-        """The process's environment: the token, which a command line would show, and this interpreter's kernel."""
+        """The process's environment: the token, which other users could read on a command line, and our kernel."""
         paths = [str(private / "jupyter"), *filter(None, [environ.get("JUPYTER_PATH")])]
         return dict(environ) | {"JUPYTER_TOKEN": self.token, "JUPYTER_PATH": os.pathsep.join(paths)}
 
@@ -119,14 +125,18 @@ class Lab:
         """Start, tell the address, and stay until it ends or Ctrl-C; returns the exit code.
 
         Raises:
-            ConfigurationError: it did not start within 60 s.
+            ConfigurationError: it did not start within 60 s, or answers without the token.
         """
         with TemporaryDirectory(prefix="workbook-lab-") as scratch:
             private = Path(scratch)
             write_settings(private)
-            environment = self.environment(private, os.environ)
-            # a session of its own: Ctrl-C reaches this process alone, which then asks the server once
-            process = subprocess.Popen(self.command(private), env=environment, start_new_session=True)  # noqa: S603
+            process = subprocess.Popen(  # noqa: S603  # this interpreter, and arguments of ours
+                self.command(private),
+                env=self.environment(private, os.environ),
+                # a session of its own: Ctrl-C reaches only this process, which then asks the server once
+                start_new_session=True,
+                preexec_fn=_end_with_parent(),  # noqa: PLW1509  # no other thread runs yet
+            )
             try:
                 self._wait_until_ready(process)
                 tell(f"JupyterLab: {self.url}\nCtrl-C ends it.")
@@ -138,39 +148,53 @@ class Lab:
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + READY_WITHIN
-        while not self._answers():
+        while not self._succeeds("GET", "/api/status", within=2.0):
             if process.poll() is not None:
                 raise ConfigurationError("JupyterLab did not start; its own message is above. Try: workbook doctor")
             if time.monotonic() > until:
                 raise ConfigurationError(f"JupyterLab did not answer within {READY_WITHIN:g} s.")
             time.sleep(0.1)
-
-    def _answers(self) -> bool:
-        return self._call("GET", "/api/status", within=2.0)
+        if self._succeeds("GET", "/api/status", within=2.0, with_token=False):
+            raise ConfigurationError(
+                "Your Jupyter configuration switches the token off, so any page in a browser could run code here. "
+                "Remove the empty token from it (jupyter --paths shows where it is)."
+            )
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
-        """Ask first: a signal would do, but the server writes a line about it on the terminal."""
-        try:
-            if process.poll() is None and self._call("POST", "/api/shutdown", within=ENDS_WITHIN):
+        """Ask the server to end, then insist. A signal alone makes it write a line about it on the terminal."""
+        if process.poll() is None and self._succeeds("POST", "/api/shutdown", within=ENDS_WITHIN):
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(ENDS_WITHIN)
+        if process.poll() is None:
+            process.terminate()
+        try:
+            process.wait(ENDS_WITHIN)
         except subprocess.TimeoutExpired:
-            pass
-        finally:
-            _stop(process)
+            process.kill()
+            process.wait()
 
-    def _call(self, method: str, path: str, *, within: float) -> bool:
-        """Whether the server answers this with 200 within so many seconds."""
-        url, headers = f"http://{HOST}:{self.port}{path}", {"Authorization": f"token {self.token}"}
-        request = urllib.request.Request(url, headers=headers, method=method)
+    def _succeeds(self, method: str, path: str, *, within: float, with_token: bool = True) -> bool:
+        """Whether the server answers with 200 within so many seconds."""
+        authorization = {"Authorization": f"token {self.token}"} if with_token else {}
+        request = urllib.request.Request(f"http://{HOST}:{self.port}{path}", headers=authorization, method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with suppress(OSError, HTTPException), opener.open(request, timeout=within) as answer:
-            return bool(answer.status == 200)  # noqa: PLR2004  # OK
+            return bool(answer.status == HTTPStatus.OK)
         return False
+
+
+def _end_with_parent() -> Callable[[], None] | None:
+    """What the child calls before it starts: on Linux it then gets SIGTERM when this process dies, even by SIGKILL."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    set_parent_death_signal = 1  # PR_SET_PDEATHSIG of linux/prctl.h
+    return lambda: prctl(set_parent_death_signal, signal.SIGTERM)
 
 
 def write_settings(private: Path) -> None:
     """Write JupyterLab's settings and a kernel of this interpreter below `private`."""
-    from ipykernel.kernelspec import get_kernel_dict  # noqa: PLC0415  # heavy
+    from ipykernel.kernelspec import get_kernel_dict  # heavy
 
     kernel = private / "jupyter" / "kernels" / "python3"
     settings = private / "settings"
@@ -197,13 +221,3 @@ def free_port(wanted: int | None = None) -> int:
             return int(probe.getsockname()[1])
     which = f"Port {wanted} is" if wanted is not None else "Every port from 8888 to 8987 is"
     raise ConfigurationError(f"{which} taken or not allowed; choose another with --port.")
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        process.terminate()
-    try:
-        process.wait(ENDS_WITHIN)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()

@@ -6,16 +6,14 @@ the runner, which decides on the exit code: nothing is raised, so the lesson goe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from workbook.errors import ParameterError
-from workbook.parameters import quoted
 from workbook.rules import rule as look_up
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from workbook.values import quoted
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
 WHOLE: Final = "white-space:nowrap"
@@ -89,7 +87,13 @@ class Shown:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def check(name: str, passed: bool | None = None, *, rule: str | None = None, otherwise: str = "") -> Check:  # noqa: FBT001  # reads as a sentence: check("the button is shown", button.visible)
+def check(
+    name: str,
+    passed: bool | None = None,  # noqa: FBT001  # the fact itself, said beside its name
+    *,
+    rule: str | None = None,
+    otherwise: str = "",
+) -> Check:  # reads as a sentence: check("the button is shown", button.visible)
     """State a fact; never raises because the fact does not hold.
 
     Raises:

@@ -1,31 +1,25 @@
 """Platform B's SDK by hand: `ProvisioningService` and `WatchAvailability`, shaped as the document has them.
 
-They hold no rules of order of their own. Each call becomes the event that the bench would step, and the same table
-allows or refuses it. What throws on the platform raises an `SdkError` here; everything else is a returned value.
+They hold no rules of order. Each call becomes the event that a run would step, and the same table allows or refuses
+it. What throws on the platform raises an `SdkError` here; everything else is a returned value.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, cast
 
-from workbook.benches.app_b import AppB, check_delegate
-from workbook.benches.bench_b import BenchB
 from workbook.errors import OutOfOrderError, ParameterError, SdkError
 from workbook.flows import messages as m
+from workbook.flows.messages import Event
 from workbook.flows.platform_b import State
-from workbook.flows.variants_b import B_LATER
-from workbook.parameters import quoted
-from workbook.simulation.phone import Phone
-from workbook.simulation.sdk_b import SdkB
-from workbook.trace import Kind
-
-if TYPE_CHECKING:
-    from workbook.flows.messages import Event
-    from workbook.flows.variants_b import VariantB
-    from workbook.trace import Trace
-
-__all__ = ["AddCardDetails", "ProvisioningDelegate", "ProvisioningService", "WatchAvailability"]
+from workbook.flows.variants import B_LATER, VariantB, variant_b
+from workbook.runs.platform_b import AppB, PlatformBRun, check_delegate
+from workbook.simulation.phones import PhoneB
+from workbook.simulation.sdks import SdkB
+from workbook.trace import Kind, Trace
+from workbook.values import flag, quoted
 
 CALLS: dict[type[Event], str] = {
     m.CanAddCardCalled: "can_add_card()",
@@ -42,24 +36,24 @@ class ProvisioningDelegate(Protocol):
         ...
 
     def did_finish_provisioning(self, pass_: str | None, error: str | None) -> Any:
-        """The end of it: `pass_` says where the card was added, `error` is an `SdkError`; both may be None."""
+        """The attempt is over: `pass_` says where the card was added, `error` is an `SdkError`; both may be None."""
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class AddCardDetails:
     """The later variant's answer (B-CAN-2).
 
     Attributes:
         can_add_card: show the button.
-        can_add_to_phone: and where; None in the `spec` profile, where the document does not show it (sdk-b).
+        can_add_to_phone: whether it can be added on the phone; None in the `spec` profile, where the document does
+            not show it (sdk-b).
         can_add_to_watch: the same for the watch.
     """
 
-    def __init__(self, found: m.CanAddCard | m.CannotAddCard, profile: str = "spec") -> None:
-        nowhere = False if profile == "field" else None
-        self.can_add_card = isinstance(found, m.CanAddCard)
-        self.can_add_to_phone: bool | None = getattr(found, "can_add_to_phone", nowhere)
-        self.can_add_to_watch: bool | None = getattr(found, "can_add_to_watch", nowhere)
+    can_add_card: bool
+    can_add_to_phone: bool | None = None
+    can_add_to_watch: bool | None = None
 
     def __repr__(self) -> str:
         if self.can_add_to_phone is None:
@@ -73,28 +67,33 @@ class ProvisioningService:
 
     Args:
         sdk_input: the GET's sdkInput, as bytes (API-8).
-        variant: whose SDK plays.
-        phone: where it runs; by default a new one.
+        variant: the SDK's variant, by name: `earlier` or `later`.
+        phone: the phone that the SDK runs on; by default a new one.
 
     Raises:
         SdkError: `invalidSDKInput` or `walletNotSupported` (sdk-b); that the initialiser itself throws is inferred.
-        ParameterError: `variant` or `phone` is none.
+        ParameterError: there is no such variant, or `phone` has another type.
     """
 
-    def __init__(self, sdk_input: bytes, *, variant: VariantB = B_LATER, phone: Phone | None = None) -> None:
-        self._bench = BenchB(variant, phone=phone, app=AppB(MappingProxyType({})))
-        self._bench.state = State.FETCHED
-        made = self._outcome(m.ServiceCalled(sdk_input))
-        if isinstance(made, m.ServiceRefused):
-            raise SdkError(made.case, made.why)
+    def __init__(self, sdk_input: bytes, *, variant: VariantB | str = B_LATER, phone: PhoneB | None = None) -> None:
+        flow = variant if isinstance(variant, VariantB) else variant_b(variant)
+        self._run = PlatformBRun(flow, phone=phone, app=AppB(MappingProxyType({})))
+        self._run.state = State.FETCHED
+        outcome = self._outcome(m.ServiceCalled(sdk_input))
+        if isinstance(outcome, m.ServiceRefused):
+            raise SdkError(outcome.case, outcome.why)
 
     def __repr__(self) -> str:
-        return f"ProvisioningService({self._bench.variant.name!r}, {self._bench.state.value})"
+        calls = [text for event, text in CALLS.items() if event in self._run.allowed]
+        return (
+            f"ProvisioningService({self._run.variant.name!r}, {self._run.state.value})\n"
+            f"Next: {', '.join([*calls, '.trace'])}."
+        )
 
     @property
     def trace(self) -> Trace:
         """Every call and outcome so far."""
-        return self._bench.trace
+        return self._run.trace
 
     def can_add_card(self) -> bool:
         """Earlier variant: whether to show the button (B-CAN-1).
@@ -109,16 +108,21 @@ class ProvisioningService:
 
         Raises:
             OutOfOrderError: the variant has no such call, or an attempt is under way.
+            ParameterError: `is_watch_activated` is neither True nor False.
         """
-        found: Any = self._call(m.CanAddCardDetailsCalled(is_watch_activated))
-        return AddCardDetails(found, self._bench.phone.profile)
+        flag("is_watch_activated", is_watch_activated)
+        outcome = self._call(m.CanAddCardDetailsCalled(is_watch_activated))
+        if isinstance(outcome, m.CanAddCard):
+            return AddCardDetails(True, outcome.can_add_to_phone, outcome.can_add_to_watch)  # noqa: FBT003  # a record
+        shown = False if self._run.phone.profile == "field" else None
+        return AddCardDetails(False, shown, shown)  # noqa: FBT003  # a record
 
     def start(self, *, delegate: ProvisioningDelegate, presenting_view_controller: object) -> None:
-        """The cardholder selected add: everything else the delegate hears (B-START-1).
+        """Start provisioning after the cardholder selected add; the delegate gets the outcome (B-START-1).
 
         Raises:
             SdkError: `delegateNotSet`, or `presentationFailure` without a view controller or an entitlement (sdk-b).
-            OutOfOrderError: nobody has asked whether the card can be added, or it cannot.
+            OutOfOrderError: the app has not asked whether the card can be added, or it cannot be.
             ParameterError: the SDK cannot call the delegate.
         """
         self._check_allowed(m.AddTapped())
@@ -126,9 +130,9 @@ class ProvisioningService:
             raise SdkError("delegateNotSet", "there is no delegate")
         if presenting_view_controller is None:
             raise SdkError("presentationFailure", "there is no view controller to present the wallet's sheet")
-        check_delegate(delegate, self._bench.variant)
-        self._bench.app = AppB(MappingProxyType({}), delegate=delegate)
-        self._bench.feed(m.AddTapped())
+        check_delegate(delegate, self._run.variant)
+        self._run.app = AppB(MappingProxyType({}), delegate=delegate)
+        self._run.feed(m.AddTapped())
         outcome = self._outcome(m.StartCalled())
         if isinstance(outcome, m.StartThrew):
             raise SdkError(outcome.case, outcome.why)
@@ -138,35 +142,31 @@ class ProvisioningService:
         return self._outcome(call)
 
     def _check_allowed(self, call: Event) -> None:
-        if type(call) not in self._bench.allowed:
-            raise OutOfOrderError(self._refusal(call))
+        variant, allowed = self._run.variant.name, self._run.allowed
+        if type(call) not in allowed:
+            possible = ", ".join(text for event, text in CALLS.items() if event in allowed)
+            raise OutOfOrderError(
+                f"{CALLS[type(call)]} cannot be called while '{self._run.state}' in the {variant} variant. "
+                f"Possible now: {possible or 'nothing, until this attempt is over'}."
+            )
 
     def _outcome(self, call: Event) -> Event:
-        self._bench.feed(call)
-        event: Any = self._bench.trace.select(kind=Kind.EVENT)[-1].message
-        return event  # type: ignore[no-any-return]  # every event's record holds an event
-
-    def _refusal(self, call: Event) -> str:
-        variant, allowed = self._bench.variant.name, self._bench.allowed
-        possible = ", ".join(text for event, text in CALLS.items() if event in allowed)
-        return (
-            f"{CALLS[type(call)]} cannot be called while '{self._bench.state}' in the {variant} variant. "
-            f"Possible now: {possible or 'nothing, until this attempt is over'}."
-        )
+        self._run.feed(call)
+        return cast("Event", self._run.trace.select(kind=Kind.EVENT)[-1].message)
 
 
 class WatchAvailability:
     """Whether a watch is paired. Create only one for the whole app (B-WATCH-2).
 
-    A second one takes the phone's watch session over, and the first hears nothing any more (sdk-b).
+    A second one takes over the phone's watch session, and the first gets no more answers (sdk-b).
 
     Raises:
-        ParameterError: `phone` is none.
+        ParameterError: `phone` has another type.
     """
 
-    def __init__(self, phone: Phone) -> None:
-        if not isinstance(phone, Phone):
-            raise ParameterError(f"phone is {quoted(phone)}; allowed: the Phone(...) that the service runs on.")
+    def __init__(self, phone: PhoneB) -> None:
+        if not isinstance(phone, PhoneB):
+            raise ParameterError(f"phone is {quoted(phone)}; allowed: the PhoneB(...) that the service runs on.")
         self._sdk = SdkB(phone, later=True)
         self._instance = self._sdk.watch_made()
 
@@ -174,5 +174,5 @@ class WatchAvailability:
         return f"WatchAvailability(instance {self._instance})"
 
     def activate(self) -> bool:
-        """True when a watch is paired, as far as this instance can hear (B-WATCH-1)."""
+        """True when a watch is paired, as far as this instance can tell (B-WATCH-1)."""
         return self._sdk.watch_answers(self._instance)

@@ -1,26 +1,24 @@
 """The rule ledger: every statement of the interface document that software can honour, teach or check.
 
-The rules themselves stand in `rules.toml` beside this file; their ids are stable for ever.
+The rules are in `rules.toml` beside this file; their ids never change.
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from workbook.errors import ParameterError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from workbook.errors import ParameterError
+from workbook.values import lookup
 
 
 class Level(StrEnum):
-    """How binding a rule is. `GAP`: the document says "not shown", so what we do is our assumption."""
+    """How binding a rule is. `GAP` means that the document does not show it, so what we do is our assumption."""
 
     MUST = "must"
     SHOULD = "should"
@@ -73,7 +71,4 @@ def rule(rule_id: str) -> Rule:
         raise ParameterError(
             f"A rule's id is text such as 'A-CAN-2', not {type(rule_id).__name__}; give one at a time."
         )
-    found = _ledger().get(rule_id)
-    if found is None:
-        raise ParameterError(f"No rule {rule_id[:40]!r}. {did_you_mean(rule_id.strip().upper()[:40], _ledger())}")
-    return found
+    return lookup("rule", rule_id, _ledger())

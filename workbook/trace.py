@@ -1,26 +1,25 @@
 """The trace: everything that happened in one run, in order, and nothing else.
 
-All that a person sees (text, picture, finding, verdict) is computed from a trace. Opaque data keeps
-its own type in here; it leaves only through `summary()`, as a length and a digest.
+Everything that a person sees (text, picture, finding, verdict) is computed from a trace. Opaque data keeps its own type
+in a trace, and leaves it only through `summary()`, as a length and a digest.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import OpaqueDataError
+from workbook.flows import messages as m
+from workbook.flows.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
-    from workbook.api.opaque import Opaque
-    from workbook.flows.messages import Message
 
 M = TypeVar("M", bound="Message")
 
@@ -30,7 +29,7 @@ OPAQUE = {"sdk_input": SdkInput, "sdk_output": SdkOutput}
 
 
 class Kind(StrEnum):
-    """What a record is: a fact, a request, a fact no row allowed, or an exchange seen on the way."""
+    """What a record is: a fact, a request, a fact that no row allowed, an exchange with another party, or a note."""
 
     EVENT = "event"
     COMMAND = "command"
@@ -95,28 +94,26 @@ class Record(NamedTuple):
 def shown(value: object, name: str = "") -> Any:
     """A value as it may leave the trace: plain JSON values as they are, anything else by its summary.
 
-    What stands in a field for opaque data is opaque, even where somebody handed over bare text.
+    A value in a field for opaque data counts as opaque, even if it is bare text or bytes. A value that cannot be
+    opaque data (half a surrogate pair, nothing) leaves by its length alone.
     """
     if name in OPAQUE and isinstance(value, str | bytes):
-        value = _opaque(value, OPAQUE[name])
+        kind = OPAQUE[name]
+        try:
+            opaque = kind(value) if isinstance(value, str) else kind.from_bytes(value)
+        except OpaqueDataError:
+            return f"{len(value)} {'characters' if isinstance(value, str) else 'bytes'}, no opaque data"
+        return opaque.summary()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple | list):
-        return [shown(one, name) for one in value]
+        return [shown(item, name) for item in value]
     summary = getattr(value, "summary", None)
     return summary() if callable(summary) else type(value).__name__
 
 
-def _opaque(bare: str | bytes, kind: type[Opaque]) -> Any:
-    """Bare text or bytes as opaque data; what cannot be that (half a surrogate pair, nothing) by its length alone."""
-    try:
-        return kind(bare) if isinstance(bare, str) else kind.from_bytes(bare)
-    except OpaqueDataError:
-        return f"{len(bare)} {'characters' if isinstance(bare, str) else 'bytes'}, no opaque data"
-
-
 class Trace:
-    """An append-only list of records, with the questions that people ask of it."""
+    """An append-only list of records, with ways to select and export them."""
 
     def __init__(self, title: str = "trace") -> None:
         self.title = title
@@ -141,7 +138,7 @@ class Trace:
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """A trace draws itself as its sequence diagram."""
-        from workbook.views.sequence import sequence  # noqa: PLC0415  # views read traces, not the reverse
+        from workbook.views.sequence import sequence  # views read traces, not the reverse
 
         return sequence(self)._repr_mimebundle_()
 
@@ -169,8 +166,91 @@ class Trace:
 
     def to_frame(self) -> pd.DataFrame:
         """One row a record, for pandas (imported here and nowhere else in this module)."""
-        import pandas as pd  # noqa: PLC0415  # heavy, and absent in a browser kernel
+        import pandas as pd  # heavy, and absent in a browser kernel
 
         rows = [record.as_dict() | {"rules": " ".join(record.rules)} for record in self._records]
         columns = ["at", "kind", "from", "to", "name", "before", "after", "rules", "attempt", "deprecated", "source"]
         return pd.DataFrame(rows, columns=columns)
+
+
+# The calls of an extension's handler in a trace: what was called, what it did, what came of it, how long it took.
+#
+# Timing and checks both read a run call by call.
+
+CALLS: dict[type[Message], str] = {
+    m.CallStatus: "status",
+    m.CallPassEntries: "pass_entries",
+    m.CallRemotePassEntries: "remote_pass_entries",
+    m.CallGenerate: "generate_add_payment_pass_request_for_pass_entry_with_identifier",
+}
+"""Each call by the command that makes it."""
+
+ANSWERS = (
+    m.EntriesAvailable,
+    m.EntriesUnavailable,
+    m.ExtensionNotFound,
+    m.EntriesReturned,
+    m.NoEntries,
+    m.RequestReturned,
+    m.NoRequest,
+    m.HandlerRaised,
+)
+"""What ends a call."""
+
+
+class HandlerCall(NamedTuple):
+    """One call.
+
+    Attributes:
+        name: which, one of `CALLS`.
+        made: the record of the call.
+        inside: what happened until its answer.
+        answer: the record of its answer, in time or not; None when none came.
+    """
+
+    name: str
+    made: Record
+    inside: tuple[Record, ...]
+    answer: Record | None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None when no answer came."""
+        return None if self.answer is None else self.answer.at - self.made.at
+
+    @property
+    def late(self) -> bool:
+        """Whether its time was spent before it answered."""
+        return any(isinstance(record.message, m.BudgetSpent) for record in self.inside)
+
+    @property
+    def ended(self) -> float:
+        """When its answer came, in seconds since the run began; when it was made, if none did."""
+        return self.made.at if self.answer is None else self.answer.at
+
+    def answered(self, *messages: type[Message]) -> bool:
+        """Whether its answer is of this kind, in time or not."""
+        return self.answer is not None and isinstance(self.answer.message, messages)
+
+    def did(self, *messages: type[Message]) -> list[Record]:
+        """What it did of this kind."""
+        return [record for record in self.inside if isinstance(record.message, messages)]
+
+
+def handler_calls(trace: Trace) -> Iterator[HandlerCall]:
+    """Each call of a handler, in the order in which they were made; one without an answer before the next has none."""
+    made: Record | None = None
+    inside: list[Record] = []
+    for record in trace:
+        begins = record.kind is Kind.COMMAND and type(record.message) in CALLS
+        answers = isinstance(record.message, ANSWERS)
+        if made is not None and (begins or answers):
+            yield HandlerCall(CALLS[type(made.message)], made, tuple(inside), record if answers else None)
+        if begins:
+            made, inside = record, []
+        elif answers:
+            made = None
+        else:
+            inside.append(record)
+    if made is not None:
+        yield HandlerCall(CALLS[type(made.message)], made, tuple(inside), None)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api.body import BodyReader, parse_object
-from workbook.api.problem import Problem
+from workbook.api.body import BodyReader, Problem, parse_object
 from workbook.errors import MalformedResponseError, ResponseTooLargeError
 
 HEAVY = settings.get_profile("api")
@@ -91,6 +90,7 @@ def test_what_was_read_is_kept_for_an_error():
     assert reader.partial() == b"abc"
 
 
+@pytest.mark.slow
 @settings(HEAVY)
 @given(st.binary(max_size=60), st.sampled_from(["", "gzip"]), st.binary(max_size=60))
 def test_reading_gives_bytes_or_a_problem(wire, encoding, data):
@@ -121,6 +121,7 @@ def test_json_is_parsed_strictly(body, why):
     assert why in problem.message
 
 
+@pytest.mark.slow
 @pytest.mark.rule("API-9")
 @settings(HEAVY)
 @given(st.binary() | st.text().map(str.encode) | st.text('{}[]",:019aN\\').map(str.encode))
@@ -128,6 +129,7 @@ def test_parsing_gives_an_object_or_a_problem(body):
     assert isinstance(parse_object(body), dict | Problem)
 
 
+@pytest.mark.slow
 @settings(HEAVY)
 @given(
     st.dictionaries(

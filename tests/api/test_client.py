@@ -247,7 +247,7 @@ def test_with_options_shares_what_is_dear():
     [
         ({"deadlin": 1}, "Did you mean 'deadline'"),
         ({"api_key": "hush"}, "cannot change 'api_key'"),
-        ({"deadline": 0}, "Allowed"),
+        ({"deadline": 0}, "Give"),
     ],
 )
 def test_with_options_takes_options_only(changes, why):

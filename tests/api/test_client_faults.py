@@ -25,8 +25,7 @@ from workbook.errors import (
     ResponseTooLargeError,
     SdkInputError,
 )
-from workbook.simulation.fault_plan import FaultPlan, Planned
-from workbook.simulation.faults import FAULTS
+from workbook.simulation.faults import FAULTS, FaultPlan, Planned
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
 from workbook.simulation.service import Service
@@ -187,6 +186,7 @@ def test_the_table_names_every_fault():
     assert set(ENDS) == set(FAULTS)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-2", "REL-5", "API-9")
 @pytest.mark.parametrize("call", [sync, asynchronous], ids=lambda call: call.__name__)
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -210,7 +210,7 @@ def test_each_fault_ends_as_documented_and_leaves_nothing(server, name, method, 
 
 def answering(server):
     """How many requests the server is busy with."""
-    return sum("run_asgi" in repr(one) for one in asyncio.all_tasks(server.loop))
+    return sum("_answer_later" in repr(one) for one in asyncio.all_tasks(server.loop))
 
 
 @pytest.mark.rule("REL-1")

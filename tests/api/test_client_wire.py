@@ -103,6 +103,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_a_typed_error_and_a_post_is_sent_once(serve, wire, call, fault):
@@ -142,6 +143,7 @@ SLOW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-5")
 @pytest.mark.parametrize("slow", SLOW)
 def test_the_deadline_holds_whatever_the_peer_does(serve, wire, call, slow):

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.api import RetryPolicy, SdkInput
-from workbook.api.exchange import Failure, Send, Sleep, exchange
-from workbook.api.options import Options
+from workbook.api.exchange import Failure, Options, Send, Sleep, exchange
 from workbook.api.protocol import Answer, Settings, build_get, build_post
 from workbook.api.retry import NEVER_SENT, Kind, RetryBudget
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError, NotSentError
@@ -142,6 +141,7 @@ def test_a_sleep_that_took_too_long_ends_the_call(clock):
     assert not caught.value.sent
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-5")
 @settings(HEAVY)
 @given(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbook.api import LAYERS, SIMULATED_PREFIX, SdkInput, SdkOutput, diagnose
+from workbook.api import LAYERS, SIMULATED_PREFIX, ActivationDataClient, SdkInput, SdkOutput, diagnose
 from workbook.errors import OpaqueDataError, WorkbookError
 
 HEAVY = settings.get_profile("api")
@@ -16,7 +16,7 @@ B64 = base64.b64encode(JSON).decode()
 
 
 def simulated(**fields):
-    return SdkInput.from_bytes(json.dumps({"simulated": True, **fields}, separators=(",", ":")).encode())
+    return SdkInput.from_bytes(json.dumps({"simulated": "not card data", **fields}, separators=(",", ":")).encode())
 
 
 @pytest.mark.rule("API-7")
@@ -25,6 +25,7 @@ def test_platform_a_gets_the_text_untouched(text):
     assert SdkInput(text).text == SdkInput.from_json(text).text == text
 
 
+@pytest.mark.slow
 @pytest.mark.rule("API-8")
 @settings(HEAVY)
 @given(st.binary(min_size=1, max_size=80))
@@ -32,6 +33,7 @@ def test_bytes_make_the_round_trip(data):
     assert SdkOutput.from_bytes(data).data == data
 
 
+@pytest.mark.slow
 @pytest.mark.rule("API-8")
 @settings(HEAVY)
 @given(st.text(min_size=1) | st.text("ABab019+/=-_\n", min_size=1))
@@ -129,7 +131,7 @@ def test_from_bytes_takes_bytes():
 
 
 @pytest.mark.rule("REL-3")
-@pytest.mark.parametrize("show", [repr, str, "{}".format, "{:>70}".format, lambda x: f"{x!r}", lambda x: "%s" % x])  # noqa: UP031
+@pytest.mark.parametrize("show", [repr, str, "{}".format, "{:>70}".format, lambda x: f"{x!r}", lambda x: "%s" % x])  # noqa: UP031  # every way to print
 def test_nothing_that_prints_shows_the_value(show):
     shown = show(SdkInput("secret-text"))
     assert "secret" not in shown
@@ -160,11 +162,27 @@ def test_simulated_data_is_described_in_words():
 
 @pytest.mark.rule("REL-3")
 @pytest.mark.parametrize(
-    "fields", [{}, {"kind": "x" * 41, "serial": -1, "paymentInstrumentId": ["a"]}, {"serial": True}]
+    "fields",
+    [
+        {},
+        {"kind": "x" * 41, "serial": -1, "paymentInstrumentId": ["a"]},
+        {"serial": True},
+        {"kind": "canary-key", "serial": 1, "paymentInstrumentId": "PI0000"},
+        {"simulated": True, "kind": "opc", "serial": 1, "paymentInstrumentId": "PI0000"},
+    ],
 )
 def test_a_mark_alone_prints_nothing_else(fields):
     value = simulated(**fields)
     assert repr(value) == f"SdkInput(SIMULATED, {len(value.text)} characters)"
+
+
+@pytest.mark.rule("REL-2")
+def test_a_key_in_forged_simulated_data_is_not_printed():
+    client = ActivationDataClient("https://api.example", "canary-key-0123456789")
+    value = simulated(kind="opc", serial=2, paymentInstrumentId="canary-key-0123456789")
+    assert repr(value) == f"SdkInput(SIMULATED opc #2, {len(value.text)} characters)"
+    assert "paymentInstrumentId" not in value.summary()
+    client.close()
 
 
 @pytest.mark.parametrize("tail", ["!", "", "AAAA"])
@@ -172,6 +190,7 @@ def test_a_broken_mark_is_tolerated(tail):
     assert "SIMULATED" in repr(SdkInput(SIMULATED_PREFIX + tail))
 
 
+@pytest.mark.slow
 @settings(HEAVY)
 @given(st.text())
 def test_only_typed_errors_come_out(text):
@@ -190,3 +209,9 @@ def test_values_compare_within_their_kind():
     assert pickle.loads(pickle.dumps(SdkOutput("a"))) == SdkOutput("a")
     with pytest.raises(AttributeError):
         SdkInput("a").text = "b"
+
+
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize("serial", [True, -1, 2**70, "1", None])
+def test_a_serial_that_the_simulator_would_not_write_is_not_described(serial):
+    assert "serial" not in simulated(kind="opc", serial=serial, paymentInstrumentId="PI0000").summary()

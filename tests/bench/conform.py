@@ -12,11 +12,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "conformance"))
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "fixtures" / "back_ends")]
 
-import relays
+import relays  # noqa: E402  # found beside the tests
 
-from workbook.conformance.verdict import Verdict
+from workbook.conformance.model import Verdict  # noqa: E402  # found beside the tests
 
 
 def turn(number, options):

@@ -16,13 +16,12 @@ from functools import partial
 from pathlib import Path
 
 from workbook.api import ActivationDataClient
-from workbook.benches.back_end import BackEnd
-from workbook.benches.bench_a import Bench, simulated_back_end
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.simulation.direct import ORIGIN
+from workbook.runs.back_end import BackEnd, simulated_back_end
+from workbook.runs.platform_a import PlatformARun
 from workbook.simulation.server import running
-from workbook.simulation.service import Service
+from workbook.simulation.service import ORIGIN, Service
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
@@ -48,7 +47,7 @@ def paired(ours, theirs, rounds):
 
 def client_call():
     """Our GET against bare httpx's, one real server on loopback. Aim: at most 1.15."""
-    import httpx  # noqa: PLC0415  # the bench may; the package's own importers are tested elsewhere
+    import httpx  # the bench may; the package's own importers are tested elsewhere
 
     with running(Service()) as base_url, httpx.Client(trust_env=False) as bare:
         url = f"{base_url}/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
@@ -87,7 +86,7 @@ def transport_flows():
 def flows(back_end):
     def some():
         for _ in range(500):
-            bench = Bench(back_end=back_end)
+            bench = PlatformARun(back_end=back_end)
             bench.walk()
         assert bench.state == "in the wallet"
 
@@ -98,7 +97,7 @@ def flows(back_end):
 
 def machine_steps():
     """Steps a second against the transitions library on the same table. Aim: at least 5 times."""
-    from transitions import Machine as Library  # noqa: PLC0415  # only here
+    from transitions import Machine as Library  # only here
 
     machine = A_FROM_0_4_0.machine
     path = max(machine.paths(), key=len)
@@ -137,7 +136,7 @@ def example(event):
 
 def notebooks():
     """`workbook run` on all notebooks against their empty twins through nbclient, in turn. Aim: at most 1.5."""
-    import nbformat  # noqa: PLC0415  # most of a second, and only here
+    import nbformat  # most of a second, and only here
 
     paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
     with tempfile.TemporaryDirectory() as folder:

@@ -21,10 +21,10 @@ from exchanges import SEAL, Sample, get, gets, mix
 from load import load
 from servers import BARE, SERVE, Unavailable, prism, started
 
-from workbook.simulation.direct import DirectApi
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.mock_server import MockServer
 from workbook.simulation.seal import Content
-from workbook.simulation.stand import Stand
+from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ROUNDS = 9
@@ -104,7 +104,7 @@ def _ratio(outcomes, rounds, other):
 
 def in_process():
     """Exchanges a second without a socket. Aim: at least 50,000 through the direct port."""
-    direct, stand = DirectApi(), Stand()
+    direct, stand = DirectApi(), MockServer()
     key = next(iter(stand.keys.values()))
     target = f"{BEFORE_ID}{INSTRUMENT_IDS[0]}{AFTER_ID}"
     headers = (("host", "127.0.0.1"), ("x-api-key", key), ("accept", "application/json"), ("user-agent", "bench"))
@@ -113,7 +113,7 @@ def in_process():
     _exchanges("DirectApi.get", lambda: direct.get(INSTRUMENT_IDS[0]))
     _exchanges("DirectApi.post", lambda: direct.post(INSTRUMENT_IDS[0], next(outputs)))
     _exchanges("Service.respond", partial(direct.service.respond, Request("GET", target, _known(headers, direct))))
-    _exchanges("Stand.respond", lambda: stand.respond(request))
+    _exchanges("MockServer.respond", lambda: stand.respond(request))
 
 
 def _known(headers, direct):
@@ -128,7 +128,7 @@ def _exchanges(name, call):
         for _ in range(EXCHANGES):
             call()
         rates.append(EXCHANGES / (time.perf_counter() - began))
-    print(f"{name:>17}   {statistics.median(rates):>9,.0f}/s   from {min(rates):,.0f} to {max(rates):,.0f}", flush=True)
+    print(f"{name:>18}   {statistics.median(rates):>9,.0f}/s   from {min(rates):,.0f} to {max(rates):,.0f}", flush=True)
 
 
 def until_ready():

@@ -62,7 +62,7 @@ def lab(tmp_path_factory):
 @contextmanager
 def opened_page(chromium):
     """A page of a fresh browser, which remembers what went wrong on it and what it asked for."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415  # only where there is a browser
+    from playwright.sync_api import sync_playwright  # only where there is a browser
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGS)

@@ -1,11 +1,6 @@
 """The conformance report in a real browser: nothing is asked of the network, all of it is reached by keyboard."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 from ran import recorded
 
 from workbook.conformance.reports import write_reports
@@ -43,7 +38,7 @@ def test_what_is_folded_up_is_opened_by_keyboard(opened):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_check_of_accessibility_finds_anything(page, tmp_path, scheme):
-    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415  # only where there is a browser
+    from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
 
     write_reports(recorded(), tmp_path)
     context = page.context.browser.new_context(bypass_csp=True, color_scheme=scheme)  # the checker is a script

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from workbook.widgets.live import WAKE
+from workbook.widgets.player import WAKE
 
 NAME = "panels"
 PATIENCE = 60_000  # milliseconds
@@ -22,13 +22,13 @@ CELLS = {
     "fails": 'stage(phone="wallet times out")',
     "keys": "stage()",
     "wallet": 'stage("from the wallet")',
-    "walk": "from workbook.scenes.platform_a import walk\nfrom workbook.widgets.panels import panels\npanels(walk())",
+    "walk": 'import workbook as wb\nwb.show(wb.session().platform_a.play(), "all")',
     "one": "twice = stage()\ntwice",
     "other": "twice",
     "still": "stage()",
     "builder": "from workbook.widgets.builder import builder\nbuilder()",
 }
-CHOOSER = "from workbook.widgets.chooser import Chooser\nChooser(walk, taps=[1, 2])"
+CHOOSER = "from workbook.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
 LIVE = len(CELLS) + 1
 """The cells with a panel, and the last with a chooser."""
 NUMBERS = {name: number for number, name in enumerate(CELLS)}
@@ -358,7 +358,7 @@ def test_the_builders_lists_keep_their_keys(panel):
     assert page.locator(".jp-Cell").count() == cells
     flow.select_option("platform B")
     page.get_by_label("phone", exact=True).select_option("with a watch")
-    page.locator(".widget-html", has_text='stage("platform B", phone="with a watch")').wait_for()
+    page.locator(".widget-html", has_text='session.platform_b.live(phone="with a watch")').wait_for()
     picture(page, "panels-builder")
 
 
@@ -386,7 +386,7 @@ SERIOUS = {"serious", "critical"}
 
 
 def complaints(page, name):
-    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415  # only where there is a browser
+    from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
 
     found = Axe().run(page, context=".wb-player").response["violations"]
     return [(name, one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in SERIOUS]
@@ -429,7 +429,7 @@ def test_a_restart_leaves_the_film_and_takes_the_acting(panel):
 def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
     page = panel("tap").page
     chosen(page, "Run", "Run All Cells")
-    page.get_by_role("button", name="Run walk").wait_for()
+    page.get_by_role("button", name="Run play()").wait_for()
     stage = panel("tap")
     stage.get_by_text(ENDED).wait_for(state="hidden")
     process = page.locator(".jp-OutputArea-output", has_text=re.compile(r"^\s*process \d+")).inner_text()

@@ -1,10 +1,5 @@
 """The phone's words as a browser sets them: none is cut off by an edge, and none lies over another."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "views"))
-
 from screens import NAMED
 
 from workbook.views.phone_svg import draw

@@ -27,7 +27,16 @@ def voila(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "voila", "panels.ipynb", "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1"]
+    command = [
+        sys.executable,
+        "-m",
+        "voila",
+        "panels.ipynb",
+        "--template=workbook",
+        "--no-browser",
+        f"--port={port}",
+        "--Voila.ip=127.0.0.1",
+    ]
     environment = {**os.environ, "HOME": str(tmp_path)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL)
     try:

@@ -8,22 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkOutput
-from workbook.checks import Owner, check, entries, extension, generation
+from workbook.checks import Owner, check, extension
 from workbook.checks.extension import CASES, RULES, SYMPTOMS, TODO
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.extension.service import PassEntry
 from workbook.flows import messages as m
-from workbook.flows.limits import LIMITS
-from workbook.flows.variants_b import SURFACES, VARIANTS_B
+from workbook.flows.messages import LIMITS
+from workbook.flows.variants import SURFACES, VARIANTS_B
+from workbook.plays.wallet import WALLETS
 from workbook.rules import rule
-from workbook.scenes.platform_b import WALLETS, add_from_wallet
+from workbook.sessions import session
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind, Record, Trace
 
+SESSION = session()
+
 ID, OTHER = INSTRUMENT_IDS[:2]
 GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"
-MODULES = (extension, entries, generation)
 BY_NAME = {one.__name__: one for one in extension.CHECKS}
 
 
@@ -214,7 +216,7 @@ def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, 
 
 def test_every_check_is_proven_and_in_the_list():
     assert set(BY_NAME) == set(CASES_OF)
-    checks = (one for module in MODULES for one in vars(module).values() if inspect.isgeneratorfunction(one))
+    checks = (one for one in vars(extension).values() if inspect.isgeneratorfunction(one))
     defined = {one.__name__ for one in checks if one.__module__.startswith("workbook.checks.")}
     assert defined == set(BY_NAME)
 
@@ -226,7 +228,7 @@ def test_every_check_is_proven_and_in_the_list():
 @pytest.mark.parametrize("surface", SURFACES)
 @pytest.mark.parametrize("variant", VARIANTS_B)
 def test_the_reference_handler_has_no_findings(variant, surface):
-    assert add_from_wallet(phone="with a watch", variant=variant, surface=surface).findings == []
+    assert SESSION.wallet.play(phone="with a watch", variant=variant, surface=surface).findings == []
 
 
 def possible():
@@ -234,12 +236,13 @@ def possible():
     found = {finding for _, _, broken, _ in ROWS for finding in check(broken)}
     for phone in WALLETS:
         for name in HANDLERS:
-            found |= set(add_from_wallet(name, phone).findings)
+            found |= set(SESSION.wallet.play(name, phone).findings)
     for name in AUTHORIZATIONS:
-        found |= set(add_from_wallet(authorization=name).findings)
+        found |= set(SESSION.wallet.play(authorization=name).findings)
     return found
 
 
+@pytest.mark.slow
 def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
     for finding in possible():
         assert rule(finding.rule).id == finding.rule
@@ -252,7 +255,7 @@ def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
 
 
 def test_every_rule_that_a_table_of_the_modules_names_exists():
-    named = {one.rule for one in SYMPTOMS.values()} | {*RULES.values(), *entries.RULES.values()}
+    named = {one.rule for one in SYMPTOMS.values()} | {*RULES.values(), *extension.ENTRY_RULES.values()}
     assert {rule(one).id for one in named} == named
     assert set(TODO) == set(RULES)
     assert set(RULES) | {GENERATE, "provision"} == set(LIMITS)
@@ -278,7 +281,7 @@ def test_every_symptom_can_be_reached_from_the_wallet():
     assert set(REACHED_BY) == set(SYMPTOMS)
     for message, stage in REACHED_BY.items():
         symptom = SYMPTOMS[message]
-        found = [f for f in add_from_wallet(**stage).findings if (f.rule, f.todo) == (symptom.rule, symptom.todo)]
+        found = [f for f in SESSION.wallet.play(**stage).findings if (f.rule, f.todo) == (symptom.rule, symptom.todo)]
         assert len(found) == 1, message
 
 
@@ -289,7 +292,7 @@ def test_every_case_of_the_sdk_that_keeps_a_service_from_being_made_has_its_advi
 
 def test_findings_come_in_the_order_of_time_and_the_same_each_time():
     for name in HANDLERS:
-        made = add_from_wallet(name, "first card is there already").trace
+        made = SESSION.wallet.play(name, "first card is there already").trace
         found = check(made)
         assert [one.at for one in found] == sorted(one.at for one in found)
         assert check(made) == found
@@ -297,13 +300,13 @@ def test_findings_come_in_the_order_of_time_and_the_same_each_time():
 
 @pytest.mark.rule("X-STATUS-3")
 def test_a_late_status_with_a_network_call_says_what_to_do_about_it():
-    findings = add_from_wallet("network call in status()").findings
+    findings = SESSION.wallet.play("network call in status()").findings
     assert told(findings) == ["X-STATUS-3 fail you"] * 2
     assert {finding.todo for finding in findings} == {TODO["status"]}
 
 
 def test_a_request_of_the_handlers_own_is_not_said_to_be_late():
-    (found,) = add_from_wallet("request of its own").findings
+    (found,) = SESSION.wallet.play("request of its own").findings
     assert "took more than" not in found.text
 
 

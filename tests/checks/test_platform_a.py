@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.benches.app_a import PROVIDER_CALLS, App, CardAddress
-from workbook.benches.bench_a import Bench
 from workbook.checks import Finding, Level, Owner, api, check, platform_a, symptoms
 from workbook.checks.api import STATUSES
 from workbook.checks.platform_a import FAILURES
@@ -17,14 +15,15 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.rules import rule
-from workbook.simulation.device import FAILURES as DEVICE_FAILURES
-from workbook.simulation.device import Device
+from workbook.runs.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
+from workbook.simulation.phones import FAILURES as DEVICE_FAILURES
+from workbook.simulation.phones import PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind, Record, Trace
 
 ID = INSTRUMENT_IDS[0]
 SYMPTOMS = api.SYMPTOMS | platform_a.SYMPTOMS
-BY_NAME = {one.__name__: one for one in (symptoms, *api.CHECKS, *platform_a.CHECKS)}
+BY_NAME = {one.__name__: one for one in (symptoms, api.statuses, api.crossed_instruments, *platform_a.CHECKS)}
 is_check = inspect.isgeneratorfunction
 
 
@@ -39,7 +38,7 @@ def trace(*steps):
 
 
 def walked(variant=A_FROM_0_4_0, taps=1, **more):
-    bench = Bench(variant, **more)
+    bench = PlatformARun(variant, **more)
     bench.open()
     if bench.button == "shown":
         bench.tap(taps)
@@ -130,7 +129,7 @@ CASES = {
         (trace(m.CanProvisionCalled()), trace((Kind.REFUSED, m.CanProvisionCalled())), ["A-CAN-1 fail you"]),
         (
             walked(),
-            walked(app=App(calls=PROVIDER_CALLS | {State.CREATED: m.CreateSdkOutputCalled})),
+            walked(app=AppA(calls=PROVIDER_CALLS | {State.CREATED: m.CreateSdkOutputCalled})),
             ["A-OUT-1 fail you"],
         ),
     ],
@@ -145,8 +144,8 @@ CASES = {
         (trace(PROVISION), deprecated(PROVISION), ["A-PROV-4 warn you"]),
     ],
     "configuration_issue": [
-        (walked(), walked(device=Device(scheme_configured=False)), ["A-CAN-6 fail operator"]),
-        (trace(ASKED, WAITING), walked(device=Device(verification_pending=True)), ["A-CAN-6 note nobody"]),
+        (walked(), walked(phone=PhoneA(scheme_configured=False)), ["A-CAN-6 fail operator"]),
+        (trace(ASKED, WAITING), walked(phone=PhoneA(verification_pending=True)), ["A-CAN-6 note nobody"]),
         (trace(ASKED), trace(ASKED, WAITING, ASKED, REPORTED), ["A-CAN-6 fail operator"]),
         (trace(WAITING), trace(ASKED, WAITING, (Kind.REFUSED, m.AddTapped()), REPORTED), ["A-CAN-6 note nobody"]),
     ],
@@ -173,8 +172,8 @@ def test_a_check_finds_what_is_broken_and_nothing_where_all_is_well(name, good, 
 
 def test_every_check_is_proven_and_in_the_list():
     assert set(BY_NAME) == set(CASES)
-    defined = [name for module in (api, platform_a) for name, one in vars(module).items() if is_check(one)]
-    assert sorted([*defined, "symptoms"]) == sorted(CASES)
+    defined = [name for name, one in vars(platform_a).items() if is_check(one)]
+    assert sorted([*defined, "symptoms", "statuses", "crossed_instruments"]) == sorted(CASES)
 
 
 @pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
@@ -187,6 +186,7 @@ def possible():
     return {finding for _, _, broken, _ in ROWS for finding in check(broken)}
 
 
+@pytest.mark.slow
 def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
     for finding in possible():
         assert rule(finding.rule).id == finding.rule
@@ -208,11 +208,11 @@ def test_every_level_occurs_and_every_owner_that_a_trace_can_tell():
 
 
 REACHED_BY = {
-    m.InvalidSdkInput: lambda: walked(seed=8, back_end=Bench().back_end),
-    m.WalletPayNotSupported: lambda: walked(device=Device(wallet_pay_supported=False)),
-    m.CanProvisionError: lambda: walked(device=Device(can_provision=m.CanProvisionError("IOException"))),
-    m.UnknownFailure: lambda: walked(device=Device(can_provision=m.UnknownFailure())),
-    m.ApiError: lambda: walked(device=Device(allowlisted=False)),
+    m.InvalidSdkInput: lambda: walked(seed=8, back_end=PlatformARun().back_end),
+    m.WalletPayNotSupported: lambda: walked(phone=PhoneA(wallet_pay_supported=False)),
+    m.CanProvisionError: lambda: walked(phone=PhoneA(can_provision=m.CanProvisionError("IOException"))),
+    m.UnknownFailure: lambda: walked(phone=PhoneA(can_provision=m.UnknownFailure())),
+    m.ApiError: lambda: walked(phone=PhoneA(allowlisted=False)),
     m.SdkOutputFailed: lambda: fed(m.SdkOutputFailed("no wallet")),
     m.ApiFailed: lambda: walked(payment_instrument_id=".."),
 }
@@ -220,7 +220,7 @@ REACHED_BY = {
 
 def fed(event):
     """A tap before 0.4.0 whose createSdkOutput ends in `event`; the stand-in itself never fails there."""
-    bench = Bench(A_BEFORE_0_4_0)
+    bench = PlatformARun(A_BEFORE_0_4_0)
     bench.open()
     bench._ports[m.CreateSdkOutput] = lambda _command: (0.1, event)
     return bench.tap()
@@ -246,14 +246,14 @@ def test_every_special_failure_is_a_case_that_a_device_can_play():
 
 @pytest.mark.rule("A-ALLOW-1")
 def test_an_app_that_is_not_allowlisted_is_told_what_is_needed():
-    (found,) = check(walked(device=Device(allowlisted=False)))
+    (found,) = check(walked(phone=PhoneA(allowlisted=False)))
     assert "15009" in found.text
     assert "give the application id and the fingerprint to the implementation contact" in found.todo
 
 
 @pytest.mark.rule("A-CREATE-2")
 def test_an_unsupported_wallet_payment_service_is_told_as_the_document_has_it():
-    (found,) = check(walked(device=Device(wallet_pay_supported=False)))
+    (found,) = check(walked(phone=PhoneA(wallet_pay_supported=False)))
     assert (found.rule, found.owner) == ("A-CREATE-2", "you")
     assert "the wallet payment service not supported" in found.text
     assert "The document names no cause" in found.todo

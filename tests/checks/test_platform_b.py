@@ -8,14 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.benches.app_b import NO_WATCH_CALLS, AppB
-from workbook.benches.bench_b import BenchB
 from workbook.checks import Level, Owner, check, platform_b, symptoms
 from workbook.checks.platform_b import CASES, HANDS_OVER, SAYS, SYMPTOMS
 from workbook.flows import messages as m
-from workbook.flows.variants_b import B_EARLIER, B_LATER, VARIANTS_B
+from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.rules import rule
-from workbook.simulation.phone import ERRORS, NOTHING, Phone, Waits, Watch
+from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
+from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind, Record, Trace
 
@@ -38,7 +37,7 @@ def trace(*steps):
 
 
 def walked(variant=B_LATER, *, pages=1, taps=1, app=None, **phone):
-    bench = BenchB(variant, phone=Phone(**phone), app=app and replace(AppB(), **app))
+    bench = PlatformBRun(variant, phone=PhoneB(**phone), app=app and replace(AppB(), **app))
     for _ in range(pages):
         bench.open()
     if bench.button == "shown":
@@ -134,7 +133,7 @@ PROOFS = {
     ],
     "too_late": [
         (trace(m.BudgetSpent("status")), trace(m.DelegateTimeSpent("provision")), ["B-DEL-3 fail you"]),
-        (walked(waits=Waits(post=20.0)), walked(waits=Waits(post=20.1)), ["B-DEL-3 fail you"]),
+        (walked(latencies=LatenciesB(post=20.0)), walked(latencies=LatenciesB(post=20.1)), ["B-DEL-3 fail you"]),
     ],
     "hidden_failure": [
         (trace(FAILED, TOLD), trace(FAILED), ["B-FIN-1 fail you"]),
@@ -151,7 +150,7 @@ PROOFS = {
         (walked(ends_with="walletKitError"), walked(SILENT, ends_with="walletKitError"), ["B-FIN-1 fail you"]),
         (walked(app={"delegate": Nil()}), walked(SILENT, app={"delegate": Nil()}, taps=3), ["B-DEL-3 fail you"]),
         (walked(SILENT, ends_with="userCancelled"), walked(SILENT, ends_with=NOTHING), ["B-FIN-1 fail you"]),
-        (walked(SILENT), walked(SILENT, waits=Waits(post=25.0)), ["B-FIN-1 fail you"]),
+        (walked(SILENT), walked(SILENT, latencies=LatenciesB(post=25.0)), ["B-FIN-1 fail you"]),
     ],
     "calls_out_of_order": [
         (trace(m.StartCalled()), trace(refused(m.StartCalled())), ["B-START-1 fail you"]),
@@ -192,7 +191,7 @@ WELL = {
     "watch": (lambda: {"watch": Watch()}, 1),
     "both": (lambda: {"watch": Watch(), "adds_to": "both"}, 0),
     "there": (lambda: {"cards": {ID}}, 0),
-    "exactly 20 s": (lambda: {"waits": Waits(post=20.0)}, 0),
+    "exactly 20 s": (lambda: {"latencies": LatenciesB(post=20.0)}, 0),
     "cancelled": (lambda: {"ends_with": "userCancelled"}, 1),
 }
 
@@ -215,6 +214,7 @@ def possible():
     return {finding for _, _, broken, _ in ROWS for finding in check(broken)}
 
 
+@pytest.mark.slow
 def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
     for finding in possible():
         assert rule(finding.rule).id == finding.rule
@@ -259,7 +259,7 @@ def test_every_symptom_can_be_reached_on_a_bench():
 
 
 def test_findings_come_in_the_order_of_time_and_the_same_each_time():
-    made = walked(SILENT, waits=Waits(post=25.0), taps=3)
+    made = walked(SILENT, latencies=LatenciesB(post=25.0), taps=3)
     found = check(made)
     assert [one.at for one in found] == sorted(one.at for one in found)
     assert check(made) == found

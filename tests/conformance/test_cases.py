@@ -2,19 +2,32 @@
 
 from base64 import b64encode
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 import seen_values as made
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
-from workbook.conformance.case import Case, Group, Need
+from workbook.conformance.case_runner import gravest
 from workbook.conformance.cases import CASES, by_name
-from workbook.conformance.run import gravest
-from workbook.conformance.script import GET, POST, Ask, Down, Now, Script, Together
-from workbook.conformance.seen import Broke
-from workbook.conformance.target import IN_BODY
-from workbook.conformance.verdict import Verdict
-from workbook.conformance.watch import Found, Secret, Watched
+from workbook.conformance.model import (
+    GET,
+    IN_BODY,
+    POST,
+    Ask,
+    Broke,
+    Case,
+    CaseScript,
+    Down,
+    Exposed,
+    Exposure,
+    Group,
+    Need,
+    Now,
+    Together,
+    Verdict,
+    WholeRun,
+)
 from workbook.errors import DefinitionError
 from workbook.rules import rule
 from workbook.simulation.faults import FAULTS
@@ -50,7 +63,7 @@ INSIDE = f'{{"paymentInstrumentId": "{LONG_ID}", "cardholderName": "A. Cardholde
 
 OPAQUE = "opaque-data-of-one-card-0123456789-abcdefg"
 LONGER = {"first": call(value=OPAQUE), "get": request(value=OPAQUE)}
-LEAK = Found(Secret.KEY, "relay.get.limit-headers", "an answer with status 504")
+LEAK = Exposure(Exposed.KEY, "relay.get.limit-headers", "an answer with status 504")
 
 
 def sealed(log):
@@ -140,6 +153,7 @@ SECRECY = [
     ("failure.no-key", seen([call(GET, None, status=502, body=f"sent {KEY}".encode())], []), FAIL),
     ("failure.no-key", seen([call(GET, None, status=502, body=b"sent KEY-made")], []), FAIL),
     ("failure.no-key", seen([call(GET, None, status=502, body=b"sent KEY-mad")], []), PASS),
+    ("failure.no-key", seen([call(GET, None, status=502, body=b64encode(f"sent {KEY}".encode()))], []), FAIL),
     ("failure.no-host", seen([call(GET, None, status=502)], []), PASS),
     ("failure.no-host", seen([call(GET, None, status=502, body=b"cannot reach http://127.0.0.1:34567/bcl")], []), WARN),
     ("failure.no-host", seen([call(GET, None, status=502, body=b"host='127.0.0.1', port=34567")], []), WARN),
@@ -161,21 +175,30 @@ SECRECY = [
     ("log.no-opaque-data", attempt(log=f"again: {b64encode(OPAQUE.encode()).decode()}", **LONGER), FAIL),
     ("log.no-opaque-data", attempt(log=f"again/{b64encode(OPAQUE.encode()).decode()}", **LONGER), FAIL),
     ("log.no-opaque-data", sealed(f"id: {'0123456789abcdef' * 8} {'Zm9vYmFy' * 9}"), PASS),
-    ("answer.no-key-ever", seen([], [], watched=Watched(3)), PASS),
-    ("answer.no-key-ever", seen([], [], watched=Watched(3, 0, (LEAK,))), FAIL),
-    ("answer.no-key-ever", seen([], [], watched=Watched(3, 0, (replace(LEAK, case="relay.failure.no-key"),))), PASS),
-    ("answer.no-host-ever", seen([], [], watched=Watched(3, 0, (LEAK,))), PASS),
-    ("answer.no-host-ever", seen([], [], watched=Watched(3, 0, (replace(LEAK, secret=Secret.HOST),))), WARN),
-    ("upstream.no-session-ever", seen([], [], watched=Watched(3, 2)), PASS),
-    ("upstream.no-session-ever", seen([], [], watched=Watched(3, 2, (replace(LEAK, secret=Secret.SESSION),))), NOTE),
+    ("answer.no-key-ever", seen([], [], run=WholeRun(3)), PASS),
+    ("answer.no-key-ever", seen([], [], run=WholeRun(3, 0, (LEAK,))), FAIL),
+    ("answer.no-key-ever", seen([], [], run=WholeRun(3, 0, (replace(LEAK, case="relay.failure.no-key"),))), PASS),
+    ("answer.no-host-ever", seen([], [], run=WholeRun(3, 0, (LEAK,))), PASS),
+    ("answer.no-host-ever", seen([], [], run=WholeRun(3, 0, (replace(LEAK, secret=Exposed.HOST),))), WARN),
+    ("upstream.no-session-ever", seen([], [], run=WholeRun(3, 2)), PASS),
+    ("upstream.no-session-ever", seen([], [], run=WholeRun(3, 2, (replace(LEAK, secret=Exposed.SESSION),))), NOTE),
     ("log.no-opaque-data", sealed(f"answer: {INSIDE[:40]}..."), FAIL),
     ("log.no-opaque-data", sealed(f"GET for {LONG_ID}, answered with 200"), PASS),
     ("log.no-key-ever", seen([], [], log=f"GET\nkey: {KEY[4:14]}"), FAIL),
     ("log.no-key-ever", seen([], [], log="GET, answered with 200"), PASS),
-    ("log.no-key-ever", seen([], [], missing=("relay.log",)), FAIL),
-    ("log.no-opaque-data-ever", seen([], [], log=f"answer: {FIRST[:24]}...", values=((CARD, FIRST),)), FAIL),
-    ("log.no-opaque-data-ever", seen([], [], log=f"answer: {'-' * 40}x", values=((CARD, "-" * 40),)), PASS),
-    ("log.no-opaque-data-ever", seen([], [], log="answer: x", values=((CARD, "x"),)), PASS),
+    ("log.no-key-ever", seen([], [], log=f"GET\nkey: {KEY.encode().hex().upper()}"), FAIL),
+    ("log.no-key-ever", seen([], [], run=WholeRun(missing_logs=("relay.log",))), FAIL),
+    (
+        "log.no-opaque-data-ever",
+        seen([], [], log=f"answer: {FIRST[:24]}...", run=WholeRun(values=((CARD, FIRST),))),
+        FAIL,
+    ),
+    (
+        "log.no-opaque-data-ever",
+        seen([], [], log=f"answer: {'-' * 40}x", run=WholeRun(values=((CARD, "-" * 40),))),
+        PASS,
+    ),
+    ("log.no-opaque-data-ever", seen([], [], log="answer: x", run=WholeRun(values=((CARD, "x"),))), PASS),
 ]
 SAME = (call(POST, SECOND, sent="a"), call(POST, SECOND, sent="a"))
 ISOLATION = [
@@ -275,8 +298,8 @@ def test_no_case_passes_where_every_call_was_dropped(name):
     case = CASES[name]
     asks = [ask for step in case.script.steps for ask in getattr(step, "steps", [step]) if isinstance(ask, Ask)]
     calls = [dropped(operation=ask.operation, number=at, sent=OUTPUT) for at, ask in enumerate(asks, 1)]
-    missing = ("relay.log",) if case.script.whole else ()
-    assert verdict(name.removeprefix("relay."), seen(calls, [], missing=missing)) is not PASS
+    run = WholeRun(missing_logs=("relay.log",) if case.script.whole else ())
+    assert verdict(name.removeprefix("relay."), seen(calls, [], run=run)) is not PASS
 
 
 def test_there_are_cases_enough_and_each_rests_on_a_rule_that_can_be_broken():
@@ -319,7 +342,7 @@ def test_a_script_needs_as_many_cards_as_it_names():
 def test_a_name_stands_for_one_case():
     case = CASES["relay.get.path"]
     with pytest.raises(DefinitionError, match="Two cases"):
-        by_name([case, Case(case.name, "Another.", case.rule, case.group, Script((Ask(GET),)), case.judge)])
+        by_name([case, Case(case.name, "Another.", case.rule, case.group, CaseScript((Ask(GET),)), case.judge)])
 
 
 def test_no_sentence_of_a_miss_holds_a_value():
@@ -331,6 +354,14 @@ def test_no_sentence_of_a_miss_holds_a_value():
 
 def words(name, value):
     return [f"{miss.expected}; {miss.observed}" for miss in CASES[f"relay.{name}"].judge(value)]
+
+
+@pytest.mark.parametrize("body", [b"\n" * 300_000, b" " * 300_000, b"\n at " * 60_000, b"\n at " + b":1" * 100_000])
+def test_an_answer_of_blank_lines_does_not_hold_up_the_judge(body):
+    """The expression for stack traces was quadratic: 64 KiB of line ends took 15 seconds."""
+    began = monotonic()
+    list(CASES["relay.failure.no-words"].judge(seen([call(GET, None, status=502, body=body)], [])))
+    assert monotonic() - began < 5
 
 
 @pytest.mark.rule("REL-1")

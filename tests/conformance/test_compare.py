@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -7,8 +6,7 @@ from hypothesis import strategies as st
 from ran import MISS, NAMES, recorded, result
 
 from workbook.conformance.compare import GOT_WORSE, MEANINGS, Change, compare
-from workbook.conformance.report_file import read_record
-from workbook.conformance.verdict import Verdict
+from workbook.conformance.model import Verdict
 
 NAME = NAMES[0]
 OTHER = replace(MISS, observed="something else")
@@ -153,14 +151,6 @@ def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_ca
         assert changes <= {Change.LOST, Change.WORSE}
         assert Change.LOST in changes
     assert set(GOT_WORSE) >= {case.change for case in there.changed if there.exit_code}
-
-
-def test_a_report_of_an_older_workbook_is_compared():
-    old = read_record(Path(__file__).with_name("older.json"))
-    assert [one.platform for case in old.cases for one in case.exchanges] == ["", ""]
-    assert [case.began for case in old.cases] == [None]
-    assert compare(old, old).changed[0].change is Change.STILL
-    assert [one.change for one in compare(old, record("pass", name=old.cases[0].name)).changed] == [Change.FIXED]
 
 
 def test_nothing_changed_is_said():

@@ -11,17 +11,16 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+import broken_faults
+import broken_time
 import pytest
-import relays  # first: it knows where the others are
+import relays
+from matrix import Matrix, Relay, to_html
 
-import broken_faults  # isort: skip
-import broken_time  # isort: skip
-
-from workbook.conformance.case import Group
 from workbook.conformance.cases import CASES
-from workbook.conformance.matrix import Matrix, Relay
-from workbook.conformance.matrix_page import to_html
-from workbook.conformance.verdict import Verdict
+from workbook.conformance.model import Group, Verdict
+
+pytestmark = pytest.mark.slow
 
 WORKERS = 6
 """Processes; most of a run is waiting."""

@@ -1,12 +1,15 @@
 """The log is read from where it stood before the back end was called, by line, whatever becomes of the file."""
 
+import tracemalloc
+
 import pytest
 import relays
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.conformance.logs import Logs
-from workbook.conformance.verdict import Verdict
+from workbook.conformance.cases import CASES
+from workbook.conformance.logs import OVERLAP, PIECE, LogPosition, Logs, LogSpan
+from workbook.conformance.model import Seen, Verdict, WholeRun
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def test_what_stood_there_before_is_not_read_and_lines_are_counted_from_the_file
 def test_a_case_that_is_alone_has_its_lines_for_itself(path):
     logs = Logs([path])
     append(path, "before\n")
-    began = logs.mark()
+    began = logs.positions()
     append(path, "mine\n")
     mine = logs.since(began)
     append(path, "after\n")
@@ -43,7 +46,7 @@ def test_a_case_that_is_alone_has_its_lines_for_itself(path):
 def test_a_line_that_was_not_ended_belongs_to_both(path):
     logs = Logs([path])
     append(path, "first half, ")
-    began = logs.mark()
+    began = logs.positions()
     append(path, "second half\n")
     assert told(logs.since(began)) == [(1, "second half")]
 
@@ -70,7 +73,7 @@ def test_whatever_is_written_each_line_has_its_number(tmp_path_factory, pieces):
     path.write_bytes(b"")
     logs, marks = Logs([path]), []
     for piece in pieces:
-        marks.append(logs.mark())
+        marks.append(logs.positions())
         with path.open("ab") as file:
             file.write(piece)
     written = [line.rstrip(b"\r\n").decode("utf-8", "replace") for line in b"".join(pieces).split(b"\n")]
@@ -80,6 +83,31 @@ def test_whatever_is_written_each_line_has_its_number(tmp_path_factory, pieces):
     )
 
 
+def test_a_very_long_line_comes_in_pieces_that_overlap(path):
+    logs, secret = Logs([path]), "KEY-0123456789"
+    text = f"{'a' * (PIECE - 7)}{secret}{'b' * PIECE}"
+    append(path, f"{text}\nnext\n")
+    *pieces, last = told(logs.rest())
+    assert {number for number, _text in pieces} == {1}
+    assert last == (2, "next")
+    assert max(len(text) for _number, text in pieces) <= PIECE + OVERLAP
+    assert any(secret in text for _number, text in pieces)
+    assert pieces[0][1] + "".join(text[OVERLAP:] for _number, text in pieces[1:]) == text
+
+
+def test_a_log_of_one_line_takes_little_memory_to_judge(path):
+    path.write_text("deadbeef" * 50_000)
+    case = CASES["relay.log.no-opaque-data-ever"]
+    log = LogSpan({path: LogPosition()}, {path: LogPosition(at=path.stat().st_size)})
+    tracemalloc.start()
+    misses = list(case.judge(Seen((), (), log, run=WholeRun(values=(("PI1", "a-value-that-is-not-in-the-log"),)))))
+    _now, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert misses == []
+    assert most < 2_000_000  # it was 64 times the line, 25 MB
+
+
+@pytest.mark.slow
 @pytest.mark.rule("REL-2", "REL-3")
 @pytest.mark.parametrize(
     ("relay", "name"),

@@ -3,11 +3,10 @@
 from html import escape
 
 import pytest
+from matrix import Matrix, Relay, to_html
 
-from workbook.conformance.matrix import Matrix, Relay
-from workbook.conformance.matrix_page import to_html
-from workbook.conformance.verdict import Verdict
-from workbook.runner.export import POLICY
+from workbook.conformance.model import Verdict
+from workbook.views.html import POLICY
 
 PASS, WARN, FAIL, NOTE = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE
 RIGHT = Relay("right", "", (), {"a": PASS, "b": PASS})

@@ -5,13 +5,13 @@ import json
 
 import pytest
 
-from workbook.conformance.script import GET, Order
-from workbook.conformance.upstream import Upstream
+from workbook.conformance.api_side import ScriptedApi
+from workbook.conformance.model import GET, Order
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 
 
 def answered(*said):
-    upstream = Upstream()
+    upstream = ScriptedApi()
     card = next(iter(upstream.world.instruments))
     upstream.order(card, [Order(GET, packed=True)], "canary")
     headers = (("x-api-key", upstream.key), ("content-type", "application/json"), *said)

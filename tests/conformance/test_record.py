@@ -1,4 +1,5 @@
 import json
+import os
 from base64 import b64encode
 from dataclasses import fields, replace
 
@@ -25,12 +26,11 @@ from ran import (
     told,
 )
 
-from workbook.conformance.recording import MOST
-from workbook.conformance.report import API, PHONE, moment
+from workbook.conformance.case_runner import combined
+from workbook.conformance.model import Owner, Verdict
+from workbook.conformance.report import API, MOST, PHONE, moment
 from workbook.conformance.report_file import from_json, read_record, to_json
 from workbook.conformance.reports import reports
-from workbook.conformance.together import together
-from workbook.conformance.verdict import Owner, Verdict
 from workbook.errors import ConfigurationError
 
 TOP = ["format", "about", "counts", "cases"]
@@ -53,13 +53,12 @@ def test_the_json_has_everything_in_the_order_of_the_format():
     assert list(case) == [*CASE, "left_out", "reproduce", "began"]
     assert list(case["exchanges"][0]) == EXCHANGE
     assert document["counts"] == dict.fromkeys([verdict.value for verdict in Verdict], 1)
-    hidden = {"secrets", "values"}
-    assert list(document["about"]) == [one.name for one in fields(ABOUT) if one.name not in hidden]
+    assert list(document["about"]) == [one.name for one in fields(ABOUT)]
 
 
 def test_what_is_read_back_is_what_was_written():
     record = recorded()
-    assert from_json(to_json(record)) == replace(record, about=replace(record.about, secrets=()))
+    assert from_json(to_json(record)) == record
     assert to_json(from_json(to_json(record))) == to_json(record)
     assert to_json(record).isascii()
 
@@ -71,7 +70,7 @@ def test_a_case_says_how_to_run_it_again_and_who_has_to_act():
     assert case.misses[0].rule == case.rule.id
     (ours,) = recorded(result(verdict=Verdict.HARNESS_ERROR, misses=(), seen=None), config="").cases
     assert ours.owner is Owner.WORKBOOK
-    assert ours.reproduce == f"conform(config, Wish([CASES[{NAME!r}]]))"  # no file, so no command line would do
+    assert ours.reproduce == f"conform(config, RunOptions([CASES[{NAME!r}]]))"  # no file, so no command line would do
     assert ours.exchanges == ()
 
 
@@ -96,7 +95,7 @@ def test_the_phones_call_is_told_as_it_left_and_its_session_is_a_secret():
 
 def test_a_case_with_two_apps_has_the_exchanges_of_one_after_those_of_the_other():
     first, second = (result(platform=name, seen=seen(call(began=at), arrived(at))) for at, name in ((5, "A"), (1, "B")))
-    both = together([first, replace(second, misses=(), verdict=Verdict.PASS)])
+    both = combined([first, replace(second, misses=(), verdict=Verdict.PASS)])
     (case,) = recorded(both).cases
     assert (case.platform, case.verdict) == ("A and B", Verdict.FAIL)
     assert [(one.platform, one.side, one.at) for one in case.exchanges] == [
@@ -113,11 +112,11 @@ def test_what_other_rounds_sent_is_taken_out_too():
     miss = replace(MISS, observed=f"it says {other}")
     kept, without = (recorded(result(misses=(miss,)), values=values).cases[0] for values in ((), (other,)))
     assert other in kept.misses[0].observed
-    assert "opaque data stood here" in without.misses[0].observed
+    assert "opaque data was here" in without.misses[0].observed
     canary = f"canary-{'0a1' * 6}"
     told = replace(MISS, observed=b64encode(f"..{canary}".encode()).decode())
     (case,) = recorded(result(misses=(told,)), values=(f"{canary}, and more than that",)).cases
-    assert "a canary stood here" in case.misses[0].observed
+    assert "a canary was here" in case.misses[0].observed
 
 
 @pytest.mark.rule("REL-3")
@@ -141,7 +140,7 @@ def test_of_a_header_that_is_not_listed_the_name_alone_is_told():
     assert phone.answer.headers == (("Content-Type", "application/json"), ("Set-Cookie", None))
     assert dict(api.request.headers[:3]) == {"X-Api-Key": "[key]", "content-type": "application/json", "x-secret": None}
     assert api.request.headers[3] == ("x-api-key", "[another value, 7 characters]")
-    assert api.request.headers[4] == ("User-Agent", "[the API key stood here, 29 characters]")
+    assert api.request.headers[4] == ("User-Agent", "[the API key was here, 29 characters]")
 
 
 def test_the_id_of_the_card_is_shown_in_a_query_as_in_a_path():
@@ -186,16 +185,16 @@ def test_a_partial_run_is_written_whole_and_says_so():
     record = recorded(result(), interrupted=True, unfinished=("relay.get.late", "relay.get.later"))
     texts = reports(record)
     assert json.loads(texts["conform.json"])["about"]["interrupted"] is True
-    assert "interrupted: 2 cases did not come to an end" in texts["conform.html"]
+    assert "interrupted: 2 cases did not finish" in texts["conform.html"]
     assert "relay.get.later" in texts["conform.html"]
-    assert "interrupted: 2 cases did not come to an end" in texts["conform.md"]
-    assert '<property name="complete" value="false"/>' in texts["conform.xml"]
+    assert "interrupted: 2 cases did not finish" in texts["conform.md"]
+    assert '<property name="complete" value="false" />' in texts["conform.xml"]
 
 
 def test_a_run_that_ended_before_its_first_case_is_written_too(tmp_path):
     texts = reports(recorded(interrupted=True)) | reports(replace(recorded(), cases=()))
     assert from_json(texts["conform.json"]).cases == ()
-    assert "No case came to an end." in texts["conform.md"]
+    assert "No case finished." in texts["conform.md"]
 
 
 def test_a_moment_is_told_in_utc():
@@ -293,7 +292,8 @@ def test_whatever_stands_in_a_file_it_is_read_and_told_or_refused(place, value):
 
 @pytest.mark.parametrize(("make", "message"), [
     (lambda path: None, "Cannot read .*No such file"),
-    (lambda path: path.mkdir(), "Cannot read .*directory"),
+    (lambda path: path.mkdir(), "Cannot read .*not a regular file"),
+    (os.mkfifo, "Cannot read .*not a regular file"),
     (lambda path: path.write_bytes(b"\xff\xfe"), "no text in UTF-8"),
 ])  # fmt: skip
 def test_a_file_that_cannot_be_read_is_explained(make, message, tmp_path):

@@ -6,12 +6,11 @@ import pytest
 from ran import MISS, arrived, call, recorded, result, seen
 
 from workbook.conformance.judging import AFRESH
-from workbook.conformance.report_cause import FEWEST, cause
+from workbook.conformance.model import Miss, Verdict
+from workbook.conformance.notebook import conformance
+from workbook.conformance.report import FEWEST, begin_here, cause, to_look_at, todos
 from workbook.conformance.report_file import from_json, to_json
-from workbook.conformance.report_summary import begin_here, to_look_at, todos
 from workbook.conformance.reports import reports
-from workbook.conformance.verdict import Miss, Verdict
-from workbook.conformance.view import conformance
 
 TROUBLE = "The app of {}: the plain POST does not work: status 502, an empty sdkInput. A request reached the API."
 FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
@@ -88,13 +87,6 @@ def test_every_form_says_it_above_what_to_do(make):
 
 def test_it_is_the_same_from_a_report_that_was_read():
     assert cause(from_json(to_json(collapse()))) == cause(collapse())
-
-
-def test_an_older_report_that_says_no_operation_counts_every_call():
-    record = plain()
-    cases = [replace(case, exchanges=tuple(replace(one, operation="") for one in case.exchanges))
-             for case in record.cases]  # fmt: skip
-    assert begin_here(replace(record, cases=tuple(cases))) == begin_here(record)
 
 
 def test_what_is_only_noted_asks_for_nothing():

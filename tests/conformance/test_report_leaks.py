@@ -1,10 +1,13 @@
 """No report holds a secret: what is planted in a result is taken out, and what is planted later stops the writing."""
 
 import base64
+import errno
 import json
+import os
 import re
 from dataclasses import replace
 from html import escape, unescape
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
@@ -13,11 +16,11 @@ from hypothesis import strategies as st
 from ran import CANARY, FOREIGN, INPUT, KEY, MISS, PATH, SECRETS, SESSION, arrived, call, recorded, result, seen, told
 
 from workbook.conformance import reports as reports_module
-from workbook.conformance.leaks import FORMS, Kind, Secrets, session_secrets
+from workbook.conformance.model import Broke
 from workbook.conformance.report_file import from_json, to_json
 from workbook.conformance.reports import reports, write_reports
-from workbook.conformance.seen import Broke
 from workbook.errors import ConfigurationError, LeakError, WorkbookError
+from workbook.secrecy import ENCODINGS, SecretKind, Secrets, session_secrets
 from workbook.simulation.http import Request
 
 ENCODED = {
@@ -29,6 +32,7 @@ ENCODED = {
     "as hexadecimal": lambda text: text.encode().hex(),
     "with Markdown escapes": lambda text: re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text),
     "as Python writes it": lambda text: repr(text)[1:-1],
+    "as UTF-8 read as Latin-1": lambda text: text.encode().decode("latin-1"),
 }
 """The encodings, written down a second time, so that a mistake in the first is seen."""
 
@@ -49,9 +53,10 @@ def holds(text, secret):
 
 
 def test_the_list_of_forms_is_the_whole_list():
-    assert set(ENCODED) == set(FORMS)
+    assert set(ENCODED) == set(ENCODINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
 @pytest.mark.parametrize("encode", ENCODED.values(), ids=ENCODED)
 @pytest.mark.rule("REL-2", "REL-3")
@@ -102,6 +107,7 @@ def planted(place, leak):
     return replace(from_json(json.dumps(document)), secrets=RECORD.secrets)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", OPEN, ids=lambda place: ".".join(map(str, place)))
 @pytest.mark.rule("REL-2", "REL-3")
 def test_a_leak_in_any_field_stops_the_writing(place, tmp_path):
@@ -113,15 +119,20 @@ def test_a_leak_in_any_field_stops_the_writing(place, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("kind", [Kind.KEY, Kind.SESSION, Kind.CANARY, Kind.OPAQUE])
+@pytest.mark.parametrize("kind", [SecretKind.KEY, SecretKind.SESSION, SecretKind.CANARY, SecretKind.OPAQUE])
 @pytest.mark.parametrize("form", ENCODED)
 def test_the_error_says_what_was_found_and_how_it_stood_there(form, kind, tmp_path):
-    secret = {Kind.KEY: "k<b'c\"d\u00fc\u00df", Kind.SESSION: SESSION, Kind.CANARY: CANARY, Kind.OPAQUE: INPUT}[kind]
+    secret = {
+        SecretKind.KEY: "k<b'c\"d\u00fc\u00df",
+        SecretKind.SESSION: SESSION,
+        SecretKind.CANARY: CANARY,
+        SecretKind.OPAQUE: INPUT,
+    }[kind]
     record = replace(planted(("about", "target"), ENCODED[form](secret)), secrets=Secrets([(kind, secret)]))
     with pytest.raises(LeakError) as error:
         write_reports(record, tmp_path / "out")
-    assert f"No report was written: {kind} stands in conform.json (" in str(error.value)
-    if kind is Kind.KEY:  # the others look the same in several forms
+    assert f"No report was written: conform.json would contain {kind} (" in str(error.value)
+    if kind is SecretKind.KEY:  # the others look the same in several forms
         assert f"({'with JSON escapes' if form == 'plain' else form})" in str(error.value)
     assert isinstance(error.value, WorkbookError)
     assert not (tmp_path / "out").exists()
@@ -129,7 +140,7 @@ def test_the_error_says_what_was_found_and_how_it_stood_there(form, kind, tmp_pa
 
 def test_every_report_is_looked_at_and_not_the_json_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(reports_module, "FORMS", reports_module.FORMS | {"conform.md": lambda _record: f"key: {KEY}"})
-    with pytest.raises(LeakError, match=r"the API key stands in conform\.md \(plain\)"):
+    with pytest.raises(LeakError, match=r"conform\.md would contain the API key \(plain\)"):
         write_reports(recorded(), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
@@ -140,6 +151,23 @@ def test_the_older_reports_stay_when_new_ones_are_not_written(tmp_path):
     with pytest.raises(LeakError):
         write_reports(planted(("about", "command"), KEY), tmp_path)
     assert (tmp_path / "conform.json").read_text() == before
+
+
+@pytest.mark.parametrize("name", ["conform.json", "conform.html", "conform.xml", "conform.md"])
+def test_a_disk_that_fills_up_leaves_every_older_report(name, tmp_path, monkeypatch):
+    write_reports(RECORD, tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    opened = Path.open
+
+    def full(path, mode="r", *args, **kwargs):
+        if name in path.name and mode == "x":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return opened(path, mode, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", full)
+    with pytest.raises(ConfigurationError, match="No space left"):
+        write_reports(recorded(target="another"), tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_a_part_of_a_long_value_is_found_too():
@@ -157,9 +185,9 @@ def test_a_header_that_is_too_long_is_not_shown_in_part():
 ANY = st.text(st.characters(codec="utf-8"), min_size=8, max_size=60)
 
 
-@given(ANY, st.sampled_from(sorted(ENCODED)), st.text(max_size=5), st.text(max_size=5), st.sampled_from(Kind))
+@given(ANY, st.sampled_from(sorted(ENCODED)), st.text(max_size=5), st.text(max_size=5), st.sampled_from(SecretKind))
 def test_any_secret_is_found_in_any_form_wherever_it_stands(secret, form, before, after, kind):
-    assume(len(set(secret)) >= 8 and (kind is not Kind.OPAQUE or len(secret) >= 16))
+    assume(len(set(secret)) >= 8 and (kind is not SecretKind.OPAQUE or len(secret) >= 16))
     pieces = [secret[at : at + 16] for at in range(len(secret) - 15)] or [secret]
     assume(all(len(set(piece)) >= 4 for piece in pieces))
     known = Secrets([(kind, secret)])
@@ -170,15 +198,20 @@ def test_any_secret_is_found_in_any_form_wherever_it_stands(secret, form, before
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [(Kind.KEY, "short"), (Kind.OPAQUE, "not so long"), (Kind.OPAQUE, "-" * 40), (Kind.SESSION, "forged")],
+    [
+        (SecretKind.KEY, "short"),
+        (SecretKind.OPAQUE, "not so long"),
+        (SecretKind.OPAQUE, "-" * 40),
+        (SecretKind.SESSION, "forged"),
+    ],
 )
 def test_what_stands_in_innocent_text_is_not_looked_for(kind, value):
     assert Secrets([(kind, value)]).found_in(f"a {value} b") is None
 
 
 def test_a_key_that_is_given_as_a_session_too_is_called_a_key():
-    known = Secrets([(Kind.SESSION, KEY), (Kind.KEY, KEY)])
-    assert known.found_in(KEY).kind is Kind.KEY
+    known = Secrets([(SecretKind.SESSION, KEY), (SecretKind.KEY, KEY)])
+    assert known.found_in(KEY).kind is SecretKind.KEY
 
 
 def test_a_media_type_is_no_session():

@@ -6,8 +6,8 @@ import re
 import pytest
 
 from workbook.conformance.baseline import Known
+from workbook.conformance.notebook import conformance
 from workbook.conformance.sample import CARDS, SESSIONS, Refused, Relay, judge
-from workbook.conformance.view import conformance
 from workbook.errors import ParameterError
 
 BLANKS = ("relay.get.text-outer-blanks", "relay.post.text-outer-blanks")
@@ -26,6 +26,7 @@ def test_the_reference_passes_and_a_relay_made_of_it_is_caught():
     assert [case.name for case in judge(Tidy, *BLANKS).ended("fail")] == list(BLANKS)
 
 
+@pytest.mark.slow
 def test_the_same_seed_says_the_same_to_the_letter():
     first, second = (conformance(judge(Tidy, "relay.get.text-*", seed=3)).text() for _ in range(2))
     assert first == second

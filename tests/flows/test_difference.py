@@ -4,7 +4,7 @@ import pytest
 
 from workbook.flows import messages as m
 from workbook.flows import platform_a
-from workbook.flows.difference import difference
+from workbook.flows.machine import difference
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 
 DIFFERENCE = difference(A_BEFORE_0_4_0.machine, A_FROM_0_4_0.machine)

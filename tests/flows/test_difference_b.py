@@ -4,8 +4,8 @@ import pytest
 
 from workbook.flows import messages as m
 from workbook.flows import platform_b
-from workbook.flows.difference import difference
-from workbook.flows.variants_b import B_EARLIER, B_LATER, EARLIER, LATER
+from workbook.flows.machine import difference
+from workbook.flows.variants import B_EARLIER, B_EARLIER_FACTS, B_LATER, B_LATER_FACTS
 
 DIFFERENCE = difference(B_EARLIER.machine, B_LATER.machine)
 ASKING = {m.CanAddCardCalled, m.WatchActivateCalled, m.WatchActivated, m.CanAddCardDetailsCalled}
@@ -33,8 +33,8 @@ def test_the_earlier_variant_knows_no_watch_at_all():
 
 @pytest.mark.rule("X-ART-1", "X-PLIST-2")
 def test_the_facts_differ_in_the_four_ways_that_the_document_lists_and_in_the_version():
-    earlier, later = EARLIER.shown("field"), LATER.shown("field")
+    earlier, later = B_EARLIER_FACTS.shown("field"), B_LATER_FACTS.shown("field")
     assert {name for name in earlier if earlier[name] != later[name]} == {
         "availability", "watch availability", "delegate", "card art", "extension point key", "version",
     }  # fmt: skip
-    assert EARLIER.shown()["version"] == LATER.shown()["version"]
+    assert B_EARLIER_FACTS.shown()["version"] == B_LATER_FACTS.shown()["version"]

@@ -7,7 +7,7 @@ from vocabulary import IN_APP_B, routes, sample
 
 from workbook.flows import messages as m
 from workbook.flows.platform_b import BUSY, FINAL, OPEN_AGAIN, State
-from workbook.flows.variants_b import B_EARLIER, B_LATER
+from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.rules import rule
 
 S = State

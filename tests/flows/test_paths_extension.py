@@ -7,7 +7,7 @@ from vocabulary import EXTENSIONS, routes, sample
 
 from workbook.flows import messages as m
 from workbook.flows.extension import FINAL, State
-from workbook.flows.limits import LIMITS
+from workbook.flows.messages import LIMITS
 from workbook.rules import rule
 
 S = State

@@ -8,17 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from workbook.api.protocol import RedactedRequest
-from workbook.benches.app_a import App
-from workbook.benches.back_end import BackEnd
-from workbook.benches.bench_a import Bench, simulated_back_end
-from workbook.errors import ApiStatusError, DeadlineError, SdkInputError
+from workbook.errors import ApiStatusError, DeadlineError, RedactedRequest, SdkInputError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
-from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, EARLIER, LATER
-from workbook.simulation.device import FAILURES, NOT_ALLOWLISTED, Device
-from workbook.simulation.direct import DirectApi
+from workbook.flows.variants import A_BEFORE_0_4_0, A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS, A_NOT_MIGRATED
+from workbook.runs.back_end import BackEnd, simulated_back_end
+from workbook.runs.platform_a import AppA, PlatformARun
+from workbook.simulation.phones import FAILURES, NOT_ALLOWLISTED, PhoneA
 from workbook.simulation.seal import Content, Seal
+from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, Instrument, World
 from workbook.trace import Kind
 
@@ -62,9 +60,9 @@ def script(trace):
     return " ".join(f"{'!' if record.kind is Kind.REFUSED else ''}{record.name}" for record in trace)
 
 
-def play(variant, device=None, back_end=None, app=None):
+def play(variant, phone=None, back_end=None, app=None):
     """Open the card and tap once, if there is a button to tap."""
-    bench = Bench(variant, device=device and device(), back_end=back_end and back_end(), app=app)
+    bench = PlatformARun(variant, phone=phone and phone(), back_end=back_end and back_end(), app=app)
     return bench, script(bench.walk())
 
 
@@ -125,7 +123,7 @@ UNTIL_THE_TAP = {
         "hidden",
     ),
     "create: WalletPayNotSupported": (
-        {"device": lambda: Device(wallet_pay_supported=False)},
+        {"phone": lambda: PhoneA(wallet_pay_supported=False)},
         fetched + "WalletPayNotSupported HideButton",
         "unavailable",
         "hidden",
@@ -143,19 +141,19 @@ UNTIL_THE_TAP = {
         "hidden",
     ),
     "canProvision: AlreadyExistsInWallet": (
-        {"device": lambda: Device(cards={ID})},
+        {"phone": lambda: PhoneA(cards={ID})},
         created + "AlreadyExistsInWallet HideButton",
         "in the wallet",
         "hidden",
     ),
     "canProvision: Error": (
-        {"device": lambda: Device(can_provision=m.CanProvisionError("IOException"))},
+        {"phone": lambda: PhoneA(can_provision=m.CanProvisionError("IOException"))},
         created + "CanProvisionError HideButton",
         "not offered",
         "hidden",
     ),
     "canProvision: UnknownFailure": (
-        {"device": lambda: Device(can_provision=m.UnknownFailure())},
+        {"phone": lambda: PhoneA(can_provision=m.UnknownFailure())},
         created + "UnknownFailure HideButton",
         "not offered",
         "hidden",
@@ -171,25 +169,25 @@ ON_TAP = {
         "hidden",
     ),
     "added, yet CanBeProvisioned": (
-        {"device": lambda: Device(scheme_configured=False)},
+        {"phone": lambda: PhoneA(scheme_configured=False)},
         confirming + "CanBeProvisioned ShowButton ReportToContact",
         "added, yet still offered",
         "shown",
     ),
     "added, identity check pending": (
-        {"device": lambda: Device(verification_pending=True)},
+        {"phone": lambda: PhoneA(verification_pending=True)},
         confirming + "VerificationPending CanBeProvisioned ShowButton ReportToContact",
         "added, yet still offered",
         "shown",
     ),
     "cancelled": (
-        {"device": lambda: Device(provision_failure="Canceled")},
+        {"phone": lambda: PhoneA(provision_failure="Canceled")},
         "WalletAsked ProvisionFailure EnableButton",
         "failed",
         "shown",
     ),
     "timed out": (
-        {"device": lambda: Device(provision_failure="Timeout")},
+        {"phone": lambda: PhoneA(provision_failure="Timeout")},
         "WalletAsked ProvisionFailure EnableButton",
         "failed",
         "shown",
@@ -242,17 +240,17 @@ def test_no_opc_data_from_the_back_end(variant, name):
 
 
 @pytest.mark.rule("A-CAN-5", "A-ALLOW-1")
-@pytest.mark.parametrize("device", [Device(allowlisted=False), Device(can_provision=m.ApiError(NOT_ALLOWLISTED))])
-@pytest.mark.parametrize(("facts", "outcome"), [(LATER, "ApiError"), (EARLIER, "UnknownFailure")])
+@pytest.mark.parametrize("device", [PhoneA(allowlisted=False), PhoneA(can_provision=m.ApiError(NOT_ALLOWLISTED))])
+@pytest.mark.parametrize(("facts", "outcome"), [(A_LATER_FACTS, "ApiError"), (A_EARLIER_FACTS, "UnknownFailure")])
 def test_an_app_that_is_not_allowlisted_is_told_so_in_the_later_variant_only(variant, device, facts, outcome):
-    bench, played = play(replace(variant, facts=facts), device=lambda: replace(device, cards=set()))
+    bench, played = play(replace(variant, facts=facts), phone=lambda: replace(device, cards=set()))
     assert (played, bench.state, bench.button) == (f"{created}{outcome} HideButton", "not offered", "hidden")
 
 
 @pytest.mark.rule("A-PROV-3")
 @pytest.mark.parametrize("reason", FAILURES)
 def test_every_failure_of_the_wallet_gives_the_button_back(variant, reason):
-    bench, _ = play(variant, device=lambda: Device(provision_failure=reason))
+    bench, _ = play(variant, phone=lambda: PhoneA(provision_failure=reason))
     assert (bench.state, bench.button) == (State.FAILED, "shown")
     assert [one.message.reason for one in bench.trace.select(m.ProvisionFailure)] == [reason]
 
@@ -267,9 +265,9 @@ CONFIRMED = {
 @pytest.mark.rule("A-CAN-3", "A-CAN-4", "A-CAN-5")
 @pytest.mark.parametrize("name", CONFIRMED)
 def test_asking_once_more_that_ends_in_an_error_does_not_take_the_card_back(name):
-    bench = Bench(A_FROM_0_4_0)
+    bench = PlatformARun(A_FROM_0_4_0)
     bench.open()
-    bench.device.can_provision = CONFIRMED[name]
+    bench.phone.can_provision = CONFIRMED[name]
     played = script(bench.tap())
     assert played == f"{orchestrated}{confirming}{name} HideButton"
     assert (bench.state, bench.button) == (State.IN_WALLET, "hidden")
@@ -287,7 +285,7 @@ FETCH_OPC = {
 @pytest.mark.parametrize("name", FETCH_OPC)
 def test_an_opc_provider_that_gives_nothing_ends_the_attempt_and_never_the_app(name):
     fetch_opc, reason = FETCH_OPC[name]
-    bench, played = play(A_FROM_0_4_0, app=App(fetch_opc=fetch_opc))
+    bench, played = play(A_FROM_0_4_0, app=AppA(fetch_opc=fetch_opc))
     assert played == f"{provider}OpcFailed ReturnNoOpc ProvisionFailure EnableButton"
     assert bench.trace[-2].message == m.ProvisionFailure("OpcFetchError", reason)
 
@@ -305,19 +303,19 @@ WRONG_OPC = {
 @pytest.mark.rule("A-OPC-1", "A-PROV-3")
 @pytest.mark.parametrize("name", WRONG_OPC)
 def test_wrong_opc_data_never_reaches_the_wallet(name):
-    bench, played = play(A_FROM_0_4_0, app=App(fetch_opc=lambda _id, _output: WRONG_OPC[name]))
+    bench, played = play(A_FROM_0_4_0, app=AppA(fetch_opc=lambda _id, _output: WRONG_OPC[name]))
     assert played == f"{provider}OpcReceived ReturnOpc ProvisionFailure EnableButton"
     assert bench.trace.select(m.ProvisionFailure)[0].message.reason == "InvalidSdkInput"
-    assert bench.device.cards == set()
+    assert bench.phone.cards == set()
 
 
 @pytest.mark.rule("REL-7", "A-BTN-1")
 def test_after_a_failure_the_cardholder_may_tap_again(variant):
-    bench = Bench(variant, device=Device(provision_failure="Timeout"))
+    bench = PlatformARun(variant, phone=PhoneA(provision_failure="Timeout"))
     bench.walk()
-    bench.device.provision_failure = None
+    bench.phone.provision_failure = None
     bench.tap()
-    assert (bench.state, bench.button, bench.device.cards) == (State.IN_WALLET, "hidden", {ID})
+    assert (bench.state, bench.button, bench.phone.cards) == (State.IN_WALLET, "hidden", {ID})
     assert [record.attempt for record in bench.trace.select(m.AddTapped)] == [1, 2]
 
 

@@ -9,16 +9,15 @@ from dataclasses import replace
 import pytest
 
 from workbook.api.opaque import SdkInput
-from workbook.api.protocol import ActivationData, RedactedRequest
-from workbook.benches.app_b import NO_WATCH_CALLS, AppB
-from workbook.benches.back_end import BackEnd
-from workbook.benches.bench_b import BenchB, simulated_back_end
-from workbook.errors import ApiStatusError, DeadlineError, SdkInputError
+from workbook.api.protocol import ActivationData
+from workbook.errors import ApiStatusError, DeadlineError, RedactedRequest, SdkInputError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
-from workbook.flows.variants_b import B_EARLIER, B_LATER, VARIANTS_B
-from workbook.simulation.direct import DirectApi
-from workbook.simulation.phone import ERRORS, NOTHING, TARGETS, THROWN_BY_START, Phone, Waits, Watch
+from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
+from workbook.runs.back_end import BackEnd, simulated_back_end
+from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
+from workbook.simulation.phones import ERRORS, NOTHING, TARGETS, THROWN_BY_START, LatenciesB, PhoneB, Watch
+from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World
 from workbook.trace import Kind
 
@@ -61,7 +60,7 @@ def script(trace):
 def play(variant, phone=None, back_end=None, app=None):
     """Open the card and tap once, if there is a button to tap."""
     app = app and replace(AppB(), **app)
-    bench = BenchB(variant, phone=phone and phone(), back_end=back_end and back_end(), app=app)
+    bench = PlatformBRun(variant, phone=phone and phone(), back_end=back_end and back_end(), app=app)
     return bench, script(bench.walk())
 
 
@@ -106,7 +105,7 @@ UNTIL_THE_SERVICE = {
     "GET: no sdkInput": ({"back_end": failing("get", SdkInputError)}, asked + "ApiFailed " + unanswered),
     "GET: deadline": ({"back_end": failing("get", DeadlineError, sent=True)}, asked + "ApiFailed " + unanswered),
     "service: text for bytes": ({"app": {"decodes": False}}, received + "ServiceRefused HideButton"),
-    "service: another wallet": ({"phone": lambda: Phone(wallet="wallet-c")}, received + "ServiceRefused HideButton"),
+    "service: another wallet": ({"phone": lambda: PhoneB(wallet="wallet-c")}, received + "ServiceRefused HideButton"),
     "service: not for this wallet": (
         {"back_end": world(instruments={ID: Instrument(ID, supported_wallets=("wallet-a",))})},
         received + "ServiceRefused HideButton",
@@ -131,45 +130,45 @@ def test_what_keeps_the_service_away(variant, name):
 
 PLACES = {
     # phone, what the app hears at first, state, button, words, where the card is
-    "nowhere": (Phone, "shown", "in the wallet", "hidden", "Added to Wallet", (True, None)),
+    "nowhere": (PhoneB, "shown", "in the wallet", "hidden", "Added to Wallet", (True, None)),
     "on the phone": (
-        lambda: Phone(cards={ID}),
+        lambda: PhoneB(cards={ID}),
         "there", "in the wallet", "hidden", "Available in Wallet", (True, None),
     ),
     "on both": (
-        lambda: Phone(watch=Watch({ID}), cards={ID}),
+        lambda: PhoneB(watch=Watch({ID}), cards={ID}),
         "there", "in the wallet", "hidden", "Available in Wallet", (True, True),
     ),
     "added to the phone, the watch lacks it": (
-        lambda: Phone(watch=Watch()),
+        lambda: PhoneB(watch=Watch()),
         "shown", "added, yet still offered", "shown", "Added to Wallet", (True, False),
     ),
     "added to the watch, the phone lacks it": (
-        lambda: Phone(watch=Watch(), adds_to="watch"),
+        lambda: PhoneB(watch=Watch(), adds_to="watch"),
         "shown", "added, yet still offered", "shown", "Added to Wallet", (False, True),
     ),
     "added to both": (
-        lambda: Phone(watch=Watch(), adds_to="both"),
+        lambda: PhoneB(watch=Watch(), adds_to="both"),
         "shown", "in the wallet", "hidden", "Added to Wallet", (True, True),
     ),
     "only the watch lacked it": (
-        lambda: Phone(watch=Watch(), cards={ID}),
+        lambda: PhoneB(watch=Watch(), cards={ID}),
         "missing", "in the wallet", "hidden", "Added to Wallet", (True, True),
     ),
     "only the phone lacked it": (
-        lambda: Phone(watch=Watch({ID}), adds_to="watch"),
+        lambda: PhoneB(watch=Watch({ID}), adds_to="watch"),
         "missing", "in the wallet", "hidden", "Added to Wallet", (True, True),
     ),
     "wanted on a watch that is not there": (
-        lambda: Phone(adds_to="watch"),
+        lambda: PhoneB(adds_to="watch"),
         "shown", "in the wallet", "hidden", "Added to Wallet", (True, None),
     ),
     "hidden by the scheme": (
-        lambda: Phone(associated=False),
+        lambda: PhoneB(associated=False),
         "shown", "added, yet still offered", "shown", "Added to Wallet", (True, None),
     ),
     "there and hidden by the scheme": (
-        lambda: Phone(associated=False, cards={ID}),
+        lambda: PhoneB(associated=False, cards={ID}),
         "missing", "added, yet still offered", "shown", "Added to Wallet", (True, None),
     ),
 }  # fmt: skip
@@ -211,7 +210,7 @@ SCRIPTS = {
 @pytest.mark.rule("B-START-1", "B-FIN-1")
 @pytest.mark.parametrize("case", ENDS)
 def test_every_error_gives_the_button_back_says_so_and_adds_nothing(variant, case):
-    bench, played = play(variant, lambda: Phone(ends_with=case))
+    bench, played = play(variant, lambda: PhoneB(ends_with=case))
     part = PARTS[variant.name]
     told = part["looked"] + shown + tapped + SCRIPTS[ENDS[case]](part["posting"]) + failed
     assert (played, bench.state, bench.button, bench.label) == (told, "failed", "shown", "not added")
@@ -223,7 +222,7 @@ def test_every_error_gives_the_button_back_says_so_and_adds_nothing(variant, cas
 @pytest.mark.rule("B-START-1")
 @pytest.mark.parametrize("entitled", [(), TARGETS[1:]])
 def test_start_throws_without_the_app_s_entitlement_whatever_else_is_set(variant, entitled):
-    bench, played = play(variant, lambda: Phone(entitled=entitled, ends_with="walletKitError"))
+    bench, played = play(variant, lambda: PhoneB(entitled=entitled, ends_with="walletKitError"))
     assert played == PARTS[variant.name]["looked"] + shown + tapped + "StartThrew " + failed
     assert bench.trace.select(m.StartThrew)[0].message.case == "presentationFailure"
 
@@ -270,7 +269,7 @@ late = requested + "DelegateTimeSpent GiveUp FinishedWithError " + failed + " Ap
     [(19.999, relayed, "in the wallet"), (20.0, relayed, "in the wallet"), (20.001, late, "failed")],
 )
 def test_twenty_seconds_are_in_time_and_a_millisecond_more_is_too_late(variant, seconds, told, state):
-    bench, played = play(variant, lambda: Phone(waits=Waits(post=seconds)))
+    bench, played = play(variant, lambda: PhoneB(latencies=LatenciesB(post=seconds)))
     part = PARTS[variant.name]
     end = added + part["check"] + gone if state == "in the wallet" else ""
     assert (played, bench.state) == (part["looked"] + shown + tapped + part["posting"] + told + end, state)
@@ -279,13 +278,15 @@ def test_twenty_seconds_are_in_time_and_a_millisecond_more_is_too_late(variant, 
 
 @pytest.mark.rule("B-DEL-3")
 def test_a_late_failure_is_ignored_as_a_late_answer_is(variant):
-    bench = BenchB(variant, phone=Phone(waits=Waits(post=25.0)), back_end=failing("post", SdkInputError)())
+    bench = PlatformBRun(
+        variant, phone=PhoneB(latencies=LatenciesB(post=25.0)), back_end=failing("post", SdkInputError)()
+    )
     assert script(bench.walk()).endswith("FinishedWithError EnableButton TellFailure ApiFailed IgnoreLateSdkInput")
 
 
 @pytest.mark.rule("B-WATCH-1", "B-CAN-2")
 def test_an_app_that_never_looks_for_a_watch_asks_at_once_and_hides_the_button_from_it():
-    bench, played = play(B_LATER, lambda: Phone(watch=Watch(), cards={ID}), app={"calls": NO_WATCH_CALLS})
+    bench, played = play(B_LATER, lambda: PhoneB(watch=Watch(), cards={ID}), app={"calls": NO_WATCH_CALLS})
     assert (played, bench.state) == (created + check_later + there, "in the wallet")
 
 
@@ -306,7 +307,7 @@ def test_an_app_of_the_other_variant_gets_nowhere(name):
 @pytest.mark.rule("REL-7", "B-START-1")
 @pytest.mark.parametrize("case", ENDS)
 def test_after_a_failure_the_cardholder_may_tap_again(variant, case):
-    bench, played = play(variant, lambda: Phone(ends_with=case))
+    bench, played = play(variant, lambda: PhoneB(ends_with=case))
     bench.phone.ends_with = None
     part = PARTS[variant.name]
     assert script(bench.tap()) == f"{played} {tapped}{part['posting']}{relayed}{added}{part['check']}{gone}"
@@ -316,7 +317,7 @@ def test_after_a_failure_the_cardholder_may_tap_again(variant, case):
 
 @pytest.mark.rule("REL-7", "API-10")
 def test_after_a_failure_the_page_may_be_opened_again_and_says_nothing_of_the_last_attempt(variant):
-    bench, played = play(variant, lambda: Phone(ends_with="walletKitError"))
+    bench, played = play(variant, lambda: PhoneB(ends_with="walletKitError"))
     part = PARTS[variant.name]
     assert script(bench.open()) == f"{played} {part['looked']}{shown}".strip()
     assert (bench.button, bench.label) == ("shown", "")
@@ -324,7 +325,7 @@ def test_after_a_failure_the_page_may_be_opened_again_and_says_nothing_of_the_la
 
 @pytest.mark.rule("B-CAN-3")
 def test_a_second_attempt_brings_the_card_to_the_place_that_was_left(variant):
-    bench, _ = play(variant, lambda: Phone(watch=Watch()))
+    bench, _ = play(variant, lambda: PhoneB(watch=Watch()))
     bench.tap()
     assert (bench.state, bench.button, bench.phone.watch.cards) == (State.IN_WALLET, "hidden", {ID})
     assert [record.message.where for record in bench.trace.select(m.FinishedWithPass)] == ["phone", "watch"]

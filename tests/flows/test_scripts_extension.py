@@ -7,12 +7,12 @@ what happened, and the final state. Whatever is written in small letters below i
 import pytest
 
 from workbook.extension.handler import ReferenceHandler
-from workbook.extension.host import ExtensionHost
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.flows.extension import State
-from workbook.flows.variants_b import SURFACES, VARIANTS_B
-from workbook.scenes.platform_b import opened_phone
+from workbook.flows.variants import SURFACES, VARIANTS_B
+from workbook.plays.wallet import opened_phone
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind
 
@@ -26,7 +26,7 @@ def script(trace):
 
 def play(handler="reference", phone="app was opened", surface="phone", variant="later", authorization=None):
     kind = HANDLERS[handler] if isinstance(handler, str) else handler
-    host = ExtensionHost(
+    host = WalletApp(
         kind,
         VARIANTS_B[variant],
         surface=surface,
@@ -209,7 +209,7 @@ def slow(call, seconds=30.0, *, then=None):
     """A handler that answers this call after so many seconds, by default with what the reference answers."""
 
     def method(self, *given, **named):
-        from workbook.simulation.call import current  # noqa: PLC0415  # as the stand-ins do
+        from workbook.simulation.sdks import current  # as the stand-ins do
 
         current().spend(seconds)
         return then(self) if then else getattr(ReferenceHandler, call)(self, *given, **named)
@@ -222,7 +222,7 @@ def fail(_self):
 
 
 def unavailable_status(self):
-    from workbook.extension.service import ExtensionProvisioningService  # noqa: PLC0415  # used here alone
+    from workbook.extension.service import ExtensionProvisioningService  # used here alone
 
     return ExtensionProvisioningService.entries_unavailable_extension_status()
 

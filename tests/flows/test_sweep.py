@@ -10,6 +10,7 @@ from workbook.errors import OutOfOrderError
 ANY_EVENT = st.sampled_from([sample(event) for event in EVENTS])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_row_fires_or_the_event_is_refused_and_nothing_changes(name):
     machine = MACHINES[name]

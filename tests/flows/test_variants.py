@@ -10,28 +10,28 @@ from workbook.flows import messages as m
 from workbook.flows import platform_a
 from workbook.flows.variants import (
     A_BEFORE_0_4_0,
+    A_EARLIER_FACTS,
     A_FROM_0_4_0,
+    A_LATER_FACTS,
     A_NOT_MIGRATED,
-    EARLIER,
-    LATER,
-    VARIANTS,
-    variant,
+    VARIANTS_A,
+    variant_a,
 )
 
 
 def test_the_presets_by_name():
-    assert dict(VARIANTS) == {"before-0.4.0": A_BEFORE_0_4_0, "from-0.4.0": A_FROM_0_4_0}
-    assert [variant(name) for name in VARIANTS] == [A_BEFORE_0_4_0, A_FROM_0_4_0]
+    assert dict(VARIANTS_A) == {"before-0.4.0": A_BEFORE_0_4_0, "from-0.4.0": A_FROM_0_4_0}
+    assert [variant_a(name) for name in VARIANTS_A] == [A_BEFORE_0_4_0, A_FROM_0_4_0]
 
 
 def test_a_misspelt_name_is_explained():
     with pytest.raises(ParameterError, match=r"No variant 'form-0.4.0'. Did you mean 'from-0.4.0'\?"):
-        variant("form-0.4.0")
+        variant_a("form-0.4.0")
 
 
 @pytest.mark.rule("A-CAN-5")
 @pytest.mark.parametrize("rows", [platform_a.BEFORE, platform_a.FROM_0_4_0], ids=["before", "from"])
-@pytest.mark.parametrize("facts", [EARLIER, LATER], ids=["earlier", "later"])
+@pytest.mark.parametrize("facts", [A_EARLIER_FACTS, A_LATER_FACTS], ids=["earlier", "later"])
 def test_flow_and_facts_make_any_pair(rows, facts):
     machine = replace(A_FROM_0_4_0, rows=rows, facts=facts).machine
     assert (m.ApiError in machine.events) == facts.api_error

@@ -7,9 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from workbook.proxy.address import Target
 from workbook.proxy.proxy import running
-from workbook.proxy.upstream import Upstream
+from workbook.proxy.upstream import Target, Upstream
 
 NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Trusts nobody; an API on plain http needs no more, and loading the public authorities takes time."""
@@ -50,7 +49,7 @@ def read_request(connection):
     head, _, body = data.partition(b"\r\n\r\n")
     lower = head.lower()
     if b"\r\ntransfer-encoding: chunked" in lower:
-        done = lambda: body.endswith(b"0\r\n\r\n")  # noqa: E731
+        done = lambda: body.endswith(b"0\r\n\r\n")  # noqa: E731  # beside its twin
     else:
         length = int(lower.partition(b"\r\ncontent-length: ")[2].partition(b"\r\n")[0] or b"0")
         done = lambda: len(body) >= length  # noqa: E731

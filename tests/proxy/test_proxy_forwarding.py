@@ -12,18 +12,13 @@ import pytest
 import requests
 
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.proxy import forwarding, upstream
-from workbook.proxy.address import Target
-from workbook.proxy.failure import HEADER, Failure
-from workbook.proxy.upstream import Upstream, trusting
-from workbook.simulation.asgi import application
-from workbook.simulation.fault_plan import FaultPlan, Planned
-from workbook.simulation.faults import FAULTS, fault
+from workbook.proxy import proxy as forwarding
+from workbook.proxy import upstream
+from workbook.proxy.upstream import HEADER, Failure, Target, Upstream, trusting
+from workbook.simulation.faults import FAULTS, FaultPlan, Planned, fault
 from workbook.simulation.http import Response
-from workbook.simulation.listening import listening
-from workbook.simulation.server import made, running
+from workbook.simulation.server import Server, answering, listening, make_certificate, on_thread, running
 from workbook.simulation.service import Service
-from workbook.simulation.tls import make_certificate
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
 PATH = f"/bcl/v2/paymentInstruments/{INSTRUMENT_IDS[0]}/networkTokenActivationData"
@@ -236,12 +231,10 @@ def test_an_api_may_be_down_and_come_back(before):
     with before(f"http://127.0.0.1:{port}") as (url, _kept):
         assert get(url + PATH, headers=KEY).headers[HEADER] == "unreachable"
         with listening("127.0.0.1", port) as listener:
-            server = made(application(Service()))
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-            thread.start()
-            assert get(url + PATH, headers=KEY).status_code == 200
-            server.should_exit = True
-            thread.join()
+            server = Server(answering(Service()))
+            server.listen(listener)
+            with on_thread(server):
+                assert get(url + PATH, headers=KEY).status_code == 200
         assert get(url + PATH, headers=KEY).headers[HEADER] == "unreachable"
 
 
@@ -257,6 +250,7 @@ OUTCOMES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_comes_through(name, before):
     settings = FAULTS[name].settings
@@ -309,13 +303,8 @@ def test_a_proxy_that_is_named_in_the_environment_is_not_used(raw, before, monke
 @pytest.fixture(scope="module")
 def secure(tmp_path_factory):
     certificate = make_certificate(tmp_path_factory.mktemp("tls"))
-    with listening("127.0.0.1", 0) as listener:
-        server = made(application(Service()), certificate)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        yield listener.getsockname()[1], certificate.ca_file
-        server.should_exit = True
-        thread.join()
+    with running(certificate=certificate) as url:
+        yield int(url.rpartition(":")[2]), certificate.ca_file
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])

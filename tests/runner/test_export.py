@@ -7,9 +7,10 @@ import pytest
 
 from workbook import cli
 from workbook.errors import ConfigurationError
-from workbook.runner.export import POLICY, export, page
-from workbook.views.palette import contrast
-from workbook.widgets.live import WAKE
+from workbook.runner.export import export, page
+from workbook.views.html import POLICY
+from workbook.views.paint import contrast
+from workbook.widgets.player import WAKE
 from workbook.widgets.stage import stage
 
 ROOT = Path(__file__).parents[2]
@@ -53,6 +54,7 @@ def code(*bundles, source="show()"):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_page_needs_nothing_but_itself(path):
     text = page(path)
@@ -105,10 +107,29 @@ def test_what_is_no_notebook_is_refused(content, tmp_path):
 def test_a_page_with_the_key_in_it_is_not_written(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBOOK_API_KEY", CANARY)
     path = written(tmp_path, code({"text/plain": f"key: {CANARY}"}))
-    with pytest.raises(ConfigurationError, match=r"The API key stands in a\.ipynb") as error:
+    with pytest.raises(ConfigurationError, match=r"a\.ipynb contains the API key") as error:
         export([path], tmp_path / "out")
     assert CANARY not in str(error.value)
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize("source", ["k = {}", "!curl -H x-api-key:{} host", "%%bash\nexport K={}"])
+@pytest.mark.parametrize("key", ["ab12.cd34-ef56", "a+b/c==d-e.f0123", CANARY])
+def test_a_key_that_the_highlighter_cuts_into_pieces_is_found(tmp_path, monkeypatch, source, key):
+    monkeypatch.setenv("WORKBOOK_API_KEY", key)
+    path = written(tmp_path, code({"text/plain": "7"}, source=source.format(key)))
+    with pytest.raises(ConfigurationError, match="contains the API key"):
+        export([path], tmp_path / "out")
+
+
+def test_nothing_in_a_cell_leads_the_reader_to_another_site(tmp_path):
+    refresh = '<meta http-equiv=refresh content="0;url=https://elsewhere.example">'
+    split = refresh.replace("<meta", "<me<meta>ta")
+    cells = [words(refresh), words(f"text {refresh.upper()}") | {"id": "more"}, code({"text/html": refresh + split})]
+    text = page(written(tmp_path, *cells))
+    assert text.lower().count("<meta") == 4
+    assert Parts(text).tags.count("meta") == 4
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):

@@ -11,8 +11,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from workbook.runner.kernel import Fleet
-from workbook.runner.probe import one_plus_one
+from workbook.runner.kernel import Fleet, one_plus_one
+
+pytestmark = pytest.mark.slow
 
 STUCK = "import os, pathlib\npathlib.Path(f'{os.getpid()}.pid').write_text('')\nwhile True: pass"
 

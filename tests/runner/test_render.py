@@ -5,6 +5,8 @@ import pytest
 
 from workbook.runner.render import clean_environment, exit_code, render
 
+pytestmark = pytest.mark.slow
+
 NOISY = """
 import os, sys
 from IPython.display import display

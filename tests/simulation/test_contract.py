@@ -6,13 +6,11 @@ from base64 import b64encode
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.simulation.contract import Body, Broken, Part, Shape
-from workbook.simulation.contracts import CONTRACTS, DIFFERENCES, contract
+from workbook.simulation.contract import CONTRACTS, Broken, contract
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request
-from workbook.simulation.openapi import document
-from workbook.simulation.phone import PROFILES
+from workbook.simulation.phones import PROFILES
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.service import Service
+from workbook.simulation.service import Service, wanted
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, Instrument, World
 
 ID, ASLEEP, UNKNOWN = INSTRUMENT_IDS
@@ -88,9 +86,11 @@ def answered(profile, *broken, method):
 
 def cases():
     for profile, one in CONTRACTS.items():
-        for broken, check in one.checks.items():
-            for method in check.methods or ("GET", "POST"):
-                if broken is not Broken.OURS:
+        (path,) = one.document["paths"].values()
+        for broken in one.problems:
+            for method in ("GET", "POST"):
+                answers = path["x-elsewhere"] | path[method.lower()]["responses"]
+                if broken is not Broken.OURS and f'"{broken.name.lower()}": {{"summary"' in json.dumps(answers):
                     yield profile, method, broken
 
 
@@ -104,7 +104,7 @@ def test_a_request_with_nothing_wrong_in_it_is_answered(profile, method):
 @pytest.mark.parametrize(("profile", "method", "broken"), [*cases()])
 def test_each_check_answers_with_the_contracts_problem_and_says_what_it_is(profile, method, broken):
     answer = answered(profile, broken, method=method)
-    problem = CONTRACTS[profile].checks[broken].problem
+    problem = CONTRACTS[profile].problems[broken]
     told = json.loads(answer.body)
     assert (answer.status, told["status"], told["errorCode"]) == (problem.status, problem.status, problem.code)
     assert answer.basis.startswith(problem.basis)
@@ -113,7 +113,7 @@ def test_each_check_answers_with_the_contracts_problem_and_says_what_it_is(profi
 
 def pairs():
     for profile, method, first in cases():
-        order = list(CONTRACTS[profile].checks)
+        order = list(CONTRACTS[profile].problems)
         for _profile, _method, second in cases():
             together = (_profile, _method) == (profile, method) and not WRONG[first].keys() & WRONG[second].keys()
             if together and order.index(first) < order.index(second):
@@ -165,7 +165,7 @@ def fields(profile):
 
 def statuses(profile):
     seen = {answered(of, broken, method=method).status for of, method, broken in cases() if of == profile}
-    said = set(CONTRACTS[profile].statuses("GET") + CONTRACTS[profile].statuses("POST"))
+    said = {status for operation in CONTRACTS[profile].operations.values() for status in operation.statuses}
     assert seen - said == {404, 405}, "no operation's"
     assert said - seen == {200, 500}, "no refusals"
     return " ".join(map(str, sorted(said)))
@@ -181,31 +181,43 @@ def empty(profile):
 
 
 def answer(profile):
-    return document(CONTRACTS[profile])["components"]["schemas"]["Answer"]
+    return CONTRACTS[profile].document["components"]["schemas"]["Answer"]
 
 
-SHOWN = {
-    "the API key is said in": ways,
-    "an error's body has": fields,
-    "the two operations answer with": statuses,
-    "a body that is too large gets": status(Broken.SIZE),
-    "a POST without sdkOutput gets": status(Broken.NO_OUTPUT),
-    "a POST with an empty sdkOutput gets": empty,
-    "sdkInput in an answer's schema is": lambda profile: "required" if "required" in answer(profile) else "optional",
-    "other fields in an answer's schema are": lambda profile: (
-        "not " * ("additionalProperties" in answer(profile)) + "allowed"
+DIFFERENCES = {
+    "the API key is said in": (
+        ways,
+        "the header x-api-key",
+        "that header, HTTP basic, or clientKey in the query: any one",
+    ),
+    "an error's body has": (
+        fields,
+        "its five required fields",
+        "instance and requestId too, and invalidFields where the body is wrong",
+    ),
+    "the two operations answer with": (statuses, "200 400 401 403 413 422 500", "200 400 401 403 422 500"),
+    "a body that is too large gets": (status(Broken.SIZE), "413", "400"),
+    "a POST without sdkOutput gets": (status(Broken.NO_OUTPUT), "400", "422"),
+    "a POST with an empty sdkOutput gets": (empty, "400", "422"),
+    "sdkInput in an answer's schema is": (
+        lambda profile: "required" if "required" in answer(profile) else "optional",
+        "required",
+        "optional",
+    ),
+    "other fields in an answer's schema are": (
+        lambda profile: "not " * ("additionalProperties" in answer(profile)) + "allowed",
+        "allowed",
+        "not allowed",
     ),
 }
+"""What a caller notices of the profile: how it is seen, in spec, and in field. Every other answer is the same."""
 
 
-def test_the_table_of_differences_is_proved_row_by_row():
-    assert [row.what for row in DIFFERENCES] == list(SHOWN)
-
-
-@pytest.mark.parametrize("row", DIFFERENCES, ids=lambda row: row.what)
-def test_a_difference_is_as_the_table_says(row):
-    assert (SHOWN[row.what]("spec"), SHOWN[row.what]("field")) == (row.spec, row.field)
-    assert row.spec != row.field
+@pytest.mark.parametrize("what", DIFFERENCES)
+def test_a_difference_is_as_the_table_says(what):
+    shown, spec, field = DIFFERENCES[what]
+    assert (shown("spec"), shown("field")) == (spec, field)
+    assert spec != field
 
 
 def test_six_statuses_are_published_and_field_answers_the_operations_with_no_other():
@@ -215,14 +227,10 @@ def test_six_statuses_are_published_and_field_answers_the_operations_with_no_oth
 # ---------------------------------------------------------------- the pieces
 
 
-def test_a_shape_says_what_it_wants():
-    one = Part("a", "assumed", "A field.")
-    assert Shape((one,), "assumed").wanted == "a JSON object with a"
-    assert Shape((one,), "assumed", closed=True).wanted == "a JSON object with exactly one field, a"
-    assert Shape((one, one), "assumed", closed=True).wanted == "a JSON object with no other field than a and a"
-
-
-def test_a_part_is_a_string_of_a_length():
-    short = Part("a", "assumed", "A field.", shortest=2)
-    assert [short.fits(value) for value in ("ab", "a", "", 7, None, ["ab"])] == [True] + [False] * 5
-    assert Body(Shape((short,), "assumed"), "application/json", 1, "assumed").limit_basis == "assumed"
+def test_a_schema_is_put_into_words():
+    one, two = {"a": {"type": "string"}}, {"a": {"type": "string"}, "b": {"type": "string", "minLength": 1}}
+    closed = {"type": "object", "additionalProperties": False}
+    assert wanted({"type": "object", "properties": one}) == "a JSON object with a"
+    assert wanted(closed | {"properties": one, "required": ["a"]}) == "a JSON object with exactly one field, a"
+    assert wanted(closed | {"properties": two}) == "a JSON object with no other field than a and b"
+    assert [wanted(schema) for schema in two.values()] == ["a string", "a string that is not empty"]

@@ -7,15 +7,15 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from journaled import Journaled
 
-from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.control import ENDPOINTS, PREFIX, Actions, Control
+from workbook.errors import ConfigurationError
+from workbook.simulation.control import ENDPOINTS, PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
-from workbook.simulation.journal import Journal
-from workbook.simulation.journaled import Journaled
-from workbook.simulation.journals import Journals
+from workbook.simulation.mock_server import MockServer
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
+from workbook.simulation.worlds import Worlds
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
@@ -35,15 +35,17 @@ def called(key=SIMULATED_KEY, method="GET", body=b""):
 
 
 class Stand:
-    """Two worlds, the control API of both, and a list of what it had done."""
+    """A mock server with two worlds, and the control API of both."""
 
-    def __init__(self, **actions):
-        self.done = []
-        self.journals = Journals()
-        first = World(credentials={CANARY: Credential()})
-        self.first, self.second = self.journals.around(Service(first)), self.journals.around(Service())
-        told = {name: lambda *values, name=name: self.done.append((name, *values)) for name in Actions.__slots__}
-        self.control = Control(TOKEN, self.journals, Actions(**(told | actions)))
+    def __init__(self):
+        self.server = MockServer()
+        self.server.worlds = Worlds()
+        for key in (CANARY, SIMULATED_KEY):
+            self.server.worlds.add(World(), key)
+        self.journals = self.server.journals
+        self.first = Journaled(Service(World(credentials={CANARY: Credential()})), self.journals["w1"])
+        self.second = Journaled(Service(), self.journals["w2"])
+        self.control = Control(self.server, TOKEN)
 
     def ask(self, method, name, body=None):
         return self.control.respond(asked(method, name, body))
@@ -112,13 +114,13 @@ def test_the_scheme_comes_in_any_case(stand):
 )
 def test_a_token_that_is_short_or_no_header_value_is_refused_and_not_repeated(token):
     with pytest.raises(ConfigurationError, match="16 printable ASCII characters or more") as caught:
-        Control(token, {})
+        Control(MockServer(), token)
     assert not token or token not in str(caught.value)
 
 
 def test_the_token_stands_in_no_repr(stand):
     assert repr(stand.control) == "Control(2 worlds)"
-    assert TOKEN not in str(stand.control) + repr(stand.control.actions)
+    assert TOKEN not in str(stand.control) + repr(stand.server)
 
 
 # ---------------------------------------------------------------- where to
@@ -127,7 +129,7 @@ def test_the_token_stands_in_no_repr(stand):
 def test_the_index_lists_the_worlds_and_every_endpoint(stand):
     for name in ("", "/"):
         told = stand.told("GET", name)
-        assert told["worlds"] == ["w1", "w2"]
+        assert told["worlds"] == ["nobody", "w1", "w2"]
         listed = [(one["method"], one["path"]) for one in told["endpoints"]]
         assert listed == [(one.method, PREFIX + one.name) for one in ENDPOINTS]
     without_slash = Request("GET", PREFIX.rstrip("/"), (BEARER,))
@@ -164,12 +166,10 @@ def test_a_world_is_meant_by_its_name_and_need_not_be_where_there_is_one(stand):
     stand.first.respond(called(CANARY))
     assert stand.told("GET", "journal?world=w1")["count"] == 1
     assert stand.told("GET", "journal?world=w2")["count"] == 0
-    assert "Known: w1, w2." in stand.refused("GET", "journal")
+    assert "Known: nobody, w1, w2." in stand.refused("GET", "journal")
     assert "?world=name" in stand.refused("GET", f"journal?world={CANARY}")
     assert CANARY not in stand.refused("GET", f"journal?world={CANARY}")
-    for journals in ({"only": Journal()}, {"nobody": Journal(), "w1": Journal()}):
-        assert Control(TOKEN, journals).respond(asked("GET", "journal")).status == 200
-    assert b"There is none yet." in Control(TOKEN, {}).respond(asked("GET", "journal")).body
+    assert Control(MockServer(), TOKEN).respond(asked("GET", "journal")).status == 200
 
 
 @pytest.mark.parametrize(
@@ -354,29 +354,26 @@ def test_a_wrong_expectation_is_explained(stand, body, told):
     assert told in stand.refused("POST", "verify?world=w2", body)
 
 
-def test_a_reset_empties_the_journal_and_has_the_world_made_again(stand):
-    for journaled in (stand.first, stand.second):
-        journaled.respond(called())
+def test_a_reset_empties_the_journal_and_makes_the_world_anew(stand):
+    for key in (CANARY, SIMULATED_KEY):
+        stand.server.respond(called(key))
     assert stand.told("POST", "reset?world=w2") == {"world": "w2", "reset": True}
-    assert stand.done == [("reset", "w2")]
-    # Whoever makes the world again empties its journal in the same step, or a request could come in between.
-    assert [journal.count for journal in stand.journals.values()] == [1, 1]
-    assert Control(TOKEN, stand.journals).respond(asked("POST", "reset?world=w1")).status == 200
-    assert [journal.count for journal in stand.journals.values()] == [0, 1]
+    assert [journal.count for journal in stand.journals.values()] == [0, 1, 0]
+    assert stand.server.worlds.place(SIMULATED_KEY).memory == {}
+    stand.told("POST", "reset?world=w1")
+    assert [journal.count for journal in stand.journals.values()] == [0, 0, 0]
 
 
 def test_faults_and_scenarios_are_handed_on(stand):
-    tables = [{"fault": "reset", "nth": [1]}, {"fault": "slow"}]
+    tables = [{"fault": "reset", "nth": 1}, {"fault": "400"}]
     assert stand.told("POST", "faults?world=w1", tables) == {"world": "w1", "faults": 2}
+    assert [stand.server.respond(called(CANARY)).fault for _ in range(2)] == ["reset", "400"]
     assert stand.told("POST", "faults?world=w1", []) == {"world": "w1", "faults": 0}
-    assert stand.told("PUT", "scenario?world=w2", {"name": "two-cards"}) == {"world": "w2", "scenario": "two-cards"}
-    stand.told("PUT", "scenario?world=w2", {"toml": "version = 1\n"})
-    assert stand.done == [
-        ("faults", "w1", tables),
-        ("faults", "w1", []),
-        ("scenario", "w2", "two-cards"),
-        ("scenario", "w2", b"version = 1\n"),
-    ]
+    assert stand.server.respond(called(CANARY)).fault == ""
+    assert stand.told("PUT", "scenario?world=w2", {"name": "class-room"}) == {"world": "w2", "scenario": "class-room"}
+    assert stand.server.worlds.named("w2").world.name == "class-room"
+    told = stand.told("PUT", "scenario?world=w2", {"toml": 'title = "Mine"\n'})
+    assert (told, stand.server.worlds.named("w2").world.name) == ({"world": "w2", "scenario": "from TOML"}, "yours")
 
 
 @pytest.mark.parametrize(
@@ -397,25 +394,18 @@ def test_faults_and_scenarios_are_handed_on(stand):
 )
 def test_what_cannot_be_handed_on_is_refused(stand, method, name, body):
     stand.refused(method, f"{name}?world=w1", body)
-    assert stand.done == []
+    opened = stand.server.worlds.named("w1")
+    assert (opened.faults, opened.world.name) == ((), "default")
 
 
-def fails(*_values):
-    raise ParameterError("No fault 'rest'. Did you mean 'reset'?")
-
-
-def test_what_an_action_refuses_is_passed_on_in_its_words():
-    stand = Stand(faults=fails, scenario=fails, reset=fails)
-    stand.second.respond(called())
-    for method, name, body in (("POST", "faults", []), ("PUT", "scenario", {"name": "a"}), ("POST", "reset", None)):
-        assert stand.refused(method, f"{name}?world=w2", body) == "No fault 'rest'. Did you mean 'reset'?"
+def test_what_the_mock_server_refuses_is_passed_on_in_its_words(stand):
+    stand.server.respond(called())
+    told = stand.refused("POST", "faults?world=w2", [{"fault": "rest"}])
+    assert told == "default: [[fault]] 1: No fault 'rest'. Did you mean 'reset'?"
+    assert "Did you mean 'class-room'?" in stand.refused("PUT", "scenario?world=w2", {"name": "class-rom"})
+    told = stand.refused("PUT", "scenario?world=w2", {"toml": "titel = 1"})
+    assert "the request: 1 mistake.\n  titel: there is no such key" in told
     assert stand.journals["w2"].count == 1
-
-
-def test_what_a_stand_in_cannot_do_it_says():
-    control = Control(TOKEN, {"w1": Journal()})
-    assert control.respond(asked("POST", "faults", [])).status == 501
-    assert control.respond(asked("PUT", "scenario", {"name": "a"})).status == 501
 
 
 VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists)
@@ -427,9 +417,9 @@ METHODS = st.sampled_from(["GET", "POST", "PUT", "DELETE"])
 
 @given(METHODS, NAMES, QUERIES, BODIES)
 def test_whatever_is_asked_is_answered_with_json(method, name, query, body):
-    journal = Journal()
-    Journaled(Service(), journal).respond(called())
-    response = Control(TOKEN, {"w1": journal}).respond(asked(method, name + query, body))
+    server = MockServer()
+    server.worlds.respond(called(next(iter(server.keys.values()))))
+    response = Control(server, TOKEN).respond(asked(method, name + query, body))
     assert isinstance(response, Response)
     document = json.loads(response.body)
     assert response.status == 200 or document["detail"]

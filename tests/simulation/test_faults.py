@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.simulation.fault import Chance
-from workbook.simulation.faults import FAULTS, fault
-from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Response
+from workbook.simulation.faults import FAULTS, Chance, fault
+from workbook.simulation.http import AT_ONCE, JSON_HEADERS, PROBLEM_HEADERS, Ending, Response, Wire
 from workbook.simulation.seal import Content, Damaged, Seal
-from workbook.simulation.wire import AT_ONCE, Ending, Wire
 from workbook.simulation.world import INSTRUMENT_IDS
 
 SEAL = Seal(7)

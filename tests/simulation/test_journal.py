@@ -14,20 +14,17 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from journaled import Journaled
 
 from workbook.api.opaque import SIMULATED_PREFIX
-from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.fault_plan import FaultPlan, Planned
-from workbook.simulation.faults import fault
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
-from workbook.simulation.journal import EPOCH, Entry, Journal, Match
-from workbook.simulation.journaled import Journaled
-from workbook.simulation.journals import Journals, meant
+from workbook.errors import ParameterError
+from workbook.simulation.faults import FaultPlan, Planned, fault
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Ending, Request, Response, Wire
+from workbook.simulation.journal import EPOCH, Journal, Match
+from workbook.simulation.journal_entry import Entry
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
-from workbook.simulation.wire import Ending, Wire
-from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
-from workbook.simulation.worlds import Worlds
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
 ID, OTHER, _THIRD = INSTRUMENT_IDS
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"
@@ -486,6 +483,7 @@ def test_whatever_the_key_is_it_is_not_kept(key, body, target):
 # ---------------------------------------------------------------- bounds
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_requests_leave_no_more_than_the_limit():
     journal = exchanged(*[get()] * 100, limit=100)
     before = sum(isinstance(one, Entry) for one in gc.get_objects())
@@ -512,11 +510,9 @@ def test_a_journal_without_room_is_refused(limit):
         Journal(limit)
 
 
-def test_after_a_reset_it_counts_from_one_again_and_what_was_under_way_belongs_to_the_past():
+def test_after_a_reset_it_counts_from_one_again_and_time_goes_on():
     journal = exchanged(get(), get(), stopwatch=Ticks())
-    ticket = journal.arrival()
     journal.reset()
-    journal.record(ticket, get(), answer())
     assert (len(journal), journal.count, journal.dropped, journal.to_jsonl()) == (0, 0, 0, "")
     Journaled(Service(), journal).respond(get())
     assert only(journal).number == 1
@@ -542,14 +538,6 @@ def test_many_threads_leave_each_exchange_once():
     assert journal.count == len(journal) == 1_600
     assert [one.number for one in journal.entries()] == [*range(1, 1_601)]
     assert len({one.body for one in journal.entries()}) == 1_600
-
-
-def test_entries_stand_in_the_order_of_arrival_whoever_is_answered_first():
-    journal = Journal()
-    first, second = journal.arrival(), journal.arrival()
-    journal.record(second, get(), answer())
-    journal.record(first, get(), answer())
-    assert [one.number for one in journal.entries()] == [1, 2]
 
 
 def test_waiting_finds_what_is_there_and_gives_up_when_the_time_is_over():
@@ -615,129 +603,10 @@ def test_a_coroutine_waits_without_holding_up_the_loop():
     anyio.run(ask)
 
 
-# ---------------------------------------------------------------- a journal for each world
-
-
-@pytest.mark.rule("REL-2")
-def test_each_world_has_a_journal_under_a_name_that_says_nothing_of_its_key():
-    journals = Journals()
-    service = Service(World(credentials={CANARY: Credential()}))
-    one, other = journals.around(service), journals.around(Service())
-    nobody = journals.around(Service(World(credentials={})))
-    for journaled, times in ((one, 1), (other, 2), (nobody, 3)):
-        for _ in range(times):
-            journaled.respond(get())
-    assert {name: journal.count for name, journal in journals.items()} == {"w1": 1, "w2": 2, "nobody": 3}
-    assert journals["w1"].entries()[0].status == 401
-    assert (journals.key("w1"), journals.name(CANARY), len(journals)) == (CANARY, "w1", 3)
-    assert CANARY not in repr(journals) + str(journals)
-    with pytest.raises(ConfigurationError, match=r"Known: w1, w2\."):
-        journals.key("w3")
-    with pytest.raises(ConfigurationError):
-        journals.key("nobody")
-
-
-@pytest.mark.rule("REL-2")
-def test_many_worlds_are_journaled_each_on_its_own_and_again_after_a_reset():
-    journals = Journals()
-    worlds = Worlds(around=journals.around)
-    keys = [worlds.add(World()) for _ in range(2)]
-    for key in (*keys, keys[1], "opens nothing"):
-        worlds.respond(get(headers=[("x-api-key", key)]))
-    counts = {"nobody": 1, "w1": 1, "w2": 2}
-    assert {name: journal.count for name, journal in journals.items()} == counts
-    worlds.reset(journals.key("w2"))
-    assert {name: journal.count for name, journal in journals.items()} == counts | {"w2": 0}
-    worlds.respond(get(headers=[("x-api-key", keys[1])]))
-    assert journals["w2"].count == 1
-    told = "".join(map(everything, journals.values()))
-    assert not any(key in told for key in (*keys, "opens nothing"))
-
-
-def test_a_world_that_is_made_again_keeps_its_journals_name_and_starts_empty():
-    journals = Journals()
-    journals.around(Service()).respond(get())
-    journal = journals["w1"]
-    again = journals.around(Service())
-    assert (journals["w1"] is journal, journal.count, [*journals]) == (True, 0, ["w1"])
-    again.respond(get())
-    assert journal.count == 1
-
-
-def test_a_name_from_before_a_restart_is_given_again_and_whoever_has_it_gets_another():
-    journals = Journals()
-    worlds = Worlds(around=journals.around)
-    for key in ("first", "second"):
-        worlds.add(World(), key)
-        worlds.respond(get(headers=[("x-api-key", key)]))
-    journals.skip(7)
-    journals.call("second", 1)
-    worlds.reset("second")
-    assert {key: journals.name(key) for key in worlds.keys} == {"first": "w8", "second": "w1"}
-    worlds.respond(get(headers=[("x-api-key", "first")]))
-    assert {name: one.count for name, one in journals.items()} == {"nobody": 0, "w8": 2, "w1": 0}
-    assert (journals.number("third"), journals.key("w1")) == (9, "second")
-    journals.forget("third")
-    assert journals.number("fourth") == 10
-
-
-@pytest.mark.parametrize("number", [0, -1, True, "1", None, 1.0])
-def test_what_numbers_no_name_is_refused(number):
-    with pytest.raises(ValueError, match="not a number of a world"):
-        Journals().call("key", number)
-
-
-def test_worlds_may_be_opened_while_somebody_lists_them():
-    journals = Journals()
-    worlds = Worlds(around=journals.around)
-    seen = []
-    for name in journals:
-        seen.append(name)
-        worlds.add(World())
-    assert (seen, len(journals)) == (["nobody"], 2)
-
-
-@pytest.mark.rule("REL-2")
-def test_a_key_of_another_world_is_not_kept_either():
-    journals = Journals()
-    worlds = Worlds(around=journals.around)
-    mine = worlds.add(World())
-    theirs = worlds.add(World())
-    worlds.respond(get(f"{PATH}/{theirs}", headers=[("x-api-key", mine), ("user-agent", theirs)]))
-    assert theirs not in everything(journals["w1"])
-    assert only(journals["w1"]).key_in == ("target", "headers")
-
-
-def test_a_world_is_meant_by_its_name_or_by_being_the_only_one_with_a_key():
-    journals = Journals()
-    worlds = Worlds(around=journals.around)
-    with pytest.raises(ParameterError, match="Known: nobody"):
-        meant(journals)
-    worlds.add(World())
-    assert (meant(journals), meant(journals, "nobody")) == ("w1", "nobody")
-    worlds.add(World())
-    with pytest.raises(ParameterError, match=r"Say which world is meant .*Known: nobody, w1, w2\."):
-        meant(journals)
-
-
-def test_what_is_held_is_heard_of_at_the_end_and_may_be_corrected():
-    journal, heard = Journal(), []
-    journaled = Journaled(Service(), journal)
-    with journal._waiting(Match("GET")) as first, journal._waiting(Match(status=503)) as corrected:
-        with journal.held():
-            for _ in range(2):
-                journaled.respond(get())
-            assert not first.done()
-            journal.correct(get(), answer(status=503))
-            heard += [one.status for one in journal.entries()]
-        assert (first.result(0).status, corrected.result(0).number) == (200, 2)
-    assert (heard, journal.count, journal.arrival()[1]) == ([200, 503], 2, 3)
-
-
 def test_a_journal_goes_on_where_it_was():
     before = exchanged(*[get()] * 5, limit=2, stopwatch=Ticks())
     journal = Journal(2, stopwatch=Ticks())
-    journal.go_on(before.entries(), before.count, 90.0)
+    journal.resume(before.entries(), before.count, 90.0)
     assert (journal.count, journal.dropped, journal.entries()) == (5, 3, before.entries())
     Journaled(Service(), journal).respond(get())
     assert [one.number for one in journal.entries()] == [5, 6]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX
-from workbook.simulation.damage import DAMAGES, damaged
+from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
 SEAL = Seal(7)

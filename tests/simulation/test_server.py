@@ -1,6 +1,5 @@
 """The service on a real socket: what HTTP allows is taken, what does not end is bounded, and it stops when told."""
 
-import asyncio
 import json
 import re
 import resource
@@ -19,21 +18,19 @@ import requests
 
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.asgi import application
-from workbook.simulation.handout import fresh_output
-from workbook.simulation.http import MAX_BODY
-from workbook.simulation.listening import base_url, listening
+from workbook.simulation.http import MAX_BODY, Request
+from workbook.simulation.mock_server import MockServer, fresh_output
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.server import running
+from workbook.simulation.serve import log_line
+from workbook.simulation.server import base_url, listening, running
 from workbook.simulation.service import Service
-from workbook.simulation.stand import Stand
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, World
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
 SEAL = Seal(7)
 KEY = {"x-api-key": SIMULATED_KEY}
-SERVE = "from workbook.simulation.server import Options, serve; raise SystemExit(serve(Options({})))"
+SERVE = "from workbook.simulation.serve import Options, serve; raise SystemExit(serve(Options({})))"
 CURL = shutil.which("curl")
 
 
@@ -321,7 +318,7 @@ def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
 
 @pytest.mark.rule("REL-2")
 def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
-    stands = [Stand() for _ in range(2)]
+    stands = [MockServer() for _ in range(2)]
     keys = [key for stand in stands for key in stand.keys.values()]
     assert len(set(keys)) == 2
     assert all(key.startswith("SIMULATED-") and key not in repr(stands) for key in keys)
@@ -331,7 +328,7 @@ def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
 def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
     with listening("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        program = f"from workbook.simulation.server import Options, serve; serve(Options(port={port}))"
+        program = f"from workbook.simulation.serve import Options, serve; serve(Options(port={port}))"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
@@ -406,23 +403,12 @@ def test_an_unknown_instrument_gets_no_output():
 
 def logged(target="/", *, method="GET", headers=(), body=b"", key=SIMULATED_KEY):
     """The lines that one request leaves, without the milliseconds."""
-    path, _, query = target.partition("?")
-    given = [(b"x-api-key", key.encode()), *headers]
-    scope = {"type": "http", "method": method, "headers": given, "query_string": query.encode()}
-    lines = []
-
-    async def receive():
-        return {"type": "http.request", "body": body}
-
-    async def send(_message):
-        assert lines == []
-
-    app = application(Service(), lines.append, keys=lambda: (SIMULATED_KEY,))
-    asyncio.run(app(scope | {"raw_path": path.encode("latin-1")}, receive, send))
-    return [re.sub(r" \d+\.\d ms", "", line) for line in lines]
+    request = Request(method, target, (("x-api-key", key), *headers), body)
+    line = log_line(request, Service().respond(request), 0.001, (SIMULATED_KEY,))
+    return [re.sub(r" \d+\.\d ms", "", line)]
 
 
-JSON = [(b"content-type", b"application/json")]
+JSON = [("content-type", "application/json")]
 UNKNOWN_KEY = "The API key is not known here. Check which environment it belongs to."
 OTHER = PATH.replace(ID, "PI-9")
 
@@ -473,9 +459,10 @@ def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
 def test_a_server_leaves_the_logging_of_its_process_alone():
     program = """
 import logging
-from workbook.simulation.server import running
+from workbook.simulation.serve import log_line
+from workbook.simulation.server import base_url, listening, running
 with running(), running():
-    names = "", "uvicorn", "uvicorn.error", "uvicorn.access"
+    names = "", "asyncio", "workbook", "workbook.server"
     print([name for name in names if logging.getLogger(name).handlers])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

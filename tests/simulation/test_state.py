@@ -21,15 +21,12 @@ from workbook.errors import ConfigurationError
 from workbook.simulation import service as service_module
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.journal import Journal, Match
-from workbook.simulation.journals import NOBODY, Journals
-from workbook.simulation.plain import UNREADABLE, dump, dump_world, restored, restored_world
 from workbook.simulation.scenario import load, scenarios
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Memory
-from workbook.simulation.state import Kept
-from workbook.simulation.state_tables import TABLES
+from workbook.simulation.state import NOBODY, world_of, world_values
 from workbook.simulation.verification import no_repeated_post, verify
-from workbook.simulation.world import INSTRUMENT_IDS, World
+from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.simulation.worlds import Worlds
 
 ID, OTHER, _THIRD = INSTRUMENT_IDS
@@ -52,21 +49,27 @@ def serial(response):
     return Seal(7).open(json.loads(response.body)["sdkInput"]).serial
 
 
+@contextmanager
 def kept(path, *scenarios_):
-    """Worlds kept in this file, with these scenarios added under the keys key-0, key-1 and so on, first of all KEY."""
-    worlds = Kept(Worlds(), path)
+    """Worlds in this file, with these scenarios added under the keys KEY, key-1, key-2 and so on."""
+    worlds = opened(path, *scenarios_)
+    try:
+        yield worlds
+    finally:
+        worlds.close()
+
+
+def opened(path, *scenarios_, make=Journal):
+    worlds = Worlds(path, make_journal=make)
     for number, scenario in enumerate(scenarios_):
         worlds.add(scenario, f"key-{number}" if number else KEY)
     return worlds
 
 
 def journaled(path, *scenarios_, make=Journal):
-    """The same with journals around them."""
-    journals = Journals(make)
-    worlds = Kept(Worlds(around=journals.around), path, journals)
-    for number, scenario in enumerate(scenarios_):
-        worlds.add(scenario, f"key-{number}" if number else KEY)
-    return worlds, journals
+    """The worlds, and their journals by name."""
+    worlds = opened(path, *scenarios_, make=make)
+    return worlds, worlds.journals
 
 
 def told(journals):
@@ -79,7 +82,7 @@ def told(journals):
 def memory(worlds):
     """Everything that is remembered, plainly."""
     return {
-        (key, instrument): dump(one)
+        (key, instrument): (one.activations, one.opcs, [*one._outputs])
         for key in worlds.keys
         for instrument, one in worlds.place(key).memory.items()
         if one.activations or one.opcs
@@ -91,48 +94,13 @@ def path(tmp_path):
     return tmp_path / "state"
 
 
-# Plain values
-
-
-@given(st.lists(st.sampled_from(["get", "post"])), st.integers(0, 5))
-def test_a_memory_goes_out_and_comes_back(steps, since):
-    memory_ = Memory()
-    for number, step in enumerate(steps):
-        memory_.issue_activation() if step == "get" else memory_.issue_opc(str(number))
-    plain = json.loads(json.dumps(dump(memory_)))
-    assert dump(restored(plain)) == plain
-    assert [restored(plain).knows(str(number)) for number in range(len(steps))] == [step == "post" for step in steps]
-    assert dump(memory_, since=since)["outputs"] == plain["outputs"][since:]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        None,
-        [],
-        {},
-        {"activations": "1", "opcs": 0, "outputs": []},
-        {"activations": True, "opcs": 0, "outputs": []},
-        {"activations": 1, "opcs": None, "outputs": []},
-        {"activations": 1, "opcs": 1, "outputs": [7]},
-        {"activations": 1, "opcs": 1, "outputs": ["xy"]},
-        {"activations": 1, "opcs": 1, "outputs": None},
-    ],
-)
-def test_a_memory_that_is_none_is_not_read(wrong):
-    with pytest.raises(UNREADABLE):
-        restored(wrong)
-
-
 @pytest.mark.parametrize("name", scenarios())
 def test_a_world_goes_out_and_comes_back_without_its_key(name):
     scenario = load(name)
     world = scenario.world(api_key=CANARY)
-    text = json.dumps(dump_world(world, scenario.faults, ()))
+    text = json.dumps(world_values(world))
     assert CANARY not in text
-    assert restored_world(json.loads(text), CANARY) == (world, scenario.faults, ())
-    older = {name: value for name, value in json.loads(text).items() if name != "own"}
-    assert restored_world(older, CANARY) == (world, scenario.faults, scenario.faults)
+    assert world_of(json.loads(text), CANARY) == world
 
 
 # Over a restart
@@ -145,7 +113,7 @@ def test_a_restart_changes_nothing_that_a_client_sees(path):
         assert [answer.status for answer in answers] == [200] * 5
         refused = [worlds.respond(request) for request in (post(1), get("key-1"), get("key-2"), get("nobody's"))]
         before, keys = memory(worlds), worlds.keys
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         assert (memory(worlds), worlds.keys) == (before, keys)
         assert [
             worlds.respond(request) for request in (post(1), get("key-1"), get("key-2"), get("nobody's"))
@@ -157,26 +125,23 @@ def test_seed_latencies_faults_and_profile_come_back(path):
     scenario = load("flaky-back-end")
     with kept(path, scenario) as worlds:
         place = worlds.place(KEY)
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         assert worlds.place(KEY).world == place.world
         assert worlds.place(KEY).faults == scenario.faults
         assert worlds.respond(get()).fault == "latency"
 
 
-def test_a_reset_and_a_removal_come_back(path):
-    with kept(path, DEFAULT, DEFAULT, DEFAULT) as worlds:
+def test_a_reset_and_a_world_that_was_added_come_back(path):
+    with kept(path, DEFAULT, DEFAULT) as worlds:
         for key in worlds.keys:
             worlds.respond(get(key))
             worlds.respond(post(1, key))
         worlds.reset(KEY)
-        worlds.remove("key-1")
         fresh = worlds.add(DEFAULT)
-    with Kept(Worlds(), path) as worlds:
-        assert worlds.keys == (KEY, "key-2", fresh)
-        assert list(memory(worlds)) == [("key-2", ID)]
+    with kept(path) as worlds:
+        assert worlds.keys == (KEY, "key-1", fresh)
+        assert list(memory(worlds)) == [("key-1", ID)]
         assert worlds.respond(post(1)).status == 200
-        worlds.add(DEFAULT, "key-1")
-        assert worlds.respond(post(1, "key-1")).status == 200
 
 
 def test_a_reset_world_that_goes_on_is_kept(path):
@@ -184,7 +149,7 @@ def test_a_reset_world_that_goes_on_is_kept(path):
         worlds.respond(post(1))
         worlds.reset(KEY)
         worlds.respond(post(2))
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         assert [worlds.respond(post(number)).status for number in (1, 2)] == [200, 422]
 
 
@@ -201,27 +166,11 @@ def test_another_world_and_other_faults_come_back(path):
         places = {key: (worlds.place(key).world, worlds.place(key).faults) for key in worlds.keys}
         assert worlds.respond(get(KEY, "PICLASSROOM00000000000001")).status == 200
         before = memory(worlds)
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         assert worlds.keys == (KEY, "key-1", "key-2")
         assert {key: (worlds.place(key).world, worlds.place(key).faults) for key in worlds.keys} == places
         assert memory(worlds) == before
         assert [worlds.respond(post(1, key)).status for key in worlds.keys] == [422, 503, 422]
-
-
-def test_worlds_that_are_there_already_are_stored_and_the_file_s_win(path):
-    worlds = Worlds()
-    worlds.add(World(), KEY)
-    worlds.add(DEFAULT, "key-1")
-    worlds.respond(get())
-    Kept(worlds, path).close()
-    others = Worlds()
-    others.add(load("no-role"), KEY)
-    others.add(DEFAULT, "key-9")
-    with Kept(others, path) as both:
-        assert set(both.keys) == {KEY, "key-1", "key-9"}
-        assert serial(both.respond(get())) == 2
-    with Kept(Worlds(), path) as again:
-        assert set(again.keys) == {KEY, "key-1", "key-9"}
 
 
 def test_what_a_service_forgets_is_not_kept_either(path, monkeypatch):
@@ -231,17 +180,21 @@ def test_what_a_service_forgets_is_not_kept_either(path, monkeypatch):
         assert [worlds.respond(post(number)).status for number in range(1, 8)] == [200] * 7
         before = memory(worlds)
     with closing(sqlite3.connect(path)) as database:
-        assert database.execute("SELECT number FROM output ORDER BY number").fetchall() == [(5,), (6,), (7,)]
-    with Kept(Worlds(), path) as worlds:
+        assert database.execute("SELECT place FROM state WHERE part LIKE 'output %' ORDER BY place").fetchall() == [
+            (5,),
+            (6,),
+            (7,),
+        ]
+    with kept(path) as worlds:
         assert memory(worlds) == before
         assert [worlds.respond(post(number)).status for number in (7, 5, 4)] == [422, 422, 200]
 
 
-def test_an_answer_that_changes_nothing_leaves_the_disk_alone(path):
+def test_a_request_of_nobody_leaves_the_disk_alone(path):
     with kept(path, DEFAULT) as worlds:
         worlds.respond(post(1))
         before = Path(f"{path}-wal").stat().st_size
-        for request in (post(1), get("nobody's"), get(instrument="x"), Request("GET", "/", ())):
+        for request in (get("nobody's"), post(1, "nobody's"), Request("GET", "/", ())):
             worlds.respond(request)
         assert Path(f"{path}-wal").stat().st_size == before
 
@@ -254,7 +207,7 @@ def test_threads_take_turns(path):
         for thread in threads:
             thread.join()
         assert serial(worlds.respond(get())) == 81
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         assert serial(worlds.respond(get())) == 82
 
 
@@ -269,7 +222,7 @@ SHARE = ({"fault": "503 that says 500", "share": 0.5}, {"fault": "429 in seconds
 def test_a_fault_planned_for_the_third_get_is_played_once_whenever_the_restart_comes(path, way):
     for restart in range(5):
         file = path.with_name(f"{way} {restart}")
-        worlds = kept(file, replace(DEFAULT, faults=NTH if way == "by the scenario" else ()))
+        worlds = opened(file, replace(DEFAULT, faults=NTH if way == "by the scenario" else ()))
         if way == "later":
             worlds.respond(get())
             worlds.fault(KEY, NTH)
@@ -277,7 +230,7 @@ def test_a_fault_planned_for_the_third_get_is_played_once_whenever_the_restart_c
         for number in range(5):
             if number == restart:
                 worlds.close()
-                worlds = Kept(Worlds(), file)
+                worlds = opened(file)
             statuses.append(worlds.respond(get()).status)
         worlds.close()
         assert statuses == [200, 200, 503, 200, 200]
@@ -288,10 +241,10 @@ def test_what_a_plan_draws_goes_on_over_a_restart(path):
     with kept(path.with_name("one run"), scenario) as worlds:
         expected = [worlds.respond(get()).fault for _ in range(30)]
     assert len(set(expected)) == 3
-    kept(path, scenario).close()
+    opened(path, scenario).close()
     found = []
     for _ in range(10):
-        with Kept(Worlds(), path) as worlds:
+        with kept(path) as worlds:
             found += [worlds.respond(get()).fault for _ in range(3)]
     assert found == expected
 
@@ -303,7 +256,7 @@ def test_a_plan_that_is_replaced_or_reset_counts_from_its_beginning_also_after_a
         worlds.reset(KEY)
         worlds.fault("key-1", NTH)
         worlds.open("key-2", replace(DEFAULT, faults=NTH))
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         for key in worlds.keys:
             assert [worlds.respond(get(key)).status for _ in range(4)] == [200, 200, 503, 200]
 
@@ -314,7 +267,7 @@ def test_a_reset_takes_away_what_was_planned_since_also_over_restarts(path, rest
         worlds.fault(KEY, ({"fault": "400"},))
         if not restarted:
             worlds.reset(KEY)
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         if restarted:
             assert worlds.respond(get()).status == 400
             worlds.reset(KEY)
@@ -347,6 +300,7 @@ def test_time_goes_on_and_never_back(path):
         worlds, journals = journaled(path, make=lambda clock=clock: Journal(stopwatch=clock))
         if not worlds.keys:
             worlds.add(DEFAULT, KEY)
+            journals = worlds.journals
         for clock.at in seconds[1:]:
             worlds.respond(get())
         times = [one.arrived for one in journals["w1"].entries()]
@@ -386,6 +340,7 @@ def test_a_post_that_is_repeated_after_a_restart_is_seen(path, body):
         worlds, journals = journaled(path)
         if not worlds.keys:
             worlds.add(DEFAULT, KEY)
+            journals = worlds.journals
         worlds.respond(replace(post(), body=body))
         worlds.respond(replace(post(), body=body + b" " * len(journals["w1"])))
         (outcome,) = verify(journals["w1"], no_repeated_post())
@@ -403,15 +358,15 @@ def test_what_a_journal_drops_leaves_the_file_which_stops_growing(path):
     for round_ in range(5):
         for number in range(60):
             worlds.respond(post(round_ * 60 + number))
-        worlds._file._database.execute("DELETE FROM output")
-        sizes.append(worlds._file._one("PRAGMA page_count"))
+        worlds._file._database.execute("DELETE FROM state WHERE part LIKE 'output %'")
+        sizes.append(worlds._file._value("PRAGMA page_count"))
     before = told(journals)
     assert before["w1"][:2] == (300, 280)
     worlds.close()
     assert sizes[-1] <= sizes[0] + 2
     with closing(sqlite3.connect(path)) as database:
-        (places,) = (database.execute("SELECT group_concat(place) FROM entry").fetchone(),)
-    assert sorted(map(int, places[0].split(","))) == [*range(281, 301)]
+        places = database.execute("SELECT place FROM state WHERE part = 'entry' ORDER BY place").fetchall()
+    assert places == [(place,) for place in range(280, 301)]  # the entry dropped last goes with the next exchange
     worlds, journals = journaled(path, make=small)
     assert told(journals) == before
     worlds.respond(get())
@@ -419,12 +374,12 @@ def test_what_a_journal_drops_leaves_the_file_which_stops_growing(path):
     worlds.close()
 
 
-def rows(path, table):
+def entries(path):
     with closing(sqlite3.connect(path)) as database:
-        return database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        return database.execute("SELECT count(*) FROM state WHERE part = 'entry'").fetchone()[0]
 
 
-@pytest.mark.parametrize("what", ["reset", "open", "remove", "the journal itself"])
+@pytest.mark.parametrize("what", ["reset", "open", "the journal itself"])
 def test_who_empties_a_journal_empties_the_file(path, what):
     worlds, journals = journaled(path, DEFAULT, DEFAULT)
     for number in range(3):
@@ -435,14 +390,12 @@ def test_who_empties_a_journal_empties_the_file(path, what):
             worlds.reset(KEY)
         case "open":
             worlds.open(KEY, DEFAULT)
-        case "remove":
-            worlds.remove(KEY)
         case _:
             journals["w1"].reset()
             worlds.respond(get())  # the file hears of it with the next exchange
     before = told(journals)
     worlds.close()
-    assert rows(path, "entry") == (4 if what == "the journal itself" else 3)
+    assert entries(path) == (4 if what == "the journal itself" else 3)
     worlds, journals = journaled(path)
     assert told(journals) == before
     worlds.close()
@@ -466,72 +419,11 @@ def test_the_file_has_no_card_data_and_no_key_but_those_of_its_worlds(path):
     worlds.close()
     assert not any(secret in texts for secret in (CANARY, foreign, card))
     assert not any(secret.encode() in data for secret in (foreign, card))
-    # The key stands where it stood without a journal: beside its world, in an index, and in what the world remembers.
+    # The key stands beside its world, and nowhere else.
     with closing(sqlite3.connect(path)) as database:
-        assert not any(CANARY in told for (told,) in database.execute("SELECT body || told FROM entry"))
-
-
-def test_names_of_worlds_stay_and_none_is_given_twice(path):
-    worlds, journals = journaled(path, DEFAULT, DEFAULT, DEFAULT)
-    worlds.remove("key-1")
-    worlds.respond(get("key-2"))
-    worlds.close()
-    worlds, journals = journaled(path)
-    assert {journals.name(key) for key in worlds.keys} == {"w1", "w3"}
-    assert [*journals] == [NOBODY, "w1", "w3"]
-    assert journals["w3"].count == 1
-    worlds.remove("key-2")
-    worlds.close()
-    worlds, journals = journaled(path)
-    assert journals.name(worlds.add(DEFAULT)) == "w4"
-    worlds.close()
-
-
-def test_the_file_s_names_win_over_those_of_worlds_that_are_there_already(path):
-    worlds, journals = journaled(path, DEFAULT, DEFAULT)
-    worlds.respond(get("key-1"))
-    worlds.close()
-    journals = Journals()
-    others = Worlds(around=journals.around)
-    others.add(DEFAULT, "key-8")
-    others.add(DEFAULT, "key-9")
-    others.respond(get("key-9"))
-    with Kept(others, path, journals) as both:
-        counts = {journals.name(key): journals[journals.name(key)].count for key in both.keys}
-        assert counts == {"w1": 0, "w2": 1, "w3": 0, "w4": 1}
-        both.respond(get("key-9"))
-        assert journals["w4"].count == 2
-    _worlds, again = journaled(path)
-    assert {name: one.count for name, one in again.items()} == {NOBODY: 0, "w1": 0, "w2": 1, "w3": 0, "w4": 2}
-    _worlds.close()
-
-
-def version_1(path):
-    """A file as the first version of the workbook that had one wrote it."""
-    with kept(path, replace(DEFAULT, faults=NTH), DEFAULT) as worlds:
-        worlds.respond(post(1))
-        worlds.respond(get("key-1"))
-    with closing(sqlite3.connect(path)) as database:
-        for statement in ("DROP TABLE plan", "DROP TABLE journal", "DROP TABLE entry", "PRAGMA user_version=1"):
-            database.execute(statement)
-        database.commit()
-        tables = database.execute("SELECT sql FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'").fetchall()
-    assert {sql for (sql,) in tables} == {*TABLES[:3], "CREATE TABLE sqlite_sequence(name,seq)"}
-
-
-def test_a_file_of_the_first_version_is_read_and_goes_on_in_this_one(path):
-    version_1(path)
-    worlds, journals = journaled(path)
-    assert worlds.respond(post(1)).status == 422
-    assert serial(worlds.respond(get("key-1"))) == 2
-    assert [worlds.respond(get()).status for _ in range(4)] == [200, 200, 503, 200]
-    before = told(journals)
-    assert {name: count for name, (count, *_rest) in before.items()} == {"w1": 5, "w2": 1}
-    worlds.close()
-    worlds, journals = journaled(path)
-    assert told(journals) == before
-    assert worlds._file._one("PRAGMA user_version") == 2
-    worlds.close()
+        assert [part for part, value in database.execute("SELECT part, value FROM state") if CANARY in value] == [
+            "world"
+        ]
 
 
 # Whose file it is
@@ -541,7 +433,7 @@ def test_a_file_of_the_first_version_is_read_and_goes_on_in_this_one(path):
 def test_only_its_owner_can_read_it_and_no_key_is_shown(path):
     old = os.umask(0)
     try:
-        with Kept(Worlds(), path) as worlds:
+        with kept(path) as worlds:
             worlds.add(DEFAULT, CANARY)
             worlds.respond(get(CANARY))
             modes = {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()}
@@ -550,19 +442,19 @@ def test_only_its_owner_can_read_it_and_no_key_is_shown(path):
     finally:
         os.umask(old)
     path.chmod(0o644)
-    with Kept(Worlds(), path):
+    with kept(path):
         assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_one_process_has_it_at_a_time(path):
-    program = "import sys; from workbook.simulation.state import *; from workbook.simulation.worlds import Worlds\n"
-    program += "try: Kept(Worlds(), sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)"
+    program = "import sys; from workbook.simulation.worlds import Worlds\n"
+    program += "try: Worlds(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)"
     with kept(path, DEFAULT):
         with pytest.raises(ConfigurationError, match="Another process has the state file"):
-            Kept(Worlds(), path)
+            Worlds(path)
         done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=True)
         assert done.stdout.startswith("ConfigurationError Another process has")
-    Kept(Worlds(), path).close()
+    opened(path).close()
 
 
 def foreign(path):
@@ -582,26 +474,18 @@ def changed(statement):
     return change
 
 
-def changed_entry(statement):
-    def change(path):
-        worlds, _journals = journaled(path, DEFAULT)
-        worlds.respond(post(1))
-        worlds.close()
-        with closing(sqlite3.connect(path)) as database:
-            database.execute(statement)
-            database.commit()
-
-    return change
-
-
 def changed_plan(statement):
     def change(path):
-        kept(path, replace(DEFAULT, faults=SHARE)).close()
+        with kept(path, replace(DEFAULT, faults=SHARE)) as worlds:
+            worlds.respond(post(1))
         with closing(sqlite3.connect(path)) as database:
             database.execute(statement)
             database.commit()
 
     return change
+
+
+UNREAD = "a world in it cannot be read"
 
 
 def torn(path):
@@ -613,34 +497,34 @@ def torn(path):
     path.write_bytes(data)
 
 
+SALTY = 'replace(value, \'"salt": "\', \'"salt": "z\')'
+KEYLESS = 'replace(value, \'"key": "the-key"\', \'"key": 7\')'
 UNUSABLE = {
     "text": (lambda path: path.write_text("my diary\n" * 1000), "is no state file"),
     "a short text": (lambda path: path.write_text("my diary"), "is no state file"),
     "another database": (foreign, "is the database of something else"),
-    "another version": (
-        changed("PRAGMA user_version=3"),
-        r"by another workbook \(version 3\)\. This one reads versions 1 to 2\.",
-    ),
     "a torn page": (torn, "is damaged"),
-    "no table": (changed("DROP TABLE memory"), "is damaged"),
-    "no JSON": (changed("UPDATE world SET said = '{'"), "a world in it cannot be read"),
-    "no world": (changed("UPDATE world SET said = '{}'"), "a world in it cannot be read"),
-    "no key": (changed("UPDATE world SET key = x'ff'"), "is damaged"),
-    "a count that is none": (changed("UPDATE memory SET opcs = 'many'"), "a world in it cannot be read"),
-    "a digest that is none": (changed("UPDATE output SET digest = 'zz'"), "a world in it cannot be read"),
-    "an output of nobody": (changed("UPDATE output SET instrument = 'x'"), "belongs to no instrument"),
-    "no entry": (changed_entry("UPDATE entry SET told = '{}'"), "a world in it cannot be read"),
-    "an entry that is no text": (changed_entry("UPDATE entry SET told = x'00'"), "a world in it cannot be read"),
-    "an entry nowhere": (changed_entry("UPDATE entry SET place = 'a'"), "a world in it cannot be read"),
-    "a body that is none": (changed_entry("UPDATE entry SET body = x'ff'"), "a world in it cannot be read"),
-    "no salt": (changed_entry("UPDATE journal SET salt = 'zz'"), "a world in it cannot be read"),
-    "no time": (changed_entry("UPDATE journal SET seconds = 'noon'"), "a world in it cannot be read"),
-    "no name": (changed_entry("DELETE FROM journal"), "a world in it cannot be read"),
-    "a name that is none": (changed_entry("UPDATE journal SET number = -1"), "a world in it cannot be read"),
-    "no table of entries": (changed_entry("DROP TABLE entry"), "is damaged"),
-    "counts of another plan": (changed_plan("UPDATE plan SET counts = '[1]'"), "a world in it cannot be read"),
-    "counts that are none": (changed_plan("UPDATE plan SET counts = '[1, -1]'"), "a world in it cannot be read"),
-    "nested deep": (changed(f"UPDATE world SET said = '{'[' * 100_000}'"), "a world in it cannot be read"),
+    "no table": (changed("DROP TABLE state"), "is damaged"),
+    "no JSON": (changed("UPDATE state SET value = '{' WHERE part = 'world'"), UNREAD),
+    "no world": (changed("UPDATE state SET value = '{}' WHERE part = 'world'"), UNREAD),
+    "no row of a world": (changed("DELETE FROM state WHERE part = 'world'"), UNREAD),
+    "no key": (changed(f"UPDATE state SET value = {KEYLESS} WHERE part = 'world'"), UNREAD),
+    "no text": (changed("UPDATE state SET value = x'ff' WHERE part = 'world'"), "values of other types"),
+    "counts that are none": (changed("UPDATE state SET value = '[1, \"many\"]' WHERE part LIKE 'memory %'"), UNREAD),
+    "one count": (changed("UPDATE state SET value = '[1]' WHERE part LIKE 'memory %'"), UNREAD),
+    "a digest that is none": (changed("UPDATE state SET value = 'zz' WHERE part LIKE 'output %'"), UNREAD),
+    "an output of nobody": (changed("UPDATE state SET part = 'output x' WHERE part LIKE 'output %'"), UNREAD),
+    "no entry": (changed("UPDATE state SET value = '{}' WHERE part = 'entry'"), UNREAD),
+    "an entry that is no text": (changed("UPDATE state SET value = x'00' WHERE part = 'entry'"), "of other types"),
+    "an entry nowhere": (changed("UPDATE state SET place = 'a' WHERE part = 'entry'"), "of other types"),
+    "a body that is none": (changed("UPDATE state SET value = 'ü' || value WHERE part = 'entry'"), UNREAD),
+    "no salt": (changed(f"UPDATE state SET value = {SALTY} WHERE part = 'world'"), UNREAD),
+    "no time": (changed("UPDATE state SET value = '\"noon\"' WHERE part = 'clock'"), UNREAD),
+    "no clock": (changed("DELETE FROM state WHERE part = 'clock'"), UNREAD),
+    "a name that is none": (changed("UPDATE state SET world = -1"), UNREAD),
+    "counts of another plan": (changed_plan("UPDATE state SET value = '[1]' WHERE part = 'plan'"), UNREAD),
+    "counts below zero": (changed_plan("UPDATE state SET value = '[1, -1]' WHERE part = 'plan'"), UNREAD),
+    "nested deep": (changed(f"UPDATE state SET value = '{'[' * 100_000}' WHERE part = 'world'"), UNREAD),
 }
 
 
@@ -659,7 +543,7 @@ def test_a_file_that_cannot_be_had_is_told(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for wrong in (tmp_path, tmp_path / "no" / "state", tmp_path / "pipe", tmp_path / ("x" * 300), tmp_path / "a\0b"):
         with pytest.raises(ConfigurationError, match="Cannot have the state file"):
-            Kept(Worlds(), wrong)
+            Worlds(wrong)
 
 
 def test_an_empty_file_is_a_new_one(path):
@@ -673,7 +557,7 @@ def test_any_bytes_are_refused(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("any") / "state"
     path.write_bytes(data)
     with pytest.raises(ConfigurationError):
-        Kept(Worlds(), path)
+        Worlds(path)
 
 
 # Where the disk refuses
@@ -685,14 +569,14 @@ def test_what_cannot_be_written_is_not_acknowledged_and_written_later(path):
         told = worlds.respond(post(1))
         assert (told.status, json.loads(told.body)["errorCode"]) == (500, "00_500")
         assert "state file" in json.loads(told.body)["detail"]
-        for refused in (lambda: worlds.add(DEFAULT, "new"), lambda: worlds.remove(KEY), lambda: worlds.reset(KEY)):
+        for refused in (lambda: worlds.add(DEFAULT, "new"), lambda: worlds.reset(KEY)):
             with pytest.raises(ConfigurationError, match="cannot be used"):
                 refused()
         assert worlds.keys == (KEY,)
         assert worlds.respond(get("nobody's")).status == 401
         worlds._file._database.execute("PRAGMA query_only=OFF")
         assert worlds.respond(post(1)).status == 422
-    with Kept(Worlds(), path) as worlds:
+    with kept(path) as worlds:
         assert worlds.respond(post(1)).status == 422
 
 
@@ -720,8 +604,8 @@ def test_a_journal_says_what_was_answered_in_the_end_and_nobody_hears_of_it_befo
 def test_a_full_disk_is_told_and_what_it_refused_is_kept_when_there_is_room(path):
     worlds, journals = journaled(path, DEFAULT)
     database = worlds._file._database
-    pages = worlds._file._one("PRAGMA page_count")
-    database.execute(f"PRAGMA max_page_count={pages}")
+    pages = worlds._file._value("PRAGMA page_count")
+    database.execute(f"PRAGMA max_page_count={pages + 2}")
     answers = [worlds.respond(post(number)) for number in range(30)]
     assert {answer.status for answer in answers} == {200, 500}
     with pytest.raises(ConfigurationError, match=r"disk is full\. Make room, or give a file on another disk"):
@@ -764,12 +648,12 @@ NOBODY_ID = 65534
 def test_a_file_that_may_not_be_written_is_told(mode, folder_mode, told):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "state"
-        kept(path, DEFAULT).close()
+        opened(path, DEFAULT).close()
         path.chmod(mode)
         Path(folder).chmod(folder_mode)
         try:
             with as_somebody(), pytest.raises(ConfigurationError, match=told):
-                Kept(Worlds(), path)
+                Worlds(path)
         finally:
             Path(folder).chmod(0o700)
 
@@ -816,7 +700,7 @@ def test_resets_and_new_scenarios_under_load_leave_file_and_memory_alike(path):
 
 
 def test_a_closed_file_acknowledges_nothing(path):
-    worlds = kept(path, DEFAULT)
+    worlds = opened(path, DEFAULT)
     worlds.close()
     worlds.close()
     assert worlds.respond(get()).status == 500
@@ -852,19 +736,20 @@ def killed_under_load(path, first, seconds):
     return said.decode().splitlines()  # a pipe takes each line whole
 
 
+@pytest.mark.slow
 def test_nothing_that_was_acknowledged_is_lost_when_the_process_is_killed(path):
     faults = ({"fault": "503 that says 500", "nth": 1_000_000},)
-    kept(path, *[replace(DEFAULT, faults=faults)] * 2).close()
+    opened(path, *[replace(DEFAULT, faults=faults)] * 2).close()
     moments, acknowledged, first = random.Random(7), [], 1
     for _ in range(ROUNDS):
         acknowledged += killed_under_load(path, first, moments.uniform(0.001, 0.15))
         first += 100_000
-        worlds, journals = journaled(path)
+        worlds = opened(path)
         worlds.close()
         found = {key: worlds.place(key).memory.get(ID, Memory()) for key in worlds.keys}
         for key, one in found.items():
             # All of one exchange is there, or nothing of it.
-            journal = journals[journals.name(key)]
+            journal = worlds.place(key).journal
             assert worlds.place(key).service.plan.counts == (journal.count,)
             assert [each.number for each in journal.entries()] == [*range(1, journal.count + 1)]
             assert sum(each.method == "POST" for each in journal.entries()) == one.opcs

@@ -7,12 +7,10 @@ import pytest
 from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
-from workbook.simulation.direct import ORIGIN, DirectApi
-from workbook.simulation.fault_plan import FaultPlan, Planned
-from workbook.simulation.faults import FAULTS
+from workbook.simulation.faults import FAULTS, FaultPlan, Planned
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
-from workbook.simulation.service import Service
+from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
 
@@ -170,6 +168,7 @@ def over_network(service, **options):
         return outcome(client.get)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_ends_in_process_as_it_does_on_a_socket(name):
     real = over_network(faulty(name), **LIMITS)

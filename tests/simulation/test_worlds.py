@@ -10,17 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.errors import ConfigurationError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.rules import rule
 from workbook.simulation import scenario as scenario_module
 from workbook.simulation import worlds as worlds_module
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.simulation.journal import Journal
-from workbook.simulation.journaled import Journaled
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Ending, Request
 from workbook.simulation.scenario import Scenario, load, parse
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
-from workbook.simulation.wire import Ending
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
 from workbook.simulation.worlds import BASIS_HEADER, Worlds
 
@@ -56,7 +53,7 @@ def test_each_key_opens_a_world_with_a_memory_of_its_own():
 
 def test_each_key_opens_its_own_instruments_roles_and_seed():
     worlds = Worlds()
-    refused, heard = worlds.add_each(load("no-role")).values()
+    heard, refused = worlds.add_each(load("no-role")).values()
     states = worlds.add(load("every-instrument-state"))
     other = worlds.add(DEFAULT, seed=8)
     assert worlds.respond(get(refused)).status == 403
@@ -111,15 +108,13 @@ def test_a_world_keeps_its_roles_under_its_new_key_and_no_longer_knows_the_old_o
     assert worlds.respond(get(worlds.add(World(credentials={}, seed=3), seed=4))).status == 200
 
 
-def test_a_reset_world_is_as_it_was_and_a_removed_one_is_gone():
+def test_a_reset_world_is_as_it_was_and_another_stays_as_it_is():
     worlds = Worlds()
     one, two = worlds.add(load("flaky-back-end")), worlds.add(DEFAULT)
+    worlds.respond(get(two))
     statuses = [[worlds.respond(get(one)).status for _ in range(3)] for _ in range(2) if worlds.reset(one) is None]
     assert statuses == [[200, 503, 200]] * 2
-    worlds.remove(one)
-    assert worlds.respond(get(one)).status == 401
-    assert worlds.respond(get(two)).status == 200
-    assert (len(worlds), one in worlds) == (1, False)
+    assert serial(worlds.respond(get(two))) == 2
 
 
 def test_faults_belong_to_one_world_and_latencies_add_to_them():
@@ -151,7 +146,7 @@ def test_two_runs_give_the_same_bytes():
 
 
 def test_a_key_may_open_another_world_from_its_beginning():
-    worlds = Worlds(around=lambda service: Journaled(service, Journal()))
+    worlds = Worlds()
     key, other = worlds.add(DEFAULT), worlds.add(DEFAULT)
     worlds.respond(get(key))
     worlds.open(key, load("no-role"), credential="back end", seed=8)
@@ -210,14 +205,14 @@ def test_in_test_mode_a_fault_says_so():
 
 
 def test_each_world_has_a_journal_of_its_own_and_a_fresh_one_after_a_reset():
-    worlds = Worlds(around=lambda service: Journaled(service, Journal()))
+    worlds = Worlds()
     one, two = worlds.add(DEFAULT), worlds.add(DEFAULT)
     for key in (one, one, two, "nobody's"):
         worlds.respond(get(key))
     places = [worlds.place(one), worlds.place(two), worlds.nobody]
-    assert [place.responder.journal.count for place in places] == [2, 1, 1]
+    assert [place.journal.count for place in places] == [2, 1, 1]
     worlds.reset(one)
-    assert worlds.place(one).responder.journal.count == 0
+    assert worlds.place(one).journal.count == 0
 
 
 # Keys
@@ -228,7 +223,7 @@ def test_no_key_is_shown():
     worlds = Worlds()
     worlds.add(DEFAULT, CANARY)
     assert CANARY not in repr(worlds) + str(worlds.nobody) + repr(worlds.place(CANARY))
-    for wrong in (lambda: worlds.add(DEFAULT, CANARY), lambda: Worlds().place(CANARY), lambda: Worlds().remove(CANARY)):
+    for wrong in (lambda: worlds.add(DEFAULT, CANARY), lambda: Worlds().place(CANARY), lambda: Worlds().reset(CANARY)):
         with pytest.raises(ConfigurationError) as caught:
             wrong()
         assert CANARY not in str(caught.value)
@@ -242,17 +237,13 @@ def test_a_key_that_no_header_can_carry_is_refused(wrong):
     assert len(worlds) == 0
 
 
-@pytest.mark.parametrize("call", ["place", "remove", "reset"])
+@pytest.mark.parametrize("call", ["place", "reset"])
 def test_a_key_that_opens_nothing_is_told(call):
     with pytest.raises(ConfigurationError, match="No world has this key"):
         getattr(Worlds(), call)("a")
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["get", "post", "reset", "remove", "add"]), st.integers(0, 3), st.integers(0, 3))
-    )
-)
+@given(st.lists(st.tuples(st.sampled_from(["get", "post", "reset", "add"]), st.integers(0, 3), st.integers(0, 3))))
 def test_worlds_are_as_so_many_services_of_their_own(steps):
     worlds, alone = Worlds(), {}
     for what, key, number in steps:
@@ -260,9 +251,6 @@ def test_worlds_are_as_so_many_services_of_their_own(steps):
         if what == "add" and name not in alone:
             worlds.add(DEFAULT, name)
             alone[name] = Service(DEFAULT.world(api_key=name))
-        elif what == "remove" and name in alone:
-            worlds.remove(name)
-            del alone[name]
         elif what == "reset" and name in alone:
             worlds.reset(name)
             alone[name] = Service(DEFAULT.world(api_key=name))
@@ -346,3 +334,70 @@ def test_whoever_has_no_key_is_refused_in_the_profile_of_the_first_world():
         worlds.add(World(profile=profile))
         refused = worlds.respond(nameless)
         assert (refused.status, b"requestId" in refused.body) == (401, told)
+
+
+# Names
+
+
+@pytest.mark.rule("REL-2")
+def test_each_world_has_a_journal_under_a_name_that_says_nothing_of_its_key():
+    worlds = Worlds()
+    keys = [worlds.add(World()) for _ in range(2)]
+    for key in (*keys, keys[1], "opens nothing"):
+        worlds.respond(get(key))
+    counts = {"nobody": 1, "w1": 1, "w2": 2}
+    assert {name: journal.count for name, journal in worlds.journals.items()} == counts
+    assert [worlds.key_of(worlds.named(name)) for name in ("w1", "w2")] == keys
+    worlds.reset(keys[1])
+    assert {name: journal.count for name, journal in worlds.journals.items()} == counts | {"w2": 0}
+    worlds.respond(get(keys[1]))
+    assert worlds.journals["w2"].count == 1
+    shown = "".join(
+        repr(journal) + repr(journal.entries()) + journal.to_jsonl() + json.dumps(journal.to_har())
+        for journal in worlds.journals.values()
+    )
+    assert not any(key in shown for key in (*keys, "opens nothing"))
+    with pytest.raises(ConfigurationError, match=r"Known: w1, w2\."):
+        worlds.key_of(worlds.nobody)
+
+
+def test_a_world_that_is_opened_anew_keeps_its_name_and_its_journal_which_starts_empty():
+    worlds = Worlds()
+    key = worlds.add(DEFAULT)
+    journal = worlds.named("w1").journal
+    worlds.respond(get(key))
+    worlds.open(key, load("no-role"), credential="back end")
+    assert (worlds.named("w1").journal is journal, journal.count) == (True, 0)
+    worlds.respond(get(key))
+    assert journal.count == 1
+
+
+def test_worlds_may_be_opened_while_somebody_lists_them():
+    worlds = Worlds()
+    seen = []
+    for name in worlds.journals:
+        seen.append(name)
+        worlds.add(World())
+    assert (seen, len(worlds.journals)) == (["nobody"], 2)
+
+
+@pytest.mark.rule("REL-2")
+def test_a_key_of_another_world_is_not_kept_either():
+    worlds = Worlds()
+    mine, theirs = worlds.add(World()), worlds.add(World())
+    target = f"{get(mine).target}/{theirs}"
+    worlds.respond(Request("GET", target, (("x-api-key", mine), ("user-agent", theirs))))
+    (entry,) = worlds.journals["w1"].entries()
+    assert theirs not in repr([getattr(entry, name) for name in type(entry).__slots__])
+    assert entry.key_in == ("target", "headers")
+
+
+def test_a_world_is_named_or_it_is_the_only_one_with_a_key():
+    worlds = Worlds()
+    with pytest.raises(ParameterError, match="Known: nobody"):
+        worlds.named()
+    worlds.add(World())
+    assert (worlds.named().name, worlds.named("nobody").name) == ("w1", "nobody")
+    worlds.add(World())
+    with pytest.raises(ParameterError, match=r"Say which world is meant .*Known: nobody, w1, w2\."):
+        worlds.named()

@@ -4,11 +4,11 @@ from dataclasses import fields
 
 import pytest
 
-from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.simulation.device import Device
+from workbook.runs.platform_a import PlatformARun
+from workbook.simulation.phones import PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
 
 TABLE = {
@@ -49,15 +49,15 @@ def test_the_table_is_complete_in_each_variant():
 
 
 @pytest.mark.rule("A-CAN-1", "A-CAN-2")
-@pytest.mark.parametrize(("device", "button"), [(Device(), "shown"), (Device(cards={INSTRUMENT_IDS[0]}), "hidden")])
+@pytest.mark.parametrize(("device", "button"), [(PhoneA(), "shown"), (PhoneA(cards={INSTRUMENT_IDS[0]}), "hidden")])
 def test_what_the_cardholder_sees(device, button):
-    bench = Bench(device=device)
+    bench = PlatformARun(phone=device)
     bench.open()
     assert bench.button == button
 
 
 @pytest.mark.rule("A-CAN-6")
 def test_can_be_provisioned_for_a_card_that_is_there_is_reported_to_the_contact():
-    bench = Bench(device=Device(scheme_configured=False))
+    bench = PlatformARun(phone=PhoneA(scheme_configured=False))
     assert bench.walk().select(m.ReportToContact)
     assert bench.state is State.STILL_OFFERED

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
+from workbook.api.address import API_PATH
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.api.protocol import API_PATH, Settings, build_get, build_post
-from workbook.benches.bench_a import Bench
+from workbook.api.protocol import Settings, build_get, build_post
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.simulation.direct import DirectApi
+from workbook.runs.platform_a import PlatformARun
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.simulation.service import Service
+from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, ROLE, SIMULATED_KEY
 
 BASE = "https://api.example"
@@ -62,7 +62,7 @@ def test_both_responses_are_json_and_carry_sdk_input(method):
     target, headers = PATH.replace("{id}", INSTRUMENT_IDS[0]), (("x-api-key", SIMULATED_KEY),)
     body = b""
     if method == "POST":
-        bench = Bench(A_BEFORE_0_4_0)
+        bench = PlatformARun(A_BEFORE_0_4_0)
         bench.walk()
         output = bench.trace.select(m.SdkOutputCreated)[0].message.sdk_output.text
         body, headers = json.dumps({"sdkOutput": output}).encode(), (*headers, ("content-type", "application/json"))
@@ -94,7 +94,7 @@ def test_several_instruments_take_one_get_each_and_each_yields_its_own():
 @pytest.mark.rule("API-10", "API-11", "API-13")
 @pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
 def test_the_get_comes_before_create_the_post_during_provisioning_and_both_from_the_back_end(variant):
-    trace = Bench(variant).walk()
+    trace = PlatformARun(variant).walk()
     names = [record.name for record in trace]
     asked = [index for index, name in enumerate(names) if name == "ApiRequested"]
     assert [trace[index].message.method for index in asked] == ["GET", "POST"]
@@ -104,7 +104,7 @@ def test_the_get_comes_before_create_the_post_during_provisioning_and_both_from_
 
 @pytest.mark.rule("API-10", "API-11")
 def test_what_the_get_answers_initialises_the_client_and_what_the_post_answers_goes_back_to_the_sdk():
-    trace = Bench(A_FROM_0_4_0).walk()
+    trace = PlatformARun(A_FROM_0_4_0).walk()
     get, post = (record.message.sdk_input for record in trace.select(m.ApiAnswered))
     assert trace.select(m.CreateProvisioning)[0].message.sdk_input is get
     assert trace.select(m.ReturnOpc)[0].message.sdk_input is post

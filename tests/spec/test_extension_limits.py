@@ -4,15 +4,15 @@ import pytest
 
 from workbook.checks import check
 from workbook.extension.handler import ReferenceHandler
-from workbook.extension.host import ExtensionHost
 from workbook.extension.mistakes import HANDLERS
+from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.flows.extension import State
-from workbook.flows.limits import limit
-from workbook.flows.variants_b import VARIANTS_B
-from workbook.scenes.platform_b import opened_phone
-from workbook.simulation.call import current
-from workbook.simulation.phone import Waits
+from workbook.flows.messages import limit_of
+from workbook.flows.variants import VARIANTS_B
+from workbook.plays.wallet import opened_phone
+from workbook.simulation.phones import LatenciesB
+from workbook.simulation.sdks import current
 from workbook.simulation.world import INSTRUMENT_IDS
 
 BOTH = pytest.mark.parametrize("variant", VARIANTS_B.values(), ids=list(VARIANTS_B))
@@ -29,9 +29,9 @@ def taking(call, seconds, variant):
         return getattr(ReferenceHandler, call)(self)
 
     phone = opened_phone("with a watch")
-    phone.waits = Waits(*[0.0] * len(Waits.__dataclass_fields__))
+    phone.latencies = LatenciesB(*[0.0] * len(LatenciesB.__dataclass_fields__))
     surface = "watch" if call == "remote_pass_entries" else "phone"
-    host = ExtensionHost(type("Timed", (ReferenceHandler,), {call: method}), variant, surface=surface, phone=phone)
+    host = WalletApp(type("Timed", (ReferenceHandler,), {call: method}), variant, surface=surface, phone=phone)
     host.walk()
     return host
 
@@ -39,7 +39,7 @@ def taking(call, seconds, variant):
 @pytest.mark.rule("X-STATUS-3", "X-ENTRIES-3")
 @pytest.mark.parametrize("call", TABLE)
 def test_the_limit_is_the_tables(call):
-    one = limit(call)
+    one = limit_of(call)
     assert (one.seconds, one.rule, one.source) == (TABLE[call], RULES[call], "spec")
 
 
@@ -67,8 +67,8 @@ def test_a_call_that_takes_longer_has_not_completed(call, variant):
 @pytest.mark.parametrize(("get", "level"), [(0.02, "warn"), (0.25, "fail")])
 def test_a_network_call_in_status_is_not_reliable_even_where_it_was_fast_enough(get, level, variant):
     phone = opened_phone()
-    phone.waits = Waits(get=get)
-    host = ExtensionHost(HANDLERS["network call in status()"], variant, phone=phone)
+    phone.latencies = LatenciesB(get=get)
+    host = WalletApp(HANDLERS["network call in status()"], variant, phone=phone)
     host.open_list()
     assert (host.state is State.LISTED) is (level == "warn")
     assert {(one.rule, one.level) for one in check(host.trace)} == {("X-STATUS-3", level)}
@@ -78,7 +78,7 @@ def test_a_network_call_in_status_is_not_reliable_even_where_it_was_fast_enough(
 @BOTH
 def test_with_the_cached_sdk_input_status_is_in_time_however_slow_the_network_is(variant):
     phone = opened_phone("slow network")
-    host = ExtensionHost(variant=variant, phone=phone)
+    host = WalletApp(variant=variant, phone=phone)
     host.open_list()
     assert host.state is State.LISTED
     assert not host.trace.select(m.BackEndAsked)
@@ -87,11 +87,11 @@ def test_with_the_cached_sdk_input_status_is_in_time_however_slow_the_network_is
 @pytest.mark.rule("X-ENTRIES-3", "API-12")
 @BOTH
 def test_a_network_call_to_refresh_sdk_input_is_allowed_for_the_entries(variant):
-    at_once = ExtensionHost(variant=variant, phone=opened_phone(), gets=[4.9] * 3)
+    at_once = WalletApp(variant=variant, phone=opened_phone(), gets=[4.9] * 3)
     at_once.open_list()
     at_once.choose_app()
     assert (at_once.state, check(at_once.trace)) == (State.OFFERED, [])
-    in_turn = ExtensionHost(HANDLERS["GETs one after the other"], variant, phone=opened_phone(), gets=[6.6, 6.7, 6.7])
+    in_turn = WalletApp(HANDLERS["GETs one after the other"], variant, phone=opened_phone(), gets=[6.6, 6.7, 6.7])
     in_turn.open_list()
     in_turn.choose_app()
     assert in_turn.state is State.EMPTY

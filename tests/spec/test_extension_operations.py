@@ -6,17 +6,16 @@ from dataclasses import fields
 import pytest
 
 from workbook.checks import check
-from workbook.extension.card_art import CardArt
 from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
-from workbook.extension.host import ExtensionHost
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.extension.plist import EXTENSIONS, POINT, PRINCIPAL, plist
-from workbook.extension.service import ExtensionDelegate, ExtensionProvisioningService
+from workbook.extension.service import CardArt, ExtensionDelegate, ExtensionProvisioningService
+from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.flows.extension import State
-from workbook.flows.variants_b import B_EARLIER, B_LATER, SURFACES, VARIANTS_B
-from workbook.scenes.platform_b import opened_phone
-from workbook.simulation.phone import Phone
+from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES, VARIANTS_B
+from workbook.plays.wallet import opened_phone
+from workbook.simulation.phones import PhoneB
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind
 
@@ -26,7 +25,7 @@ BOTH = pytest.mark.parametrize("variant", VARIANTS_B.values(), ids=list(VARIANTS
 
 
 def run(handler="reference", *, phone="app was opened", **settings):
-    host = ExtensionHost(HANDLERS[handler], phone=opened_phone(phone), **settings)
+    host = WalletApp(HANDLERS[handler], phone=opened_phone(phone), **settings)
     host.walk()
     return host
 
@@ -84,7 +83,7 @@ def test_a_new_instance_is_made_for_each_call_and_the_sdk_is_initialised_again_i
             super().__init__(*given)
             made.append(self)
 
-    host = ExtensionHost(Watched, variant, phone=opened_phone())
+    host = WalletApp(Watched, variant, phone=opened_phone())
     host.walk()
     assert len({id(one) for one in made}) == 3
     assert len(host.trace.select(m.ServiceMade)) == 3
@@ -163,12 +162,12 @@ SAYS = {
 @pytest.mark.parametrize("count", [1, 3])
 def test_the_service_is_initialised_with_one_or_with_several_sdk_inputs(variant, count):
     cards = INSTRUMENT_IDS[:count]
-    host = ExtensionHost(variant=variant, phone=opened_phone(cards=cards), cards=cards)
+    host = WalletApp(variant=variant, phone=opened_phone(cards=cards), cards=cards)
     host.walk()
     assert [record.message.cards for record in host.trace.select(m.ServiceMade)] == [cards, cards, (FIRST,)]
-    junk = Phone()
+    junk = PhoneB()
     junk.storage.save(FIRST, b"junk")
-    broken = ExtensionHost(variant=variant, phone=junk)
+    broken = WalletApp(variant=variant, phone=junk)
     broken.open_list()
     assert "invalidSDKInput" in found(broken, "X-INIT-1")[0]
 
@@ -181,11 +180,11 @@ def test_requires_authentication_declares_that_the_ui_supplies_it(required):
             service = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
             return service.extension_status(requires_authentication=required)
 
-    host = ExtensionHost(Declares, phone=opened_phone())
+    host = WalletApp(Declares, phone=opened_phone())
     host.walk()
     assert host.trace.select(m.ListIssuer)[0].message.requires_authentication is required
     assert bool(host.trace.select(m.CompletionHandlerCalled)) is required
-    without = ExtensionHost(Declares, phone=opened_phone(), authorization=None)
+    without = WalletApp(Declares, phone=opened_phone(), authorization=None)
     without.walk()
     assert (without.state is State.ADDED) is not required
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from workbook.benches.bench_a import Bench
 from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.simulation.device import Device
+from workbook.runs.platform_a import PlatformARun
+from workbook.simulation.phones import PhoneA
 
 BOTH = pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
 
@@ -17,7 +17,7 @@ BOTH = pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=la
 @BOTH
 @pytest.mark.parametrize("failure", [None, "Canceled"], ids=["completes", "is terminated"])
 def test_the_button_is_disabled_from_the_tap_until_the_flow_completes_or_is_terminated(variant, failure):
-    bench = Bench(variant, device=Device(provision_failure=failure))
+    bench = PlatformARun(variant, phone=PhoneA(provision_failure=failure))
     bench.open()
     bench.tap(10, every=0.2)
     ends = (m.ProvisionSuccess, m.ProvisionFailure)
@@ -33,7 +33,7 @@ def test_the_button_is_disabled_from_the_tap_until_the_flow_completes_or_is_term
 @pytest.mark.rule("A-BTN-2")
 @BOTH
 def test_rapid_taps_without_the_limit_end_in_invalid_sdk_input(variant):
-    bench = Bench(replace(variant, guarded=False))
+    bench = PlatformARun(replace(variant, guarded=False))
     bench.open()
     bench.tap(3)
     assert [record.message.reason for record in bench.trace.select(m.ProvisionFailure)] == ["InvalidSdkInput"] * 3

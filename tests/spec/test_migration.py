@@ -2,12 +2,11 @@
 
 import pytest
 
-from workbook.benches.app_a import PROVIDER_CALLS, TWO_STEP_CALLS
-from workbook.benches.bench_a import Bench
 from workbook.checks import check
 from workbook.flows import messages as m
-from workbook.flows.difference import difference
+from workbook.flows.machine import difference
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.runs.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, PlatformARun
 
 
 @pytest.mark.rule("A-MIG-1")
@@ -21,7 +20,7 @@ def test_the_three_steps_are_what_tells_the_two_apps_apart():
 
 @pytest.mark.rule("A-MIG-1", "A-OUT-1", "A-PROV-4")
 def test_whoever_has_not_migrated_still_adds_the_card_and_is_told_the_three_steps():
-    trace = Bench(A_NOT_MIGRATED).walk()
+    trace = PlatformARun(A_NOT_MIGRATED).walk()
     assert trace.select(m.ProvisionSuccess)
     findings = check(trace)
     assert [finding.rule for finding in findings] == ["A-OUT-1", "A-PROV-4"]
@@ -32,4 +31,4 @@ def test_whoever_has_not_migrated_still_adds_the_card_and_is_told_the_three_step
 @pytest.mark.rule("A-MIG-1")
 @pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
 def test_before_and_after_nothing_is_deprecated(variant):
-    assert not any(record.deprecated for record in Bench(variant).walk())
+    assert not any(record.deprecated for record in PlatformARun(variant).walk())

@@ -5,8 +5,9 @@ from dataclasses import fields
 
 import pytest
 
-from workbook.card_provisioning import CALLS, CardAddress, CardProvisioning, OpcProvider
+from workbook.card_provisioning import CALLS, CardProvisioning, OpcProvider
 from workbook.flows import messages as m
+from workbook.runs.platform_a import CardAddress
 
 OPERATIONS = {
     "CardProvisioning.create": (m.CreateCalled, "CardProvisioning.create(sdkInput, activityProvider)", ["sdk_input"]),

@@ -9,16 +9,15 @@ from dataclasses import fields, replace
 import pytest
 
 from workbook.api.opaque import SdkOutput
-from workbook.benches.app_b import NO_WATCH_CALLS, AppB
-from workbook.benches.bench_b import BenchB
 from workbook.checks import check
 from workbook.errors import OutOfOrderError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
-from workbook.flows.variants_b import B_EARLIER, B_LATER
+from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.provisioning_service import ProvisioningService, WatchAvailability
-from workbook.simulation.direct import DirectApi
-from workbook.simulation.phone import Phone, Waits, Watch
+from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
+from workbook.simulation.phones import LatenciesB, PhoneB, Watch
+from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 
 ID = INSTRUMENT_IDS[0]
@@ -66,7 +65,7 @@ def service(variant=B_LATER, phone=None):
 
 
 def walked(variant=B_LATER, phone=None, **app):
-    bench = BenchB(variant, phone=phone, app=replace(AppB(), **app))
+    bench = PlatformBRun(variant, phone=phone, app=replace(AppB(), **app))
     bench.walk()
     return bench
 
@@ -104,10 +103,10 @@ def test_the_initialiser_takes_binary_data_and_no_text(variant):
 @pytest.mark.rule("B-CAN-1")
 def test_can_add_card_returns_a_boolean_that_shows_or_hides_the_button():
     assert service(B_EARLIER).can_add_card() is True
-    assert service(B_EARLIER, Phone(cards={ID})).can_add_card() is False
+    assert service(B_EARLIER, PhoneB(cards={ID})).can_add_card() is False
     buttons = []
     for cards in (set(), {ID}):
-        bench = BenchB(B_EARLIER, phone=Phone(cards=cards))
+        bench = PlatformBRun(B_EARLIER, phone=PhoneB(cards=cards))
         bench.open()
         buttons.append(bench.button)
     assert buttons == ["shown", "hidden"]
@@ -122,7 +121,7 @@ def test_can_add_card_is_the_earlier_variant_s():
 
 @pytest.mark.rule("B-CAN-2")
 def test_can_add_card_details_takes_is_watch_activated_and_returns_a_state_with_can_add_card():
-    phone = Phone(watch=Watch(), cards={ID})
+    phone = PhoneB(watch=Watch(), cards={ID})
     assert service(phone=phone).can_add_card_details(is_watch_activated=True).can_add_card is True
     assert service(phone=phone).can_add_card_details(is_watch_activated=False).can_add_card is False
     shown = service(phone=phone).can_add_card_details(is_watch_activated=True)
@@ -138,7 +137,7 @@ def test_can_add_card_details_is_the_later_variant_s():
 
 @pytest.mark.rule("B-CAN-3")
 @BOTH
-@pytest.mark.parametrize("phone", [lambda: Phone(cards={ID}), lambda: Phone(watch=Watch({ID}), cards={ID})])
+@pytest.mark.parametrize("phone", [lambda: PhoneB(cards={ID}), lambda: PhoneB(watch=Watch({ID}), cards={ID})])
 def test_a_card_that_cannot_be_added_is_already_in_the_wallet(variant, phone):
     bench = walked(variant, phone())
     assert (bench.state, bench.button, bench.label) == (State.IN_WALLET, "hidden", "Available in Wallet")
@@ -148,16 +147,16 @@ def test_a_card_that_cannot_be_added_is_already_in_the_wallet(variant, phone):
 @pytest.mark.rule("B-CAN-3")
 @BOTH
 def test_a_card_that_is_there_and_can_still_be_added_everywhere_is_hidden_from_the_app(variant):
-    assert broken(walked(variant, Phone(associated=False))) == {"B-CAN-3"}
-    assert broken(walked(variant, Phone(watch=Watch()))) == set()
+    assert broken(walked(variant, PhoneB(associated=False))) == {"B-CAN-3"}
+    assert broken(walked(variant, PhoneB(watch=Watch()))) == set()
 
 
 @pytest.mark.rule("B-WATCH-1")
 @pytest.mark.parametrize("watch", [None, Watch()])
 def test_activate_returns_a_boolean_that_tells_whether_a_watch_is_paired(watch):
-    phone = Phone(watch=watch)
+    phone = PhoneB(watch=watch)
     assert WatchAvailability(phone).activate() is (watch is not None)
-    bench = BenchB(phone=Phone(watch=watch))
+    bench = PlatformBRun(phone=PhoneB(watch=watch))
     bench.open()
     (asked,) = bench.trace.select(m.CanAddCardDetailsCalled)
     assert asked.message.is_watch_activated is (watch is not None)
@@ -166,14 +165,14 @@ def test_activate_returns_a_boolean_that_tells_whether_a_watch_is_paired(watch):
 
 @pytest.mark.rule("B-WATCH-1")
 def test_an_app_that_never_asks_for_the_watch_is_found_out():
-    bench = walked(B_LATER, Phone(watch=Watch(), cards={ID}), calls=NO_WATCH_CALLS)
+    bench = walked(B_LATER, PhoneB(watch=Watch(), cards={ID}), calls=NO_WATCH_CALLS)
     assert (broken(bench), bench.button) == ({"B-WATCH-1"}, "hidden")
 
 
 @pytest.mark.rule("B-WATCH-2")
 @pytest.mark.parametrize(("keeps", "found"), [(True, set()), (False, {"B-WATCH-2"})])
 def test_only_one_watch_availability_is_created(keeps, found):
-    bench = BenchB(phone=Phone(watch=Watch({ID}), cards={ID}), app=AppB(keeps_watch_availability=keeps))
+    bench = PlatformBRun(phone=PhoneB(watch=Watch({ID}), cards={ID}), app=AppB(keeps_watch_availability=keeps))
     bench.open()
     bench.open()
     assert broken(bench) == found
@@ -182,7 +181,7 @@ def test_only_one_watch_availability_is_created(keeps, found):
 @pytest.mark.rule("B-START-1")
 @BOTH
 def test_start_takes_a_delegate_and_a_presenter_and_begins_provisioning(variant):
-    delegate, phone = Relay(), Phone()
+    delegate, phone = Relay(), PhoneB()
     one = service(variant, phone)
     one.can_add_card_details(is_watch_activated=False) if variant.later else one.can_add_card()
     assert one.start(delegate=delegate, presenting_view_controller=PAGE) is None
@@ -192,7 +191,7 @@ def test_start_takes_a_delegate_and_a_presenter_and_begins_provisioning(variant)
 @pytest.mark.rule("B-START-1")
 @BOTH
 def test_start_can_throw_and_then_nothing_has_begun(variant):
-    bench = walked(variant, Phone(entitled=("extension", "authorization UI")))
+    bench = walked(variant, PhoneB(entitled=("extension", "authorization UI")))
     assert broken(bench) == {"B-START-1"}
     assert bench.trace.select(m.DelegateProvisionCalled, m.DelegateProvisionWithIdCalled) == []
     one = service(variant)
@@ -206,11 +205,11 @@ def test_start_can_throw_and_then_nothing_has_begun(variant):
 @pytest.mark.rule("B-START-1")
 @BOTH
 def test_start_comes_when_the_cardholder_selects_add_and_not_before(variant):
-    bench = BenchB(variant)
+    bench = PlatformBRun(variant)
     bench.open()
     assert bench.trace.select(m.Start) == []
     early = replace(AppB(), calls=AppB().calls_in(variant) | {State.CREATED: m.StartCalled})
-    bench = BenchB(variant, app=early)
+    bench = PlatformBRun(variant, app=early)
     bench.walk()
     assert (broken(bench), bench.trace.select(m.Start)) == ({"B-START-1"}, [])
 
@@ -272,8 +271,8 @@ def test_the_delegate_returns_nil_when_none_can_be_produced(variant):
 @pytest.mark.rule("B-DEL-3")
 @BOTH
 def test_a_delegate_that_takes_longer_than_the_wallet_waits_is_found_out(variant):
-    assert broken(walked(variant, Phone(waits=Waits(post=20.0)))) == set()
-    assert "B-DEL-3" in broken(walked(variant, Phone(waits=Waits(post=20.1))))
+    assert broken(walked(variant, PhoneB(latencies=LatenciesB(post=20.0)))) == set()
+    assert "B-DEL-3" in broken(walked(variant, PhoneB(latencies=LatenciesB(post=20.1))))
 
 
 @pytest.mark.rule("B-FIN-1")
@@ -284,18 +283,18 @@ def test_a_delegate_that_takes_longer_than_the_wallet_waits_is_found_out(variant
 )
 def test_did_finish_is_called_once_with_a_pass_an_error_or_neither(variant, ends_with, told):
     delegate = Relay()
-    bench = walked(variant, Phone(ends_with=ends_with), delegate=delegate)
+    bench = walked(variant, PhoneB(ends_with=ends_with), delegate=delegate)
     assert delegate.told == [told]
     assert ("B-FIN-1" in broken(bench)) == (ends_with is not None)
 
 
 @pytest.mark.rule("B-FIN-1")
 def test_a_failure_that_is_kept_from_the_cardholder_is_found_out():
-    fails = {"phone": Phone(ends_with="walletKitError")}
+    fails = {"phone": PhoneB(ends_with="walletKitError")}
     for variant, hidden in ((B_LATER, False), (replace(B_LATER, tells=False), True)):
-        bench = BenchB(variant, **fails)
+        bench = PlatformBRun(variant, **fails)
         bench.walk()
-        found = [one for one in check(bench.trace) if "told nothing" in one.text]
+        found = [one for one in check(bench.trace) if "told the cardholder nothing" in one.text]
         assert bool(found) == hidden
 
 
@@ -304,9 +303,9 @@ def test_a_failure_that_is_kept_from_the_cardholder_is_found_out():
 @pytest.mark.parametrize(
     ("phone", "label"),
     [
-        (Phone, "Added to Wallet"),
-        (lambda: Phone(cards={ID}), "Available in Wallet"),
-        (lambda: Phone(ends_with="walletKitError"), "not added"),
+        (PhoneB, "Added to Wallet"),
+        (lambda: PhoneB(cards={ID}), "Available in Wallet"),
+        (lambda: PhoneB(ends_with="walletKitError"), "not added"),
     ],
 )
 def test_on_completion_the_screen_says_added_or_available_and_not_so_after_a_failure(variant, phone, label):

@@ -2,11 +2,10 @@
 
 import pytest
 
-from workbook.benches.app_a import App
-from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
-from workbook.simulation.direct import DirectApi
+from workbook.runs.platform_a import AppA, PlatformARun
+from workbook.simulation.service import DirectApi
 
 UNTIL_THE_TAP = [
     "needs activation data",
@@ -35,19 +34,19 @@ def steps(trace, wanted):
 
 @pytest.mark.rule("FLOW-1", "A-PROV-1", "API-10", "API-11")
 def test_before_0_4_0():
-    assert steps(Bench(A_BEFORE_0_4_0).walk(), BEFORE) == BEFORE
+    assert steps(PlatformARun(A_BEFORE_0_4_0).walk(), BEFORE) == BEFORE
 
 
 @pytest.mark.rule("FLOW-2", "A-PROV-2", "A-OPC-1", "API-10", "API-11")
 def test_from_0_4_0():
-    assert steps(Bench(A_FROM_0_4_0).walk(), FROM) == FROM
+    assert steps(PlatformARun(A_FROM_0_4_0).walk(), FROM) == FROM
 
 
 @pytest.mark.rule("A-PROV-2")
 def test_from_0_4_0_a_tap_is_one_call_of_the_app():
     calls = [
         record.name
-        for record in Bench(A_FROM_0_4_0).walk()
+        for record in PlatformARun(A_FROM_0_4_0).walk()
         if isinstance(record.message, m.Event)
         and (record.message.sender, record.message.receiver) == (m.Actor.APP, m.Actor.SDK)
     ]
@@ -62,7 +61,7 @@ def test_fetch_opc_is_the_apps_called_by_the_sdk_and_returns_the_posts_sdk_input
         asked.append((payment_instrument_id, sdk_output))
         return api.post(payment_instrument_id, sdk_output).sdk_input.text
 
-    trace = Bench(A_FROM_0_4_0, app=App(fetch_opc=fetch_opc)).walk()
+    trace = PlatformARun(A_FROM_0_4_0, app=AppA(fetch_opc=fetch_opc)).walk()
     (called,), (returned,) = trace.select(m.FetchOpcCalled), trace.select(m.ReturnOpc)
     assert asked == [(called.message.payment_instrument_id, called.message.sdk_output.text)]
     assert returned.message.sdk_input.summary()["kind"] == "opc"
@@ -72,15 +71,15 @@ def test_fetch_opc_is_the_apps_called_by_the_sdk_and_returns_the_posts_sdk_input
 @pytest.mark.rule("A-PROV-3")
 @pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
 def test_provision_returns_once_the_wallets_flow_has_completed(variant):
-    bench = Bench(variant)
+    bench = PlatformARun(variant)
     bench.walk()
     (asked,), (succeeded,) = bench.trace.select(m.WalletAsked), bench.trace.select(m.ProvisionSuccess)
-    assert succeeded.at - asked.at == pytest.approx(bench.device.latencies.wallet)
+    assert succeeded.at - asked.at == pytest.approx(bench.phone.latencies.wallet)
 
 
 @pytest.mark.rule("FLOW-4")
 @pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
 def test_the_flow_starts_and_ends_inside_the_app(variant):
-    trace = Bench(variant).walk()
+    trace = PlatformARun(variant).walk()
     assert (trace[0].message.sender, trace[0].message.receiver) == (m.Actor.CARDHOLDER, m.Actor.APP)
     assert (trace[-1].message.sender, trace[-1].message.receiver) == (m.Actor.APP, m.Actor.CARDHOLDER)

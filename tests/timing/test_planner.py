@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.simulation.clock import Clock
-from workbook.timing import closed_form, search
-from workbook.timing.distribution import LogNormal, Resampled
-from workbook.timing.estimate import CHUNK
-from workbook.timing.planner import Plan, totals
+from workbook.runs.loop import Clock
+from workbook.timing import planner as closed_form
+from workbook.timing import planner as search
+from workbook.timing.planner import CHUNK, LogNormal, Plan, Resampled, totals
 from workbook.timing.verdict import Verdict, judge
 
 GETS = st.sampled_from(["one by one", "concurrent"])
@@ -129,7 +128,7 @@ def test_a_closed_form_agrees_with_the_simulation(plan):
 @pytest.mark.parametrize("plan", [one for one in CLOSED if one.timeout], ids=lambda plan: plan.words)
 def test_the_chance_that_a_card_is_missing_agrees_too(plan):
     low, high = (found := plan.simulate(200_000)).card_missing_between
-    assert low <= closed_form.lacking(plan) <= high
+    assert low <= closed_form.chance_lacking(plan) <= high
     assert low <= found.card_missing <= high
 
 
@@ -221,7 +220,7 @@ def test_plans_can_be_keys():
         ({"retries": 11}, "retries is 11."),
         ({"overhead": -0.1}, "overhead is -0.1. Give a finite number of 0 or more."),
         ({"limit": 0}, "limit is 0."),
-        ({"call": "pass_entry"}, "No limit is known for 'pass_entry'. Did you mean 'pass_entries'?"),
+        ({"call": "pass_entry"}, "No limit for the call 'pass_entry'. Did you mean 'pass_entries'?"),
         ({"latency": 0.6}, "latency is 0.6. Give LogNormal(median=…, p99=…) or Resampled([…]), in seconds."),
     ],
 )
@@ -377,7 +376,7 @@ def test_resampling_says_what_it_holds():
 def test_simulating_a_million_calls_stays_small():
     program = (
         "from workbook.timing.planner import Plan\n"
-        "from workbook.timing.distribution import LogNormal\n"
+        "from workbook.timing.planner import LogNormal\n"
         "Plan(LogNormal(1, 3), timeout=2, retries=2).simulate()\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(int(peak.split()[1]) // 1024)"  # getrusage would count what the parent held when it forked

@@ -133,11 +133,11 @@ def test_what_is_wrong_with_a_cell_is_said_with_its_row_and_column(file, row, to
         (json.dumps([OBJECT | {"build": 42}]), "c.json: object 1, column build is 42. Give a name as text"),
         (json.dumps([OBJECT | {"duration_ms": True}]), "c.json: object 1, column duration_ms is True."),
         (json.dumps([OBJECT | {"duration_ms": None}]), "c.json: object 1, column duration_ms is None."),
-        (json.dumps([OBJECT | {"duration_ms": 10**400}]), "c.json: object 1, column duration_ms is 1000"),
+        (json.dumps([OBJECT | {"duration_ms": 10**400}]), "c.json: object 1, column duration_ms is a whole number of "),
         (json.dumps([OBJECT | {"duration_ms": float("nan")}]), "c.json: object 1, column duration_ms is nan."),
         (json.dumps([OBJECT | {"cold": None}]), "c.json: object 1, column cold is None."),
         (json.dumps([OBJECT | {"cold": 0.0}]), "c.json: object 1, column cold is 0.0."),
-        (json.dumps([OBJECT | {"call": ["status"]}]), "c.json: object 1, column call is ['status']."),
+        (json.dumps([OBJECT | {"call": ["status"]}]), "c.json: object 1, column call is a value of type list."),
     ],
 )
 def test_what_is_wrong_with_a_json_file_is_said_with_its_object(file, text, told):

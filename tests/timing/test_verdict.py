@@ -8,11 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.flows.limits import LIMITS, Limit
-from workbook.timing.advice import ADVICE, advice
-from workbook.timing.bins import EDGES, binned
-from workbook.timing.verdict import Judgement, Spread, Verdict, judge, limited, rank
-from workbook.timing.wording import percent, span, times
+from workbook.flows.messages import LIMITS, Limit
+from workbook.timing.verdict import (
+    ADVICE,
+    EDGES,
+    Judgement,
+    Spread,
+    Verdict,
+    advice,
+    binned,
+    judge,
+    limited,
+    percent,
+    rank,
+    span,
+    times,
+)
 
 SECONDS = st.lists(st.floats(0, 1000), min_size=1, max_size=200)
 
@@ -144,17 +155,17 @@ def test_a_limit_of_ones_own_will_do():
     ("durations", "told"),
     [
         ([], "There are no durations to judge. Give at least one, in seconds."),
-        ([0.1, -1], "Duration 2 is -1. Give seconds, a finite number of 0 or more."),
+        ([0.1, -1], "Duration 2 is -1. Give a finite number of 0 or more, in seconds."),
         ([0.1, nan], "Duration 2 is nan."),
         ([inf], "Duration 1 is inf."),
         ([True], "Duration 1 is True."),
         (["0.1"], "Duration 1 is '0.1'."),
         ([None], "Duration 1 is None."),
-        ([10**400], "Duration 1 is 1000000"),
-        ([10**5000], "Duration 1 is something too large to write out."),
+        ([10**400], "Duration 1 is a whole number of 1329 bits."),
+        ([10**5000], "Duration 1 is a whole number of "),
         ("0.1", "The durations are '0.1'. Give a list of seconds, such as [0.031, 0.044]."),
         (0.1, "The durations are 0.1."),
-        ([["x" * 99]], "Duration 1 is ['xxx"),
+        ([["x" * 99]], "Duration 1 is a value of type list"),
     ],
 )
 def test_what_is_no_duration_is_refused_with_its_position(durations, told):

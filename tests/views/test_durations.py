@@ -8,15 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.flows.limits import LIMITS, limit
+from workbook.flows.messages import LIMITS, limit_of
 from workbook.timing.verdict import judge
-from workbook.views.durations import durations
-from workbook.views.durations_budgets import budgets
-from workbook.views.durations_page import DISCS, SHADE, SIGNS, STYLE, WIDTH
-from workbook.views.durations_svg import LEAST
-from workbook.views.palette import DARK, LIGHT, contrast
-from workbook.views.plain import width
-from workbook.views.view import View
+from workbook.views.durations import DISCS, LEAST, PAGE_WIDTH, SHADE, SIGNS, STYLE, budgets, durations
+from workbook.views.html import View
+from workbook.views.paint import DARK, LIGHT, contrast
+from workbook.views.table import width
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 HOSTILE = "<script>alert('x')</script>\u202e\x00]]>"
@@ -96,10 +93,10 @@ def test_the_picture_is_the_same_every_time_and_its_numbers_are_short(picture):
 def test_everything_stands_on_the_page(picture):
     root = ET.fromstring(picture[1].svg())
     high = int(root.get("height"))
-    assert int(root.get("width")) == WIDTH <= 1000
+    assert int(root.get("width")) == PAGE_WIDTH <= 1000
     for one in root.iter():
         x, y = float(one.get("x", 0)), float(one.get("y", 0))
-        assert 0 <= x <= x + float(one.get("width", 0)) <= WIDTH
+        assert 0 <= x <= x + float(one.get("width", 0)) <= PAGE_WIDTH
         assert 0 <= y <= y + float(one.get("height", 0)) <= high
 
 
@@ -128,14 +125,14 @@ def test_exactly_100_ms_is_drawn_on_the_near_side_of_the_line():
 
 
 def test_a_step_in_which_a_limit_lies_is_parted_there():
-    own = replace(limit("pass_entries"), seconds=9.0)
+    own = replace(limit_of("pass_entries"), seconds=9.0)
     (series,) = durations("edge", [judge([8.5, 9.0, 9.5, 9.9], own)]).series
     assert [(bar.low, bar.high, bar.share) for bar in series.bars] == [(8.0, 9.0, 0.5), (9.0, 10.0, 0.5)]
 
 
 @given(st.lists(st.floats(0, 1e4), min_size=1, max_size=50), st.sampled_from(sorted(LIMITS)), st.floats(1e-6, 5e3))
 def test_any_durations_and_any_limit_make_a_drawing_and_a_picture(took, call, seconds):
-    view = durations("any", [judge(took, replace(limit(call), seconds=seconds)), judge(took, call)])
+    view = durations("any", [judge(took, replace(limit_of(call), seconds=seconds)), judge(took, call)])
     assert all(sum(bar.share for bar in one.bars) == pytest.approx(1) for one in view.series)
     assert max(map(width, view.text().splitlines())) <= 110
     root = ET.fromstring(view.svg())

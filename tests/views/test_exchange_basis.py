@@ -4,7 +4,7 @@ from workbook.flows import messages as m
 from workbook.rules import rule
 from workbook.simulation.contract import SOURCES as KNOWN
 from workbook.trace import Kind, Record
-from workbook.views.exchange_basis import SOURCES, rests_on
+from workbook.views.exchange import SOURCES, rests_on
 
 
 def _record(message, rules=(), kind=Kind.EXCHANGE, **more):

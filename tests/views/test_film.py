@@ -2,9 +2,9 @@ from itertools import pairwise
 
 import pytest
 
-from workbook.benches.bench_a import Bench
 from workbook.flows import messages as m
-from workbook.scenes.script import Script, play
+from workbook.plays.script import Script, play
+from workbook.runs.platform_a import PlatformARun
 from workbook.views.film import film
 from workbook.views.screen import Screen, Sheet
 
@@ -64,7 +64,7 @@ def test_a_film_knows_what_was_there_before():
 
 
 def _walked():
-    bench = Bench()
+    bench = PlatformARun()
     bench.walk()
     return bench
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
-from workbook.scenes.script import ACTS
+from workbook.plays.script import ACTS
 from workbook.views.card_svg import DESIGNS, design, masked
-from workbook.views.paint import STYLE
-from workbook.views.palette import PHONE_DARK, PHONE_LIGHT, contrast
+from workbook.views.paint import PHONE_DARK, PHONE_LIGHT, STYLE, contrast
 from workbook.views.phone_svg import draw
 from workbook.views.screen import Page, Screen, Sheet
 
@@ -38,7 +37,7 @@ def well_made(picture):
     assert not any(
         name == "id" or name.startswith("on") or "href" in name for one in root.iter() for name in one.attrib
     )
-    assert root.find(f"{{{NS}}}desc").text == picture.told
+    assert root.find(f"{{{NS}}}desc").text == picture.alt
     for one in picture.controls:
         assert one.act in ACTS
         assert one.label

@@ -3,10 +3,10 @@ from dataclasses import replace
 import pytest
 
 from workbook.flows import messages as m
-from workbook.views.screen import CHANGES, Page, Place, Screen, Sheet, after
+from workbook.views.screen import CHANGES, InFront, Page, Screen, Sheet, after
 
 CARD, OTHER = "PISIMULATED00000000000001", "PISIMULATED00000000000002"
-OPEN = Screen(place=Place.APP, card=CARD, button="shown")
+OPEN = Screen(place=InFront.APP, card=CARD, button="shown")
 
 
 def seen(screen, *messages):
@@ -89,7 +89,7 @@ def test_without_a_watch_nothing_is_on_it():
 
 def test_the_wallet_app_goes_from_its_list_to_the_card():
     screen = seen(Screen(), m.IssuerListOpened(), m.ListIssuer(requires_authentication=True))
-    assert (screen.place, screen.page) == (Place.WALLET, Page.APPS)
+    assert (screen.place, screen.page) == (InFront.WALLET, Page.APPS)
     screen = seen(screen, m.IssuerChosen(), m.ShowEntries((CARD, OTHER)))
     assert (screen.page, screen.entries, screen.waits) == (Page.CARDS, (CARD, OTHER), False)
     screen = seen(screen, m.EntryChosen(OTHER), m.CallGenerate(OTHER), m.ShowCardAdded())

@@ -4,10 +4,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from workbook.scenes.script import Script, play
+from workbook.plays.script import Script, play
 from workbook.trace import Trace
-from workbook.views.palette import DARK, GROUNDS, LIGHT, WORDS, contrast
-from workbook.views.sequence import sequence
+from workbook.views.paint import DARK, GROUNDS, LIGHT, WORDS, contrast
+from workbook.views.sequence import Shape, sequence
 from workbook.views.sequence_svg import STYLE, narrow, paint
 from workbook.widgets.stage import walked
 
@@ -46,23 +46,23 @@ def boxes(svg):
 
 def test_a_long_picture_names_the_actors_again_between_its_lines():
     lines = play(walked(Script("from the wallet"))).film.sequence
-    painted, tops = paint(lines), sorted(set(boxes(paint(lines).svg)))
+    painted, tops = paint(lines), sorted(set(boxes(paint(lines).picture.svg)))
     assert len(tops) > 2
     assert all(560 <= below - above < 700 for above, below in pairwise(tops))
     assert not any(y < top + 34 and top < y + height for top in tops for y, height in painted.rows)
-    assert len(set(boxes(paint(lines, narrow(6)).svg))) == 1
+    assert len(set(boxes(paint(lines, narrow(6)).picture.svg))) == 1
 
 
 @pytest.mark.parametrize("actors", [2, 6, 8])
 def test_a_narrow_picture_keeps_its_words_inside(story, actors):
     lines = sequence(story[1])
     painted = paint(lines, narrow(max(actors, len(lines.columns))))
-    root = ET.fromstring(painted.svg)
-    assert int(root.get("width")) == painted.width < 800
+    root = ET.fromstring(painted.picture.svg)
+    assert int(root.get("width")) == painted.picture.width < 800
     assert root.findall(".//svg:text[@class='wb-rules']", NS) == []
     assert len(painted.rows) == len(lines.lines)
     for text in root.iter(f"{{{NS['svg']}}}text"):
-        assert 0 < float(text.get("x")) < painted.width
+        assert 0 < float(text.get("x")) < painted.picture.width
 
 
 def test_lines_never_overlap(story):
@@ -73,12 +73,12 @@ def test_lines_never_overlap(story):
 
 def test_each_line_is_one_group_and_its_row_is_known(story):
     painted = paint(sequence(story[1]))
-    groups = ET.fromstring(painted.svg).findall("svg:g", NS)
+    groups = ET.fromstring(painted.picture.svg).findall("svg:g", NS)
     assert [int(group.get("data-line")) for group in groups] == list(range(len(sequence(story[1]).lines)))
     for group, (y, height) in zip(groups, painted.rows, strict=True):
         assert all(y <= int(text.get("y")) <= y + height for text in group.iter(f"{{{NS['svg']}}}text"))
     assert all(above[0] + above[1] <= below[0] for above, below in pairwise(painted.rows))
-    assert painted.rows[-1][0] + painted.rows[-1][1] < painted.height
+    assert painted.rows[-1][0] + painted.rows[-1][1] < painted.picture.height
 
 
 def test_a_tint_stands_in_its_line_s_group_with_the_lifelines_over_it(story):
@@ -86,7 +86,9 @@ def test_a_tint_stands_in_its_line_s_group_with_the_lifelines_over_it(story):
     tints = [
         (group, rect) for group in root.findall("svg:g", NS) for rect in group.findall("svg:rect[@class='wb-tint']", NS)
     ]
-    assert [group.get("class") for group, _rect in tints] == ["is-http"] * len(tints)
+    assert [group.get("class") for group, _rect in tints] == [
+        f"is-{line.shape.lower()}" for line in sequence(story[1]).lines if line.shape in (Shape.HTTP, Shape.LOST)
+    ]
     threads = root.findall("svg:line[@class='wb-thread']", NS)
     for group, rect in tints:
         assert group[0] is rect
@@ -105,6 +107,17 @@ def test_refused_is_a_dashed_line_with_a_cross_and_the_word(stories):
         assert group.find("svg:path[@class='wb-head']", NS) is None
         assert any((text.text or "").startswith("refused:") for text in group.findall("svg:text", NS))
     assert ".is-refused .wb-shaft{stroke:var(--refused);stroke-dasharray" in STYLE
+
+
+def test_a_lost_answer_is_a_dashed_line_with_a_cross_that_does_not_reach_its_receiver(stories):
+    root = ET.fromstring(sequence(stories["trouble"]()).svg())
+    [lost] = [group for group in root.findall("svg:g", NS) if group.get("class") == "is-lost"]
+    assert lost.find("svg:path[@class='wb-cross']", NS) is not None
+    assert lost.find("svg:path[@class='wb-head']", NS) is None
+    shaft = lost.find("svg:line[@class='wb-shaft']", NS)
+    lanes = [int(line.get("x1")) for line in lost.findall("svg:line[@class='wb-thread']", NS)]
+    assert min(abs(int(shaft.get("x2")) - lane) for lane in lanes) >= 25
+    assert re.search(r"\.is-lost \.wb-shaft\{[^}]*stroke-dasharray", STYLE)
 
 
 def test_deprecated_and_attempts_are_said_in_words(stories):

@@ -2,9 +2,8 @@ from dataclasses import replace
 
 from workbook.flows import messages as m
 from workbook.trace import Kind, Record, Trace
-from workbook.views.plain import width
-from workbook.views.sequence import Sequence, sequence
-from workbook.views.sequence_text import WIDTH
+from workbook.views.sequence import WIDTH, Sequence, sequence
+from workbook.views.table import width
 
 
 def test_the_drawing_is_the_one_that_was_read(story, golden):

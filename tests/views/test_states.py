@@ -7,15 +7,11 @@ from plays import MACHINES, SCRIPTS, USUAL, played
 
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.scenes.script import Script, play
-from workbook.views.palette import DARK, LIGHT, contrast
-from workbook.views.reel import reel
-from workbook.views.states import States, allowed
-from workbook.views.states_layout import Words
-from workbook.views.states_places import moves
-from workbook.views.states_says_svg import TICK, key, texts
-from workbook.views.states_svg import STYLE, Lit, draw
-from workbook.views.states_words import counted, joined
+from workbook.plays.script import Script, play
+from workbook.views.paint import DARK, LIGHT, contrast
+from workbook.views.player_data import player_data
+from workbook.views.states import STYLE, TICK, Lit, States, allowed, draw, key, texts
+from workbook.views.states_layout import Words, counted, joined, moves
 
 SVG = "{http://www.w3.org/2000/svg}"
 WALK = Script().then("tap", 2.0)
@@ -44,6 +40,7 @@ def test_a_picture_loads_nothing_runs_nothing_and_is_the_same_each_time(machine)
     assert (picture.width, picture.height) == (float(root.get("width")), float(root.get("height")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_end_of_every_play_is_lit_and_so_is_the_way_to_it(name):
     shown = States(played(name).film)
@@ -99,13 +96,14 @@ def _keys(shown):
     return {key(f"{step.source}>{step.target}", step.says) for step in shown.path}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_arrow_that_was_taken_ticks_the_event_that_took_it_and_no_other(name):
     shown = States(played(name).film)
     svg = shown.picture.svg
     for word, keys in _words(svg):
         assert ("wb-took" in word.get("class")) == bool(_keys(shown) & set(keys)), keys
-    several = {each for move in moves(shown.film.machine) if len(move.events) > 1 for each in _told(move)}
+    several = {each for move in moves(shown.film.machine) if len(move.events) > 1 for each in _keys_of(move)}
     assert _keys(shown) & several <= _ticked(svg)
 
 
@@ -145,9 +143,9 @@ def test_words_without_room_for_their_events_name_those_that_it_was(label, parts
     assert many.endswith(">or others</tspan></text>")
 
 
-def test_a_reel_s_frames_name_the_events_that_a_player_ticks():
+def test_player_data_s_frames_name_the_events_that_a_player_ticks():
     film = play(WALK).film
-    frames = reel(film)["frames"]
+    frames = player_data(film)["frames"]
     named = {key(frame["move"], frame["event"]) for frame in frames if frame["move"]}
     assert named == _keys(States(film))
     known = {key for _word, keys in _words(States(film).plain.svg) for key in keys}
@@ -177,7 +175,7 @@ def _lit(move, *events):
     return group
 
 
-def _told(move):
+def _keys_of(move):
     return {key(move.name, event) for event in move.events}
 
 

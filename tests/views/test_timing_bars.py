@@ -4,8 +4,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from plays import SCRIPTS, USUAL, played
 
-from workbook.scenes.script import Script, play
-from workbook.views.palette import DARK, LIGHT, contrast
+from workbook.plays.script import Script, play
+from workbook.views.paint import DARK, LIGHT, contrast
 from workbook.views.timing_bars import NONE, TRACK, Timing, span
 
 SVG = "{http://www.w3.org/2000/svg}"

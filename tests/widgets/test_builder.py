@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbook.scenes.script import FLOWS, play
+from workbook.plays.script import FLOWS, play
+from workbook.sessions import session
 from workbook.simulation.faults import FAULTS
 from workbook.widgets.builder import NO_FAULT, SECONDS, builder, choices, script, timed
 from workbook.widgets.stage import spelled, stage
@@ -20,20 +21,20 @@ def chosen(**changes):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({}, 'stage("platform A")'),
-        ({"variant": "before-0.4.0"}, 'stage("platform A", variant="before-0.4.0")'),
-        ({"flow": "from the wallet", "phone": "slow network"}, 'stage("from the wallet", phone="slow network")'),
-        ({"fault": "reset", "moment": "after"}, 'stage("platform A", fault="reset", moment="after")'),
+        ({}, "session.platform_a.live()"),
+        ({"variant": "before-0.4.0"}, 'session.platform_a.live(variant="before-0.4.0")'),
+        ({"flow": "from the wallet", "phone": "slow network"}, 'session.wallet.live(phone="slow network")'),
+        ({"fault": "reset", "moment": "after"}, 'session.platform_a.live(fault="reset", moment="after")'),
         (
             {"flow": "platform B", "fault": "latency", "operation": "GET", "seconds": "7.0", "phone": "with a watch"},
-            'stage("platform B", phone="with a watch", fault="latency", operation="GET", seconds=7.0)',
+            'session.platform_b.live(phone="with a watch", fault="latency", operation="GET", seconds=7.0)',
         ),
-        ({"operation": "GET", "seconds": "7.0"}, 'stage("platform A")'),
+        ({"operation": "GET", "seconds": "7.0"}, "session.platform_a.live()"),
     ],
 )
 def test_the_call_is_python_that_runs(changes, words):
     assert call(chosen(**changes)) == words
-    assert eval(words, {"stage": stage}).script == script(chosen(**changes))
+    assert eval(words, {"session": session()}).script == script(chosen(**changes))
 
 
 @pytest.mark.parametrize("flow", sorted(FLOWS))
@@ -61,7 +62,7 @@ def test_the_controls_choose():
     built._dropdowns["flow"].value = "platform B"
     built._dropdowns["phone"].value = "with a watch"
     assert built.stage.script.phone == "with a watch"
-    assert "stage(&quot;platform B&quot;, phone=&quot;with a watch&quot;)" in built._call.value
+    assert "session.platform_b.live(phone=&quot;with a watch&quot;)" in built._call.value
     assert box.children[-1] is built.stage.widget()
 
 

@@ -5,7 +5,7 @@ import pytest
 from workbook.errors import ParameterError
 from workbook.widgets.player import PANELS, Player
 
-REEL = {"title": "A run", "frames": []}
+DATA = {"title": "A run", "frames": []}
 
 
 def player(answers, **more):
@@ -13,7 +13,7 @@ def player(answers, **more):
         answers.append(message)
         return {"acts": len(answers)}
 
-    return Player(REEL, answer=answer, **more)
+    return Player(DATA, answer=answer, **more)
 
 
 def sent(panel, **content):
@@ -43,7 +43,7 @@ def test_content_that_is_no_message_is_dropped():
 
 
 def test_a_film_to_look_at_answers_nothing():
-    panel = Player(REEL)
+    panel = Player(DATA)
     sent(panel, kind="act", number=1)
     assert (panel.by_hand, panel.number) == (False, 0)
 
@@ -56,10 +56,10 @@ def test_the_answer_and_its_number_arrive_together():
 
 
 def test_its_repr_has_no_address():
-    assert repr(Player(REEL, ["phone"])) == "Player('A run', phone)"
+    assert repr(Player(DATA, ["phone"])) == "Player('A run', phone)"
 
 
 def test_a_misspelt_panel_is_explained():
     with pytest.raises(ParameterError, match="Did you mean 'phone'"):
-        Player(REEL, ["fone"])
-    assert Player(REEL).panels == list(PANELS)
+        Player(DATA, ["fone"])
+    assert Player(DATA).panels == list(PANELS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.widgets.keys import Keys
+from workbook.widgets.chooser import Keys
 from workbook.widgets.player import Player
 
 HERE = Path(__file__).parent
@@ -24,7 +24,7 @@ def node():
     return found
 
 
-@pytest.mark.parametrize("name", ["reel", "kernel"])
+@pytest.mark.parametrize("name", ["frames", "kernel"])
 def test_its_functions_do_what_they_say(name, tmp_path):
     module = tmp_path / f"{name}.mjs"
     module.write_text((WIDGETS / f"{name}.js").read_text())

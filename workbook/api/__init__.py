@@ -5,10 +5,12 @@ The two clients are imported when they are asked for: they bring httpx along, an
 
 from typing import TYPE_CHECKING, Any
 
+from workbook.api.address import API_PATH
+from workbook.api.exchange import Clock, SystemClock, Timeouts
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, SdkInput, SdkOutput, diagnose
-from workbook.api.options import Clock, SystemClock, Timeouts
-from workbook.api.protocol import API_PATH, ActivationData, RedactedRequest
+from workbook.api.protocol import ActivationData
 from workbook.api.retry import RetryPolicy
+from workbook.errors import RedactedRequest
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient, AsyncActivationDataClient
@@ -33,7 +35,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in ("ActivationDataClient", "AsyncActivationDataClient"):
-        from workbook.api import client  # noqa: PLC0415  # see above
+        from workbook.api import client  # see above
 
         return getattr(client, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

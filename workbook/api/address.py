@@ -1,21 +1,17 @@
-"""Where a request goes: the base address is checked once, an id is encoded and can never change the path."""
+"""The address of a request: the base is checked once, and the encoded id can never change the path."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from urllib.parse import SplitResult, quote, urlsplit
 
 from workbook.errors import ConfigurationError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    _Tests: TypeAlias = tuple[tuple[Callable[[], object], str], ...]
-
-__all__ = ["API_PATH", "check_base_url", "encode_id"]
+_Tests: TypeAlias = tuple[tuple[Callable[[], object], str], ...]
 
 API_PATH = "/bcl/v2/paymentInstruments/{id}/networkTokenActivationData"  # API-1, API-2, API-14
 

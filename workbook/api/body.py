@@ -1,18 +1,41 @@
-"""The body of an answer: bounded while it is read, strict when it is parsed."""
+"""The body of an answer: its size is limited while reading, and its JSON is parsed strictly."""
 
 from __future__ import annotations
 
 import json
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from workbook.api.problem import Problem
-from workbook.errors import MalformedResponseError, ResponseTooLargeError
+from workbook.errors import ActivationDataError, MalformedResponseError, RedactedRequest, ResponseTooLargeError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+# A problem is an error before its request, elapsed time and attempts are known.
+#
+# The pure parts return problems instead of raising. So the one place that raises is far from any frame that
+# holds a body or a header, and a traceback rendered with its local variables has nothing to give away.
 
-__all__ = ["BodyReader", "parse_object"]
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A kind of error, its message, and the fields that only this kind has.
+
+    Attributes:
+        kind: the error to raise.
+        message: what happened, what is allowed, what to do next.
+        extra: keyword arguments of the kind, beyond request, elapsed and attempts.
+    """
+
+    kind: type[ActivationDataError]
+    message: str
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def error(self, request: RedactedRequest, elapsed: float, attempts: int) -> ActivationDataError:
+        """The error itself; elapsed in seconds."""
+        tries = "" if attempts == 1 else f" ({attempts} attempts)"
+        message = f"{request.method} {request.url}: {self.message}{tries}"
+        return self.kind(message, request=request, elapsed=elapsed, attempts=attempts, **self.extra)
+
 
 _GZIP = 16 + zlib.MAX_WBITS
 # Gzip of data that does not compress is a little longer than the data: header, trailer, 5 bytes per block.
@@ -42,7 +65,7 @@ class BodyReader:
         self._decode = self._choose(content_encoding.strip().lower(), content_length)
 
     def feed(self, chunk: bytes) -> Problem | None:
-        """Take the next raw chunk; a problem means that reading on is of no use."""
+        """Take the next raw chunk; after a problem there is no use in reading on."""
         if self.problem is None:
             self._raw += len(chunk)
             self._decode(chunk)

@@ -6,31 +6,187 @@ key to another origin, cookies, proxies and credentials from the environment (RE
 
 from __future__ import annotations
 
+import os
 import ssl
-from typing import TYPE_CHECKING, Any, Self, cast
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from random import Random
+from threading import Lock
+from types import TracebackType
+from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
 import anyio
 import httpx
 
-from workbook.api.base import BaseClient
-from workbook.api.body import BodyReader
+from workbook.api.body import BodyReader, Problem
 from workbook.api.deadline import DeadlineTransport, GuardedTransport, expiring
-from workbook.api.exchange import Failure, Sleep
-from workbook.api.problem import Problem
-from workbook.api.protocol import OK, Answer, as_sdk_output, build_get, build_post, find_header
-from workbook.api.retry import NEVER_SENT, Kind
+from workbook.api.exchange import (
+    Clock,
+    Failure,
+    Options,
+    Outcome,
+    Send,
+    Sleep,
+    Step,
+    SystemClock,
+    Timeouts,
+    exchange,
+)
+from workbook.api.opaque import SdkOutput
+from workbook.api.protocol import (
+    OK,
+    ActivationData,
+    Answer,
+    Request,
+    Settings,
+    as_sdk_output,
+    build_get,
+    build_post,
+    find_header,
+)
+from workbook.api.retry import NEVER_SENT, Kind, RetryBudget, RetryPolicy
+from workbook.errors import ConfigurationError
+from workbook.secrecy import MISSING, Secret, guard_logs
+from workbook.values import did_you_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from types import TracebackType
+# What the sync and the async client have in common: settings, options, and the making and closing of a call.
 
-    from workbook.api.exchange import Outcome, Send, Step
-    from workbook.api.opaque import SdkOutput
-    from workbook.api.protocol import ActivationData, Request
+T = TypeVar("T")  # the transport: sync or async
 
-__all__ = ["ActivationDataClient", "AsyncActivationDataClient"]
 
-# How httpx's errors are read; the nearest ancestor counts. Their messages quote the peer: not repeated.
+class Changes(TypedDict, total=False):
+    """The settings that `with_options` can change."""
+
+    timeouts: Timeouts
+    deadline: float
+    max_body: int
+    retries: RetryPolicy
+
+
+class Shared(Generic[T]):
+    """What a client shares with those derived from it: connections, retry budget, clock and randomness."""
+
+    def __init__(
+        self,
+        headers: httpx.Headers,
+        transport: T | None,
+        build: Callable[[], T],
+        clock: Clock | None,
+        random: Random | None,
+    ) -> None:
+        self.headers = headers  # of every request, encoded once
+        self.foreign = transport is not None
+        self.opened: T | None = transport
+        self.closed = False
+        self.clock: Clock = clock or SystemClock()
+        self.random = random or Random()  # noqa: S311  # jitter is no secret
+        self.budget = RetryBudget()
+        self._build = build
+        self._lock = Lock()
+
+    def transport(self) -> T:
+        """The transport, built when it is first needed: reading the trust store takes 17 ms."""
+        if self.opened is None:
+            with self._lock:
+                if self.opened is None:
+                    self.opened = self._build()
+        return self.opened
+
+
+class BaseClient(ABC, Generic[T]):
+    """The part that both clients share: settings, options, and starting a call."""
+
+    _needs = ""
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        transport: T | None = None,
+        tls: ssl.SSLContext | None = None,
+        timeouts: Timeouts | None = None,
+        deadline: float = 15.0,
+        max_body: int = 1_048_576,
+        retries: RetryPolicy | None = None,
+        clock: Clock | None = None,
+        random: Random | None = None,
+    ) -> None:
+        secret = Secret(os.environ.get("WORKBOOK_API_KEY") if api_key is None else api_key)
+        del api_key  # a traceback shows a frame's variables
+        self._settings = Settings(_or_environment(base_url, secret), secret)
+        self._options = Options(timeouts or Timeouts(), deadline, max_body, retries or RetryPolicy())
+        if transport is not None and not hasattr(transport, self._needs):
+            message = f"transport is a {type(transport).__name__}. Allowed: an httpx transport with {self._needs}."
+            raise ConfigurationError(message)
+        self._shared: Shared[T] = Shared(
+            httpx.Headers(self._settings.headers), transport, lambda: self._build(tls), clock, random
+        )
+        self._owner, self._closed = True, False
+        guard_logs()
+
+    def with_options(self, **changes: Unpack[Changes]) -> Self:
+        """A client with other limits that shares connections and retry budget; closing it leaves the connections open.
+
+        Args:
+            changes: any of timeouts, deadline, max_body and retries.
+
+        Raises:
+            ConfigurationError: a name is unknown, or a value is not allowed.
+        """
+        for name in changes:
+            if name not in Changes.__annotations__:
+                message = f"with_options cannot change {name!r}. {did_you_mean(name, Changes.__annotations__)}"
+                raise ConfigurationError(message)
+        derived = object.__new__(type(self))
+        derived._settings, derived._shared = self._settings, self._shared
+        derived._options = replace(self._options, **changes)
+        derived._owner, derived._closed = False, self._closed
+        return derived
+
+    def __repr__(self) -> str:
+        # Tracebacks with local variables also print a client whose settings were refused.
+        settings = getattr(self, "_settings", None)
+        return f"{type(self).__name__}(base_url={settings.base_url!r})" if settings else f"{type(self).__name__}(...)"
+
+    @abstractmethod
+    def _build(self, tls: ssl.SSLContext | None) -> T:
+        """Make the transport for a client that was given none."""
+
+    def _begin(self, request: Request) -> Generator[Step, Outcome, ActivationData]:
+        if self._closed or self._shared.closed:
+            message = f"This {type(self).__name__} is closed. Make a new one, or call before it is closed."
+            raise ConfigurationError(message)
+        shared = self._shared
+        return exchange(
+            request,
+            self._options,
+            self._settings.secret,
+            now=shared.clock.now,
+            random=shared.random,
+            budget=shared.budget,
+        )
+
+    def _end(self) -> T | None:
+        """Close this client; returns the transport if the caller has to close it now, else None."""
+        first = self._owner and not self._closed
+        self._closed = True
+        self._shared.closed |= first
+        return self._shared.opened if first else None
+
+
+def _or_environment(base_url: str | None, secret: Secret) -> str:
+    """The base address; if it is missing, the error also names a missing key."""
+    found = os.environ.get("WORKBOOK_BASE_URL") if base_url is None else base_url
+    if found:
+        return found
+    key = f" {MISSING}" if secret.missing else ""
+    raise ConfigurationError(f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url.{key}")
+
+
+# What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.
 _KINDS: Mapping[type, Kind] = {
     httpx.ConnectError: Kind.CONNECT,
     httpx.ConnectTimeout: Kind.CONNECT_TIMEOUT,
@@ -51,7 +207,7 @@ _HEADERS_BEGIN = "http11.send_request_headers.started"
 
 
 class _Progress:
-    """Whether a byte of the request can have left; a transport of the caller's tells nothing, so it can."""
+    """Whether a byte of the request may have left. The caller's own transport does not report it, so it may."""
 
     __slots__ = ("may_have_left",)
 
@@ -75,13 +231,13 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
         base_url: the API's address without /bcl/v2; else WORKBOOK_BASE_URL.
         api_key: the credential's key; else WORKBOOK_API_KEY.
         transport: an httpx transport to use instead of the network, closed with the client; the deadline is
-            then looked at between attempts and between chunks of the body.
-        tls: whom to trust; else the usual public authorities.
+            then checked between attempts and between chunks of the body.
+        tls: the authorities to trust; else the usual public ones.
         timeouts: seconds per step.
         deadline: seconds per call, retries and body included (REL-5).
         max_body: bytes of a decoded answer.
         retries: how often and how patiently a call is tried again.
-        clock: the seam for time.
+        clock: the source of time, for tests.
         random: draws the jitter.
 
     Raises:
@@ -144,40 +300,35 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
                 step = steps.send(outcome)
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
-            outcome = self._carry_out(step)
+            if isinstance(step, Sleep):
+                self._shared.clock.sleep(step.seconds)
+                outcome = None
+            else:
+                outcome = self._attempt(step)
 
-    def _carry_out(self, step: Step) -> Outcome:
-        if not isinstance(step, Sleep):
-            return self._send(step)
-        self._shared.clock.sleep(step.seconds)
-        return None
-
-    def _send(self, step: Send) -> Answer | Failure:
-        progress = _Progress(foreign=self._shared.foreign)
+    def _attempt(self, step: Send) -> Answer | Failure:
+        shared, progress = self._shared, _Progress(foreign=self._shared.foreign)
         with expiring(step.remaining) as expiry:
             try:
-                return self._attempt(step, progress)
+                until = shared.clock.now() + step.remaining
+                response = shared.transport().handle_request(_to_httpx(step, shared.headers, progress.mark))
+                try:
+                    reading = _Reading(response, step.options.max_body)
+                    for chunk in cast("httpx.SyncByteStream", response.stream):
+                        if reading.body.feed(chunk):
+                            break
+                        if shared.clock.now() >= until:
+                            return Failure(Kind.DEADLINE, sent=True)
+                    return reading.answer()
+                finally:
+                    response.close()
             except _ERRORS as error:
                 kind = _kind(error)
         return progress.failure(Kind.DEADLINE if expiry.passed else kind)
 
-    def _attempt(self, step: Send, progress: _Progress) -> Answer | Failure:
-        until = self._shared.clock.now() + step.remaining
-        response = self._shared.transport().handle_request(_to_httpx(step, progress.mark))
-        try:
-            reader = _reader(response, step.options.max_body)
-            for chunk in cast("httpx.SyncByteStream", response.stream):
-                if reader.feed(chunk):
-                    break
-                if self._shared.clock.now() >= until:
-                    return Failure(Kind.DEADLINE, sent=True)
-            return _answer(response, reader)
-        finally:
-            response.close()
-
 
 class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
-    """The same for asyncio and trio; one event loop per client.
+    """The client for asyncio and trio; one event loop per client.
 
     Arguments and errors are those of `ActivationDataClient`; the transport is an async one.
     """
@@ -218,41 +369,38 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
                 step = steps.send(outcome)
             except StopIteration as done:
                 return done.value  # type: ignore[no-any-return]
-            outcome = await self._carry_out(step)
+            if isinstance(step, Sleep):
+                await self._shared.clock.asleep(step.seconds)
+                outcome = None
+            else:
+                outcome = await self._attempt(step)
 
-    async def _carry_out(self, step: Step) -> Outcome:
-        if not isinstance(step, Sleep):
-            return await self._send(step)
-        await self._shared.clock.asleep(step.seconds)
-        return None
-
-    async def _send(self, step: Send) -> Answer | Failure:
-        progress = _Progress(foreign=self._shared.foreign)
+    async def _attempt(self, step: Send) -> Answer | Failure:
+        shared, progress = self._shared, _Progress(foreign=self._shared.foreign)
         kind = Kind.DEADLINE  # what it is when the scope below ends the attempt
         with anyio.move_on_after(step.remaining):
             try:
-                return await self._attempt(step, progress)
+                until = shared.clock.now() + step.remaining
+                response = await shared.transport().handle_async_request(
+                    _to_httpx(step, shared.headers, progress.amark)
+                )
+                try:
+                    reading = _Reading(response, step.options.max_body)
+                    async for chunk in cast("httpx.AsyncByteStream", response.stream):
+                        if reading.body.feed(chunk):
+                            break
+                        if shared.clock.now() >= until:
+                            return Failure(Kind.DEADLINE, sent=True)
+                    return reading.answer()
+                finally:
+                    await response.aclose()
             except _ERRORS as error:
                 kind = _kind(error)
         return progress.failure(kind)
 
-    async def _attempt(self, step: Send, progress: _Progress) -> Answer | Failure:
-        until = self._shared.clock.now() + step.remaining
-        response = await self._shared.transport().handle_async_request(_to_httpx(step, progress.amark))
-        try:
-            reader = _reader(response, step.options.max_body)
-            async for chunk in cast("httpx.AsyncByteStream", response.stream):
-                if reader.feed(chunk):
-                    break
-                if self._shared.clock.now() >= until:
-                    return Failure(Kind.DEADLINE, sent=True)
-            return _answer(response, reader)
-        finally:
-            await response.aclose()
-
 
 def _trust(tls: ssl.SSLContext | None, base_url: str) -> ssl.SSLContext:
-    """Whom to trust; plain http needs nobody, and a context that trusts nobody is quick to make."""
+    """The authorities to trust; plain http needs none, and an empty context is quick to make."""
     if tls is not None:
         return tls
     if base_url.startswith("https:"):
@@ -260,30 +408,36 @@ def _trust(tls: ssl.SSLContext | None, base_url: str) -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _to_httpx(step: Send, trace: Callable[..., Any]) -> httpx.Request:
-    request = step.request
+_url = lru_cache(maxsize=256)(httpx.URL)  # parsing an address takes a third of a call, and a POST follows its GET
+
+
+def _to_httpx(step: Send, headers: httpx.Headers, trace: Callable[..., Any]) -> httpx.Request:
     extensions = {"timeout": step.options.timeouts.within(step.remaining), "trace": trace}
+    request = step.request
     return httpx.Request(
-        request.method, request.url, headers=request.headers, content=request.body, extensions=extensions
+        request.method, _url(request.url), headers=headers, content=request.body, extensions=extensions
     )
 
 
-def _reader(response: httpx.Response, cap: int) -> BodyReader:
-    """A reader for this body; an error's body may be longer, for its beginning is kept."""
-    headers = _headers(response)
-    length = find_header(headers, "content-length") if response.status_code == OK else None
-    return BodyReader(cap, find_header(headers, "content-encoding") or "", length)
+class _Reading:
+    """An answer whose body is still being read."""
 
+    __slots__ = ("_headers", "_status", "body")
 
-def _answer(response: httpx.Response, reader: BodyReader) -> Answer:
-    body = reader.finish()
-    if isinstance(body, Problem):
-        return Answer(response.status_code, _headers(response), reader.partial(), body)
-    return Answer(response.status_code, _headers(response), body)
+    def __init__(self, response: httpx.Response, cap: int) -> None:
+        self._status = response.status_code
+        self._headers = tuple(
+            [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
+        )
+        # An error's body may be longer than the cap, for its beginning is kept.
+        length = find_header(self._headers, "content-length") if self._status == OK else None
+        self.body = BodyReader(cap, find_header(self._headers, "content-encoding") or "", length)
 
-
-def _headers(response: httpx.Response) -> tuple[tuple[str, str], ...]:
-    return tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw)
+    def answer(self) -> Answer:
+        body = self.body.finish()
+        if isinstance(body, Problem):
+            return Answer(self._status, self._headers, self.body.partial(), body)
+        return Answer(self._status, self._headers, body)
 
 
 def _kind(error: Exception) -> Kind:

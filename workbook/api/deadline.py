@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import math
 import socket
+import ssl
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import httpcore
 import httpx
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Iterable, Iterator
-
-__all__ = ["DeadlineBackend", "DeadlineStream", "DeadlineTransport", "Expiry", "GuardedTransport", "expiring"]
 
 _POOL: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
 _PIECE = 16_384  # bytes per write: a slow reader is noticed between two of them
@@ -209,7 +205,7 @@ class GuardedStream(httpcore.AsyncNetworkStream):
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
+        timeout: float | None = None,  # noqa: ASYNC109  # the signature is httpcore's
     ) -> httpcore.AsyncNetworkStream:
         """Shake hands, or close."""
         try:

@@ -1,27 +1,133 @@
-"""One call from its first attempt to its result, as a generator that does nothing itself.
+"""One call from its first attempt to its result: its limits, and a generator that does no I/O itself.
 
-It yields what is to be done (`Send`, `Sleep`) and is sent what came of it (`Answer`, `Failure`, None). The sync
-and the async client carry out the same steps, so the rules of retry and deadline stand here, once.
+The generator yields what to do next (`Send`, `Sleep`) and receives the outcome (`Answer`, `Failure`, None). The sync
+and the async client carry out the same steps, so the rules of retry and deadline exist once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from random import Random
+from typing import Protocol, TypeAlias
 
-from workbook.api.problem import Problem
+from workbook.api.body import Problem
 from workbook.api.protocol import ActivationData, Answer, Request, judge
-from workbook.api.retry import NEVER_SENT, Kind, RetryBudget, delay, http_date, is_transient, seconds_to_wait
-from workbook.errors import DeadlineError, MaybeSentError, NotSentError
+from workbook.api.retry import (
+    NEVER_SENT,
+    Kind,
+    RetryBudget,
+    RetryPolicy,
+    delay,
+    http_date,
+    is_transient,
+    seconds_to_wait,
+)
+from workbook.errors import ConfigurationError, DeadlineError, MaybeSentError, NotSentError
+from workbook.secrecy import Secret
+from workbook.values import number, whole
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from random import Random
+_SHORTEST, _LONGEST = 0.001, 3600.0
+_LARGEST_BODY = 1 << 30
 
-    from workbook.api.options import Options
-    from workbook.api.secret import Secret
 
-__all__ = ["Failure", "Outcome", "Send", "Sleep", "Step", "exchange"]
+class Clock(Protocol):
+    """A source of time; only differences of `now` count."""
+
+    def now(self) -> float:
+        """Seconds that never run backwards."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, in the sync client."""
+        ...
+
+    async def asleep(self, seconds: float) -> None:
+        """Wait, in the async client."""
+        ...
+
+
+class SystemClock:
+    """Real time."""
+
+    def now(self) -> float:
+        """Seconds of the system's monotonic clock."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Block the thread."""
+        time.sleep(seconds)
+
+    async def asleep(self, seconds: float) -> None:
+        """Wait without blocking the event loop."""
+        import anyio  # a twentieth of a second, and only the async client needs it
+
+        await anyio.sleep(seconds)
+
+    def __repr__(self) -> str:
+        return "SystemClock()"
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """The longest duration of each step of an attempt, in seconds; the deadline bounds their sum.
+
+    Attributes:
+        connect: making a connection, TLS included.
+        read: waiting for the next bytes.
+        write: sending the next bytes.
+        pool: waiting for a free connection.
+
+    Raises:
+        ConfigurationError: a value is out of range.
+    """
+
+    connect: float = 5.0
+    read: float = 10.0
+    write: float = 5.0
+    pool: float = 5.0
+
+    def __post_init__(self) -> None:
+        for name in ("connect", "read", "write", "pool"):
+            number(f"timeouts.{name}", getattr(self, name), least=_SHORTEST, most=_LONGEST, unit="seconds")
+
+    def within(self, remaining: float) -> dict[str, float]:
+        """The timeouts by name, none longer than `remaining` seconds."""
+        return {
+            "connect": min(self.connect, remaining),
+            "read": min(self.read, remaining),
+            "write": min(self.write, remaining),
+            "pool": min(self.pool, remaining),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The limits of a call.
+
+    Attributes:
+        timeouts: seconds per step.
+        deadline: seconds for the whole call, retries and body included; less than the wallet's 20 (REL-5).
+        max_body: most bytes of a decoded answer.
+        retries: how often and how patiently a call is tried again.
+
+    Raises:
+        ConfigurationError: a value is out of range or of the wrong type.
+    """
+
+    timeouts: Timeouts = field(default_factory=Timeouts)
+    deadline: float = 15.0
+    max_body: int = 1_048_576
+    retries: RetryPolicy = field(default_factory=RetryPolicy)
+
+    def __post_init__(self) -> None:
+        number("deadline", self.deadline, least=_SHORTEST, most=_LONGEST, unit="seconds")
+        whole("max_body", self.max_body, least=1, most=_LARGEST_BODY)
+        for name, kind in (("timeouts", Timeouts), ("retries", RetryPolicy)):
+            if not isinstance(getattr(self, name), kind):
+                message = f"{name} is {getattr(self, name)!r:.40}. Give {kind.__name__}(...)."
+                raise ConfigurationError(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +158,7 @@ class Sleep:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An attempt that brought no answer.
+    """An attempt without an answer.
 
     Attributes:
         kind: how it ended.
@@ -68,7 +174,7 @@ Outcome: TypeAlias = Answer | Failure | None
 
 
 class _Call:
-    """What is remembered from one attempt to the next."""
+    """The state of a call between its attempts."""
 
     __slots__ = ("attempts", "may_have_left", "now", "options", "request", "started")
 
@@ -89,7 +195,7 @@ class _Call:
         self.may_have_left |= not isinstance(outcome, Failure) or outcome.sent
 
     def pause(self, outcome: Answer | Failure, random: Random) -> float | None:
-        """Seconds before the next attempt, or None when there is to be none."""
+        """Seconds before the next attempt, or None if there is none."""
         ending = outcome.kind if isinstance(outcome, Failure) else outcome.status
         if self.attempts >= self.options.retries.attempts or not is_transient(self.request.method, ending):
             return None
@@ -129,7 +235,7 @@ def exchange(
     remaining = options.deadline
     while remaining > 0:
         outcome = yield Send(request, remaining, options)
-        assert outcome is not None  # noqa: S101 - the shells answer a Send with an outcome
+        assert outcome is not None  # noqa: S101  # only a Sleep is answered with None
         call.note(outcome)
         result = _problem(outcome, call) if isinstance(outcome, Failure) else judge(outcome, secret)
         if isinstance(result, ActivationData):
@@ -144,7 +250,7 @@ def exchange(
 
 
 def _asked_for(outcome: Answer | Failure) -> float | None:
-    """The seconds that an answer asks for; its own Date tells what its dates mean."""
+    """The seconds in an answer's Retry-After; a date in it is relative to the answer's own Date."""
     if isinstance(outcome, Failure):
         return None
     return seconds_to_wait(outcome.header("retry-after"), http_date(outcome.header("date")))

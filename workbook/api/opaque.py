@@ -1,7 +1,7 @@
 """`SdkInput` and `SdkOutput`: the opaque values that a back end relays.
 
-Both hold the very string that stands in JSON. Platform A uses that text untouched (API-7); on platform B the
-text is base64 and the SDK takes the bytes (API-8). Mixing the two up is the classic invalid input.
+Both hold the string exactly as it is in JSON. Platform A uses that text unchanged (API-7); on platform B the text is
+base64 and the SDK takes the bytes (API-8). Mixing the two up is the most usual cause of invalid input.
 
 Nothing that prints shows the value (REL-3): data that the simulator marked as its own is described in words,
 all other data by its length and a digest that differs in every process.
@@ -10,20 +10,24 @@ all other data by its length and a digest that differs in every process.
 from __future__ import annotations
 
 import base64
+import binascii
+import json
 import re
 import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self, final
 
-from workbook.api.layers import LAYERS, decode_strictly, diagnose, json_object
 from workbook.errors import OpaqueDataError
+from workbook.secrecy import without_live_keys
 
-__all__ = ["LAYERS", "SIMULATED_PREFIX", "Opaque", "SdkInput", "SdkOutput", "diagnose"]
-
-_MARK = b'{"simulated":'
+MARK = "not card data"
+"""What the simulator's data says under `simulated`."""
+_BEGINNING = b'{"simulated":'
 # Base64 carries three bytes in four characters, so only a prefix of whole groups stays the same.
-SIMULATED_PREFIX = base64.b64encode(_MARK[: len(_MARK) // 3 * 3]).decode("ascii")
+SIMULATED_PREFIX = base64.b64encode(_BEGINNING[: len(_BEGINNING) // 3 * 3]).decode("ascii")
+_CONTENTS = ("activation", "output", "opc")
 
 _SALT = secrets.token_bytes(16)  # per process: a digest in a log can be compared within a run, never looked up
 _WORD = re.compile(r"[A-Za-z0-9 ._-]{1,40}\Z")
@@ -58,7 +62,7 @@ class Opaque:
         """Take a value out of parsed JSON: a non-empty string, and nothing else.
 
         Raises:
-            OpaqueDataError: says what stood there instead.
+            OpaqueDataError: names what the value is instead.
         """
         return cls(value)  # type: ignore[arg-type]  # the constructor is the check
 
@@ -87,7 +91,7 @@ class Opaque:
         return data
 
     def check(self, *, expect_json: bool = False) -> Self:
-        """Look for every wrong layer, also for those that a strict decoder lets pass.
+        """Test for every wrong layer, including those that a strict decoder accepts.
 
         Args:
             expect_json: also ask for a JSON object inside (field notes, section 2).
@@ -106,7 +110,7 @@ class Opaque:
         return self.text.startswith(SIMULATED_PREFIX)
 
     def summary(self) -> dict[str, object]:
-        """What a log may hold: the mark and its fields for simulated data, else length and digest (REL-3)."""
+        """The value as a log may show it: the simulator's fields, or else length and digest (REL-3)."""
         if self.is_simulated:
             return {"simulated": True, **self._details(), "length": len(self.text)}
         return {"length": len(self.text), "digest": self._digest()}
@@ -117,10 +121,10 @@ class Opaque:
         size = f"{len(self.text)} characters"
         if not self.is_simulated:
             return f"{type(self).__name__}({size}, digest {self._digest()})"
-        details = self._details()
-        words = ["SIMULATED", details.get("kind"), _prefixed("#", details.get("serial"))]
-        words.append(_prefixed("for ", details.get("paymentInstrumentId")))
-        return f"{type(self).__name__}({' '.join(str(word) for word in words if word)}, {size})"
+        details, words = self._details(), ["SIMULATED"]
+        for name, prefix in (("kind", ""), ("serial", "#"), ("paymentInstrumentId", "for ")):
+            words += [f"{prefix}{value}" for value in [details.get(name)] if value is not None]
+        return f"{type(self).__name__}({' '.join(words)}, {size})"
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
@@ -129,10 +133,21 @@ class Opaque:
         return blake2b(self.text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
 
     def _details(self) -> dict[str, object]:
-        """The simulator's own fields, as far as they are there and harmless to print."""
+        """The fields that the simulator writes, as far as they are what it writes.
+
+        Anybody can copy the mark, so a peer could put a key into one of these fields to have it printed.
+        """
         fields = json_object(decode_strictly(self.text) or b"") or {}
-        known = {name: fields.get(name) for name in ("kind", "serial", "paymentInstrumentId")}
-        return {name: value for name, value in known.items() if _printable(value)}
+        if fields.get("simulated") != MARK or fields.get("kind") not in _CONTENTS:
+            return {}
+        details: dict[str, object] = {"kind": fields["kind"]}
+        match fields.get("serial"):
+            case int(serial) if type(serial) is int and 0 <= serial <= _LARGEST_SERIAL:
+                details["serial"] = serial
+        match fields.get("paymentInstrumentId"):
+            case str(card) if _WORD.match(card) and without_live_keys(card) == card:
+                details["paymentInstrumentId"] = card
+        return details
 
     def _error(self, layer: str, what: str) -> OpaqueDataError:
         return OpaqueDataError(f"{type(self).__name__} {what} ({layer}). {LAYERS[layer]}", layer=layer)
@@ -150,16 +165,114 @@ class SdkOutput(Opaque):
     """What the SDK makes and the back end posts (API-2, API-6)."""
 
 
-def _printable(value: object) -> bool:
-    """Whether a field of marked data is short and plain enough to print; the mark alone is no proof."""
-    if isinstance(value, str):
-        return _WORD.match(value) is not None
-    return type(value) is int and 0 <= value <= _LARGEST_SERIAL
-
-
-def _prefixed(prefix: str, value: object) -> str:
-    return "" if value is None else f"{prefix}{value}"
-
-
 def _json_name(value: object) -> str:
     return _JSON_NAMES.get(type(value), "an object" if isinstance(value, dict) else type(value).__name__)
+
+
+# Which layer of an opaque value is wrong: one ordered table of tests, one table of advice.
+#
+# An sdkInput passes through several hands: text in JSON, base64 of bytes on platform B, and (field notes) a JSON object
+# inside. Each hand can add or remove one layer too many. The first test that holds names the layer.
+
+LAYERS: Mapping[str, str] = {
+    "not-text": "This is not text. Send the base64 text as a JSON string, not an object and not raw bytes.",
+    "empty": "The value is empty. Treat that as a failure and ask the API again; never hand it to the SDK.",
+    "quoted": "The value still has JSON's quotes around it. Parse the JSON and take the string itself.",
+    "decoded-once-too-often": "This is decoded data, not base64 text. Relay the string as it came.",
+    "line-breaks": "The base64 text is wrapped into lines. Encode without line breaks.",
+    "url-safe": "The url-safe alphabet (- and _) is used. Encode with the standard alphabet (+ and /).",
+    "alphabet": "There are characters that base64 does not have. Look for blanks and percent escapes.",
+    "padding": "The padding (=) is missing, too long or in the middle. The length is a multiple of four.",
+    "pad-bits": "The last character carries bits that no encoder writes. Relay the text unchanged.",
+    "encoded-twice": "The decoded bytes are base64 text again. Encode once only.",
+    "not-json": "It decodes, but there is no JSON object inside. Check that this is the value the API sent.",
+}
+
+_STANDARD = re.compile(r"[A-Za-z0-9+/=]*\Z")
+_URL_SAFE = re.compile(r"[A-Za-z0-9_=-]*\Z")
+_PADDED = re.compile(r"[A-Za-z0-9+/]*={0,2}\Z")
+_GROUP = 4  # characters of base64 that carry three bytes
+
+
+def diagnose(value: object, *, expect_json: bool = False) -> str | None:
+    """Name the layer that is wrong, or None when a strict base64 decoder takes the value.
+
+    Args:
+        value: the value that should be base64 text; bytes are read as text.
+        expect_json: also ask for a JSON object inside (field notes, section 2; the document does not say so).
+
+    Returns:
+        A key of `LAYERS`, or None.
+    """
+    text = _as_text(value)
+    if text is None:
+        return "not-text"
+    tests = _TESTS + _FIELD_TESTS if expect_json else _TESTS
+    return next((layer for layer, holds in tests if holds(text)), None)
+
+
+def decode_strictly(text: str) -> bytes | None:
+    """The bytes behind canonical base64 text, or None: encoding them must give the same text back (API-8)."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError:  # binascii.Error is one, and so is a character outside ASCII
+        return None
+    return data if binascii.b2a_base64(data, newline=False).decode("ascii") == text else None
+
+
+def json_object(data: str | bytes) -> dict[str, object] | None:
+    """The JSON object in the data, or None; tolerant, for looking only."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _as_text(value: object) -> str | None:
+    """The value as text; None when it is none (a number, binary data, half a surrogate pair)."""
+    try:
+        if isinstance(value, bytes):
+            return value.decode("utf-8")
+        return value if isinstance(value, str) and value.encode("utf-8") is not None else None
+    except UnicodeError:
+        return None
+
+
+def _quoted(text: str) -> bool:
+    bare = text.strip()
+    return any(bare[:size] == bare[-size:] == quote for quote in ('"', "'", '\\"') for size in (len(quote),))
+
+
+def _bad_padding(text: str) -> bool:
+    return len(text) % _GROUP != 0 or not _PADDED.match(text) or text.endswith("===")
+
+
+def _encoded_twice(text: str) -> bool:
+    """Base64 of base64 of a JSON object: any other bytes may look like base64 by chance."""
+    inner = _inner_base64(text)
+    return inner is not None and json_object(inner) is not None
+
+
+def _inner_base64(text: str) -> bytes | None:
+    try:
+        return decode_strictly((decode_strictly(text) or b"").decode("ascii")) or None
+    except UnicodeError:
+        return None
+
+
+_TESTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("empty", lambda text: not text.strip()),
+    ("quoted", _quoted),
+    ("decoded-once-too-often", lambda text: json_object(text) is not None),
+    ("line-breaks", lambda text: "\n" in text or "\r" in text or "\\n" in text),
+    ("url-safe", lambda text: not _STANDARD.match(text) and _URL_SAFE.match(text) is not None),
+    ("alphabet", lambda text: not _STANDARD.match(text)),
+    ("padding", _bad_padding),
+    ("pad-bits", lambda text: decode_strictly(text) is None),
+    ("encoded-twice", _encoded_twice),
+)
+_FIELD_TESTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("encoded-twice", lambda text: _inner_base64(text) is not None),
+    ("not-json", lambda text: json_object(decode_strictly(text) or b"") is None),
+)

@@ -7,35 +7,15 @@ document shows no status codes (GAP-1), so everything but 200 is one error that 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.api.address import API_PATH, check_base_url, encode_id
-from workbook.api.body import BodyReader, parse_object
+from workbook.api.body import Problem, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.api.problem import Problem
-from workbook.api.secret import Secret, check_key
 from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, RedactedRequest, SdkInputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-__all__ = [
-    "API_PATH",
-    "ActivationData",
-    "Answer",
-    "BodyReader",
-    "Problem",
-    "RedactedRequest",
-    "Request",
-    "Settings",
-    "build_get",
-    "build_post",
-    "check_base_url",
-    "check_key",
-    "encode_id",
-    "judge",
-]
+from workbook.secrecy import Secret
 
 OK = 200
 _REDIRECTS = range(300, 400)
@@ -52,7 +32,7 @@ _COMMON_HEADERS = (
 
 
 class Settings:
-    """Where requests go and as whom, checked and encoded once.
+    """The API's address and the key, checked and encoded once.
 
     Args:
         base_url: see `check_base_url`.
@@ -78,7 +58,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Request:
-    """One request, complete; it holds the key, so it prints without headers and body.
+    """One complete request; it holds the key, so its repr shows neither headers nor body.
 
     Attributes:
         method: GET or POST.
@@ -93,7 +73,7 @@ class Request:
     body: bytes | None = None
 
     def redacted(self) -> RedactedRequest:
-        """What an error may keep of it."""
+        """The request without its headers and its body, for an error."""
         return RedactedRequest(self.method, self.url, len(self.body or b""))
 
     def __repr__(self) -> str:
@@ -126,7 +106,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ActivationData:
-    """What both calls give back (API-9).
+    """The result of both calls (API-9).
 
     Attributes:
         sdk_input: the value to hand to the SDK.
@@ -164,7 +144,7 @@ def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOu
 
 
 def as_sdk_output(value: object) -> SdkOutput:
-    """The value as SdkOutput; an SdkInput is the classic mix-up and refused.
+    """The value as SdkOutput; an SdkInput is refused, because mixing the two up is the most usual mistake.
 
     Raises:
         ConfigurationError: the value is neither SdkOutput nor str.
@@ -180,7 +160,7 @@ def as_sdk_output(value: object) -> SdkOutput:
 
 
 def judge(answer: Answer, secret: Secret) -> ActivationData | Problem:
-    """What an answer means: activation data, or the problem with it, scrubbed of the key (REL-2)."""
+    """The activation data in an answer, or the problem with it, without the key (REL-2)."""
     if answer.status != OK:
         return _status_problem(answer, secret)
     fields = answer.problem or parse_object(answer.body)
@@ -188,7 +168,7 @@ def judge(answer: Answer, secret: Secret) -> ActivationData | Problem:
 
 
 def find_header(headers: Iterable[tuple[str, str]], name: str) -> str | None:
-    """The value of a header, whatever its case; several are joined by commas, none is None."""
+    """The value of a header in any case; several values are joined by commas; None if there is none."""
     values = [value for key, value in headers if key.lower() == name]
     return ", ".join(values) if values else None
 
@@ -222,7 +202,7 @@ def _status_problem(answer: Answer, secret: Secret) -> Problem:
 
 
 def _peer_words(body: bytes, secret: Secret) -> str:
-    """The peer's own explanation, when it is problem details: printable, short, without the key."""
+    """The peer's explanation if its body is problem details: printable, short, without the key."""
     fields = parse_object(body)
     if isinstance(fields, Problem):
         return ""

@@ -1,25 +1,20 @@
-"""When a call is tried again, and after how long: two tables, full jitter, and a budget.
+"""Which calls are retried and after which pause: two tables, full jitter, and a budget.
 
-A GET changes nothing, so it is tried again after whatever may pass. A POST may be carried out even when its
+A GET changes nothing, so it is retried after every failure that may pass. A POST may be carried out even when its
 answer is lost, so it is tried again only when it provably never left this machine (REL-1).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
+from random import Random
 from threading import Lock
-from typing import TYPE_CHECKING
 
-from workbook.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from random import Random
-
-__all__ = ["NEVER_SENT", "Kind", "RetryBudget", "RetryPolicy", "delay", "is_transient", "seconds_to_wait"]
+from workbook.values import number, whole
 
 _MOST_ATTEMPTS = 10
 _LONGEST_PAUSE = 3600.0
@@ -27,7 +22,7 @@ _LONGEST_NUMBER = 12  # digits; more is nonsense, and far beyond every cap
 
 
 class Kind(Enum):
-    """How an attempt ended without an answer; the value is the words for a message."""
+    """Why an attempt brought no answer; the value is the text for a message."""
 
     CONNECT = "no connection could be made"
     CONNECT_TIMEOUT = "connecting took too long"
@@ -58,7 +53,7 @@ _TRANSIENT_STATUSES: Mapping[str, frozenset[int]] = {
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how patiently a call is tried again.
+    """How often a call is retried, and the pauses between attempts.
 
     Attributes:
         attempts: most attempts of one call, the first included; 1 to 10.
@@ -76,11 +71,9 @@ class RetryPolicy:
     retry_after_cap: float = 5.0
 
     def __post_init__(self) -> None:
-        if type(self.attempts) is not int or not 1 <= self.attempts <= _MOST_ATTEMPTS:
-            message = f"retries.attempts is {self.attempts!r}. Allowed: a whole number, 1 to {_MOST_ATTEMPTS}."
-            raise ConfigurationError(message)
+        whole("retries.attempts", self.attempts, least=1, most=_MOST_ATTEMPTS)
         for name in ("base", "cap", "retry_after_cap"):
-            check_seconds(f"retries.{name}", getattr(self, name), least=0.0, most=_LONGEST_PAUSE)
+            number(f"retries.{name}", getattr(self, name), most=_LONGEST_PAUSE, unit="seconds")
 
 
 class RetryBudget:
@@ -97,7 +90,7 @@ class RetryBudget:
         self._lock = Lock()
 
     def spend(self) -> bool:
-        """Take the price of one retry; False when there is not enough left."""
+        """Pay for one retry; False if too little is left."""
         with self._lock:
             if self._tokens < 1:
                 return False
@@ -105,7 +98,7 @@ class RetryBudget:
             return True
 
     def earn(self) -> None:
-        """A call succeeded."""
+        """Refund a part of a retry after a success."""
         if self._tokens < self.most:  # the usual call finds the budget full and needs no lock
             with self._lock:
                 self._tokens = min(self.most, self._tokens + self.refund)
@@ -129,7 +122,7 @@ def delay(policy: RetryPolicy, attempt: int, random: Random, retry_after: float 
 
 
 def seconds_to_wait(retry_after: str | None, now: datetime | None = None) -> float | None:
-    """Read a Retry-After: seconds, or an HTTP date; whatever else stands there is ignored.
+    """Read a Retry-After: seconds, or an HTTP date; any other value is ignored.
 
     Args:
         retry_after: the header's value.
@@ -152,16 +145,3 @@ def http_date(text: str | None) -> datetime | None:
         return parsed.replace(tzinfo=parsed.tzinfo or UTC).astimezone(UTC)
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-
-
-def check_seconds(name: str, value: object, *, least: float, most: float) -> float:
-    """A number of seconds within its range, ends included.
-
-    Raises:
-        ConfigurationError: it is no number, not finite, or out of range.
-    """
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not least <= value <= most:  # type: ignore[operator]
-        message = f"{name} is {value!r:.40}. Allowed: a number of seconds, {least:g} to {most:g}."
-        raise ConfigurationError(message)
-    return float(value)  # type: ignore[arg-type]

@@ -1,43 +1,36 @@
 """Checks: a trace in, findings out. Record first, judge later.
 
-Each check is one small function over the whole trace, and each finding names the rule, whose job it is, and what to
-do. Nothing here runs anything; the same trace gives the same findings for ever. A check that has nothing to say of a
-platform says nothing, so all of them read every trace.
+Each check is a function of the whole trace. A finding says what happened, which rule it breaks, whose job it is and
+what to do. Nothing here runs anything, so the same trace always gives the same findings. A check yields nothing on a
+trace of the other platform, so every check reads every trace.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from workbook.checks import api, attempts, extension, platform_a, platform_b
-from workbook.checks.finding import Finding, Level, Owner, Symptom
-from workbook.trace import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from workbook.checks.finding import Check
-    from workbook.flows.messages import Message
-    from workbook.trace import Trace
+from workbook.checks import api, extension, platform_a, platform_b
+from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
+from workbook.flows.messages import Message
+from workbook.trace import Kind, Trace
 
 __all__ = ["CHECKS", "SYMPTOMS", "Finding", "Level", "Owner", "Symptom", "check", "symptoms"]
 
 SYMPTOMS: dict[type[Message], Symptom] = api.SYMPTOMS | platform_a.SYMPTOMS | platform_b.SYMPTOMS | extension.SYMPTOMS
-"""Outcomes that need a word whenever they occur."""
+"""Messages that are a finding whenever they occur."""
 
 
 def symptoms(trace: Trace) -> Iterator[Finding]:
-    """Outcomes that need a word whenever they occur."""
+    """Messages that are a finding whenever they occur."""
     for record in trace:
         symptom = SYMPTOMS.get(type(record.message))
         if symptom and record.kind is not Kind.REFUSED:
-            yield symptom.found(record)
+            yield symptom.finding(record)
 
 
 CHECKS: tuple[Check, ...] = (
     symptoms,
     *api.CHECKS,
-    *attempts.CHECKS,
     *platform_a.CHECKS,
     *platform_b.CHECKS,
     *extension.CHECKS,
@@ -46,5 +39,5 @@ CHECKS: tuple[Check, ...] = (
 
 def check(trace: Trace) -> list[Finding]:
     """Every finding of every check, in the order of time."""
-    found = [finding for one in CHECKS for finding in one(trace)]
-    return sorted(found, key=lambda finding: finding.at)
+    findings = [finding for one in CHECKS for finding in one(trace)]
+    return sorted(findings, key=lambda finding: finding.at)

@@ -1,19 +1,16 @@
-"""What a good back end does about a failure, by its kind: on a GET, on a POST, and towards the app.
+"""What a good back end does about each kind of failure: on a GET, on a POST, and towards the app.
 
-The kinds are those that a back end can tell apart, so each is recognised by what the back end got and by nothing else.
+The kinds are those that a back end can distinguish, so each is recognised by what the back end received.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.flows import messages as m
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from workbook.trace import Trace
+from workbook.trace import Trace
 
 LATER = "“try again later”, and no word of the API's (REL-9)"
 
@@ -27,7 +24,7 @@ class Advice:
         seen_as: how a back end sees it: an error's class, or a status.
         on_get: what a good back end does about it on a GET.
         on_post: likewise on a POST.
-        to_app: what the app is told.
+        to_app: what the back end tells the app.
         fits: whether this outcome of a call, a message of the trace, is of this kind.
     """
 

@@ -1,19 +1,117 @@
-"""What a trace shows of the HTTP API, whichever platform asked."""
+"""What a trace shows of the back end and the HTTP API, whichever platform asked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import Any
 
-from workbook.checks.finding import Finding, Level, Owner, Symptom
+from workbook.api.retry import is_transient
+from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
+from workbook.flows.messages import Message, limit_of
+from workbook.trace import Record, Trace
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# First, what shows only where every attempt of the back end was watched: what it repeated, believed and waited for.
 
-    from workbook.checks.finding import Check
-    from workbook.flows.messages import Message
-    from workbook.trace import Trace
+PATIENCE = limit_of("provision").seconds
+"""Seconds that the wallet waits (wallet)."""
+LOST = ("MaybeSentError", "DeadlineError")
+"""Errors after which it is unknown whether the request arrived; the first is transient."""
+CALL = (m.ApiRequested, m.ApiAnswered, m.ApiFailed, m.ApiCallEnded)
+
+
+def calls(trace: Trace) -> Iterator[list[Record]]:
+    """The records of each call that was watched to its end: requests, what came of them, and the end, last."""
+    call: list[Record] = []
+    for record in trace.select(*CALL):
+        if isinstance(record.message, m.ApiRequested) and not isinstance(record.message, m.ApiAskedAgain):
+            call = []
+        call.append(record)
+        if isinstance(record.message, m.ApiCallEnded):
+            if len(call) > 1:
+                yield call
+            call = []
+
+
+def posted_again(trace: Trace) -> Iterator[Finding]:
+    """A POST that may have arrived and was sent again (REL-1)."""
+    for record, again in trace.seen(m.ApiAskedAgain):
+        if again.method == "POST":
+            text = "The POST was sent again by itself, though the one before may have arrived."
+            todo = "Send it once. The cardholder taps again, and that attempt has a new sdkOutput."
+            yield Finding("REL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def waited_too_long(trace: Trace) -> Iterator[Finding]:
+    """A call that took as long as the wallet waits, or longer (REL-5)."""
+    for record, over in trace.seen(m.ApiCallEnded):
+        if over.took >= PATIENCE:
+            text = f"The {over.method} kept the back end waiting for {over.took:g} s; the wallet waits {PATIENCE:g} s."
+            todo = "Set a deadline for the whole call, retries included, well below that."
+            yield Finding("REL-5", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def passed_on_nothing(trace: Trace) -> Iterator[Finding]:
+    """A 200 without a usable sdkInput that was passed on as if it had one (REL-6)."""
+    for record, answer in trace.seen(m.ApiAnswered):
+        if answer.sdk_input == "":
+            text = "A 200 without a usable sdkInput was passed on to the app as a success."
+            todo = "Look for an sdkInput that is text and not empty (API-9); without it the call has failed."
+            yield Finding("REL-6", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def followed_redirects(trace: Trace) -> Iterator[Finding]:
+    """A request that went on to where a redirect pointed, with the key (REL-2)."""
+    for record, followed in trace.seen(m.RedirectFollowed):
+        if followed.with_key:
+            text = f"The API key went to another origin than the API's: {followed.location}"
+            todo = "Switch redirects off in the HTTP client, and have this key replaced."
+            yield Finding("REL-2", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def gave_up_at_once(trace: Trace) -> Iterator[Finding]:
+    """A GET that met a transient error and was not repeated, though nothing forbids it (REL-1 binds the POST)."""
+    for call in calls(trace):
+        over: Any = call[-1].message
+        outcome: Any = call[-2].message
+        transient = outcome.error == LOST[0] if isinstance(outcome, m.AnswerLost) else False
+        if isinstance(outcome, m.ApiAnswered):
+            transient = is_transient("GET", outcome.status)
+        if over.method == "GET" and over.attempts == 1 and transient:
+            text = "The GET failed with a transient error, and the back end gave up after one attempt."
+            todo = (
+                "Repeat the GET a few times, with growing random pauses: reading changes nothing. REL-1 binds the POST."
+            )
+            yield Finding("REL-1", Level.WARN, Owner.YOU, text, todo, call[-1].at)
+
+
+def lost_answers(trace: Trace) -> Iterator[Finding]:
+    """Calls without an answer; the consequence depends on the method (REL-1)."""
+    for call in calls(trace):
+        over: Any = call[-1].message
+        outcome = call[-2].message
+        if isinstance(outcome, m.AnswerLost):
+            text = f"No answer to the {over.method}: {outcome.fault} ({outcome.error})."
+            yield Finding("REL-1", Level.WARN, Owner.NOBODY, text, MEANS[over.method], call[-1].at)
+
+
+MEANS = {
+    "GET": "Nothing is lost: tell the app to try again later, and read again then.",
+    "POST": "Whether it was carried out is unknown: tell the app that it failed. A new tap makes a new sdkOutput.",
+}
+"""What a lost answer means, by what was asked."""
+
+
+def refused_answers(trace: Trace) -> Iterator[Finding]:
+    """A 200 that is of no use and was rightly refused (API-9); the operator has to find its source."""
+    for record, refused in trace.seen(m.AnswerRefused):
+        text = f"A 200 of no use was refused, as it should be: {refused.fault} ({refused.error})."
+        todo = "Report it, with the time and without the body; look for a proxy that changes answers."
+        yield Finding("API-9", Level.WARN, Owner.OPERATOR, text, todo, record.at)
+
+
+# What a trace shows of every back end, watched attempt by attempt or not.
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.ApiFailed: Symptom(
@@ -21,7 +119,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "Tell the app that it failed; never pass on an answer without sdkInput.",
     ),
 }  # fmt: skip
-"""Outcomes that need a word whenever they occur."""
+"""Messages that are a finding whenever they occur."""
 
 STATUSES: dict[int, tuple[str, Owner, str, str]] = {
     400: ("API-6", Owner.YOU, "400, the request is not well formed", "Compare the request with API-4 to API-6."),
@@ -31,7 +129,7 @@ STATUSES: dict[int, tuple[str, Owner, str, str]] = {
           "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
     429: ("GAP-2", Owner.OPERATOR, "429, too many requests", "Wait as long as Retry-After says; ask for your limits."),
 }  # fmt: skip
-"""What a status most likely means. Which code stands for what is not in the document (GAP-1)."""
+"""The likely meaning of a status. The document does not say which code means what (GAP-1)."""
 REDIRECT = "Correct the address; following would take the key to another place (REL-2)."
 
 
@@ -42,18 +140,15 @@ def statuses(trace: Trace) -> Iterator[Finding]:
         answer = record.message
         if isinstance(answer, m.ApiAnswered) and answer.status != 200:  # noqa: PLR2004  # the one success
             again = following is not None and isinstance(following.message, m.ApiAskedAgain)
-            yield _passing(answer.status, record.at) if again else _failed(answer.status, record.at)
-
-
-def _failed(status: int, at: float) -> Finding:
-    todo = REDIRECT if 300 <= status < 400 else "Try again later."  # noqa: PLR2004  # every redirect
-    rule, owner, text, todo = STATUSES.get(status, ("GAP-1", Owner.OPERATOR, f"{status}", todo))
-    return Finding(rule, Level.FAIL, owner, f"The HTTP API answered {text}.", todo, at)
-
-
-def _passing(status: int, at: float) -> Finding:
-    text = f"The HTTP API answered {status}, and the back end asked again."
-    return Finding("GAP-1", Level.NOTE, Owner.NOBODY, text, "Nothing to do, unless it happens often.", at)
+            if again:
+                text = f"The HTTP API answered {answer.status}, and the back end asked again."
+                todo = "Nothing to do, unless it happens often."
+                yield Finding("GAP-1", Level.NOTE, Owner.NOBODY, text, todo, record.at)
+            else:
+                other = REDIRECT if 300 <= answer.status < 400 else "Try again later."  # noqa: PLR2004  # every redirect
+                unknown = ("GAP-1", Owner.OPERATOR, f"{answer.status}", other)
+                rule, owner, text, todo = STATUSES.get(answer.status, unknown)
+                yield Finding(rule, Level.FAIL, owner, f"The HTTP API answered {text}.", todo, record.at)
 
 
 def crossed_instruments(trace: Trace) -> Iterator[Finding]:
@@ -69,4 +164,14 @@ def crossed_instruments(trace: Trace) -> Iterator[Finding]:
             )
 
 
-CHECKS: tuple[Check, ...] = (statuses, crossed_instruments)
+CHECKS: tuple[Check, ...] = (
+    statuses,
+    crossed_instruments,
+    posted_again,
+    waited_too_long,
+    passed_on_nothing,
+    followed_redirects,
+    gave_up_at_once,
+    lost_answers,
+    refused_answers,
+)

@@ -1,23 +1,156 @@
-"""What a trace shows of the wallet extension call by call; entries and requests have modules of their own."""
+"""What a trace shows of the wallet extension, call by call."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
-from workbook.checks import entries, generation
-from workbook.checks.finding import Finding, Level, Owner, Symptom
-from workbook.extension.calls import handler_calls
+from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
-from workbook.flows.limits import limit
-from workbook.trace import Kind
+from workbook.flows.messages import Message, limit_of
+from workbook.trace import HandlerCall, Kind, Trace, handler_calls
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+# What a trace shows of the pass entries that an extension's handler offers, and of their card art.
 
-    from workbook.checks.finding import Check
-    from workbook.extension.calls import HandlerCall
-    from workbook.flows.messages import Message
-    from workbook.trace import Trace
+ENTRY_RULES = {"pass_entries": "X-ENTRIES-1", "remote_pass_entries": "X-ENTRIES-2"}
+"""The rule that each call is."""
+
+OPERATIONS: dict[str, tuple[type[m.Event], type[m.Event]]] = {
+    "pass_entries": (m.SdkPassEntriesCalled, m.SdkRemotePassEntriesCalled),
+    "remote_pass_entries": (m.SdkRemotePassEntriesCalled, m.SdkPassEntriesCalled),
+}
+"""Which operation of the SDK belongs to which call, and which does not."""
+
+
+def mixed_up_entries(trace: Trace) -> Iterator[Finding]:
+    """PassEntries where remotePassEntries belongs, the other way round, or entries of the handler's own."""
+    for call in handler_calls(trace):
+        mine, others = OPERATIONS.get(call.name, (m.Event, m.StorageRead))
+        if call.name in OPERATIONS and call.did(others):
+            yield _mixed(call.name, "asks the SDK for the other device's entries", call.ended)
+        elif call.answered(m.EntriesReturned) and not call.did(mine):
+            yield _mixed(call.name, "returns entries of its own", call.ended)
+
+
+def _mixed(call: str, what: str, at: float) -> Finding:
+    todo = "Return the SDK's operation of the same name: passEntries for the phone, remotePassEntries for the watch."
+    return Finding(ENTRY_RULES[call], Level.FAIL, Owner.YOU, f"{call}() {what}.", todo, at)
+
+
+def offered_again(trace: Trace) -> Iterator[Finding]:
+    """Pass entries for cards that are in this wallet already (wallet)."""
+    rule = "X-ENTRIES-1"
+    for record in trace.select(m.CallPassEntries, m.CallRemotePassEntries, m.AlreadyThere):
+        if not isinstance(record.message, m.AlreadyThere):
+            rule = record.message.rules[0]
+        else:
+            text = "A pass entry is offered for a card that is there already (wallet)."
+            todo = "Leave out the cards that the library holds, on the phone and on the watch each for itself."
+            yield Finding(rule, Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def unstable_identifiers(trace: Trace) -> Iterator[Finding]:
+    """Identifiers that are not unique, not the SDK's, or not the same from one call to the next (wallet)."""
+    known: dict[str, str] = {}
+    for record, returned in trace.seen(m.EntriesReturned):
+        if len({entry.identifier for entry in returned.entries}) < len(returned.entries):
+            yield _unstable("Two pass entries have the same identifier (wallet).", record.at)
+        if any(entry.identifier != entry.payment_instrument_id for entry in returned.entries):
+            yield _unstable("A pass entry has another identifier than the SDK gave it.", record.at)
+        for entry in returned.entries:
+            if known.setdefault(entry.payment_instrument_id, entry.identifier) != entry.identifier:
+                yield _unstable("A card's pass entry has another identifier than last time (wallet).", record.at)
+
+
+def _unstable(text: str, at: float) -> Finding:
+    todo = "Leave the SDK's identifiers as they are; the wallet asks for the request by them, later and elsewhere."
+    return Finding("X-GEN-1", Level.FAIL, Owner.YOU, text, todo, at)
+
+
+def one_get_for_several(trace: Trace) -> Iterator[Finding]:
+    """One instrument's sdkInput given for several cards (API-12)."""
+    for record, made in trace.seen(m.ServiceMade):
+        if doubled := [card for card, times in Counter(made.cards).items() if times > 1]:
+            text = f"The same payment instrument's sdkInput was given more than once: {', '.join(doubled)}."
+            todo = "Make one GET for each payment instrument; each has its own sdkInput."
+            yield Finding("API-12", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def poor_card_art(trace: Trace) -> Iterator[Finding]:
+    """Card art that does not show the card, or that the wallet may refuse (X-ART-1)."""
+    for record, art in trace.seen(m.CardArtReturned):
+        if art.problems:
+            todo = "Return the picture of exactly the card that was asked for, as the wallet wants it."
+            yield Finding("X-ART-1", Level.FAIL, Owner.YOU, f"The card art is wrong: {art.problems}.", todo, record.at)
+
+
+# What a trace shows of the add-payment-pass request: what the delegate did for it, and what came of it.
+
+OK = 200
+ASKS = (m.CardArtForBrandAsked, m.CardArtForIdAsked, m.ExtensionProvisionCalled)
+"""What the SDK asks of the delegate."""
+
+FAILURES = (m.SdkThrew, m.ServiceNotMade, m.ApiFailed)
+"""Why a handler may return nil, besides an answer of the API other than 200."""
+
+
+def crossed_posts(trace: Trace) -> Iterator[Finding]:
+    """A delegate that posts for another card than the SDK named (X-DEL-1)."""
+    for call in handler_calls(trace):
+        named = {record.values["payment_instrument_id"] for record in call.did(m.ExtensionProvisionCalled)}
+        for record in call.did(m.BackEndAsked):
+            asked: Any = record.message
+            if asked.method == "POST" and named and asked.payment_instrument_id not in named:
+                text = "The delegate posts for another payment instrument than the SDK named."
+                todo = "Use the paymentInstrumentId that provision was given; mind the order of its two arguments."
+                yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def nil_from_the_delegate(trace: Trace) -> Iterator[Finding]:
+    """A delegate that returned nil (X-DEL-1); the wallet then says that the card was not added."""
+    for record, returned in trace.seen(m.DelegateReturned):
+        if returned.sdk_input is None:
+            text = "The delegate's provision returned nil, so there is no request."
+            todo = "Look into the back end's log: the POST gave no sdkInput."
+            yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def text_from_the_delegate(trace: Trace) -> Iterator[Finding]:
+    """A delegate that returned base64 text where platform B takes bytes (API-8)."""
+    for record, returned in trace.seen(m.DelegateReturned):
+        if isinstance(returned.sdk_input, str):
+            text = "The delegate's provision returned text where platform B takes bytes."
+            todo = "Decode the base64 of the POST's sdkInput once, and return the bytes (X-DEL-1)."
+            yield Finding("API-8", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def request_without_the_delegate(trace: Trace) -> Iterator[Finding]:
+    """A request that no delegate provisioned (X-FLOW-1)."""
+    for call in handler_calls(trace):
+        if call.answered(m.RequestReturned) and not call.did(m.ExtensionProvisionCalled):
+            text = "A request was returned, but the delegate had provisioned nothing for it."
+            todo = "Return what the SDK's operation of the same name makes in this very call."
+            yield Finding("X-FLOW-1", Level.FAIL, Owner.YOU, text, todo, call.ended)
+
+
+def nil_for_no_reason(trace: Trace) -> Iterator[Finding]:
+    """A handler that returned nil though nothing had failed (X-GEN-1)."""
+    for call in handler_calls(trace):
+        refused = any(record.values["status"] != OK for record in call.did(m.ApiAnswered))
+        if call.answered(m.NoRequest) and not refused and not call.did(*FAILURES):
+            text = "The request's generation returned nil, though the trace shows no failure."
+            todo = "Make the service, and return what the SDK's operation of the same name makes."
+            yield Finding("X-GEN-1", Level.FAIL, Owner.YOU, text, todo, call.ended)
+
+
+def out_of_turn(trace: Trace) -> Iterator[Finding]:
+    """The SDK asks the delegate at a moment that the flow's order does not have (X-FLOW-1)."""
+    for record in trace.select(*ASKS, kind=Kind.REFUSED):
+        text = f"The SDK was made to ask for {record.message.says} out of turn: the wallet was {record.before}."
+        todo = "Keep the order: status(), the entries, then provisioning and the request, each in its own call, once."
+        yield Finding("X-FLOW-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.ExtensionNotFound: Symptom(
@@ -49,7 +182,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "Return nil when it throws, and look at what the delegate returned.",
     ),
 }  # fmt: skip
-"""Outcomes that need a word whenever they occur."""
+"""Messages that are a finding whenever they occur."""
 
 NETWORK = (m.BackEndAsked, m.ApiRequested)
 TODO = {
@@ -58,7 +191,7 @@ TODO = {
     "remote_pass_entries": "Fetch for all cards at once, with a short timeout for each GET, and few retries.",
 }
 SOONER = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
-RULES = {"status": "X-STATUS-1"} | entries.RULES
+RULES = {"status": "X-STATUS-1"} | ENTRY_RULES
 """The rule that each call is."""
 
 CASES: dict[str, tuple[Level, Owner, str]] = {
@@ -91,10 +224,10 @@ def status_without_a_service(trace: Trace) -> Iterator[Finding]:
 
 
 def missed_limits(trace: Trace) -> Iterator[Finding]:
-    """Calls that took longer than they may; what that means stands with the limit (X-STATUS-3, X-ENTRIES-3)."""
+    """Calls that took longer than their limit, which says what that means (X-STATUS-3, X-ENTRIES-3)."""
     for record, spent in trace.seen(m.BudgetSpent, Kind.EVENT):
         if spent.call != "provision":
-            one = limit(spent.call)
+            one = limit_of(spent.call)
             text = f"{_short(spent.call)} took more than {one.seconds:g} s: {one.missed}."
             yield Finding(one.rule, Level.FAIL, Owner.YOU, text, TODO.get(spent.call, SOONER), record.at)
 
@@ -142,8 +275,8 @@ def _missed(call: HandlerCall, kept: set[str]) -> str:
     return text if kind == "AttributeError" else ""
 
 
-CATCH = "Catch what can fail, and return the documented answer for it: unavailable, no entries, or nil."
-MEND = "Mend the handler's code: this is a slip of its own, nothing that the SDK or the network did."
+CATCH = "Catch what can fail, and return the documented answer: unavailable, no entries, or nil."
+MEND = "Mend the handler's code: neither the SDK nor the network caused this."
 SLIPS = ("AttributeError", "NameError", "TypeError", "it returned")
 
 
@@ -190,6 +323,15 @@ CHECKS: tuple[Check, ...] = (
     failed_calls,
     unshared_storage,
     completion_called_again,
-    *entries.CHECKS,
-    *generation.CHECKS,
+    mixed_up_entries,
+    offered_again,
+    unstable_identifiers,
+    one_get_for_several,
+    poor_card_art,
+    crossed_posts,
+    nil_from_the_delegate,
+    text_from_the_delegate,
+    request_without_the_delegate,
+    nil_for_no_reason,
+    out_of_turn,
 )

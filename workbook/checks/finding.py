@@ -1,17 +1,14 @@
-"""A finding: one thing that a trace shows, the rule it rests on, whose job it is, and what to do."""
+"""A finding: what a trace shows, the rule it breaks, whose job it is, and what to do."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from workbook.trace import Record, Trace
 
-    from workbook.trace import Record, Trace
-
-    Check = Callable[[Trace], Iterator["Finding"]]
+Check = Callable[[Trace], Iterator["Finding"]]
 
 
 class Owner(StrEnum):
@@ -25,7 +22,7 @@ class Owner(StrEnum):
 
 
 class Level(StrEnum):
-    """How bad it is: wrong, doubtful, or only worth knowing."""
+    """How serious it is: wrong, doubtful, or only worth knowing."""
 
     FAIL = "fail"
     WARN = "warn"
@@ -65,6 +62,6 @@ class Symptom:
     text: str
     todo: str
 
-    def found(self, record: Record) -> Finding:
+    def finding(self, record: Record) -> Finding:
         """The finding for one record."""
         return Finding(self.rule, self.level, self.owner, self.text.format(r=record.message), self.todo, record.at)

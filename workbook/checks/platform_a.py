@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
-from typing import TYPE_CHECKING
 
-from workbook.checks.finding import Finding, Level, Owner, Symptom
+from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
-from workbook.trace import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from workbook.checks.finding import Check
-    from workbook.flows.messages import Message
-    from workbook.trace import Record, Trace
+from workbook.flows.messages import Message
+from workbook.trace import Kind, Record, Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.InvalidSdkInput: Symptom(
@@ -46,7 +40,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "Query the result's outcome before using it, and enable the button again.",
     ),
 }  # fmt: skip
-"""Outcomes that need a word whenever they occur."""
+"""Messages that are a finding whenever they occur."""
 
 INVALID = "InvalidSdkInput"
 FAILURES: dict[str, tuple[Level, Owner, str]] = {
@@ -67,8 +61,8 @@ FAILURES: dict[str, tuple[Level, Owner, str]] = {
 GUARD = "Disable the button from the tap until the flow completes or is terminated."
 BECAUSE = f"Mend the button before you look at the data. {GUARD}"
 ONE_AT_A_TIME = (
-    "See what was begun before the last thing had ended: one attempt at a time, with the button disabled from the tap "
-    "until the flow completes or is terminated, and no other call in between."
+    "Find the call that began before the last one had ended. Allow one attempt at a time, with the button disabled "
+    "from the tap until the flow completes or is terminated."
 )
 
 ANY_FAILURE = (Level.WARN, Owner.YOU, "Enable the button again and say that the card was not added.")
@@ -151,9 +145,9 @@ ANSWERS = (m.ActivationDataReceived, m.ActivationDataFailed, m.CreateSuccess, m.
 
 
 def late_answers(trace: Trace) -> Iterator[Finding]:
-    """Outcomes that arrived when nobody waited for them any more."""
+    """Outcomes that arrived when the app no longer waited for them."""
     for record in trace.select(*ANSWERS, kind=Kind.REFUSED):
-        text = f"“{record.message.says}” arrived while the app was '{record.before}', which waits for no such thing."
+        text = f"“{record.message.says}” arrived while the app was '{record.before}', which does not wait for it."
         yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, ONE_AT_A_TIME, record.at)
 
 
@@ -191,7 +185,7 @@ def configuration_issue(trace: Trace) -> Iterator[Finding]:
     for record in trace.select(m.AskCanProvision, m.VerificationPending, m.ReportToContact):
         match record.message:
             case m.ReportToContact():
-                yield meaning.found(record)
+                yield meaning.finding(record)
             case m.VerificationPending():
                 meaning = IDENTITY_CHECK
             case _:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from workbook.api.layers import LAYERS
-from workbook.checks.finding import Finding, Level, Owner, Symptom
+from workbook.api.opaque import LAYERS
+from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
-from workbook.trace import Kind
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from workbook.checks.finding import Check
-    from workbook.flows.messages import Message
-    from workbook.trace import Record, Trace
+from workbook.flows.messages import Message
+from workbook.trace import Kind, Record, Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.FinishedWithNeither: Symptom(
@@ -32,7 +27,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "Create one for the whole app and keep it; other watch features of the app lose their session.",
     ),
 }  # fmt: skip
-"""Outcomes that need a word whenever they occur."""
+"""Messages that are a finding whenever they occur."""
 
 DECODE = "Decode the base64 of the JSON once and hand over the bytes (API-8); platform A takes the text."
 CASES: dict[str, tuple[Level, Owner, str]] = {
@@ -94,9 +89,9 @@ def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
 
 
 def overlooked_watch(trace: Trace) -> Iterator[Finding]:
-    """CanAddCardDetails told that there is no watch, by an app that never looked or did not listen (B-WATCH-1).
+    """CanAddCardDetails given another value than activate() returned, or false without asking (B-WATCH-1).
 
-    A trace that opens no page is of calls by hand, and does not show who looked.
+    A trace of calls by hand opens no page; it does not show whether the app asked.
     """
     by_hand = not trace.select(m.Opened)
     answer: bool | None = None
@@ -104,10 +99,12 @@ def overlooked_watch(trace: Trace) -> Iterator[Finding]:
         match record.message:
             case m.WatchActivated(is_watch_activated):
                 answer = is_watch_activated
-            case m.CanAddCardDetailsCalled(told) if answer not in (None, told):
-                yield _overlooked("was told something else than activate() had answered.", Level.FAIL, record)
+            case m.CanAddCardDetailsCalled(given) if answer not in (None, given):
+                yield _overlooked("was given another value than activate() had returned.", Level.FAIL, record)
             case m.CanAddCardDetailsCalled(False) if answer is None and not by_hand:
-                yield _overlooked("was told that there is no watch, and nobody had looked.", Level.WARN, record)
+                yield _overlooked(
+                    "was given false, and the app had not asked WatchAvailability.activate().", Level.WARN, record
+                )
 
 
 def _overlooked(what: str, level: Level, record: Record) -> Finding:
@@ -138,14 +135,14 @@ def too_late(trace: Trace) -> Iterator[Finding]:
 
 
 def hidden_failure(trace: Trace) -> Iterator[Finding]:
-    """A failure that the cardholder was not told of; they see a button and no word (B-DEL-3, B-FIN-1)."""
-    told = {record.attempt for record in trace.select(m.TellFailure)}
+    """A failure that the app did not tell the cardholder about; they see a button and no text (B-DEL-3, B-FIN-1)."""
+    shown = {record.attempt for record in trace.select(m.TellFailure)}
     nil = {record.attempt for record in trace.select(m.ReturnNil)}
     for record in trace.select(m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, kind=Kind.EVENT):
-        if record.attempt in told or getattr(record.message, "case", "") == "userCancelled":
+        if record.attempt in shown or getattr(record.message, "case", "") == "userCancelled":
             continue
         rule, what = ("B-DEL-3", "nil") if record.attempt in nil else (record.message.rules[0], "a failure")
-        text = f"The attempt ended with {what}, and the cardholder was told nothing."
+        text = f"The attempt ended with {what}, and the app told the cardholder nothing."
         todo = "Say that the card was not added and that they may try again."
         yield Finding(rule, Level.FAIL, Owner.YOU, text, todo, record.at)
 

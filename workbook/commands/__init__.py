@@ -1,6 +1,75 @@
-"""The subcommands, one module each: `add_to` says how it is called, `handle` carries it out, for an exit code."""
+"""The subcommands by subject; each module's `add_to` says how its commands are called, beside what carries them out.
 
-from workbook.commands import conform, doctor, drift, export, lab, openapi, proxy, render, rules, run, sdk_output, serve
+The modules import only the standard library, so `workbook --help` answers at once; a handler imports the rest when it
+is called.
+"""
 
-COMMANDS = (lab, serve, sdk_output, openapi, proxy, drift, conform, run, render, export, doctor, rules)
-"""In the order in which the help lists them."""
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import Any, NoReturn
+
+from workbook.errors import ParameterError
+
+Handler = Callable[[argparse.Namespace], int]
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises our own error for a wrong command line, with the way to the help."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the command line."""
+        raise ParameterError(f"{message}. Try: {self.prog} --help")
+
+    def unrecognized(self, words: Sequence[str]) -> NoReturn:
+        """Refuse unknown words, without repeating what follows a `=`: it may be a secret."""
+        names = [word.partition("=")[0] for word in words]
+        close = get_close_matches(names[0], self._option_string_actions, n=1)
+        hint = f". Did you mean {close[0]!r}?" if close else "."
+        raise ParameterError(f"unrecognized arguments: {' '.join(names)}{hint} Try: {self.prog} --help")
+
+
+def add(commands: Any, name: str, handler: Handler, text: str, epilog: str = "") -> Parser:
+    """A parser for one subcommand; `commands` is what `add_subparsers` returned."""
+    parser: Parser = commands.add_parser(
+        name,
+        help=text,
+        description=text[0].upper() + text[1:] + ".",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(handler=handler)
+    return parser
+
+
+def checked_seed(number: int | None) -> int | None:
+    """The given seed, or None where none was given.
+
+    Raises:
+        ParameterError: the number is outside the range of seeds.
+    """
+    from workbook.parameters import Parameters
+
+    return None if number is None else Parameters.of(seed=number).seed
+
+
+def end_like_ctrl_c() -> None:
+    """Treat SIGTERM and SIGHUP (a cancelled build, a closed terminal) like Ctrl-C, and obey only the first signal.
+
+    A second one would break off what the first one set going: kernels that end, a report that is being written.
+    """
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+    def first(_number: int, _frame: object) -> NoReturn:
+        for number in numbers:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for number in numbers:
+            signal.signal(number, first)

@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from workbook.commands.command import Parser, add, end_like_ctrl_c
-from workbook.errors import ParameterError, WorkbookError
+from workbook.commands import Handler, Parser, add, checked_seed, end_like_ctrl_c
+from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from workbook.commands.command import Handler
+if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
+    from workbook.conformance.config import Config
+    from workbook.conformance.model import Case
 
 BAD_CONFIGURATION: Final = 254
 HARNESS_ERROR: Final = 255
 PROG: Final = "workbook conform"
-RUN: Final = "run"
 USUAL: Final = Path("back-end.toml")
 CODES: Final = """\
-workbook conform init       write a commented back-end.toml, by asking
+workbook conform init       write a commented back-end.toml, from your answers
 workbook conform compare    what changed between two reports
 
 exit codes:
   0    no case failed
   1    a case failed, or an entry of the baseline is stale
-  2    nothing could be decided, or not everything: the back end did not start, did not answer, or went away
+  2    some cases could not be decided: the back end did not start, did not answer, or went away
   130  interrupted; the reports hold what had ended
-  254  the configuration or the command line is not in order
+  254  the configuration or the command line is wrong
   255  the workbook itself failed
 
-Secrets come from the environment and never stand in the configuration."""
+Secrets come from the environment; the configuration only names the variables."""
 COMPARE_CODES: Final = """\
 exit codes:
   0    nothing got worse
@@ -41,20 +44,28 @@ exit codes:
   254  a file is no report"""
 
 
+def add_to(commands: Any) -> None:
+    """How they are called."""
+    add(commands, "conform", run, "test your own back end from both sides")  # its line in the list of commands
+    words = _Words(prog=PROG)
+    words.below = {"run": _run_parser(), "init": _init_parser(), "compare": _compare_parser()}
+    commands.choices["conform"] = words
+
+
 class _Parser(Parser):
-    """The parser of one word; ends with the code for a bad configuration, because 2 says something else here."""
+    """The parser of one word; it ends with the code for a bad configuration, because 2 means something else here."""
 
     def error(self, message: str) -> NoReturn:
-        try:
-            super().error(message)
-        except ParameterError as error:
-            raise SystemExit(_refused(error)) from None
+        self._ended(super().error, message)
 
     def unrecognized(self, words: Sequence[str]) -> NoReturn:
+        self._ended(super().unrecognized, words)
+
+    def _ended(self, refuse: Callable[[Any], NoReturn], what: object) -> NoReturn:
         try:
-            super().unrecognized(words)
+            refuse(what)
         except ParameterError as error:
-            raise SystemExit(_refused(error)) from None
+            raise SystemExit(_failed(error, BAD_CONFIGURATION)) from None
 
 
 class _Words(Parser):
@@ -63,103 +74,204 @@ class _Words(Parser):
     below: Mapping[str, _Parser]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """What the command line says; every word of it is known, or refused."""
+        """The options; an unknown word is refused."""
         word, *more = args or [""]
-        parser, words = (self.below[word], more) if word in self.below else (self.below[RUN], args)
-        found, unknown = parser.parse_known_args(words, namespace)
+        parser, words = (self.below[word], more) if word in self.below else (self.below["run"], args)
+        options, unknown = parser.parse_known_args(words, namespace)
         if unknown:
             parser.unrecognized(unknown)
-        return found, []
+        return options, []
 
 
-def add_to(commands: Any) -> None:
-    """How it is called."""
-    add(commands, "conform", handle, "test your own back end from both sides")  # for the list of commands
-    words = _Words(prog=PROG)
-    words.below = {RUN: _run(), "init": _init(), "compare": _compare()}
-    commands.choices["conform"] = words
-
-
-def _run() -> _Parser:
-    parser = _parser(PROG, handle, "Test your own back end from both sides.", CODES)
-    parser.usage = "workbook conform [run] [CONFIG] [options]"
-    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=USUAL, help="default: %(default)s")
-    parser.add_argument("--check-config", action="store_true", help="explain every mistake, or say what was understood")
-    parser.add_argument("--list", action="store_true", help="list the cases")
-    parser.add_argument("--dry-run", action="store_true", help="count what would be run, and say what not and why")
-    parser.add_argument(
-        "--only", nargs="+", action="extend", default=[], metavar="PATTERN", help="names, groups or globs of cases"
-    )
-    parser.add_argument("--rerun-failed", type=Path, metavar="REPORT", help="the cases that a conform.json says failed")
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case so many times")
-    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="failures that are known")
-    parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, metavar="N", help="of all that is made up; default: the configuration's")
-    return parser
-
-
-def _parser(prog: str, handler: Handler, text: str, more: str = "") -> _Parser:
+def _parser(prog: str, work: Handler, text: str, epilog: str = "") -> _Parser:
     parser = _Parser(
-        prog=prog, description=text, epilog=more, allow_abbrev=False,
+        prog=prog,
+        description=text,
+        epilog=epilog,
+        allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    )
+
+    def handler(options: argparse.Namespace) -> int:
+        end_like_ctrl_c()
+        try:
+            return work(options)
+        except ConfigurationError as error:
+            return _failed(error, BAD_CONFIGURATION)
+        except WorkbookError as error:
+            return _failed(error, HARNESS_ERROR)
+
     parser.set_defaults(handler=handler)
     return parser
 
 
-def _init() -> _Parser:
-    parser = _parser(f"{PROG} init", handle_init, "Write a commented configuration, by asking.")
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", default=USUAL, help="default: %(default)s")
-    parser.add_argument("--defaults", action="store_true", help="ask nothing")
-    parser.add_argument("--force", action="store_true", help="write over a file that is there")
+def _failed(error: Exception, exit_code: int) -> int:
+    from workbook.secrecy import Secrets  # only after an error
+
+    print(f"workbook: {Secrets.of_environment(os.environ).scrub(str(error))}", file=sys.stderr)
+    return exit_code
+
+
+def _run_parser() -> _Parser:
+    parser = _parser(PROG, run, "Test your own back end from both sides.", CODES)
+    parser.usage = "workbook conform [run] [CONFIG] [options]"
+    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=USUAL, help="default: %(default)s")
+    parser.add_argument("--check-config", action="store_true", help="explain every mistake, or print what it means")
+    parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument("--dry-run", action="store_true", help="count the cases that would run, and explain the rest")
+    parser.add_argument(
+        "--only", nargs="+", action="extend", default=[], metavar="PATTERN", help="names, groups or globs of cases"
+    )
+    parser.add_argument("--rerun-failed", type=Path, metavar="REPORT", help="the failed cases of a conform.json")
+    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
+    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
+    parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
+    parser.add_argument("--seed", type=int, metavar="N", help="for all made-up data; default: the configuration's")
     return parser
 
 
-def _compare() -> _Parser:
-    parser = _parser(f"{PROG} compare", handle_compare, "What changed between two reports.", COMPARE_CODES)
+def _init_parser() -> _Parser:
+    parser = _parser(f"{PROG} init", init, "Write a commented configuration, from your answers.")
+    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", default=USUAL, help="default: %(default)s")
+    parser.add_argument("--defaults", action="store_true", help="ask nothing")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
+    return parser
+
+
+def _compare_parser() -> _Parser:
+    parser = _parser(f"{PROG} compare", compare, "What changed between two reports.", COMPARE_CODES)
     parser.add_argument("old", type=Path, metavar="OLD", help="a conform.json")
     parser.add_argument("new", type=Path, metavar="NEW", help="a later one")
     parser.add_argument("--markdown", action="store_true", help="as Markdown")
     return parser
 
 
-def handle(options: argparse.Namespace) -> int:
-    """Carry out a run, or say what it would do."""
-    return _coded(RUN, options)
+def run(options: argparse.Namespace) -> int:
+    """Run cases, list them, or say what the configuration means or what would be run."""
+    from workbook.conformance.cases import CASES
+    from workbook.conformance.config import understood
+    from workbook.conformance.config_file import load
+    from workbook.conformance.report_file import read_record
+    from workbook.conformance.selection import again, chosen
+
+    cases = chosen(CASES, options.only)
+    if options.rerun_failed is not None:
+        names = {case.name for case in again(CASES, read_record(_report(options.rerun_failed)).to_rerun)}
+        cases = tuple(case for case in cases if case.name in names)
+    if options.list:
+        for case in cases:
+            print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
+        return 0
+    close = get_close_matches(str(options.config), ("run", "init", "compare"), n=1)
+    if close and not options.config.exists():
+        raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
+    config, seed = load(options.config), checked_seed(options.seed)
+    if seed is not None:
+        config = replace(config, api=replace(config.api, seed=seed))
+    if options.check_config:
+        print(understood(config))
+        return 0
+    return _count(cases, config) if options.dry_run else _carry_out(options, cases, config)
 
 
-def handle_init(options: argparse.Namespace) -> int:
-    """Carry out `init`."""
-    return _coded("init", options)
+def _count(cases: Sequence[Case], config: Config) -> int:
+    """Print how many cases of each group would run, and by name which would not and why."""
+    from workbook.conformance.case_runner import without
+    from workbook.conformance.model import Need
+
+    reasons = {}
+    for case in cases:
+        left_out = without(case, config.target)
+        if left_out is not None and config.adapter and Need.STATUS in case.needs:
+            reasons[case.name] = "would run where the adapter has status(session)"
+        elif left_out is not None:
+            reasons[case.name] = f"{left_out.verdict}. {left_out.why}"
+    ready = Counter(case.group for case in cases if case.name not in reasons)
+    groups = ", ".join(f"{count} {group}" for group, count in ready.items()) or "none"
+    print(f"{ready.total()} of {len(cases)} cases would run: {groups}")
+    for name, reason in reasons.items():
+        print(f"{name}: {reason}")
+    return 0
 
 
-def handle_compare(options: argparse.Namespace) -> int:
-    """Carry out `compare`."""
-    return _coded("compare", options)
+def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Config) -> int:
+    """Run the cases and write the reports; the worst verdict decides the exit code."""
+    from workbook.conformance.config_file import load_baseline
+    from workbook.conformance.process import Stopping
+    from workbook.conformance.progress import Terminal
+    from workbook.conformance.report import begin_here, headline
+    from workbook.conformance.reports import FORMS, JSON_FILE, write_reports
+    from workbook.conformance.session import RunOptions, conform
 
-
-def _coded(word: str, options: argparse.Namespace) -> int:
-    """The work's own code, or that of what went wrong."""
-    from workbook.commands.conform_work import WORK  # noqa: PLC0415  # it imports all that a run needs
-    from workbook.errors import ConfigurationError  # noqa: PLC0415
-
-    end_like_ctrl_c()
+    if options.repeat < 1:
+        raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")
+    known = () if options.baseline is None else load_baseline(options.baseline)
+    if options.rerun_failed is not None and not cases:
+        print("Nothing failed in that report, so nothing is run.")
+        return 0
+    only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
+    run_options = RunOptions(cases, options.repeat, options.strict, known, only, _command_line(options))
     try:
-        return WORK[word](options)
-    except ConfigurationError as error:
-        return _refused(error)
-    except WorkbookError as error:
-        _tell(str(error))
-        return HARNESS_ERROR
+        options.out.mkdir(parents=True, exist_ok=True)
+        # an old verdict must not survive a crash of this run
+        for name in (JSON_FILE, *FORMS):
+            (options.out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ParameterError(f"--out {str(options.out)!r} cannot be used: {error.strerror}.") from None
+    with Stopping(last=True) as stopping:
+        record = conform(config, run_options, progress=Terminal(), stopping=stopping)
+        write_reports(record, options.out)
+    for line in (*record.about.stale, headline(record), begin_here(record), f"reports in {options.out}"):
+        if line:
+            print(line)
+    return record.about.exit_code
 
 
-def _refused(error: Exception) -> int:
-    _tell(str(error))
-    return BAD_CONFIGURATION
+def _report(path: Path) -> Path:
+    """The file itself, or the one in a directory of reports."""
+    from workbook.conformance.reports import JSON_FILE
+
+    return path / JSON_FILE if path.is_dir() else path
 
 
-def _tell(message: str) -> None:
-    from workbook.runner.scrub import Scrubber  # noqa: PLC0415  # not before something is wrong
+def _command_line(options: argparse.Namespace) -> str:
+    """The command line that runs the same again."""
+    words = ["workbook", "conform", str(options.config)]
+    words += [word for pattern in options.only for word in ("--only", pattern)]
+    words += ["--rerun-failed", str(options.rerun_failed)] if options.rerun_failed else []
+    words += ["--repeat", str(options.repeat)] if options.repeat > 1 else []
+    words += ["--strict"] if options.strict else []
+    words += ["--baseline", str(options.baseline)] if options.baseline else []
+    words += ["--seed", str(options.seed)] if options.seed is not None else []
+    return shlex.join(words)
 
-    print(f"workbook: {Scrubber.of_environment(os.environ).clean(message)}", file=sys.stderr)
+
+def init(options: argparse.Namespace) -> int:
+    """Write a configuration, from answers or without asking."""
+    from workbook.conformance.init import asked, free, text, usual, write
+
+    free(options.file, over=options.force)
+    if options.defaults:
+        answers = usual()
+    elif not sys.stdin.isatty():
+        raise ParameterError("There is no terminal for the questions. Use --defaults, then edit the file.")
+    else:
+        try:
+            answers = asked(input, print)
+        except EOFError:
+            raise ParameterError("The answers ended before the questions, so nothing is written.") from None
+    write(options.file, text(answers), over=options.force)
+    file = shlex.quote(str(options.file))
+    print(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
+    return 0
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Print what changed between two reports."""
+    from workbook.conformance.compare import compare
+    from workbook.conformance.report_file import read_record
+
+    changes = compare(read_record(_report(options.old)), read_record(_report(options.new)))
+    print(changes.to_markdown() if options.markdown else changes.text(), end="")
+    return changes.exit_code

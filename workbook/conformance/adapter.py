@@ -1,189 +1,218 @@
-"""A back end in Python, called without HTTP: its callables, and a carrier that calls them off the loop.
+"""A back end in Python, called without HTTP: loads its callables, and calls them off the event loop.
 
     get(card, session) -> sdkInput
     post(card, session, sdk_output) -> sdkInput
-    status(session) -> anything            only where the back end has a part in the extension's status()
+    status(session) -> anything            only where the back end takes part in the extension's status()
 
 `session` is a mapping of the names and values that the configuration gives for the cardholder, empty for none. An
-exception is a failure that the app is told; what it says is what the app would read. A callable may be `async`, and is
-then awaited; any other runs on a thread of its own, so that one which hangs holds up nothing.
+exception is a failure, and its text is what the app would read. A callable may be `async`, and is then awaited; any
+other runs on a thread of its own, so that a callable which hangs blocks nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import inspect
 import json
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    SOURCE_SUFFIXES,
+    ExtensionFileLoader,
+    FileFinder,
+    SourceFileLoader,
+)
+from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from types import CodeType
+from typing import Any, TypeAlias, cast
 
-from workbook.conformance.script import GET, STATUS
-from workbook.errors import ConfigurationError, did_you_mean
+from workbook.conformance.model import GET, STATUS, Adapter, AdapterValue, PhoneCall
+from workbook.conformance.phone import Phone
+from workbook.errors import ConfigurationError
 from workbook.simulation.http import Request
+from workbook.values import did_you_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+_Outcome: TypeAlias = tuple[AdapterValue, BaseException | None]
+"""What a callable returned, or what it raised."""
 
-    from workbook.conformance.phone import Asked
-
-    Value: TypeAlias = str | bytes | None
-    Ended: TypeAlias = tuple[Value, BaseException | None]
-
-OPERATIONS = ("get", "post")
-WORDS = {"get": ("card", "session"), "post": ("card", "session", "sdk_output"), "status": ("session",)}
-"""What each callable is called with."""
+PARAMETERS = {"get": ("card", "session"), "post": ("card", "session", "sdk_output"), "status": ("session",)}
+"""What each callable is called with. The first two are required."""
 NEEDS = "It needs get(card, session) and post(card, session, sdk_output), and may have status(session)."
-WELL, FAILED = 200, 500
-"""What stands for a status: a value came back, or an exception did."""
+RETURNED, RAISED = 200, 500
+"""What counts as the status of a call: a value was returned, or an exception was raised."""
 
 
-class Adapter(Protocol):
-    """The callables. Texts are the API's base64 text; bytes where the configuration says so.
+class _SourceLoader(SourceFileLoader):
+    """Compiles a module from its source each time.
 
-    One more, `status(session)`, may be there: it answers the extension's status() from what the back end knows.
+    Python takes cached byte code for current where the source has the same size and the same second of change. A file
+    that a person or a test has just edited may have both.
     """
 
-    def get(self, card: str, session: Mapping[str, str]) -> Value:
-        """The sdkInput of the GET."""
-        ...
-
-    def post(self, card: str, session: Mapping[str, str], sdk_output: Any) -> Value:
-        """The sdkInput of the POST."""
-        ...
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
 
 
-def found(name: str, folder: Path) -> Adapter:
-    """The adapter of this name, `module:object`; the folder's own modules come first.
+@contextmanager
+def loaded(name: str, folder: Path) -> Iterator[Adapter]:
+    """The adapter of this name, `module:object`, for as long as the block lasts.
+
+    Modules of the folder are found first, compiled from their source, and forgotten at the end, as is the folder in
+    `sys.path`: another run may have another address and key, which a module often reads while it is imported.
 
     Raises:
-        ConfigurationError: there is none, or it has not the callables.
+        ConfigurationError: there is no such adapter, or a callable is missing.
     """
-    module, _, inner = name.partition(":")
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-    sys.modules.pop(module, None)  # it may have read another run's address and key when it was imported
+    folder = folder.resolve()
+
+    def is_ours(path: str) -> bool:
+        return Path(path).resolve().is_relative_to(folder) and "site-packages" not in Path(path).parts
+
+    def finder(path: str) -> FileFinder:
+        if not is_ours(path):
+            raise ImportError(path)  # the next hook of sys.path_hooks is asked
+        return FileFinder(path, (ExtensionFileLoader, EXTENSION_SUFFIXES), (_SourceLoader, SOURCE_SUFFIXES))
+
+    def forget_finders() -> None:
+        for path in filter(is_ours, list(sys.path_importer_cache)):
+            del sys.path_importer_cache[path]
+
+    # The folder stays on sys.path during the run, because a callable may import something while it is called.
+    module, _, attribute = name.partition(":")
+    before = dict(sys.modules)
+    sys.modules.pop(module, None)
+    sys.path.insert(0, str(folder))
+    sys.path_hooks.insert(0, finder)
+    forget_finders()
     try:
-        loaded: Any = import_module(module)
-    except (Exception, SystemExit) as error:  # a module may fail in every way while it is imported
+        yield _adapter(module, attribute)
+    finally:
+        with suppress(ValueError):  # the adapter may have changed sys.path itself
+            sys.path.remove(str(folder))
+        sys.path_hooks.remove(finder)
+        forget_finders()
+        # Only packages that are new are forgotten: the folder may hold the workbook itself.
+        packages = {known.partition(".")[0] for known in before.keys() - {module}}
+        for known, imported in list(sys.modules.items()):
+            files = [getattr(imported, "__file__", None), *getattr(imported, "__path__", ())]
+            if known.partition(".")[0] not in packages and any(file and is_ours(file) for file in files):
+                del sys.modules[known]
+        if module in before:
+            sys.modules[module] = before[module]
+
+
+def _adapter(module: str, attribute: str) -> Adapter:
+    """Import the module, and return its object of this name once it is checked."""
+    try:
+        imported = import_module(module)
+    except (Exception, SystemExit) as error:  # a module may raise anything while it is imported
         raise ConfigurationError(f"adapter: {module!r} cannot be imported: {type(error).__name__}.") from error
-    if not hasattr(loaded, inner):
-        public = [one for one in vars(loaded) if not one.startswith("_")]
-        raise ConfigurationError(f"adapter: {module!r} has no {inner!r}. {did_you_mean(inner, public)}")
-    return checked(getattr(loaded, inner), name)
+    if not hasattr(imported, attribute):
+        public = [name for name in vars(imported) if not name.startswith("_")]
+        raise ConfigurationError(f"adapter: {module!r} has no {attribute!r}. {did_you_mean(attribute, public)}")
+    return checked_adapter(getattr(imported, attribute), f"{module}:{attribute}")
 
 
-def checked(adapter: Any, name: str) -> Adapter:
-    """An adapter with its callables; a class is made first.
+def checked_adapter(adapter: Any, name: str) -> Adapter:
+    """The adapter, once its callables are checked. A class is instantiated first.
 
     Raises:
-        ConfigurationError: the class cannot be made, one is missing, or one takes other words.
+        ConfigurationError: the class cannot be instantiated, a callable is missing, or one takes other arguments.
     """
     try:
-        made = adapter() if inspect.isclass(adapter) else adapter
-    except (Exception, SystemExit) as error:  # whatever its own code raises
+        instance = adapter() if inspect.isclass(adapter) else adapter
+    except (Exception, SystemExit) as error:  # a class may raise anything while it is instantiated
         raise ConfigurationError(f"adapter: {name!r} cannot be made: {type(error).__name__}. It is called without "
                                  "arguments.") from error  # fmt: skip
-    for one in OPERATIONS:
-        if not callable(getattr(made, one, None)):
-            raise ConfigurationError(f"adapter: {name!r} has no callable {one!r}. {NEEDS}")
-    for one, words in WORDS.items():
-        if (called := getattr(made, one, None)) is not None and not _takes(called, words):
-            raise ConfigurationError(f"adapter: {one!r} of {name!r} cannot be called with {', '.join(words)}. {NEEDS}")
-    return cast("Adapter", made)
-
-
-def _takes(called: Any, words: tuple[str, ...]) -> bool:
-    """Whether so many words are taken; what tells nothing of itself is tried later."""
-    with suppress(ValueError):
+    for required in ("get", "post"):
+        if not callable(getattr(instance, required, None)):
+            raise ConfigurationError(f"adapter: {name!r} has no callable {required!r}. {NEEDS}")
+    for attribute, parameters in PARAMETERS.items():
+        if (function := getattr(instance, attribute, None)) is None:
+            continue
         try:
-            inspect.signature(called).bind(*words)
+            inspect.signature(function).bind(*parameters)
+        except ValueError:  # a builtin without a signature: the first call will show
+            continue
         except TypeError:
-            return False
-    return True
+            words = ", ".join(parameters)
+            raise ConfigurationError(
+                f"adapter: {attribute!r} of {name!r} cannot be called with {words}. {NEEDS}"
+            ) from None
+    return cast("Adapter", instance)
 
 
-class OverPython:
-    """Calls an adapter as the phone's app would call a back end.
+class PythonPhone(Phone):
+    """Calls an adapter as the app would call a back end.
 
     Args:
         adapter: the callables.
-        decoded: the app has the bytes themselves, and not the API's base64 text.
+        bound: seconds within which the back end has to answer.
+        decoded: the app has the bytes themselves instead of the API's base64 text.
     """
 
-    def __init__(self, adapter: Adapter, *, decoded: bool = False) -> None:
+    def __init__(self, adapter: Adapter, bound: float, *, decoded: bool = False) -> None:
+        super().__init__(bound)
         self._adapter, self._decoded = adapter, decoded
 
-    async def close(self) -> None:
-        """Nothing is kept open."""
-
-    async def carry(self, asked: Asked, facts: dict[str, Any]) -> None:
-        """One call, and what it returned or raised; the request is how a report tells it."""
-        content = json.dumps({"sdkOutput": asked.sent}).encode() if asked.sent is not None else b""
-        facts["request"] = Request(asked.operation, asked.instrument, asked.cardholder.session, content)
-        value, error = await _ended(*self._call(asked))
+    async def carry(self, call: PhoneCall) -> None:
+        """One call, and what it returned or raised. The request is how a report shows it."""
+        content = b"" if call.sent is None else json.dumps({"sdkOutput": call.sent}).encode()
+        call.request = Request(call.operation, call.instrument, call.session, content)
+        session, sent = dict(call.session), call.sent or ""
+        if call.operation == STATUS:
+            value, error = await _outcome(cast("Any", self._adapter).status, session)
+        elif call.operation == GET:
+            value, error = await _outcome(self._adapter.get, call.instrument, session)
+        else:
+            sdk_output = base64.b64decode(sent) if self._decoded else sent
+            value, error = await _outcome(self._adapter.post, call.instrument, session, sdk_output)
         if error is not None:
-            why = f"it raised {type(error).__name__}"
-            facts |= {"status": FAILED, "body": _words_of(error).encode("utf-8", "replace"), "why": why}
+            call.status, call.why, call.body = RAISED, f"it raised {type(error).__name__}", _text_of(error)
             return
         body = value.encode("utf-8", "replace") if isinstance(value, str) else value
-        facts |= {"status": WELL, "body": body if isinstance(body, bytes) else b"", "value": self._text(value)}
-
-    def _call(self, asked: Asked) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        session = dict(asked.cardholder.session)
-        if asked.operation == STATUS:
-            return cast("Any", self._adapter).status, (session,)
-        if asked.operation == GET:
-            return self._adapter.get, (asked.instrument, session)
-        sent = asked.sent or ""
-        return self._adapter.post, (asked.instrument, session, base64.b64decode(sent) if self._decoded else sent)
-
-    def _text(self, value: Value) -> str | None:
-        with suppress(ValueError, binascii.Error):
-            if self._decoded:
-                return base64.b64encode(value).decode() if isinstance(value, bytes) else None
-            return value if isinstance(value, str) else None
-        return None
+        call.status, call.body = RETURNED, body if isinstance(body, bytes) else b""
+        if self._decoded:
+            call.value = base64.b64encode(value).decode() if isinstance(value, bytes) else None
+        else:
+            call.value = value if isinstance(value, str) else None
 
 
-async def _ended(called: Callable[..., Any], words: tuple[Any, ...]) -> Ended:
-    """What a callable returned or raised; only a time limit or Ctrl-C leaves it behind."""
-    if inspect.iscoroutinefunction(called):
+def _text_of(error: BaseException) -> bytes:
+    """What an app would read of an exception: its text, or its name where it has none."""
+    try:
+        return str(error).encode("utf-8", "replace")
+    except Exception:  # noqa: BLE001 - an exception's text is the adapter's code, which may raise anything
+        return type(error).__name__.encode()
+
+
+async def _outcome(function: Callable[..., Any], *arguments: Any) -> _Outcome:
+    """What a callable returned or raised. Where a time limit ends the call, its thread runs on by itself."""
+    if inspect.iscoroutinefunction(function):
         try:
-            return await called(*words), None
-        except Exception as error:  # noqa: BLE001  # whatever the adapter raises is its answer
+            return await function(*arguments), None
+        except Exception as error:  # noqa: BLE001 - whatever the adapter raises is its answer
             return None, error
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[Ended] = loop.create_future()
+    future: asyncio.Future[_Outcome] = loop.create_future()
 
-    def tell(ended: Ended) -> None:
+    def resolve(outcome: _Outcome) -> None:
         if not future.done():
-            future.set_result(ended)
+            future.set_result(outcome)
 
     def run() -> None:
-        ended = _tried(called, words)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(tell, ended)
+        try:
+            outcome: _Outcome = function(*arguments), None
+        except BaseException as error:  # noqa: BLE001 - SystemExit, too, is its answer and does not end us
+            outcome = None, error
+        with suppress(RuntimeError):  # the loop is closed: nothing waits for the outcome any more
+            loop.call_soon_threadsafe(resolve, outcome)
 
     Thread(target=run, name="adapter", daemon=True).start()
     return await future
-
-
-def _words_of(error: BaseException) -> str:
-    """What an exception says, as an app would read it; one that cannot say it has its name alone."""
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001  # its own words are its own code
-        return type(error).__name__
-
-
-def _tried(called: Callable[..., Any], words: tuple[Any, ...]) -> Ended:
-    try:
-        return called(*words), None
-    except BaseException as error:  # noqa: BLE001  # also SystemExit: it is the adapter's answer, and not ours
-        return None, error

@@ -1,22 +1,15 @@
-"""What changed from one run to another: what fails newly, what is fixed, and what still fails."""
+"""What changed from one run to the next: what newly fails, what is fixed, and what still fails."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum, unique
-from typing import TYPE_CHECKING
 
-from workbook.conformance.report import FAILING, UNDECIDED, CaseRecord
-from workbook.conformance.report_markdown import code, escaped
-from workbook.conformance.report_summary import GRAVEST_FIRST, timeless
-from workbook.conformance.verdict import Verdict
-from workbook.views.plain import clean, wrap
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from workbook.conformance.report import Record
+from workbook.conformance.model import Verdict
+from workbook.conformance.report import FAILING, GRAVEST_FIRST, UNDECIDED, CaseRecord, Record, timeless
+from workbook.templates import fill
+from workbook.views.table import clean, wrap
 
 WIDEST = 110
 _PLACE = re.compile(r", line \d+(, and in \d+ more lines?)?")
@@ -58,15 +51,15 @@ MEANINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One case that is not as it was, or still fails.
+    """One case whose result changed, or that still fails.
 
     Attributes:
-        name: the case's.
+        name: of the case.
         change: what became of it.
-        before: its verdict; None where it was not there.
-        now: likewise.
-        gone: reasons that no longer hold.
-        come: reasons that hold now.
+        before: its verdict in the old run; None where the old run did not have it.
+        now: its verdict in the new run; None likewise.
+        gone: reasons of the old run that no longer hold.
+        come: reasons of the new run that did not hold before.
     """
 
     name: str
@@ -89,8 +82,8 @@ class Comparison:
 
     Attributes:
         changed: the cases, by their change and then in their order.
-        notes: what a reader has to know, such as that one of the runs was of another back end.
-        same: how many cases are as they were.
+        notes: what a reader must know, such as that the runs were of different back ends.
+        same: how many cases did not change.
     """
 
     changed: tuple[Changed, ...]
@@ -99,113 +92,102 @@ class Comparison:
 
     @property
     def exit_code(self) -> int:
-        """What the process should return: 1 when something got worse, else 0."""
-        return int(any(one.change in GOT_WORSE for one in self.changed))
-
-    def text(self) -> str:
-        """For a terminal: what changed, a heading for each kind of change."""
-        lines = [self.headline, *(f"Note: {clean(note)}" for note in self.notes)]
-        for change, cases in self._kinds():
-            lines += ["", f"{change.capitalize()} ({len(cases)}): {MEANINGS[change]}"]
-            lines += [line for one in cases for line in _lines(one)]
-        return "\n".join(lines) + "\n"
-
-    def to_markdown(self) -> str:
-        """The same as Markdown."""
-        lines = ["# What changed", "", f"**{escaped(self.headline)}**"]
-        lines += [line for note in self.notes for line in ("", f"Note: {escaped(note)}")]
-        for change, cases in self._kinds():
-            lines += ["", f"## {change.capitalize()} ({len(cases)})", "", f"Each {MEANINGS[change]}.", ""]
-            lines += [line for one in cases for line in _items(one)]
-        return "\n".join(lines) + "\n"
+        """Of the process: 1 when something got worse, else 0."""
+        return int(any(case.change in GOT_WORSE for case in self.changed))
 
     @property
     def headline(self) -> str:
         """The numbers in one sentence."""
-        told = [f"{len(cases)} {change}" for change, cases in self._kinds()]
-        worse = "Something got worse" if self.exit_code else "Nothing got worse"
-        return f"{worse}: {', '.join([*told, f'{self.same} as before'])}."
+        numbers = [f"{len(cases)} {change}" for change, cases in self.by_change()] + [f"{self.same} as before"]
+        return f"{'Something' if self.exit_code else 'Nothing'} got worse: {', '.join(numbers)}."
 
-    def _kinds(self) -> Iterator[tuple[Change, list[Changed]]]:
-        for change in Change:
-            if cases := [one for one in self.changed if one.change is change]:
-                yield change, cases
+    def by_change(self) -> list[tuple[Change, list[Changed]]]:
+        """The cases of each change that occurs."""
+        every = ((change, [case for case in self.changed if case.change is change]) for change in Change)
+        return [(change, cases) for change, cases in every if cases]
+
+    def text(self) -> str:
+        """For a terminal: below a heading for each change, its cases."""
+        lines = [self.headline, *(f"Note: {clean(note)}" for note in self.notes)]
+        for change, cases in self.by_change():
+            lines += ["", f"{change.capitalize()} ({len(cases)}): {MEANINGS[change]}"]
+            for case in cases:
+                lines.append(f"  {clean(case.name)}: {case.verdicts}")
+                for sign, reason in [
+                    *(("-", reason) for reason in case.gone),
+                    *(("+", reason) for reason in case.come),
+                ]:
+                    first, *more = wrap(clean(reason), WIDEST - 6) or [""]
+                    lines += [f"    {sign} {first}", *(f"      {line}" for line in more)]
+        return "\n".join(lines) + "\n"
+
+    def to_markdown(self) -> str:
+        """The same as Markdown."""
+        return fill("compare.md", comparison=self, meanings=MEANINGS)
 
 
 def compare(old: Record, new: Record) -> Comparison:
     """What changed from the old run to the new one."""
     before, now = ({case.name: case for case in record.cases} for record in (old, new))
-    names = {**before, **now}
-    found = [_changed(before.get(name), now.get(name), chosen=new.about.partial) for name in names]
-    changed = [one for one in found if one is not None]
-    order = list(Change)
-    changed.sort(key=lambda one: order.index(one.change))
-    return Comparison(tuple(changed), tuple(_notes(old, new)), len(found) - len(changed))
-
-
-def _notes(old: Record, new: Record) -> Iterator[str]:
+    changed, names = [], before | now
+    for name in names:
+        was, is_ = before.get(name), now.get(name)
+        if was is None or is_ is None:
+            missing = Change.NOT_RUN if new.about.partial else Change.GONE
+            change: Change | None = Change.NEW if was is None else missing
+        else:
+            change = _change(was, is_)
+        if change is not None:
+            gone, come = (_reasons(was), _reasons(is_)) if was and is_ else ((), ())
+            changed.append(
+                Changed(
+                    name,
+                    change,
+                    was.verdict if was else None,
+                    is_.verdict if is_ else None,
+                    tuple(reason for reason in gone if reason not in come),
+                    tuple(reason for reason in come if reason not in gone),
+                )
+            )
+    notes = []
     for name in ("base_url", "profile", "repeat"):
-        before, now = getattr(old.about, name), getattr(new.about, name)
-        if before != now:
-            yield f"{name.replace('_', ' ')} was {before or 'not told'}, and is {now or 'not told'} now."
+        first, second = getattr(old.about, name), getattr(new.about, name)
+        if first != second:
+            notes.append(f"{name.replace('_', ' ')} was {first or 'not given'}, and is {second or 'not given'} now.")
     for record, which in ((old, "old"), (new, "new")):
         if record.about.partial:
-            yield f"The {which} run is a partial one: cases that are missing there may only have been left out."
+            notes.append(f"The {which} run is a partial one: it may have left out the cases that are missing there.")
+    order = list(Change)
+    changed.sort(key=lambda case: order.index(case.change))
+    return Comparison(tuple(changed), tuple(notes), len(names) - len(changed))
 
 
-def _changed(before: CaseRecord | None, now: CaseRecord | None, *, chosen: bool) -> Changed | None:
-    """None where nothing changed; `chosen` says that the new run did not have every case."""
-    match before, now:
-        case None, CaseRecord():
-            return Changed(now.name, Change.NEW, None, now.verdict)
-        case CaseRecord(), None:
-            return Changed(before.name, Change.NOT_RUN if chosen else Change.GONE, before.verdict, None)
-        case CaseRecord(), CaseRecord() if change := _change(before, now):
-            gone, come = _reasons(before), _reasons(now)
-            lost, added = tuple(one for one in gone if one not in come), tuple(one for one in come if one not in gone)
-            return Changed(now.name, change, before.verdict, now.verdict, lost, added)
+def _change(before: CaseRecord, now: CaseRecord) -> Change | None:
+    """What became of a case that both runs have; None where nothing did."""
+    was, is_ = before.verdict, now.verdict
+    graver = GRAVEST_FIRST.index(was) - GRAVEST_FIRST.index(is_)
+    match (_kind(was), _kind(is_)):
+        case "failed", "failed":
+            same = Change.STILL if _reasons(before) == _reasons(now) else Change.REASON
+            return Change.GRAVER if graver > 0 else Change.MILDER if graver < 0 else same
+        case _, "failed":
+            return Change.WORSE
+        case "failed", "held":
+            return Change.FIXED if is_ in (Verdict.PASS, Verdict.NOTE) else Change.LOST
+        case "undecided", "held":
+            return Change.DECIDED
+        case (("failed" | "held"), "undecided"):
+            return Change.LOST
         case _:
             return None
 
 
-def _change(before: CaseRecord, now: CaseRecord) -> Change | None:
-    was, is_ = before.verdict, now.verdict
-    if was in FAILING and is_ in FAILING:
-        return _grade(before, now)
-    if is_ in FAILING:
-        return Change.WORSE
-    if is_ in UNDECIDED:
-        return None if was in UNDECIDED else Change.LOST
-    if was in FAILING:
-        return Change.FIXED if is_ in (Verdict.PASS, Verdict.NOTE) else Change.LOST
-    return Change.DECIDED if was in UNDECIDED else None
-
-
-def _grade(before: CaseRecord, now: CaseRecord) -> Change:
-    """Both failed: which is graver, or else whether the reasons are the same."""
-    was, is_ = GRAVEST_FIRST.index(before.verdict), GRAVEST_FIRST.index(now.verdict)
-    if was != is_:
-        return Change.GRAVER if is_ < was else Change.MILDER
-    return Change.STILL if _reasons(before) == _reasons(now) else Change.REASON
+def _kind(verdict: Verdict) -> str:
+    return "failed" if verdict in FAILING else "undecided" if verdict in UNDECIDED else "held"
 
 
 def _reasons(case: CaseRecord) -> tuple[str, ...]:
-    """Why a case failed, each reason once, without times and places in a log, which are never the same."""
-    told = [case.why] if case.why else []
-    told += [f"{one.rule}: expected {one.expected}, observed {one.observed}" for one in case.misses]
-    return tuple(dict.fromkeys(_PLACE.sub("", timeless(one)) for one in told))
-
-
-def _lines(one: Changed) -> Iterator[str]:
-    yield f"  {clean(one.name)}: {one.verdicts}"
-    for sign, reasons in (("-", one.gone), ("+", one.come)):
-        for reason in reasons:
-            first, *more = wrap(clean(reason), WIDEST - 6) or [""]
-            yield f"    {sign} {first}"
-            yield from (f"      {line}" for line in more)
-
-
-def _items(one: Changed) -> Iterator[str]:
-    yield f"- {code(one.name)}: {one.verdicts}"
-    yield from (f"  - No longer: {escaped(reason)}" for reason in one.gone)
-    yield from (f"  - Now: {escaped(reason)}" for reason in one.come)
+    """Why a case failed, each reason once, without durations and places in a log, which differ from run to run."""
+    reasons = [case.why] if case.why else []
+    reasons += [f"{miss.rule}: expected {miss.expected}, observed {miss.observed}" for miss in case.misses]
+    return tuple(dict.fromkeys(_PLACE.sub("", timeless(reason)) for reason in reasons))

@@ -1,25 +1,19 @@
-"""What a `back-end.toml` says: the back end, the API's side, how both find each other, and how long is waited."""
+"""The configuration of a run: the back end, how it gets the API's address and key, and the timeouts.
+
+`config_file` reads a `Config` from `back-end.toml`; `understood` describes one in words, without secrets.
+"""
 
 from __future__ import annotations
 
-import os
+import re
+import shlex
+import shutil
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from workbook.conformance import config_sides as sides
-from workbook.conformance.case import Group
-from workbook.conformance.config_cardholder import cardholders
-from workbook.conformance.config_part import Part
-from workbook.conformance.config_read import BadConfigurationError, document
-from workbook.conformance.config_surface import status, surfaces
-from workbook.conformance.form import cleaned
-from workbook.conformance.target import BOUND, BY_STATUS, CALLS_PYTHON, RECOVERY, Target
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-USUAL = "back-end.toml"
+from workbook.conformance.model import BY_STATUS, IN_BODY, RAW, Cardholder, Group, Surface, Target
+from workbook.conformance.phone import Origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +30,12 @@ class Exports:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """How the back end comes to the values.
+    """How the back end gets the exported values.
 
     Attributes:
-        command: a shell command that runs it, with the values in its environment; None for none.
+        command: a shell command that starts it, with the values in its environment; None for none.
         folder: where the command runs.
-        hook: a URL to which the values are posted as JSON; None for none. With neither, a person sets them.
+        hook: a URL that the values are posted to as JSON; None for none. With neither, a person sets them.
     """
 
     command: str | None = None
@@ -51,11 +45,11 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long is waited, in seconds.
+    """How long the workbook waits, in seconds.
 
     Attributes:
-        first_call: for the first request at the API, where a person sets the values.
-        start: until the back end listens, where a command runs it.
+        first_call: for the first request at the mock API, where a person sets the values.
+        start: until the back end listens, where a command starts it.
         whole: for all cases together.
     """
 
@@ -66,13 +60,13 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The API's side.
+    """The mock API that the back end calls.
 
     Attributes:
         port: where it listens; 0 takes any free one.
-        profile: of the stand-in service.
-        seed: of all that is made up.
-        key: that the back end is given; None makes a fresh one.
+        profile: `spec`, or `field` with what is publicly known besides.
+        seed: of all values that it makes up.
+        key: the API key that the back end gets; None makes a fresh one.
     """
 
     port: int = 0
@@ -83,17 +77,17 @@ class Api:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """All of it. With a `Target` of your own, the rest has defaults: `Config(target)`.
+    """The configuration of a run. Everything but the target has a default: `Config(target)`.
 
     Attributes:
         target: the back end.
         api: the API's side.
-        exports: the names of what the back end is told.
-        start: how it is told.
-        timeouts: how long is waited.
-        file: the configuration's file as it was named; empty where there is none.
-        adapter: the name of a Python adapter that is yet to be loaded; empty for none.
-        folder: where the adapter's module is looked for.
+        exports: the names under which the back end gets the address and the key.
+        start: how it gets them.
+        timeouts: how long the workbook waits.
+        file: the path of the file as it was given; empty where there is none.
+        adapter: the name of a Python adapter that is not loaded yet; empty for none.
+        folder: where the adapter's module is.
     """
 
     target: Target
@@ -107,46 +101,112 @@ class Config:
 
     @property
     def cards(self) -> tuple[str, ...]:
-        """Every cardholder's."""
+        """The cards of all cardholders."""
         return tuple(card for one in self.target.cardholders for card in one.cards)
 
 
-def load(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
-    """The configuration in this file.
+# The configuration in words: what `workbook conform --check-config` prints.
 
-    Args:
-        path: of the file.
-        environ: where secrets are taken from.
-
-    Raises:
-        BadConfigurationError: it is not in order; holds every mistake, each with its label.
-    """
-    return parse(document(path), path, environ)
-
-
-def parse(said: Mapping[str, object], path: Path, environ: Mapping[str, str]) -> Config:
-    """The configuration that a document is; `path` is where it was read from.
-
-    Raises:
-        BadConfigurationError: it is none.
-    """
-    mistakes: list[str] = []
-    part = Part(cleaned(said, mistakes), path.parent, environ, mistakes)
-    sides.one_way(part)
-    target, api = _target(part), {**part.clean.table("api").said, "key": sides.key(part)}
-    exports, start, timeouts = sides.exports(part), sides.start(part), sides.timeouts(part)
-    if mistakes:
-        raise BadConfigurationError(path.name, mistakes)
-    adapter, folder = part.clean.get("adapter", ""), path.parent.absolute()
-    parts = Api(**api), Exports(**exports), Start(*start), Timeouts(**timeouts)
-    return Config(target, *parts, str(path), adapter, folder)
+SHELL = re.compile(
+    r"(!|\.|:|\[\[?|alias|cd|command|eval|exec|export|if|for|set|source|test|time|trap|ulimit|umask|until|while)\Z"
+)
+"""First words of a command that the shell itself understands."""
+FAILURES = {
+    BY_STATUS: 'a status outside 2xx; failures = "body" allows a 200 whose body says so',
+    IN_BODY: (
+        "a status outside 2xx, or a 200 whose body has no sdkInput and has error, errors, failure or reason, or has "
+        "ok, success or successful = false"
+    ),
+}
+"""How the back end reports a failure to the app."""
+SHOWN = 3
+"""How many cards of a cardholder are named."""
 
 
-def _target(part: Part) -> Target:
-    url = part.clean.get("base_url", "").rstrip("/") or f"{CALLS_PYTHON}{part.clean.get('adapter')}"
-    times = part.clean.table("timeouts")
-    bound, recovery = float(times.get("answer", BOUND)), float(times.get("recovery", RECOVERY))
-    without = frozenset(Group(name) for name, on in part.clean.table("groups").said.items() if not on)
-    return Target(url, surfaces(part), cardholders(part), status(part), bound, sides.logs(part), without,
-                  ca_file=sides.ca_file(part), recovery=recovery,
-                  failures=part.clean.get("failures", BY_STATUS))  # fmt: skip
+def understood(config: Config) -> str:
+    """The whole configuration in words, one line for each thing, without secrets."""
+    return "\n".join(_lines(config))
+
+
+def _lines(config: Config) -> Iterator[str]:
+    target = config.target
+    yield f"Back end: {target.base_url}"
+    if target.over_http and not Origin.of(target.base_url).is_local:
+        yield "  It runs on another machine, and the mock API listens on this one only: the back end needs a tunnel."
+    for platform, surface in target.surfaces.items():
+        yield f"App of {platform}:"
+        yield from (f"  {line}" for line in _surface(platform, surface, adapter=bool(config.adapter)))
+    if target.over_http and not config.adapter:
+        yield f"The back end reports a failure by {FAILURES[target.failures]}."
+    if target.status is not None:
+        yield f"status() calls {target.status.method} {target.status.path}."
+    for cardholder in target.cardholders:
+        yield _cardholder(cardholder)
+    if target.ca_file is not None:
+        yield f"Certificates in {target.ca_file} are trusted, besides those that this machine trusts."
+    yield f"An answer must arrive within {target.bound:g} s."
+    yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
+    yield f"Log files to scan: {_listed(map(str, target.logs)) or 'none'}."
+    yield f"Groups of cases left out: {_listed(sorted(target.without)) or 'none'}, of {_listed(Group)}."
+    yield from _api(config)
+
+
+def _api(config: Config) -> Iterator[str]:
+    api, start = config.api, config.start
+    port = f"port {api.port}" if api.port else "any free port"
+    key = "the key from the environment" if api.key else "a fresh key"
+    yield f"Mock API: {port} on this machine, profile {api.profile}, seed {api.seed}, {key}."
+    names = f"{config.exports.url} (address) and {config.exports.key} (key)"
+    if config.adapter:
+        yield f"The adapter gets {names} as environment variables when it is imported."
+    elif start.command:
+        yield f"A command in {start.folder} starts the back end, with {names} in its environment."
+        if missing := no_program(start.command, start.folder):
+            yield f"  There is no program {missing!r:.60} on the PATH; the shell may not find it either."
+    elif start.hook:
+        yield f"The workbook posts {names} as JSON to {start.hook}."
+    else:
+        yield f"You give the back end {names}; the run starts with its first call."
+
+
+def _surface(platform: str, surface: Surface, *, adapter: bool) -> Iterator[str]:
+    text = "the API's text" if platform == "platform A" else "the API's base64 text"
+    form = "the bytes themselves" if surface.decoded else text
+    if adapter:
+        yield f"get(card, session), post(card, session, sdk_output) and optionally status(session), with {form}."
+        return
+    for name, operation in (("GET", surface.get), ("POST", surface.post)):
+        request = [f"the id at {operation.id}"] if operation.id else []
+        request += [f"the sdkOutput {_place(operation.sdk_output)}"] if operation.sdk_output else []
+        answer = f"the answer has the sdkInput {_place(operation.sdk_input)}"
+        yield f"{name}: {operation.method} {operation.path}, {' and '.join(request) or 'no body'}; {answer}."
+    yield f"Opaque data is {form}."
+    if surface.headers:
+        yield f"Headers of every call: {_listed(name for name, _value in surface.headers)}."
+
+
+def _place(pointer: str) -> str:
+    return "as the whole body" if pointer == RAW else f"at {pointer}"
+
+
+def _cardholder(cardholder: Cardholder) -> str:
+    count, names = len(cardholder.cards), _listed(cardholder.cards[:SHOWN])
+    cards = f"{count} {'card' if count == 1 else 'cards'} ({names}{' and more' if count > SHOWN else ''})"
+    session = _listed(name for name, _value in cardholder.session)
+    return f"Cardholder {cardholder.name!r}: {cards}, {f'a session in {session}' if session else 'no session'}."
+
+
+def no_program(command: str, folder: Path | None) -> str:
+    """The first word of a command, where it names no program; empty where it does, or where only a shell could tell."""
+    try:
+        first = next(iter(shlex.split(command)), "")
+    except ValueError:
+        return ""
+    if not first or SHELL.match(first) or re.search(r"[=$`(){}*?~;&|<>]", first):
+        return ""
+    place = folder / first if "/" in first and folder is not None else first
+    return "" if shutil.which(place) else first
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

@@ -2,180 +2,148 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
 
-from workbook.conformance.case import Group
-from workbook.conformance.init_questions import listed
+from pydantic import AfterValidator, BeforeValidator
+
+from workbook.conformance.config_file import Cards, HeaderName, Method, PathTemplate, Prefix, Url, ValuePlace, Variable
+from workbook.conformance.model import Group
 from workbook.errors import ConfigurationError
-from workbook.runner.files import write_whole
+from workbook.files import write_whole
+from workbook.forms import Says, mistake
+from workbook.templates import fill
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-TEXT = """\
-# Your back end, for `workbook conform`. Check it with: workbook conform --check-config
-# Secrets never stand in here: {{ env = "NAME" }} takes a value from the environment.
-
-# Where it listens. Only this origin is contacted, and no redirect is followed.
-base_url = {base_url}
-# Instead of HTTP, a Python object in a module beside this file: leave out base_url, [get], [post] and [start].
-# adapter = "my_back_end:adapter"
-
-# Where it speaks TLS, its certificate is verified. A CA of your own is trusted where its certificate stands in a file.
-# ca_file = "ca.pem"
-
-# Which platforms your apps run on: "A", "B" or both.
-platforms = {platforms}
-
-# How a failure is told: "status", by one that is no success, or "body", where every answer may be a 200 and your app
-# reads a field such as "error" or "ok" in it.
-failures = "status"
-
-# Log files that it writes; they are scanned for the key and for opaque data. Paths are relative to this file.
-# logs = ["back-end.log"]
-
-# The call that hands out the GET's sdkInput. {{id}} stands for the payment instrument's id; where the id stands in the
-# body instead, say: id = "/cardId"
-[get]
-method = {get_method}
-path = {get_path}
-sdk_input = {get_sdk_input}  # where in the answer: a JSON pointer, or "raw" for the whole body
-
-# The call that takes the sdkOutput, and answers with the POST's sdkInput.
-[post]
-method = {post_method}
-path = {post_path}
-sdk_output = {sdk_output}  # where in the request: a JSON pointer, or "raw"
-sdk_input = {post_sdk_input}
-
-# Where the extension asks for its status, if your back end has a part in it. Any answer with a status of 2xx will do;
-# its body is not read. It comes from what your back end knows, without a call of the API.
-# [status]
-# path = "/cards/status"
-{platform}
-# What is different on platform A, if its app has paths of its own.
-# [platform_a.get]
-# path = "/a/cards/{{id}}/activation-data"
-
-# Headers of every call. A value that is no secret may stand here.
-# [headers]
-# x-app-version = "1.0"
-# x-app-token = {{ env = "APP_TOKEN" }}
-
-# A cardholder with cards that your back end knows. Six cards or more let every case run, and those that need none of
-# another's cards run side by side, so more cards make a faster run.
-# Instead of naming cards: scenario = "default" at the top of the file takes those of one of the workbook's scenarios.
-[[cardholder]]
-name = "first"
-cards = {cards}
-{session}
-# A second one, with cards of their own, shows whether one can reach the other's.
-# [[cardholder]]
-# name = "second"
-# cards = ["PIEXAMPLE0000000000000007"]
-# session = {{ authorization = {{ env = "OTHER_SESSION", prefix = "Bearer " }} }}
-
-# Seconds.
-[timeouts]
-answer = 20.0      # the wallet waits so long
-recovery = 0.05    # after a fault, until it works again; more where a circuit breaker opens on purpose, which makes
-                   # the run longer: cases with faults then run one after the other
-first_call = 120.0 # until you have given the values to your back end
-start = 30.0       # until a command listens
-whole = 900.0      # for all cases
-
-# Groups of cases: false leaves one out.
-[groups]
-{groups}
-
-# The API's side, which listens on this machine.
-[api]
-port = 0           # 0 takes any free one
-profile = "spec"   # or "field", with what is publicly known besides
-seed = 7
-# key = {{ env = "CONFORM_KEY" }}  # a fresh one where this is left out
-
-# The names under which your back end gets the API's address and key.
-[export]
-url = {url_name}
-key = {key_name}
-
-# How it gets them. With neither of these, they are printed, and you have time to set them.
-{start}
-"""
-PLATFORM = """
-# What is different on platform B. A table [platform_b.get] or [platform_b.post] has keys of its own.
-[platform_b]
-encoding = {encoding}  # or "bytes": the bytes themselves as the whole body, which needs "raw" everywhere
-"""
-SESSION = """\
-# How the cardholder's session is presented.
-session = {{ {header} = {{ env = {variable}{prefix} }} }}
-"""
-COMMAND = """\
-[start]
-command = {command}
-# folder = "."
-# hook = "http://127.0.0.1:8080/test/upstream"  # instead of a command: the values are posted there as JSON\
-"""
-NO_COMMAND = """\
-# [start]
-# command = "python relay.py"
-# hook = "http://127.0.0.1:8080/test/upstream"  # the values are posted there as JSON\
-"""
+Answers = dict[str, str]
 
 
-def text(answers: Mapping[str, str]) -> str:
-    """The file that these answers make."""
-    said = {name: json.dumps(answer, ensure_ascii=False) for name, answer in answers.items()}
-    said["platforms"] = json.dumps(["A", "B"] if answers["platforms"] == "both" else [answers["platforms"]])
-    said["cards"] = _lines(listed(answers["cards"]))
-    said["groups"] = "\n".join(f"{group} = true" for group in Group)
-    said["platform"] = PLATFORM.format(**said) if answers["platforms"] != "A" else ""
-    said["session"] = _session(answers, said)
-    said["start"] = COMMAND.format(**said) if answers["command"] else NO_COMMAND
-    return TEXT.format(**said)
+# The questions of `workbook conform init`, as data.
+
+CARDS = ", ".join(f"PIEXAMPLE{number:016d}" for number in range(1, 7))
+"""Six, as many as any one case needs."""
 
 
-def write(path: Path, told: str, *, over: bool = False) -> None:
-    """Write the file.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question.
+
+    Attributes:
+        key: what the answer is kept under.
+        asks: in words.
+        usual: the answer for an empty line.
+        kind: the annotated type of an answer.
+        when: whether it is asked, from the answers so far.
+    """
+
+    key: str
+    asks: str
+    usual: str
+    kind: Any
+    when: Callable[[Answers], bool] = lambda _answers: True
+
+
+def listed(answer: str) -> list[str]:
+    """An answer that names several things, with commas between."""
+    return [one.strip() for one in answer.split(",") if one.strip()]
+
+
+CardList = Annotated[Cards, BeforeValidator(listed), Says("ids with commas between them, each once")]
+HeaderOrNone = Annotated[
+    str,
+    AfterValidator(lambda answer: answer if answer == "none" or not mistake(HeaderName, answer) else _no()),
+    Says("the name of a header, or none"),
+]
+Line = Annotated[str, AfterValidator(lambda answer: answer if answer.isprintable() else _no()), Says("a line of text")]
+
+
+def _no() -> NoReturn:
+    raise ValueError
+
+
+QUESTIONS = (
+    Question("base_url", "Where does your back end listen?", "http://127.0.0.1:8080", Url),
+    Question("platforms", "Which platforms do your apps run on: A, B or both?", "both", Literal["A", "B", "both"]),
+    Question("get_method", "Method of the call that gives the app the GET's sdkInput?", "GET", Method),
+    Question("get_path", "Its path, with {id} for the payment instrument's id?", "/cards/{id}/activation-data",
+             PathTemplate),
+    Question("get_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
+             ValuePlace),
+    Question("post_method", "Method of the call that takes the sdkOutput?", "POST", Method),
+    Question("post_path", "Its path?", "/cards/{id}/provision", PathTemplate),
+    Question("sdk_output", 'Where in its body is the sdkOutput (a JSON pointer, or "raw")?', "/sdkOutput",
+             ValuePlace),
+    Question("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
+             ValuePlace),
+    Question("encoding", "On platform B, does the app get the API's base64 text, or the bytes themselves (base64 or "
+             "bytes)?", "base64", Literal["base64", "bytes"],
+             lambda got: got["platforms"] != "A" and {got["get_sdk_input"], got["post_sdk_input"], got["sdk_output"]}
+             == {"raw"}),
+    Question("cards", "Payment instrument ids of a test cardholder's cards, as your back end knows them, with commas "
+             "between?", CARDS, CardList),
+    Question("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
+             HeaderOrNone),
+    Question("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
+             lambda got: got["header"] != "none"),
+    Question("variable", "Which environment variable will hold the session?", "CARDHOLDER_SESSION", Variable,
+             lambda got: got["header"] != "none"),
+    Question("url_name", "Under which name does your back end read the API's address?", "API_URL", Variable),
+    Question("key_name", "And its key?", "API_KEY", Variable),
+    Question("command", "A command that starts your back end (empty: you start it yourself)?", "", Line),
+)  # fmt: skip
+
+
+def usual() -> Answers:
+    """The usual answers, for when nobody is asked."""
+    return {question.key: question.usual for question in QUESTIONS}
+
+
+def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> Answers:
+    """Ask a person; explain a wrong answer, and ask again.
 
     Args:
-        path: of the file.
-        told: its text.
-        over: an old one is written over.
+        ask: shows a prompt and returns the answer.
+        tell: shows a line.
+    """
+    answers = usual()
+    for question in QUESTIONS:
+        if not question.when(answers):
+            continue
+        prompt = f"{question.asks}{f' [{question.usual}]' * bool(question.usual)} "
+        answer = ask(prompt).strip() or question.usual
+        while wrong := mistake(question.kind, answer):
+            tell(f"  {wrong}")
+            answer = ask(prompt).strip() or question.usual
+        answers[question.key] = answer
+    return answers
+
+
+def text(answers: Answers) -> str:
+    """The file that these answers make."""
+    return fill("back-end.toml", **answers | {"cards": listed(answers["cards"]), "groups": list(Group)})
+
+
+def write(path: Path, text: str, *, over: bool = False) -> None:
+    """Write the file; `over` replaces an existing one.
 
     Raises:
-        ConfigurationError: there is one already, or it cannot be written.
+        ConfigurationError: the file exists already, or it cannot be written.
     """
     free(path, over=over)
     try:
-        write_whole(path, told)
+        write_whole(path, text)
     except OSError as error:
         raise ConfigurationError(f"Cannot write {str(path)!r}: {error.strerror}.") from None
 
 
 def free(path: Path, *, over: bool = False) -> None:
-    """Let a file pass that may be written.
+    """Refuse to overwrite an existing file, unless `over` allows it.
 
     Raises:
-        ConfigurationError: there is one already, and nothing was said of that.
+        ConfigurationError: the file exists already, or there is no folder for it.
     """
     if path.is_dir() or not path.parent.is_dir():
-        raise ConfigurationError(f"{str(path)!r} is no file in a folder that is there.")
+        raise ConfigurationError(f"{str(path)!r} is not a file in an existing folder.")
     if path.exists() and not over:
-        raise ConfigurationError(f"{str(path)!r} is there already. Say --force to write over it, or name another file.")
-
-
-def _lines(cards: list[str]) -> str:
-    return "".join(["[\n", *(f"  {json.dumps(card, ensure_ascii=False)},\n" for card in cards), "]"])
-
-
-def _session(answers: Mapping[str, str], said: Mapping[str, str]) -> str:
-    if answers["header"] == "none":
-        return ""
-    prefix = "" if answers["prefix"] == "none" else f", prefix = {json.dumps(answers['prefix'] + ' ')}"
-    header = json.dumps(answers["header"])
-    return SESSION.format(header=header, variable=said["variable"], prefix=prefix)
+        raise ConfigurationError(f"{str(path)!r} exists already. Give --force to overwrite it, or name another file.")

@@ -1,28 +1,36 @@
-"""Questions to what was seen, each a generator of misses: small, pure, and put together by the cases.
+"""Questions about what was seen, each a generator of misses: small and pure; the cases combine them.
 
-A missing precondition is a miss and not a pass: a judge that found nothing to judge says so.
+A missing precondition is a miss and not a pass: a judge that found nothing to judge reports that.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TypeAlias
 
-from workbook.conformance.script import POST
-from workbook.conformance.seen import Broke
-from workbook.conformance.target import IN_BODY
-from workbook.conformance.verdict import Miss
+from workbook.api.opaque import decode_strictly
+from workbook.conformance.model import (
+    IN_BODY,
+    POST,
+    Arrived,
+    Broke,
+    Exposed,
+    Exposure,
+    Judge,
+    Miss,
+    PhoneCall,
+    Seen,
+    Target,
+)
+from workbook.secrecy import Secrets, session_secrets
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from workbook.conformance.case import Judge
-    from workbook.conformance.seen import Arrived, Call, Seen
-
-    OfCall = Callable[[Call], Iterable[Miss]]
-    OfRequest = Callable[[Arrived], Iterable[Miss]]
+OfCall: TypeAlias = Callable[[PhoneCall], Iterable[Miss]]
+OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 
 TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."
 WAYS = (
@@ -36,19 +44,19 @@ AFRESH = (
     "give the seconds until it lets a call through again as [timeouts] recovery."
 )
 UNANSWERED = frozenset({Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, Broke.UNTRUSTED, Broke.NO_TLS})
-"""How a call breaks that the back end dropped instead of answering it."""
+"""How a call breaks where the back end dropped it instead of answering."""
 SAYS_NO = ("error", "errors", "failure", "reason")
 SAYS_YES = ("ok", "success", "successful")
-"""Fields by which answers with a status of success tell a failure (assumed)."""
+"""Fields by which answers with a status of 2xx report a failure (assumed)."""
 
 
 def but_last(judge: Judge) -> Judge:
-    """The same question to all calls but the last, which shows whether everything works again."""
+    """The same question about all calls but the last, which shows whether everything works again."""
     return lambda seen: judge(replace(seen, calls=seen.calls[:-1]))
 
 
 def recovers(seen: Seen) -> Iterator[Miss]:
-    """The last call, made once everything is well again, succeeds."""
+    """The last call, made after the fault is over, succeeds."""
     last = seen.calls[-1]
     if not last.succeeded:
         rule = "API-11" if last.operation == POST else "API-10"
@@ -57,33 +65,20 @@ def recovers(seen: Seen) -> Iterator[Miss]:
 
 def all_of(*judges: Judge) -> Judge:
     """Every miss of every judge, in their order."""
-
-    def judge(seen: Seen) -> Iterator[Miss]:
-        for one in judges:
-            yield from one(seen)
-
-    return judge
+    return lambda seen: (miss for judge in judges for miss in judge(seen))
 
 
 def each_request(operation: str, question: OfRequest) -> Judge:
-    """Put a question to each request of this operation; that none came is a miss too."""
+    """Ask a question about each request of this operation. That none came is a miss too."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         came = seen.came(operation)
         if not came:
-            yield Miss(f"a {operation} at the API", _nothing(seen), "Let the back end ask the API for each attempt.")
-        for one in came:
-            yield from question(one)
-
-    return judge
-
-
-def each_call(operation: str, question: OfCall) -> Judge:
-    """Put a question to each of the phone's calls of this operation."""
-
-    def judge(seen: Seen) -> Iterator[Miss]:
-        for one in seen.asked(operation):
-            yield from question(one)
+            strays = ", ".join(f"{stray.request.method} to another path" for stray in seen.strays[:3])
+            todo = "Let the back end ask the API for each attempt."
+            yield Miss(f"a {operation} at the API", strays or "no request reached the API", todo)
+        for request in came:
+            yield from question(request)
 
     return judge
 
@@ -91,11 +86,17 @@ def each_call(operation: str, question: OfCall) -> Judge:
 def works(operation: str) -> Judge:
     """Each call of this operation succeeds: the precondition of everything else."""
     todo = "Make the plain case work first: the API answered with 200 and an sdkInput."
-    return each_call(operation, lambda call: [] if call.succeeded else [Miss("a success", outcome(call), todo)])
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        for call in seen.asked(operation):
+            if not call.succeeded:
+                yield Miss("a success", outcome(call), todo)
+
+    return judge
 
 
 def one_works(operation: str) -> Judge:
-    """One call for each card succeeds at least: a back end may refuse what comes while it is busy with that card."""
+    """At least one call for each card succeeds. A back end may refuse calls while it is busy with that card."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         asked = seen.asked(operation)
@@ -108,13 +109,13 @@ def one_works(operation: str) -> Judge:
 
 
 def one_request(operation: str, todo: str, rule: str = "") -> Judge:
-    """Exactly one request of this operation reaches the API; `rule` is what more of them break."""
+    """Exactly one request of this operation reaches the API. `rule` is the rule that more of them break."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if len(came := seen.came(operation)) > 1:
-            yield Miss(_times(1, operation), _times(len(came), operation), todo, rule)
+            yield Miss(f"one {operation}", _count(len(came), operation), todo, rule)
 
-    return all_of(each_request(operation, lambda _one: []), judge)
+    return all_of(each_request(operation, lambda _request: ()), judge)
 
 
 def once(todo: str) -> Judge:
@@ -122,11 +123,12 @@ def once(todo: str) -> Judge:
 
     def judge(seen: Seen) -> Iterator[Miss]:
         sent = Counter(call.sent for call in seen.asked(POST))
-        came = Counter(one.sdk_output for one in seen.came(POST))
+        came = Counter(request.sdk_output for request in seen.came(POST))
         again = max((came[output] for output in sent if came[output] > sent[output]), default=0)
         if again or came.total() > sent.total():
-            told = f"{again} with the same sdkOutput" if again else _times(came.total(), POST)
-            yield Miss(_one_each(sent.total()), told, todo, "REL-1")
+            expected = "at most one POST" if sent.total() == 1 else f"one POST for each tap, {sent.total()} in all"
+            observed = f"{again} with the same sdkOutput" if again else _count(came.total(), POST)
+            yield Miss(expected, observed, todo, "REL-1")
 
     return judge
 
@@ -135,7 +137,7 @@ not_again = once(ONCE)
 
 
 def no_success(seen: Seen) -> Iterator[Miss]:
-    """No call is told that it succeeded, and none gets an sdkInput (REL-6)."""
+    """No call is answered as a success, and none gets an sdkInput (REL-6)."""
     for call in seen.calls:
         if takes_for_success(call, seen):
             yield Miss("a failure that the app can tell", outcome(call), ways_to_tell(call), "REL-6")
@@ -150,59 +152,146 @@ def answered(seen: Seen) -> Iterator[Miss]:
 
 
 def in_time(seen: Seen) -> Iterator[Miss]:
-    """Each call that nobody cancelled is answered within the bound (REL-5)."""
+    """Each call that the phone did not cancel is answered within the bound (REL-5)."""
     for call in seen.calls:
         if call.seconds > seen.bound or call.broke is Broke.LATE:
             yield Miss(f"an answer within {seen.bound:g} s", outcome(call), HURRY, "REL-5")
 
 
-def takes_for_success(call: Call, seen: Seen) -> bool:
+def takes_for_success(call: PhoneCall, seen: Seen) -> bool:
     """Whether the app would take the answer for a success.
 
-    A status of success is one, unless the configuration says that failures are told in the body, and it tells one.
+    A status of 2xx is one, unless the configuration says that failures are reported in the body and the body does so.
     """
     return call.reported_success and not (seen.failures == IN_BODY and refuses(call))
 
 
-def refuses(call: Call) -> bool:
-    """Whether an answer says no, by its status, or by a field of its body where no sdkInput stands in it."""
-    return not call.reported_success or (call.value is None and _says_that_it_failed(call.body))
+def refuses(call: PhoneCall) -> bool:
+    """Whether an answer reports a failure, by its status, or by a field of its body where there is no sdkInput."""
+    if not call.reported_success or call.value is not None:
+        return not call.reported_success
+    try:
+        body = json.loads(call.body)
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(body, dict):
+        return False
+    return any(body.get(name) for name in SAYS_NO) or any(body.get(name) is False for name in SAYS_YES)
 
 
-def ways_to_tell(call: Call) -> str:
-    """What to do about an answer that is taken for a success; where its body says no, there are two ways out."""
+def ways_to_tell(call: PhoneCall) -> str:
+    """What to do about an answer that is taken for a success. Where its body reports a failure, there are two ways."""
     return WAYS if refuses(call) else TELL
 
 
-def _says_that_it_failed(body: bytes) -> bool:
-    try:
-        said: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(said, dict):
-        return False
-    return any(said.get(name) for name in SAYS_NO) or any(said.get(name) is False for name in SAYS_YES)
-
-
-def outcome(call: Call) -> str:
+def outcome(call: PhoneCall) -> str:
     """How a call ended, in words without a value."""
-    if call.broke:
-        more = f" ({call.why})" if call.why else ""
-        return f"{call.broke.value}{more}, after {call.seconds:.1f} s"
-    told = "no sdkInput where the configuration says" if call.value is None else "an empty sdkInput"
-    with_value = f"an sdkInput of {len(call.value)} characters" if call.value else told
     more = f" ({call.why})" if call.why else ""
-    return f"status {call.status}{more}, {with_value}, after {call.seconds:.1f} s"
+    if call.broke:
+        return f"{call.broke.value}{more}, after {call.seconds:.1f} s"
+    if call.value:
+        value = f"an sdkInput of {len(call.value)} characters"
+    else:
+        value = "no sdkInput where the configuration says" if call.value is None else "an empty sdkInput"
+    return f"status {call.status}{more}, {value}, after {call.seconds:.1f} s"
 
 
-def _one_each(taps: int) -> str:
-    return "at most one POST" if taps == 1 else f"one POST for each tap, {taps} in all"
+def _count(count: int, operation: str) -> str:
+    return f"one {operation}" if count == 1 else f"{count} {operation} requests"
 
 
-def _times(count: int, operation: str) -> str:
-    return f"no {operation}" if count == 0 else f"one {operation}" if count == 1 else f"{count} {operation} requests"
+# Scans every answer and every request of a run for secrets, whichever case it belongs to.
+#
+# An answer is scanned when its case ends, because answers are large and many; only the places of what was found are
+# kept. The judges of `cases.secrecy` say what follows.
+
+SHORTEST_PART = 8
+"""So many characters of the key in a row give it away. A shorter session value could be anywhere by chance."""
+PIECE = 16
+"""So many characters of a value in a row are no chance."""
 
 
-def _nothing(seen: Seen) -> str:
-    strays = ", ".join(f"{one.request.method} to another path" for one in seen.strays[:3])
-    return strays or "no request reached the API"
+class SecretWatch:
+    """Scans answers and requests.
+
+    Args:
+        key: the API key that the back end was given.
+        host: the API's host and port that the back end was given.
+        target: the back end, whose cardholders' sessions are looked for.
+    """
+
+    def __init__(self, key: str, host: str, target: Target) -> None:
+        self.answers, self._exposures = 0, list[Exposure]()
+        self._key = key_parts(key)
+        self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
+        sessions = (value for cardholder in target.cardholders for _name, value in cardholder.session)
+        cards = {card for cardholder in target.cardholders for card in cardholder.cards}
+        long = {value for value in session_secrets(sessions) if len(value) >= SHORTEST_PART}
+        self._sessions = tuple(sorted(long - cards))  # a card's id may well go to the API
+
+    def __repr__(self) -> str:
+        return f"SecretWatch({self.answers} answers)"
+
+    def scan_answers(self, case: str, calls: Iterable[PhoneCall], arrived: Iterable[Arrived]) -> None:
+        """Scan what the phone received in one case."""
+        given = {request.given for request in arrived if request.given}
+        for call in calls:
+            text = answer_text(call, given)
+            self.answers += bool(text)
+            where = f"an answer with status {call.status}" if call.status else "an answer that broke off"
+            if self._key.found_in(text):
+                self._exposures.append(Exposure(Exposed.KEY, case, where))
+            if self._address.search(text):
+                self._exposures.append(Exposure(Exposed.HOST, case, where))
+
+    def exposures(self, requests: Iterable[Arrived]) -> tuple[Exposure, ...]:
+        """What was found in the answers so far, and the sessions in these requests."""
+        in_requests = (Exposure(Exposed.SESSION, "", where) for request in requests for where in self._places(request))
+        return (*self._exposures, *in_requests)
+
+    def _places(self, arrived: Arrived) -> Iterator[str]:
+        """Where a request holds a session, each place once."""
+        if not self._sessions:
+            return
+        request = arrived.request
+        texts = [(f"the header {name.lower()[:40]}", value) for name, value in request.headers]
+        texts += [("the path", request.target), ("the body", request.body.decode("utf-8", "replace"))]
+        for place, text in texts:
+            if any(session in text for session in self._sessions):
+                yield f"{place} of a {request.method}"
+
+
+def parts(secret: str, length: int) -> tuple[str, ...]:
+    """Every part of a secret that has this length."""
+    return tuple(secret[at : at + length] for at in range(max(1, len(secret) - length + 1)))
+
+
+@lru_cache(maxsize=4)
+def key_parts(key: str) -> Secrets:
+    """The API key; `SHORTEST_PART` of its characters in a row, in any encoding, count as the key."""
+    return Secrets.of_keys([key], part=SHORTEST_PART)
+
+
+def answer_text(call: PhoneCall, given: Collection[str] | None = None) -> str:
+    """Everything that the phone received, without the sdkInput; of an answer that broke off as much as came.
+
+    Args:
+        call: whose answer.
+        given: the sdkInputs that the API gave. A value that shares nothing with them is no sdkInput and is kept in the
+            text. None takes every value for an sdkInput.
+    """
+    headers = "\n".join(f"{name}: {value}" for name, value in call.headers)
+    body = (call.body or call.partial).decode("utf-8", "replace")
+    if call.value and (given is None or any(_akin(call.value, value) for value in given)):
+        body = body.replace(call.value, "").replace(json.dumps(call.value)[1:-1], "")
+    return f"{headers}\n{body}" if headers or body else ""
+
+
+def _akin(value: str, given: str) -> bool:
+    """Whether a value shares a piece with what the API gave, as it travels or in the text inside, changed or not."""
+    inside = [(decode_strictly(text) or b"").decode("latin-1") for text in (value, given)]
+    for own, whole in ((value, given), inside):
+        starts = range(0, max(1, len(own) - PIECE + 1), max(1, len(own) // PIECE))
+        if own and any(own[start : start + PIECE] in whole for start in starts):
+            return True
+    return False

@@ -1,40 +1,32 @@
-"""The back end's log files, from where they stood before it was called: read by line, and never kept."""
+"""The back end's log files: what was written since the run began, line by line, never kept.
+
+A line that is longer than `PIECE` comes in several pieces of the same number. Each piece begins with the last `OVERLAP`
+bytes of the one before, so a secret at a border is whole in one of them.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
+from workbook.conformance.model import LogLine, Seen
 
+PIECE, OVERLAP = 65_536, 4_096
+"""Bytes of a line that are read at once, and bytes that two pieces share. Scanning takes many times a piece's size."""
 BLOCK = 1_048_576
 """Bytes that are read at once to count lines."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a log.
+class LogPosition:
+    """A position in a log file.
 
     Attributes:
-        file: the log's name.
-        number: its place in the file, from 1.
-        text: without the line's end.
-    """
-
-    file: str
-    number: int
-    text: str = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A place in a log file.
-
-    Attributes:
-        inode: of the file that it is a place in; another file of the same name is read from its beginning.
-        at: bytes before it.
+        inode: of the file. Another file of the same name is read from its beginning.
+        at: bytes before the position.
         lines: whole lines before it.
     """
 
@@ -42,91 +34,135 @@ class Mark:
     at: int = 0
     lines: int = 0
 
+    def start_of(self, end: LogPosition) -> LogPosition:
+        """Where to begin reading towards `end`: at the file's beginning where it was rotated or truncated since."""
+        return self if self.inode == end.inode and self.at <= end.at else LogPosition(end.inode)
+
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """What was written between two moments, by line; read anew each time.
+class LogSpan:
+    """The lines that were written between two moments. Each iteration reads the files again.
 
     Attributes:
-        began: where each file stood at the first of them.
-        ended: where each stood at the second; a file that was not there is missing.
-        without: stretches that are somebody else's.
+        began: each file's position at the first moment.
+        ended: each file's position at the second; a file that did not exist is missing.
+        without: spans whose lines belong to other cases.
     """
 
-    began: Mapping[Path, Mark] = field(default_factory=dict)
-    ended: Mapping[Path, Mark] = field(default_factory=dict)
-    without: tuple[Stretch, ...] = field(default=(), repr=False)
+    began: Mapping[Path, LogPosition] = field(default_factory=dict)
+    ended: Mapping[Path, LogPosition] = field(default_factory=dict)
+    without: tuple[LogSpan, ...] = field(default=(), repr=False)
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[LogLine]:
         for path, end in self.ended.items():
-            start = _start(self.began.get(path, Mark()), end)
+            start = self.began.get(path, LogPosition()).start_of(end)
             for line in _lines(path, start, end):
-                if not any(one.holds(path, line.number) for one in self.without):
+                if not any(span.holds(path, line.number) for span in self.without):
                     yield line
 
     def holds(self, path: Path, number: int) -> bool:
-        """Whether this line was written in it, from its beginning on."""
+        """Whether the line with this number began in the span."""
         end = self.ended.get(path)
-        return end is not None and _start(self.began.get(path, Mark()), end).lines < number <= end.lines
+        return end is not None and self.began.get(path, LogPosition()).start_of(end).lines < number <= end.lines
 
     def missing(self) -> tuple[str, ...]:
-        """The names of the files that were never there."""
+        """The names of the files that never existed."""
         return tuple(path.name for path in self.began if path not in self.ended)
 
 
 class Logs:
-    """The log files of one back end; where they stand now is where they begin.
+    """The log files of one back end. What they hold now is not part of the run.
 
     Args:
-        paths: of the files; one need not be there yet.
+        paths: of the files; a file need not exist yet.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._paths = tuple(paths)
-        self._known: dict[Path, Mark] = {}
-        self._began = {path: self.mark().get(path, Mark()) for path in self._paths}
-        self._judged: list[Stretch] = []
+        self._known: dict[Path, LogPosition] = {}
+        now = self.positions()
+        self._began = {path: now.get(path, LogPosition()) for path in self._paths}
+        self._judged: list[LogSpan] = []
 
-    def mark(self) -> dict[Path, Mark]:
-        """Where each file that is there stands now."""
+    def positions(self) -> dict[Path, LogPosition]:
+        """The end of each existing file. Lines are counted on from the last position that is known."""
         for path in self._paths:
             if path.is_file():
-                self._known[path] = _now(path, self._known.get(path, Mark()))
+                status = path.stat()
+                start = self._known.get(path, LogPosition())
+                start = start.start_of(LogPosition(status.st_ino, status.st_size))
+                at, lines = start.at, start.lines
+                with path.open("rb") as file:
+                    file.seek(at)
+                    while block := file.read(min(BLOCK, status.st_size - at)):
+                        at, lines = at + len(block), lines + block.count(b"\n")
+                self._known[path] = LogPosition(status.st_ino, at, lines)
             else:
                 self._known.pop(path, None)
         return dict(self._known)
 
-    def since(self, began: Mapping[Path, Mark]) -> Stretch:
-        """What was written since that moment; a case that is alone has looked at it, and no other will."""
-        stretch = Stretch({path: began.get(path, Mark()) for path in self._paths}, self.mark())
-        self._judged.append(stretch)
-        return stretch
+    def since(self, began: Mapping[Path, LogPosition]) -> LogSpan:
+        """What was written since `began`. The case that asks judges these lines, and no other case does."""
+        span = LogSpan({path: began.get(path, LogPosition()) for path in self._paths}, self.positions())
+        self._judged.append(span)
+        return span
 
-    def rest(self) -> Stretch:
-        """What was written from the beginning to now and nobody has looked at."""
-        return Stretch(self._began, self.mark(), tuple(self._judged))
-
-
-def _start(began: Mark, ended: Mark) -> Mark:
-    """Where to begin: a file that was rotated or cut is read whole."""
-    return began if began.inode == ended.inode and began.at <= ended.at else Mark(ended.inode)
+    def rest(self) -> LogSpan:
+        """What was written since the run began and no case has judged."""
+        return LogSpan(self._began, self.positions(), tuple(self._judged))
 
 
-def _now(path: Path, known: Mark) -> Mark:
-    status = path.stat()
-    start = _start(known, Mark(status.st_ino, status.st_size))
-    at, lines = start.at, start.lines
-    with path.open("rb") as file:
-        file.seek(at)
-        while block := file.read(min(BLOCK, status.st_size - at)):
-            at, lines = at + len(block), lines + block.count(b"\n")
-    return Mark(status.st_ino, at, lines)
-
-
-def _lines(path: Path, start: Mark, end: Mark) -> Iterator[Line]:
+def _lines(path: Path, start: LogPosition, end: LogPosition) -> Iterator[LogLine]:
     with path.open("rb") as file:
         file.seek(start.at)
-        number, left = start.lines, end.at - start.at
-        while left > 0 and (line := file.readline(left)):
-            number, left = number + 1, left - len(line)
-            yield Line(path.name, number, line.rstrip(b"\r\n").decode("utf-8", "replace"))
+        number, left, piece = start.lines + 1, end.at - start.at, b""
+        while left > 0 and (block := file.readline(min(left, PIECE))):
+            left, piece = left - len(block), piece[-OVERLAP:] + block
+            yield LogLine(path.name, number, piece.rstrip(b"\r\n").decode("utf-8", "replace"))
+            if block.endswith(b"\n"):
+                number, piece = number + 1, b""
+
+
+# The line of a log that a miss names, quoted without its values: a command's output is gone once the run is over.
+
+LONGEST = 160
+"""Characters of a quoted line."""
+HIDDEN = "…"
+"""Replaces whatever may be a value."""
+LONGEST_WORD = 20
+"""Letters of a word that is shown; a longer one may be a value."""
+_NAMED = re.compile(r"it stands in (?P<file>.+?), line (?P<number>\d+)")
+"""How a miss names a line."""
+_WORD = re.compile(r"[^\s\"'`=:,;&?(){}\[\]<>|/\\]+")
+_PART = rf"[A-Za-z]?[a-z]{{1,{LONGEST_WORD}}}"
+_PLAIN = re.compile(rf"{_PART}([-_.]{_PART})*|[A-Za-z]|[A-Z]{{1,10}}|[0-9]{{1,3}}|[!-/]+")
+"""A word of a language, the name of a header, a short number: no value of any length."""
+
+
+def with_log_line(observed: str, seen: Iterable[Seen], is_known: Callable[[str], bool]) -> str:
+    """What was observed, followed by the log line that it names; unchanged where no such line can be read.
+
+    Args:
+        observed: of a miss.
+        seen: what the case saw; the logs are read again.
+        is_known: whether a text holds a secret, or is part of one.
+    """
+    if (named := _NAMED.search(observed)) is None:
+        return observed
+    place = named["file"], int(named["number"])
+    for case in seen:
+        with suppress(OSError):  # the log is gone
+            text = next((line.text for line in case.log if (line.file, line.number) == place), "")
+            if text:
+                return f"{observed}; the line, without its values: {without_values(text, is_known)}"
+    return observed
+
+
+def without_values(line: str, is_known: Callable[[str], bool]) -> str:
+    """The words of a language in a line, and a mark in the place of everything else."""
+
+    def shown(word: re.Match[str]) -> str:
+        return word[0] if _PLAIN.fullmatch(word[0]) and not is_known(word[0]) else HIDDEN
+
+    text = _WORD.sub(shown, line.strip())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST].rsplit(' ', 1)[0]} …"

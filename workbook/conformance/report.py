@@ -1,6 +1,6 @@
-"""What a run came to, as it may be shown: the model of every report. `report_file` writes and reads it as JSON.
+"""A run as reports may show it. `report_file` writes it as JSON and reads it back; `reports` makes the other forms.
 
-`conform.json`, format 1, keys in this order. Whatever else a file holds is not read.
+`conform.json`, format 1, keys in this order. Other keys of a file are ignored.
 
     format      1
     about       the run: target, base_url, seed, started (UTC), seconds, exit_code, command (runs the same again),
@@ -8,72 +8,86 @@
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
                 platform, why, seconds, misses (expected, observed, todo, rule, noted), exchanges, left_out (exchanges
-                beyond 200 of one app), reproduce (runs this case again; everything, where it judges the whole run),
-                began (seconds since the first case; null where nothing was done)
-    exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null where nobody
-                knows), method, path, who (whose session), request, status (null where no answer came), answer, ending
-                (why there is no answer, or the fault that was played), elsewhere (it went where a redirect pointed),
-                platform (whose app called; a case with several has their exchanges one after the other),
-                operation (which of the two it was: GET or POST, whatever its method; empty where neither)
-    request,    headers: pairs of a name and its value, null where the value is not shown; body: JSON, null for none;
+                beyond 200 of one app), reproduce (runs this case again; everything, if it judges the whole run),
+                began (seconds since the first case; null if the case made no call)
+    exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null if unknown),
+                method, path, who (whose session), request, status (null without an answer), answer, ending (why there
+                is no answer, or which fault the mock API played), elsewhere (it went where a redirect pointed),
+                platform (whose app called; the exchanges of a second app follow those of the first),
+                operation (GET or POST of the API, whatever the method; empty for another request)
+    request,    headers: pairs of a name and its value, null for a value that is not shown; body: JSON, null for none;
     answer      length of the body in bytes
 
-What was added to a format later (`began`, `noted`, `operation`, `platform` of an exchange) may be missing from a file.
-
-In a body every string stands as its length and a salted digest of four bytes: equal digests of one run are equal
-values. What the simulator made is named beside it. No value itself stands anywhere, and nothing of a key or a session.
+In a body, each string is replaced by its length and a salted digest of four bytes: within one run, equal digests mean
+equal values. A string that the simulator made says so. No value, no key and no session is in the file.
 """
 
 from __future__ import annotations
 
+import re
+import secrets
 import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from operator import attrgetter
+from typing import Any
+from urllib.parse import unquote_plus
 
-from workbook.conformance.leaks import NO_SECRETS, Secrets
-from workbook.conformance.verdict import Miss, Owner, Verdict
+from workbook.conformance.judging import AFRESH
+from workbook.conformance.logs import with_log_line
+from workbook.conformance.model import (
+    MEANINGS,
+    OWNERS,
+    SUCCESS,
+    CaseResult,
+    Group,
+    Miss,
+    Owner,
+    Seen,
+    Verdict,
+)
+from workbook.rules import Rule
+from workbook.secrecy import NO_SECRETS, SecretKind, Secrets, canaries_in, each_text, session_secrets
+from workbook.simulation.faults import FAULTS
+from workbook.simulation.http import Request
+from workbook.simulation.journal_export import LONGEST_VALUE, SHOWN_FIELDS, SHOWN_HEADERS, shown_body, shown_target
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Headers = tuple[tuple[str, str | None], ...]
 
-    from workbook.conformance.case import Group
-    from workbook.rules import Rule
-
-    Headers = tuple[tuple[str, str | None], ...]
 
 FORMAT = 1
 PHONE, API = "phone", "API"
 FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN})
-"""Verdicts that say that a rule was not kept."""
+"""Verdicts of cases in which a rule was not kept."""
 UNDECIDED = frozenset({Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR})
-"""Verdicts that say nothing about a back end that should have been judged."""
+"""Verdicts of cases that should have been judged and could not."""
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """The run as a whole. What has no repr is never written.
+    """The run as a whole.
 
     Attributes:
-        target: what the back end is called; free text.
+        target: the name of the back end; free text.
         base_url: where it is, without a secret; or its Python adapter.
         seed: of the canaries.
-        started: the moment, ISO 8601 in UTC; see `moment`.
+        started: when, as `moment` writes it.
         seconds: how long the run took.
-        exit_code: what the process returned.
-        command: the command line that runs the same again.
-        config: the configuration's file as it was named; empty where it came from Python.
-        versions: of the workbook, of Python and so on, by their names.
-        profile: of the API's side.
-        repeat: how many times each case was run.
+        exit_code: of the process.
+        command: runs the same again.
+        config: the path of the configuration; empty where it came from Python.
+        versions: of the workbook and of Python, by name.
+        profile: of the mock API.
+        repeat: how many times each case was run, from 1.
         strict: a warning counts as a failure.
         only: the patterns that chose cases; empty for all.
-        interrupted: Ctrl-C ended it.
-        unfinished: names of the cases that were chosen and did not come to an end.
-        trouble: what kept cases from being judged; empty where nothing did.
-        stale: what is wrong with the baseline, a sentence an entry.
-        secrets: session secrets, and whatever else no report may hold; the keys are known from what was seen.
-        values: opaque data of every round, whatever became of its results.
+        interrupted: Ctrl-C ended the run.
+        unfinished: names of the chosen cases that did not finish.
+        trouble: why cases could not be judged; empty where they could.
+        stale: one sentence for each stale entry of the baseline.
     """
 
     target: str
@@ -93,25 +107,23 @@ class About:
     unfinished: tuple[str, ...] = ()
     trouble: str = ""
     stale: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    values: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def partial(self) -> bool:
-        """Whether a case that is missing may have been left out rather than be gone."""
+        """Whether the run left out cases: a missing case need not be gone."""
         return self.interrupted or bool(self.only or self.unfinished)
 
     def reproduce(self, name: str = "") -> str:
-        """What runs one case again: a line of the shell, or without a file a call; everything where none is named."""
+        """How to run this case again, or all of them: a command line, or a Python call without a configuration file."""
         if not self.config:
-            return f"conform(config, Wish([CASES[{name!r}]]))" if name else "conform(config)"
+            return f"conform(config, RunOptions([CASES[{name!r}]]))" if name else "conform(config)"
         only = ["--only", name] * bool(name)
         return " ".join(["workbook conform", shlex.quote(self.config), *only, "--seed", str(self.seed)])
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A request or an answer as it may be shown."""
+    """A request or an answer, redacted."""
 
     headers: Headers = ()
     body: Any = None
@@ -120,7 +132,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and its answer, on one of the two sides; the module says what each field means."""
+    """One request and its answer, on one of the two sides; the head of the module explains each field."""
 
     side: str
     at: float
@@ -139,7 +151,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class CaseRecord:
-    """What one case came to; the module says what each field means."""
+    """The result of one case; the head of the module explains each field."""
 
     name: str
     says: str
@@ -163,8 +175,8 @@ class Record:
 
     Attributes:
         about: the run as a whole.
-        cases: every case that came to an end, in the order of the cases.
-        secrets: what no report may hold; nothing is known of it once a record was read from a file.
+        cases: every case that finished, in the order of the cases.
+        secrets: what no report may hold; unknown for a record that was read from a file.
     """
 
     about: About
@@ -177,7 +189,7 @@ class Record:
 
     @property
     def to_rerun(self) -> tuple[str, ...]:
-        """Names of the cases that are worth another run: what failed, what was not decided, what did not end."""
+        """Names of the cases to run again: those that failed, could not be decided, or did not finish."""
         names = (case.name for case in self.cases if case.verdict in FAILING | {Verdict.HARNESS_ERROR})
         return (*names, *self.about.unfinished)
 
@@ -185,3 +197,421 @@ class Record:
 def moment(seconds: float) -> str:
     """A moment in seconds since 1970 as ISO 8601, in UTC and whole seconds."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# What of an exchange a report may show (REL-2, REL-3): a body's shape, known headers, a path without long segments.
+#
+# The same list as the simulator's journal, minus the key and the text that the simulator made: that text contains the
+# canary, and a report with a canary in it could not be distinguished from one that leaks.
+
+KEY_HEADER = "x-api-key"
+SHOWN = SHOWN_HEADERS - {KEY_HEADER} | {"cache-control"}
+"""Headers whose values are shown; none of them carries a secret."""
+LONGEST_NAME = 40
+_SALT = secrets.token_bytes(16)  # one per process: digests of different runs cannot be compared
+
+
+class Redaction:
+    """Shows exchanges without secrets.
+
+    Args:
+        known: the secrets, which are taken out wherever they are: also of a name or a path.
+    """
+
+    def __init__(self, known: Secrets) -> None:
+        self.text: Callable[[str], str] = known.cleaned
+        self.knows: Callable[[str], bool] = known.has_part
+
+    def path(self, target: str, card: str = "") -> str:
+        """A request's target: the path without long segments, the query by names and lengths, and the card's id."""
+        path, mark, query = target.partition("?")
+        parameters = []
+        for parameter in query.split("&"):
+            shown = shown_target(f"?{parameter}")[1:]
+            _name, sign, value = parameter.partition("=")
+            if card and unquote_plus(value) == card and shown_target(value) == value:  # shown as in a path
+                shown = f"{shown.partition('=')[0]}{sign}{value}"
+            parameters.append(shown)
+        return self.text(shown_target(path) + mark + "&".join(parameters))
+
+    def headers(self, headers: Iterable[tuple[str, str]], key: str) -> Headers:
+        """The names, and the values of those that are listed; of the key only whether it is the right one."""
+        redacted: list[tuple[str, str | None]] = []
+        for name, value in headers:
+            if name.lower() == KEY_HEADER:
+                shown: str | None = "[key]" if value == key else f"[another value, {len(value)} characters]"
+            else:
+                shown = self.short(value, LONGEST_VALUE) if name.lower() in SHOWN else None
+            redacted.append((self.short(name, LONGEST_NAME), shown))
+        return tuple(redacted)
+
+    def body(self, body: bytes, fields: frozenset[str] = frozenset()) -> Any:
+        """A body as JSON: its shape, its names, and the texts of these fields only."""
+        return each_text(_digested(shown_body(body, fields)), self.text)
+
+    def short(self, text: str, longest: int) -> str:
+        """The text, or its length if it is longer: a cut secret would not be recognised."""
+        return self.text(text) if len(text) <= longest else f"[{len(text)} characters]"
+
+
+def _digested(value: Any) -> Any:
+    """A shown body with a digest instead of each text that the simulator made."""
+    match value:
+        case {"simulated": True, "text": str(text), **rest}:
+            digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
+            return {"simulated": True, **rest, "digest": digest}
+        case dict():
+            return {name: _digested(item) for name, item in value.items()}
+        case list():
+            return [_digested(item) for item in value]
+        case _:
+            return value
+
+
+# Makes the record of a run from its results.
+
+MOST = 200
+"""Exchanges that are kept of one case with one app; a back end that loops makes more."""
+DIGITS = 4
+"""Decimals of a second."""
+
+
+def record(
+    results: Sequence[CaseResult], about: About, secrets: Iterable[str] = (), values: Iterable[str] = ()
+) -> Record:
+    """The record of these results, redacted.
+
+    Args:
+        results: one for each case.
+        about: the run as a whole.
+        secrets: session secrets, and what else no report may hold; the results hold keys and opaque data.
+        values: opaque data of rounds whose results are not here.
+    """
+    known = Secrets(_secrets(results, secrets), (pair for value in values for pair in _opaque(value)))
+    redaction = Redaction(known)
+    first = min((began for result in results if (began := _began(result)) is not None), default=0.0)
+    cases = []
+    for result in results:
+        case, began = result.case, _began(result)
+        parts = [(part.platform, part.seen) for part in result.each if part.seen is not None]
+        exchanges = [_exchanges(platform, seen, redaction) for platform, seen in parts]
+        cases.append(
+            CaseRecord(
+                name=case.name,
+                says=case.says,
+                rule=case.rests_on,
+                group=case.group,
+                verdict=result.verdict,
+                owner=OWNERS.get(result.verdict, Owner.NOBODY),
+                platform=result.platform,
+                why=redaction.text(result.why),
+                seconds=round(result.seconds, DIGITS),
+                misses=tuple(
+                    Miss(
+                        redaction.text(miss.expected),
+                        redaction.text(
+                            with_log_line(miss.observed, [seen for _platform, seen in parts], redaction.knows)
+                        ),
+                        redaction.text(miss.todo),
+                        miss.rule or case.rule,
+                        miss.noted,
+                    )
+                    for miss in result.misses
+                ),
+                exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:MOST]),
+                left_out=sum(len(of_one_app[MOST:]) for of_one_app in exchanges),
+                reproduce=about.reproduce("" if case.script.whole else case.name),
+                began=None if began is None else round(began - first, DIGITS),
+            )
+        )
+    return Record(about, tuple(cases), known)
+
+
+def _secrets(results: Iterable[CaseResult], secrets: Iterable[str]) -> Iterator[tuple[SecretKind, str]]:
+    """Sessions, keys, and the opaque data of these results."""
+    yield from ((SecretKind.SESSION, value) for value in session_secrets(secrets))
+    every = [part.seen for result in results for part in result.each if part.seen is not None]
+    yield from ((SecretKind.KEY, seen.key) for seen in every)
+    for seen in every:
+        for _card, value in seen.opaque():
+            yield from _opaque(value)
+
+
+def _opaque(value: str) -> Iterator[tuple[SecretKind, str]]:
+    yield from ((SecretKind.CANARY, canary) for canary in canaries_in(value))
+    yield SecretKind.OPAQUE, value
+
+
+def _began(result: CaseResult) -> float | None:
+    """When a case made its first call, on the run's clock; None where it made none."""
+    return min((call.began for part in result.each if part.seen for call in part.seen.calls), default=None)
+
+
+def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange]:
+    """Both sides in the order of time; a call comes before the request that follows from it."""
+    began = min([call.began for call in seen.calls] + [arrived.at for arrived in seen.arrived], default=0.0)
+
+    def at(moment: float) -> float:
+        return round(moment - began, DIGITS)
+
+    def message(
+        headers: Iterable[tuple[str, str]], body: bytes, key: str = "", fields: frozenset[str] = frozenset()
+    ) -> Message:
+        return Message(redaction.headers(headers, key), redaction.body(body, fields), len(body))
+
+    exchanges = []
+    for call in seen.calls:
+        request = call.request or Request(call.operation, "", ())
+        exchanges.append(
+            Exchange(
+                side=PHONE,
+                at=at(call.began),
+                ended=at(call.ended),
+                method=redaction.short(request.method, LONGEST_NAME),
+                path=redaction.path(request.target, call.instrument),
+                who=redaction.text(call.cardholder),
+                request=message(request.headers, request.body),
+                status=call.status,
+                answer=None if call.status is None else message(call.headers, call.body),
+                ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
+                platform=platform,
+                operation=call.operation,
+            )
+        )
+    for arrived in seen.arrived:
+        request, response = arrived.request, arrived.response
+        fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
+        exchanges.append(
+            Exchange(
+                side=API,
+                at=at(arrived.at),
+                ended=None,
+                method=redaction.short(request.method, LONGEST_NAME),
+                path=redaction.path(request.target),
+                who="",
+                request=message(request.headers, request.body, seen.key),
+                status=response.status,
+                answer=message(response.headers, response.body, seen.key, SHOWN_FIELDS),
+                ending=f"fault: {fault}" if fault else "",
+                elsewhere=arrived.elsewhere,
+                platform=platform,
+                operation=arrived.operation,
+            )
+        )
+    return sorted(exchanges, key=attrgetter("at"))
+
+
+# The cause that many failures may have in common: a plain call that never worked, or a moment since which none worked.
+
+FEWEST = 5
+"""With so many failures in a row and no success after them, a common cause is likely (assumed)."""
+PLAIN = "Make the plain case work first"
+ASK = "Let the back end ask the API"
+_PLAIN = re.compile(r"The app of (platform [AB](?: and platform [AB])*): the plain (GET|POST) does not work:")
+"""How the session describes a plain call that does not work."""
+_NOTHING = "No request reached the API."
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What to repair before anything else.
+
+    Attributes:
+        says: in a sentence or two; empty where there is no such cause.
+        following: how advice begins that only follows from the cause, and is listed last.
+        by_time: cases are listed in the order of time, because the first failure may have caused the others.
+    """
+
+    says: str = ""
+    following: tuple[str, ...] = ()
+    by_time: bool = False
+
+
+def cause(record: Record) -> Cause:
+    """The common cause of this run's failures."""
+    return _plain_cause(record) or _collapse_cause(record) or Cause()
+
+
+def _plain_cause(record: Record) -> Cause | None:
+    """A plain call that does not work: the attempt before all cases found it."""
+    plain = _PLAIN.findall(record.about.trouble)
+    operations = {operation for _apps, operation in plain}
+    count = sum(case.group is not Group.FORM and bool(operations & _called(case)) for case in _failing(record.cases))
+    if not count:
+        return None
+    calls = (name if " and " in apps else f"{name} of the app of {apps}" for apps, name in plain)
+    says = (
+        f"The plain {' and '.join(dict.fromkeys(calls))} does not work; {count} of the failures may follow from that. "
+        "Mend this first."
+    )
+    return Cause(says, (PLAIN, AFRESH) if _NOTHING in record.about.trouble else (PLAIN, AFRESH, ASK))
+
+
+def _collapse_cause(record: Record) -> Cause | None:
+    """A moment since which no call succeeded, although earlier calls did."""
+    ran = sorted((case for case in record.cases if case.began is not None and _called(case)), key=_case_began)
+    successes = [
+        at
+        for at, case in enumerate(ran)
+        if any(exchange.status in SUCCESS for exchange in case.exchanges if exchange.side == PHONE)
+    ]
+    since = _failing(ran[successes[-1] + 1 :]) if successes else []
+    if len(since) < FEWEST:
+        return None
+    first = next((case for case in since if case.verdict is Verdict.FAIL), since[0])
+    says = (
+        f"Since about {first.name} nothing worked any more; {len(since)} of the failures may follow from that. "
+        "Look first at what that case and those beside it left behind in the back end: a connection, a lock, a pool."
+    )
+    return Cause(says, (PLAIN, ASK), by_time=True)
+
+
+def _case_began(case: CaseRecord) -> float:
+    return float("inf") if case.began is None else case.began
+
+
+def _failing(cases: Iterable[CaseRecord]) -> list[CaseRecord]:
+    return [case for case in cases if case.verdict in FAILING - {Verdict.KNOWN}]
+
+
+def _called(case: CaseRecord) -> set[str]:
+    """The operations that the phone asked the back end for."""
+    return {exchange.operation for exchange in case.exchanges if exchange.side == PHONE}
+
+
+# The summary: how the run ended, how many cases of each verdict, and what to do in which order.
+
+GRAVEST_FIRST = (
+    Verdict.FAIL,
+    Verdict.FLAKY,
+    Verdict.HARNESS_ERROR,
+    Verdict.WARN,
+    Verdict.KNOWN,
+    Verdict.NOT_TESTABLE,
+    Verdict.NOTE,
+    Verdict.PASS,
+    Verdict.NOT_APPLICABLE,
+    Verdict.DISABLED,
+)
+MARKS: Mapping[Verdict, str] = {
+    Verdict.PASS: "✓",
+    Verdict.WARN: "▲",
+    Verdict.FAIL: "✗",
+    Verdict.NOTE: "•",
+    Verdict.NOT_TESTABLE: "○",
+    Verdict.NOT_APPLICABLE: "-",
+    Verdict.DISABLED: "-",
+    Verdict.KNOWN: "◆",
+    Verdict.FLAKY: "≈",
+    Verdict.HARNESS_ERROR: "!",
+}
+"""Each verdict's symbol; reports show it beside the word."""
+SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
+"""Verdicts of cases that need no look."""
+LENIENT = "Warnings fail the run with --strict only."
+_TIME = re.compile(r", after \d+(\.\d+)? s|; the line, without its values: .*")
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One piece of advice.
+
+    Attributes:
+        verdict: the gravest verdict of the cases that give it.
+        text: what to do.
+        cases: the names of those cases.
+        rules: the ids of the rules that were not kept.
+    """
+
+    verdict: Verdict
+    text: str
+    cases: tuple[str, ...]
+    rules: tuple[str, ...]
+
+
+def headline(record: Record) -> str:
+    """How the run ended, in one to three sentences."""
+    total, failed = _cases(len(record.cases)), _failing(record.cases)
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
+    if not record.cases:
+        sentences = ["No case finished."]
+    elif failed:
+        sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
+        if not record.about.strict and all(case.verdict is Verdict.WARN for case in failed):
+            sentences.append(LENIENT)
+    elif record.ended(*UNDECIDED):
+        sentences = [f"Of {total} none failed, and some could not be decided: {verdicts}."]
+    else:
+        sentences = [f"{total}, and none failed: {verdicts}."]
+    if stale := len(record.about.stale):
+        sentences.append(f"The baseline has {stale} stale {'entry' if stale == 1 else 'entries'}.")
+    if left := len(record.about.unfinished):
+        sentences.append(f"The run was interrupted: {_cases(left)} did not finish.")
+    elif record.about.interrupted:
+        sentences.append("The run was interrupted.")
+    return " ".join(sentences)
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"
+
+
+def counts(record: Record) -> list[tuple[Verdict, int]]:
+    """How many cases ended with each verdict that occurs, the gravest first."""
+    every = ((verdict, len(record.ended(verdict))) for verdict in GRAVEST_FIRST)
+    return [(verdict, count) for verdict, count in every if count]
+
+
+def by_group(record: Record) -> list[tuple[Group, list[int]]]:
+    """For each group that occurs: how many of its cases ended with each verdict of `counts`."""
+    endings = Counter((case.group, case.verdict) for case in record.cases)
+    rows = ((group, [endings[group, verdict] for verdict, _count in counts(record)]) for group in Group)
+    return [(group, row) for group, row in rows if any(row)]
+
+
+def to_look_at(record: Record) -> list[CaseRecord]:
+    """The cases that need a look, the gravest first, otherwise in their order.
+
+    Where nothing worked any more from some moment on, the order is that of time.
+    """
+    unsettled = [case for case in record.cases if case.verdict not in SETTLED]
+    if cause(record).by_time:
+        unsettled.sort(key=_case_began)
+    return sorted(unsettled, key=lambda case: GRAVEST_FIRST.index(case.verdict))
+
+
+def todos(record: Record) -> list[Todo]:
+    """What to do, the gravest first, then in the order of the cases: later ones build on earlier ones.
+
+    Advice that only follows from a common cause comes last among its verdict's.
+    """
+    advice: dict[str, list[tuple[CaseRecord, str]]] = {}
+    for case in to_look_at(record):
+        if case.verdict is Verdict.NOTE:
+            continue
+        for miss in case.misses:
+            if not miss.noted:
+                advice.setdefault(miss.todo, []).append((case, miss.rule))
+        if not case.misses:
+            advice.setdefault(case.why or MEANINGS[case.verdict], []).append((case, case.rule.id))
+    found = [
+        Todo(
+            sources[0][0].verdict,
+            text,
+            tuple(dict.fromkeys(case.name for case, _rule in sources)),
+            tuple(dict.fromkeys(rule for _case, rule in sources if rule)),
+        )
+        for text, sources in advice.items()
+    ]
+    following = cause(record).following
+    return sorted(found, key=lambda todo: (GRAVEST_FIRST.index(todo.verdict), todo.text.startswith(following)))
+
+
+def begin_here(record: Record) -> str:
+    """The common cause of many failures, in a sentence or two; empty where there is none."""
+    return cause(record).says
+
+
+def timeless(text: str) -> str:
+    """An observation without its duration and without a log line, which differ from run to run."""
+    return _TIME.sub("", text)

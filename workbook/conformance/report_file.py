@@ -1,65 +1,80 @@
-"""A record as JSON, and back: `conform.json`, whose form `report` describes. Mistakes are named by their place."""
+"""Writes a record as `conform.json` and reads it back; `report` describes the format."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from dataclasses import fields, is_dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
 
-from workbook.conformance.case import Group
-from workbook.conformance.reading import (
-    NotSoError,
-    choice,
-    each,
-    flag,
-    made,
-    mapping,
-    number,
-    optional,
-    shallow,
-    text,
-    whole,
-    words,
-)
-from workbook.conformance.report import FORMAT, About, CaseRecord, Exchange, Message, Record
-from workbook.conformance.verdict import Miss, Owner, Verdict
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from workbook.conformance.model import Verdict
+from workbook.conformance.report import FORMAT, About, CaseRecord, Record
 from workbook.errors import ConfigurationError
-from workbook.rules import Level, Rule
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from workbook.files import read_regular
+from workbook.forms import choices
 
 LARGEST = 256 * 1_048_576
-"""Bytes of a file that are read."""
+"""Bytes of a file that is read."""
+DEEPEST = 12
+"""How deep a body may be nested; the bodies that a run writes are less deep."""
 AGAIN = "Name the conform.json of a run of `workbook conform`."
+KINDS = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
+WANTED = {
+    "string_type": "text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a number of a usual size",
+    "tuple_type": "a list",
+}
+"""What pydantic wants, by the type of its error; an object otherwise."""
+_SURROGATES = re.compile(r"\\\\|\\ud[89ab]\w\w\\ud[c-f]\w\w|\\ud[89a-f]\w\w", re.IGNORECASE)
+"""Escapes in JSON: a backslash, a surrogate pair, and half a pair."""
 _NAME = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+\Z")
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    about: About
+    cases: tuple[CaseRecord, ...]
 
 
 def to_json(record: Record) -> str:
     """The record as JSON: ASCII only, keys in the order of the format, the same bytes for the same record."""
     counts = {verdict.value: len(record.ended(verdict)) for verdict in Verdict}
-    told = {"format": FORMAT, "about": record.about, "counts": counts, "cases": record.cases}
-    return json.dumps(_plain(told), indent=1, allow_nan=False) + "\n"
+    document = {"format": FORMAT, "about": record.about, "counts": counts, "cases": record.cases}
+    return _paired(json.dumps(document, indent=1, allow_nan=False, default=_fields)) + "\n"
 
 
-def from_json(told: str, name: str = "The report") -> Record:
+def from_json(text: str, name: str = "The report") -> Record:
     """The record that this JSON describes.
 
     Raises:
-        ConfigurationError: it is no JSON, of another format, or something in it is not what it should be.
+        ConfigurationError: it is not JSON, of another format, or a value in it is wrong; says where.
     """
     try:
-        document = json.loads(told, parse_constant=_refuse)
+        document = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise ConfigurationError(f"{name} is no JSON{where}. {AGAIN}") from None
-    try:
-        return _record(document)
-    except NotSoError as error:
-        raise ConfigurationError(f"{name} is no such report: {error} {AGAIN}") from None
+    mistake = _format_mistake(document)
+    if not mistake:
+        try:
+            read = _Document.model_validate_json(_paired(text))
+        except ValidationError as error:
+            mistake = _sentence(error.errors(include_url=False)[0])
+        else:
+            mistake = next(_more_mistakes(read), "")
+    if mistake:
+        raise ConfigurationError(f"{name} is no such report: {mistake} {AGAIN}")
+    return Record(read.about, read.cases)
 
 
 def read_record(path: Path) -> Record:
@@ -69,108 +84,86 @@ def read_record(path: Path) -> Record:
         ConfigurationError: it cannot be read, or is no record.
     """
     try:
-        if path.stat().st_size > LARGEST:
-            raise ConfigurationError(f"{str(path)!r} is larger than any report. {AGAIN}")
-        told = path.read_bytes().decode()
+        content = read_regular(path, LARGEST)
     except OSError as error:
         raise ConfigurationError(f"Cannot read {str(path)!r}: {error.strerror}. {AGAIN}") from error
+    if len(content) > LARGEST:
+        raise ConfigurationError(f"{str(path)!r} is larger than any report. {AGAIN}")
+    try:
+        return from_json(content.decode(), repr(str(path)))
     except UnicodeDecodeError:
         raise ConfigurationError(f"{str(path)!r} is no text in UTF-8. {AGAIN}") from None
-    return from_json(told, repr(str(path)))
 
 
-def _plain(value: Any) -> Any:
-    """As JSON has it; a field without a repr is not for anybody's eyes, and is left out."""
-    if is_dataclass(value):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value) if one.repr}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+def _fields(value: Any) -> dict[str, Any]:
+    """A dataclass as JSON writes it."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _paired(text: str) -> str:
+    """JSON with U+FFFD for each half of a surrogate pair: a back end may send one, and readers refuse it."""
+    return _SURROGATES.sub(lambda match: r"\ufffd" if len(match[0]) == len(r"\ud800") else match[0], text)
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-def _name(value: Any, where: str) -> str:
-    if not _NAME.match(text(value, where)):
-        raise NotSoError(f"{where} is no name of a case, such as relay.get.path.")
-    return str(value)
-
-
-def _header(value: Any, where: str) -> tuple[str, str | None]:
-    match value:
-        case [str(name), str() | None as told]:
-            return name, told
-        case _:
-            raise NotSoError(f"{where} is no pair of a header's name and its value.")
-
-
-_MESSAGE = made(Message, {"headers": each(_header), "body": shallow, "length": whole})
-_EXCHANGE = made(
-    Exchange,
-    {
-        **dict.fromkeys(("side", "method", "path", "who", "ending"), text),
-        "at": number,
-        "ended": optional(number),
-        "status": optional(whole),
-        "elsewhere": flag,
-        "request": _MESSAGE,
-        "answer": optional(_MESSAGE),
-    },
-    later=dict.fromkeys(("platform", "operation"), text),
-)
-_MISS = made(Miss, dict.fromkeys(("expected", "observed", "todo", "rule"), text), later={"noted": flag})
-_CASE = made(
-    CaseRecord,
-    {
-        "name": _name,
-        **dict.fromkeys(("says", "platform", "why", "reproduce"), text),
-        "rule": made(Rule, {"level": choice(Level), "harm": flag, **dict.fromkeys(("id", "section", "text"), text)}),
-        "group": choice(Group),
-        "verdict": choice(Verdict),
-        "owner": choice(Owner),
-        "misses": each(_MISS),
-        "exchanges": each(_EXCHANGE),
-        "left_out": whole,
-        "seconds": number,
-    },
-    later={"began": optional(number)},
-)
-_ABOUT = made(
-    About,
-    {
-        **dict.fromkeys(("target", "base_url", "started", "command", "config", "profile", "trouble"), text),
-        "seed": whole,
-        "exit_code": whole,
-        "repeat": whole,
-        "seconds": number,
-        "strict": flag,
-        "interrupted": flag,
-        "versions": words,
-        "only": each(text),
-        "stale": each(text),
-        "unfinished": each(_name),
-    },
-)
-_RECORD = made(Record, {"about": _ABOUT, "cases": each(_CASE)})
-
-
-def _record(document: Any) -> Record:
-    told = mapping(document, "the file").get("format")
-    if type(told) is not int or told != FORMAT:
-        raise NotSoError(_other_format(told))
-    record: Record = _RECORD(document, "the file")
-    names = Counter(case.name for case in record.cases)
-    if twice := next((name for name, count in names.items() if count > 1), None):
-        raise NotSoError(f"two cases are called {twice!r}.")
-    return record
-
-
-def _other_format(told: Any) -> str:
-    if type(told) is not int:
+def _format_mistake(document: Any) -> str:
+    if not isinstance(document, dict):
+        return f"the file is {_kind(document)}; it has to be an object."
+    number = document.get("format")
+    if type(number) is not int:
         return f"it does not say its format; this workbook reads format {FORMAT}."
-    newer = " Use the workbook that wrote it, or a newer one." * (told > FORMAT)
-    return f"it is of format {str(told)[:20]}; this workbook reads format {FORMAT}.{newer}"
+    if number != FORMAT:
+        newer = " Use the workbook that wrote it, or a newer one." * (number > FORMAT)
+        return f"it is of format {str(number)[:20]}; this workbook reads format {FORMAT}.{newer}"
+    return ""
+
+
+def _sentence(details: ErrorDetails) -> str:
+    """What is wrong at one place of the file."""
+    place, value, kind = details["loc"], details.get("input"), details["type"]
+    if "headers" in place and len(place) > place.index("headers") + 2:
+        return f"{_where(place[: place.index('headers') + 2])} is no pair of a header's name and its value."
+    match kind:
+        case "missing":
+            return f"{_where(place[:-1])} has no {place[-1]!r}."
+        case "enum":
+            return f"{_where(place)} is {str(value)[:40]!r}; it has to be one of: {', '.join(choices(details))}."
+        case "json_invalid":
+            return "it is nested too deep."
+        case _:
+            return f"{_where(place)} is {_kind(value)}; it has to be {WANTED.get(kind, 'an object')}."
+
+
+def _more_mistakes(document: _Document) -> Iterator[str]:
+    """What a type cannot say: names, bodies, and that no two cases have one name."""
+    names: set[str] = set()
+    for at, name in enumerate(document.about.unfinished):
+        if not _NAME.match(name):
+            yield f"the file.about.unfinished[{at}] is no name of a case, such as relay.get.path."
+    for at, case in enumerate(document.cases):
+        if not _NAME.match(case.name):
+            yield f"the file.cases[{at}].name is no name of a case, such as relay.get.path."
+        if case.name in names:
+            yield f"two cases are called {case.name!r}."
+        names.add(case.name)
+        for number, exchange in enumerate(case.exchanges):
+            for side in ("request", "answer"):
+                message = getattr(exchange, side)
+                if message is not None and _is_deep(message.body):
+                    yield f"the file.cases[{at}].exchanges[{number}].{side}.body is nested too deep."
+
+
+def _is_deep(value: Any, room: int = DEEPEST) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return room < 0 or any(_is_deep(item, room - 1) for item in inner)
+
+
+def _where(place: tuple[str | int, ...]) -> str:
+    return "the file" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place)
+
+
+def _kind(value: Any) -> str:
+    return KINDS.get(type(value), "a number")

@@ -1,29 +1,170 @@
-"""Every report of a run, into one directory: all of them or none.
+"""Writes the reports of a run into one folder, all of them or none.
 
-conform.json    everything; the other three are made from it alone
-conform.html    to read, with both sides of every case
-conform.xml     JUnit, for a CI system
-conform.md      Markdown, for the summary of a CI job
+    conform.json    everything; the other three are made from it alone
+    conform.html    to read in a browser, with both sides of every case
+    conform.md      a short summary, for the page of a CI job
+    conform.xml     JUnit, for a CI system
+
+In JUnit each group is a suite:
+
+    fail, flaky                                           failure
+    warn                                                  passes, with what was missed in system-out; strict: failure
+    note                                                  passes, with what was observed in system-out
+    harness error                                         error: the workbook failed, not the back end
+    known, not testable, not applicable, disabled         skipped, with the reason
+    pass                                                  passes
+
+A partial run contains only the cases that finished; each suite's property `complete` is `false`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
 
-from workbook.conformance.page import to_html
-from workbook.conformance.recording import record
-from workbook.conformance.report import About, Record, moment
-from workbook.conformance.report_file import from_json, read_record, to_json
-from workbook.conformance.report_junit import to_junit
-from workbook.conformance.report_markdown import to_markdown
+from workbook.conformance.model import MEANINGS, Group, Values, Verdict
+from workbook.conformance.report import (
+    MARKS,
+    PHONE,
+    CaseRecord,
+    Exchange,
+    Record,
+    begin_here,
+    by_group,
+    counts,
+    headline,
+    to_look_at,
+    todos,
+)
+from workbook.conformance.report_file import from_json, to_json
 from workbook.errors import ConfigurationError
-from workbook.runner.files import write_whole
+from workbook.files import write_all
+from workbook.junit import Ending, JUnitCase, JUnitSuite, junit
+from workbook.templates import fill, page
+from workbook.views.table import clean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
+MOST_IN_SIGHT = 12
+"""A case with more exchanges has them folded on the page."""
+UNFOLDED = 10
+"""Cases that did not hold and are unfolded on the page; the others show their names."""
+MOST_NAMED = 3
+"""Cases named beside a piece of advice; more of them are folded."""
+MOST = 40
+"""Cases and pieces of advice in Markdown: a job's summary may have one mebibyte."""
+MOST_MISSES = 10
+"""Misses of one case in Markdown."""
+SETTLED = {
+    Verdict.PASS: "What passed",
+    Verdict.NOT_APPLICABLE: "What does not apply",
+    Verdict.DISABLED: "What the configuration leaves out",
+}
+ENDINGS: Mapping[Verdict, Ending] = {
+    Verdict.FAIL: "failure",
+    Verdict.FLAKY: "failure",
+    Verdict.HARNESS_ERROR: "error",
+    Verdict.KNOWN: "skipped",
+    Verdict.NOT_TESTABLE: "skipped",
+    Verdict.NOT_APPLICABLE: "skipped",
+    Verdict.DISABLED: "skipped",
+}
+"""JUnit's ending for each verdict; the case passed where there is none."""
 
-__all__ = ["About", "Record", "moment", "read_record", "record", "write_reports"]
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A row of the page's table: a request, its answer, or both at once.
+
+    Attributes:
+        at: seconds since the case began.
+        exchange: which exchange it is of.
+        asks: the row shows the request.
+        answers: the row shows the answer.
+    """
+
+    at: float
+    exchange: Exchange
+    asks: bool
+    answers: bool
+
+
+def to_html(record: Record) -> str:
+    """The page: it loads nothing and runs nothing; the summary comes first."""
+    about = record.about
+    return page(
+        "conform.html",
+        **_summary(record),
+        title=f"Conformance of {about.target}",
+        worst=next((verdict for verdict, _count in counts(record)), Verdict.NOT_TESTABLE),
+        to_look_at=to_look_at(record),
+        settled=_settled(record),
+        facts=[
+            ("Versions", ", ".join(f"{name} {version}" for name, version in about.versions.items())),
+            ("Mock API's profile", about.profile),
+            ("Each case was run", "once" if about.repeat == 1 else f"{about.repeat} times"),
+            ("A warning counts as a failure", "yes" if about.strict else "no"),
+            ("Chosen by", ", ".join(about.only)),
+            ("Exit code", about.exit_code),
+        ],
+        legs=_legs,
+        Values=Values,
+        most_shown=MOST_IN_SIGHT,
+        most_unfolded=UNFOLDED,
+        most_named=MOST_NAMED,
+    )
+
+
+def to_markdown(record: Record) -> str:
+    """The summary: how it ended, how many of each verdict, what to do, what failed, and how to run it again."""
+    failed = [case for case in to_look_at(record) if case.verdict is not Verdict.NOT_TESTABLE]
+    return fill("conform.md", **_summary(record), failed=failed, most=MOST, most_misses=MOST_MISSES)
+
+
+def to_junit(record: Record) -> str:
+    """The JUnit XML."""
+    about = record.about
+    properties = {
+        "target": clean(about.target),
+        "base url": clean(about.base_url),
+        "seed": about.seed,
+        "command": clean(about.command),
+        "complete": "false" if about.interrupted or about.unfinished else "true",
+    }
+    endings = {**ENDINGS, Verdict.WARN: "failure"} if about.strict else ENDINGS
+    suites = []
+    for group in Group:
+        if cases := [case for case in record.cases if case.group is group]:
+            seconds, started = sum(case.seconds for case in cases), clean(about.started.removesuffix("Z"))
+            rows = tuple(_junit_case(case, endings.get(case.verdict)) for case in cases)
+            suites.append(JUnitSuite(f"conform.{group}", rows, seconds, started, properties))
+    return junit("workbook conform", suites, about.seconds)
+
+
+def reports(record: Record) -> dict[str, str]:
+    """Each report's text by its file's name. The JSON is read back, so the others cannot contain more than it does."""
+    text = to_json(record)
+    again = from_json(text)
+    return {JSON_FILE: text} | {name: form(again) for name, form in FORMS.items()}
+
+
+def write_reports(record: Record, folder: Path) -> list[Path]:
+    """Write the four reports into this folder, which is made when it is missing.
+
+    Raises:
+        LeakError: one of them would hold a secret; nothing was written.
+        ConfigurationError: the folder cannot be written, or the disk is full; older reports are as they were.
+    """
+    texts = reports(record)
+    record.secrets.check(texts)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_all({folder / name: text for name, text in texts.items()})
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write the reports into {str(folder)!r}: {error.strerror}.") from error
+    return [folder / name for name in texts]
+
 
 JSON_FILE = "conform.json"
 FORMS: Mapping[str, Callable[[Record], str]] = {
@@ -33,26 +174,60 @@ FORMS: Mapping[str, Callable[[Record], str]] = {
 }
 
 
-def write_reports(record: Record, folder: Path) -> list[Path]:
-    """Write the four reports into this directory, which is made when it is missing.
-
-    Raises:
-        LeakError: a secret stands in one of them; nothing was written.
-        ConfigurationError: the directory cannot be written.
-    """
-    texts = reports(record)
-    record.secrets.check(texts)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            write_whole(folder / name, text)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write the reports into {str(folder)!r}: {error.strerror}.") from error
-    return [folder / name for name in texts]
+def _summary(record: Record) -> dict[str, Any]:
+    """What both templates need."""
+    return {
+        "about": record.about,
+        "headline": headline(record),
+        "counts": counts(record),
+        "by_group": by_group(record),
+        "todos": todos(record),
+        "begin_here": begin_here(record),
+        "marks": MARKS,
+        "meanings": MEANINGS,
+    }
 
 
-def reports(record: Record) -> dict[str, str]:
-    """Each report's text by its file's name; the JSON is read back, so that nothing else can come into the others."""
-    told = to_json(record)
-    again = from_json(told)
-    return {JSON_FILE: told} | {name: form(again) for name, form in FORMS.items()}
+def _settled(record: Record) -> list[tuple[str, dict[Group, list[CaseRecord]]]]:
+    """The cases that need no look, below a heading for each verdict, by group."""
+    settled = []
+    for verdict, heading in SETTLED.items():
+        groups: dict[Group, list[CaseRecord]] = {}
+        for case in record.ended(verdict):
+            groups.setdefault(case.group, []).append(case)
+        if groups:
+            settled.append((heading, groups))
+    return settled
+
+
+def _legs(case: CaseRecord) -> dict[str, list[Step]]:
+    """Both sides in the order of time, one table for each app that called; without a name where there is one app."""
+    apps: dict[str, list[Step]] = {}
+    for exchange in case.exchanges:
+        steps = apps.setdefault(exchange.platform, [])
+        if exchange.side == PHONE and exchange.ended is not None:
+            steps += [
+                Step(exchange.at, exchange, asks=True, answers=False),
+                Step(exchange.ended, exchange, asks=False, answers=True),
+            ]
+        else:
+            steps.append(Step(exchange.at, exchange, asks=True, answers=True))
+    return {name if len(apps) > 1 else "": sorted(steps, key=attrgetter("at")) for name, steps in apps.items()}
+
+
+def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
+    reasons = list(_reasons(case))
+    text = "\n".join([case.says, *reasons, case.reproduce])
+    shown = {"text": f"{case.verdict}: {text}"} if case.verdict is not Verdict.PASS else {}
+    if ending:
+        message = clean(next(iter(reasons), MEANINGS[case.verdict]))
+        shown = {"text": text, "message": message, "kind": case.verdict.value}
+    return JUnitCase(case.name, f"conform.{case.group}", case.seconds, ending, **shown)
+
+
+def _reasons(case: CaseRecord) -> Iterator[str]:
+    if case.why:
+        yield clean(case.why)
+    for miss in case.misses:
+        rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
+        yield f"{rule}: expected {expected}; observed {observed}. {todo}"

@@ -1,56 +1,72 @@
-"""One run from its beginning to its end: the API's side, the back end, the plain attempt, the cases, the baseline.
+"""One run from beginning to end: the API, the back end, the plain attempt, the cases, the baseline.
 
-It works on a thread of its own, so that it can be called from a notebook, and so that Ctrl-C leaves what there is.
+It runs on a thread with an event loop of its own, so a notebook, which has a loop already, can call it, and so Ctrl-C
+keeps what has ended by then.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from threading import Thread
 from time import monotonic, time
-from typing import TYPE_CHECKING
 
-from workbook.conformance.baseline import applied
+from workbook.conformance.api_side import MockApi
+from workbook.conformance.baseline import Known, apply_baseline
+from workbook.conformance.case_runner import CaseRunner, Rounds, plain_attempt, run_cases, without
 from workbook.conformance.cases import CASES
-from workbook.conformance.codes import INTERRUPTED, exit_code
-from workbook.conformance.giving import Giving
-from workbook.conformance.leaks import session_secrets
-from workbook.conformance.plain import tried
-from workbook.conformance.progress import Silent
-from workbook.conformance.recording import record
-from workbook.conformance.report import About, moment
-from workbook.conformance.rig import Rig
-from workbook.conformance.rounds import Rounds
-from workbook.conformance.run import Result, run, without
-from workbook.conformance.side import Side
-from workbook.conformance.start import StartError
-from workbook.conformance.stopping import Stopping
-from workbook.conformance.verdict import Verdict
-from workbook.runner.scrub import Scrubber
+from workbook.conformance.config import Config
+from workbook.conformance.model import Case, CaseResult, Verdict
+from workbook.conformance.process import Launcher, StartError, Stopping
+from workbook.conformance.progress import RunProgress
+from workbook.conformance.report import About, Record, moment, record
+from workbook.secrecy import KEY_VARIABLE, Secrets, session_secrets
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+# The exit codes of `workbook conform`, and which of them a run's verdicts bring.
 
-    from workbook.conformance.baseline import Known
-    from workbook.conformance.case import Case
-    from workbook.conformance.config import Config
-    from workbook.conformance.progress import Progress
-    from workbook.conformance.report import Record
+OK, FAILED, UNDECIDED, INTERRUPTED = 0, 1, 2, 130
+BAD_CONFIGURATION, HARNESS_ERROR = 254, 255
+
+JUDGED = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE, Verdict.KNOWN, Verdict.FLAKY})
+"""Verdicts that say something about the back end."""
+
+
+def exit_code(
+    verdicts: Iterable[Verdict], *, strict: bool = False, stale: bool = False, undecided: bool = False
+) -> int:
+    """The worst exit code that these verdicts bring.
+
+    Args:
+        verdicts: one a case.
+        strict: a warning counts as a failure.
+        stale: an entry of the baseline is no longer right.
+        undecided: something kept cases from being judged.
+    """
+    counts = Counter(verdicts)
+    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN} if strict else set())
+    if counts[Verdict.HARNESS_ERROR]:
+        return HARNESS_ERROR
+    if stale or any(counts[verdict] for verdict in failing):
+        return FAILED
+    return UNDECIDED if undecided or not any(counts[verdict] for verdict in JUDGED) else OK
+
 
 STOPPING = 15.0
-"""Seconds in which a run that is interrupted tidies up."""
+"""Seconds in which an interrupted run cleans up."""
 GLANCE = 0.2
-"""Seconds between two looks whether a run is over; Ctrl-C is noticed in between."""
+"""Seconds between two looks whether a run is over. Ctrl-C is noticed in between."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What is to be run, and how.
+class RunOptions:
+    """Which cases to run, and how.
 
     Attributes:
         cases: which; all by default.
@@ -58,7 +74,7 @@ class Wish:
         strict: a warning counts as a failure.
         known: the baseline's entries.
         only: the patterns that chose the cases, for the report.
-        command: what runs the same again, for the report: a command line, or a call where no file says all.
+        command: repeats the run, for the report: a command line, or a call where no file says everything.
     """
 
     cases: Sequence[Case] = field(default_factory=lambda: tuple(CASES.values()))
@@ -66,178 +82,183 @@ class Wish:
     strict: bool = False
     known: tuple[Known, ...] = ()
     only: tuple[str, ...] = ()
-    command: str = "conform(config, wish)"
+    command: str = "conform(config, options)"
 
 
 def conform(
     config: Config,
-    wish: Wish | None = None,
+    options: RunOptions | None = None,
     *,
-    side: Side | None = None,
-    told: Progress | None = None,
+    api: MockApi | None = None,
+    progress: RunProgress | None = None,
     stopping: Stopping | None = None,
 ) -> Record:
-    """Run cases against a back end, and return what they came to, ready for `reports.write_reports`.
+    """Run cases against a back end, and return their record, ready for `reports.write_reports`.
 
     Args:
         config: of the back end.
-        wish: what is to be run; everything by default.
-        side: the API's side where it listens already and the back end knows it; None makes one.
-        told: is told of progress; nobody by default.
-        stopping: what Ctrl-C does until the caller has written what there is; None lets it end with the run.
+        options: what to run; everything by default.
+        api: the API where it listens already and the back end has its address and key; None creates one.
+        progress: shows what happens; nothing by default.
+        stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
 
     Raises:
-        ConfigurationError: a port cannot be had, an adapter cannot be loaded, an address may not be contacted.
+        ConfigurationError: a port is taken, an adapter cannot be loaded, or an address is never contacted.
     """
-    api, told = config.api, told or Silent()
+    progress = progress or RunProgress()
     with ExitStack() as stack:
-        own_stopping = stopping or stack.enter_context(Stopping())
-        own = side or stack.enter_context(
-            Side(config.cards, key=api.key, port=api.port, profile=api.profile, seed=api.seed)
+        stopping = stopping or stack.enter_context(Stopping())
+        known, settings = api is not None, config.api
+        api = api or stack.enter_context(
+            MockApi(config.cards, key=settings.key, port=settings.port, profile=settings.profile, seed=settings.seed)
         )
-        giving = Giving(config, own, told, stack, known=side is not None)
-        return _Session(config, wish or Wish(), own, giving, told).run(own_stopping)
+        ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a command may read it from somewhere else
+        secrets = (api.key, *config.target.session_secrets(), *ours)
+        clean = Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
+        launcher = Launcher(config, api, progress, stack, clean, known=known)
+        runner = CaseRunner(launcher.target, api, settings.seed)
+        run = _Run(config, options or RunOptions(), runner, launcher=launcher, progress=progress, clean=clean)
+        return run.record(stopping, secrets)
 
 
-class _Session:
-    """A run, and what it has come to so far."""
+class _Run:
+    """A run, and its results so far."""
 
-    def __init__(self, config: Config, wish: Wish, side: Side, giving: Giving, told: Progress) -> None:
-        self._config, self._wish, self._giving, self._told = config, wish, giving, told
-        self._rig = Rig(giving.target, side.upstream, side.line, side.elsewhere, config.api.seed, side.other.base_url)
-        self._secrets = (side.key, *config.target.session_secrets())
-        self._scrubbers = [Scrubber(one) for one in sorted({*self._secrets, *session_secrets(self._secrets)})]
-        self._rounds, self._trouble, self._undecided, self._interrupted = Rounds(), "", False, False
-        self._over = False
+    def __init__(
+        self,
+        config: Config,
+        options: RunOptions,
+        runner: CaseRunner,
+        *,
+        launcher: Launcher,
+        progress: RunProgress,
+        clean: Callable[[str], str],
+    ) -> None:
+        self._config, self._options, self._runner, self._launcher = config, options, runner, launcher
+        self._progress, self._clean = progress, clean
+        self._rounds, self._trouble = Rounds(), ""
+        self._undecided = self._interrupted = self._over = False
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def run(self, stopping: Stopping) -> Record:
-        """Do everything, and tell what it came to; after a signal nothing else than what had ended by then."""
+    def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> Record:
+        """Run everything, and return the record. After a signal it holds only what had ended by then."""
         began, clock = time(), monotonic()
         stopping.begin(self._stop)
-        thread = Thread(target=self._go, name="conform", daemon=True)
+        thread = Thread(target=self._on_thread, name="conform", daemon=True)
         thread.start()
+        # Short joins, because a signal handler runs only between two steps of the main thread.
         try:
             while thread.is_alive() and not self._interrupted:
                 thread.join(GLANCE)
             thread.join(STOPPING)
         finally:
             self._over = True
-            self._told.close()
+            self._progress.close()
         if self._failure is not None:
             raise self._failure
-        return self._record(moment(began), monotonic() - clock)
+        options, config = self._options, self._config
+        ended = {case.name: self._result_of(case) for case in options.cases}
+        results, stale = apply_baseline(
+            options.known, [result for result in ended.values() if result], CASES, datetime.now(UTC).date()
+        )
+        verdicts = [result.verdict for result in results]
+        code = exit_code(verdicts, strict=options.strict, stale=bool(stale), undecided=self._undecided)
+        about = About(
+            target=config.file or config.target.base_url,
+            base_url=config.target.base_url,
+            seed=config.api.seed,
+            started=moment(began),
+            seconds=round(monotonic() - clock, 3),
+            exit_code=INTERRUPTED if self._interrupted else code,
+            command=options.command,
+            config=config.file,
+            versions={"workbook": _version(), "python": platform.python_version()},
+            profile=config.api.profile,
+            repeat=options.repeat,
+            strict=options.strict,
+            only=options.only,
+            interrupted=self._interrupted,
+            unfinished=tuple(name for name, result in ended.items() if result is None),
+            trouble=self._trouble,
+            stale=stale,
+        )
+        values = tuple(value for _card, value in self._runner.values) if options.repeat > 1 else ()
+        return record(results, about, secrets, values)
 
-    def _go(self) -> None:
+    def _result_of(self, case: Case) -> CaseResult | None:
+        """How a case ended; None where it did not, because of an interruption."""
+        ended = self._rounds.ended(case.name) or without(case, self._runner.target)
+        if ended is not None or self._interrupted:
+            return ended
+        return CaseResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
+
+    def _on_thread(self) -> None:
         try:
             with suppress(asyncio.CancelledError):
                 asyncio.run(self._main())
-        except BaseException as error:  # noqa: BLE001  # it is raised again where somebody waits
+        except BaseException as error:  # noqa: BLE001 - it is raised again on the caller's thread
             self._failure = error
 
     def _stop(self) -> None:
-        """Called in the middle of anything: it must do little, and say nothing."""
+        """Cancel the run. A signal handler calls this, so it does little and prints nothing."""
         self._interrupted = True
-        loop, task = self._loop, self._task
-        if loop is not None and task is not None:
-            with suppress(RuntimeError):  # the loop is closed: it was over anyway
-                loop.call_soon_threadsafe(task.cancel)
+        if self._loop is not None and self._task is not None:
+            with suppress(RuntimeError):  # the loop is closed: the run was over anyway
+                self._loop.call_soon_threadsafe(self._task.cancel)
 
     async def _main(self) -> None:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        if self._interrupted:  # before anybody could be cancelled
+        if self._interrupted:  # before there was a task to cancel
             return
         limit = self._config.timeouts.whole
         try:
             async with asyncio.timeout(limit) as clock:
-                await self._giving.done(self._rig)
+                await self._launcher.ready(self._runner)
                 await self._cases()
         except StartError as error:
-            self._not_decided(str(error))
+            self._report_trouble(str(error), undecided=True)
         except TimeoutError:
             if not clock.expired():
                 raise
-            self._not_decided(f"The time limit of {limit:g} s for all cases passed: [timeouts] whole.")
+            self._report_trouble(
+                f"The time limit of {limit:g} s for all cases passed: [timeouts] whole.", undecided=True
+            )
 
     async def _cases(self) -> None:
-        """The plain attempt, and where it says anything, the cases."""
-        words, decidable = await tried(self._rig)
+        """The plain attempt, and where anything can be judged, the cases."""
+        runner, repeat = self._runner, self._options.repeat
+        trouble, decidable = await plain_attempt(runner)
         if not decidable:
-            self._not_decided(f"{words} {self._giving.ended}")
+            self._report_trouble(f"{trouble} {self._launcher.ended}", undecided=True)
             return
-        self._troubled(words)
-        rounds = [case for case in self._wish.cases if not case.script.whole]
-        whole = [case for case in self._wish.cases if case.script.whole]
-        self._told.begin(len(rounds) * self._wish.repeat + len(whole))
-        for round_ in range(1, self._wish.repeat + 1):
-            if round_ > 1:
-                self._rig.upstream.forget()
-            await run(rounds, self._rig, self._ended, round_)
-        if self._rig.gone:
-            self._not_decided(f"{self._rig.gone} {self._giving.ended}")
+        self._report_trouble(trouble, undecided=False)
+        single = [case for case in self._options.cases if not case.script.whole]
+        whole = [case for case in self._options.cases if case.script.whole]
+        self._progress.begin(len(single) * repeat + len(whole))
+        for repetition in range(1, repeat + 1):
+            if repetition > 1:
+                runner.upstream.forget()
+            await run_cases(single, runner, self._on_result, repetition)
+        if runner.gone:
+            self._report_trouble(f"{runner.gone} {self._launcher.ended}", undecided=True)
         if whole:
-            await asyncio.to_thread(self._giving.end)
-            await run(whole, self._rig, self._ended)
+            await asyncio.to_thread(self._launcher.end)
+            await run_cases(whole, runner, self._on_result)
 
-    def _ended(self, result: Result) -> None:
-        if self._over:  # the report is being written
-            return
-        clean = replace(result, why=self._clean(result.why))
-        self._rounds.keep(clean)
-        self._told.ended(clean)
+    def _on_result(self, result: CaseResult) -> None:
+        if not self._over:  # otherwise the report is being written
+            clean = replace(result, why=self._clean(result.why))
+            self._rounds.keep(clean)
+            self._progress.ended(clean)
 
-    def _not_decided(self, words: str) -> None:
-        self._undecided = True
-        self._troubled(words)
-
-    def _troubled(self, words: str) -> None:
-        """Something that a reader has to know before anything else."""
-        if told := self._clean(words.strip()):
-            self._trouble = f"{self._trouble} {told}".strip()
-            self._told.say(told)
-
-    def _clean(self, text: str) -> str:
-        for scrubber in self._scrubbers:
-            text = scrubber.clean(text)
-        return text
-
-    def _record(self, started: str, seconds: float) -> Record:
-        wish, ended = self._wish, {case.name: self._came_to(case) for case in self._wish.cases}
-        all_of_them = [one for one in ended.values() if one is not None]
-        results, stale = applied(wish.known, all_of_them, CASES, datetime.now(UTC).date())
-        verdicts = [one.verdict for one in results]
-        code = exit_code(verdicts, strict=wish.strict, stale=bool(stale), undecided=self._undecided)
-        about = About(
-            target=self._config.file or self._config.target.base_url,
-            base_url=self._config.target.base_url,
-            seed=self._config.api.seed,
-            started=started,
-            seconds=round(seconds, 3),
-            exit_code=INTERRUPTED if self._interrupted else code,
-            command=wish.command,
-            config=self._config.file,
-            versions={"workbook": _version(), "python": platform.python_version()},
-            profile=self._config.api.profile,
-            repeat=wish.repeat,
-            strict=wish.strict,
-            only=wish.only,
-            interrupted=self._interrupted,
-            unfinished=tuple(name for name, one in ended.items() if one is None),
-            trouble=self._trouble,
-            stale=stale,
-            secrets=self._secrets,
-            values=tuple(value for _card, value in self._rig.values) if wish.repeat > 1 else (),
-        )
-        return record(results, about)
-
-    def _came_to(self, case: Case) -> Result | None:
-        """What a case came to; None where an interruption came first."""
-        ended = self._rounds.ended(case.name) or without(case, self._rig.target)
-        if ended is not None or self._interrupted:
-            return ended
-        return Result(case, Verdict.NOT_TESTABLE, why=self._trouble)
+    def _report_trouble(self, text: str, *, undecided: bool) -> None:
+        """Add something that a reader has to know first, and say it at once."""
+        self._undecided = self._undecided or undecided
+        if text := self._clean(text.strip()):
+            self._trouble = f"{self._trouble} {text}".strip()
+            self._progress.say(text)
 
 
 def _version() -> str:

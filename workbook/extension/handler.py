@@ -7,21 +7,22 @@ call (X-HANDLER-1), so what one call leaves in `self` the next will not find.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from workbook.errors import SdkError, WorkbookError
-from workbook.extension.card_art import CardArt
-from workbook.extension.service import ExtensionProvisioningService
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from workbook.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
-    from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
+from workbook.extension.service import (
+    AddPaymentPassRequest,
+    CardArt,
+    ExtensionProvisioningService,
+    ExtensionStatus,
+    PassEntry,
+)
+from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 
 
 class ExtensionHandler:
-    """What a handler finds around it.
+    """The base of a handler.
 
     Attributes:
         storage: what the main app saved (X-CACHE-1).

@@ -1,27 +1,23 @@
-"""Handlers that are wrong in one way each, for lessons and tests: what the wallet makes of it is the point.
+"""Handlers with one mistake each, for lessons and tests that show what the wallet does about it.
 
-Every class here is the reference handler with one mistake, and its docstring says which.
+Every class here is the reference handler with one mistake, which its docstring names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from workbook.errors import ActivationDataError
-from workbook.extension.card_art import CardArt
-from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
+from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
 from workbook.extension.service import (
     AddPaymentPassRequest,
+    CardArt,
     ExtensionProvisioningService,
     ExtensionStatus,
     PassEntry,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from workbook.extension.handler import ExtensionHandler
 
 
 class NetworkInStatus(ReferenceHandler):
@@ -95,7 +91,7 @@ class MixesUpPhone(ReferenceHandler):
 
 
 class OwnEntries(ReferenceHandler):
-    """It returns pass entries of its own making instead of the SDK's (X-ENTRIES-1)."""
+    """It makes pass entries itself instead of returning the SDK's (X-ENTRIES-1)."""
 
     def pass_entries(self) -> list[PassEntry]:
         """Make them without the SDK."""
@@ -286,11 +282,11 @@ SHOWS_ON: Mapping[str, Mapping[str, str]] = {
     "GETs one after the other": {"phone": "slow network"},
     "POST without a limit": {"phone": "back end takes 25 s"},
 }
-"""The stage on which a mistake shows, where that is not the phone on which the app was opened."""
+"""The phone or surface on which a mistake shows, where that is not the phone on which the app was opened."""
 
 
 class Refuses(AuthorizationProvider):
-    """It lets nobody in (X-AUTH-1)."""
+    """It refuses every cardholder (X-AUTH-1)."""
 
     def view_did_appear(self) -> None:
         """Say no."""

@@ -9,13 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbook.errors import ParameterError, did_you_mean
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from workbook.values import lookup
 
 POINT, PRINCIPAL = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 
@@ -33,7 +29,7 @@ class Extension:
     principal_class: str
 
     def keys(self) -> dict[str, str]:
-        """What stands in the dictionary NSExtension."""
+        """The entries of the dictionary NSExtension."""
         return {POINT: self.point, PRINCIPAL: self.principal_class}
 
 
@@ -54,43 +50,30 @@ def plist(name: str) -> dict[str, Any]:
     Raises:
         ParameterError: there is no such extension.
     """
-    one = _extension(name)
-    return {"NSExtension": one.keys()}
+    return {"NSExtension": lookup("extension", name, EXTENSIONS).keys()}
 
 
 def plist_problems(name: str, document: object) -> list[str]:
-    """What is wrong with the project file of this extension; nothing, when it is as it has to be.
+    """What is wrong with the project file of this extension; empty when nothing is.
 
     Args:
         name: one of `EXTENSIONS`.
-        document: the parsed file, such as `plistlib.load` gives it.
+        document: the parsed file, such as `plistlib.load` returns it.
 
     Raises:
         ParameterError: there is no such extension.
     """
-    return list(_problems(_extension(name), document))
-
-
-def _problems(wanted: Extension, document: object) -> Iterator[str]:
-    found = document.get("NSExtension") if isinstance(document, Mapping) else None
-    if isinstance(found, str):
-        yield f"NSExtension is a dictionary; the identifier stands in it under {POINT} (X-PLIST-2)"
-        return
-    if not isinstance(found, Mapping):
-        yield "there is no dictionary NSExtension (X-PLIST-2)"
-        return
-    if not re.fullmatch(_pattern(wanted.point), str(found.get(POINT))):
-        yield f"{POINT} is {found.get(POINT)!r:.90}, not {wanted.point!r} (X-PLIST-1)"
-    if found.get(PRINCIPAL) != wanted.principal_class:
-        yield f"{PRINCIPAL} is {found.get(PRINCIPAL)!r:.90}, not {wanted.principal_class!r} (X-PLIST-3)"
-
-
-def _pattern(point: str) -> str:
-    """The identifier with whatever stands for the two names: a real project file holds the real ones."""
-    return "[^.]+".join(map(re.escape, re.split("<platform>|<kit>", point)))
-
-
-def _extension(name: str) -> Extension:
-    if name not in EXTENSIONS:
-        raise ParameterError(f"No extension {name!r:.40}. {did_you_mean(str(name), EXTENSIONS)}")
-    return EXTENSIONS[name]
+    wanted = lookup("extension", name, EXTENSIONS)
+    entry = document.get("NSExtension") if isinstance(document, Mapping) else None
+    if isinstance(entry, str):
+        return [f"NSExtension is a dictionary; the identifier stands in it under {POINT} (X-PLIST-2)"]
+    if not isinstance(entry, Mapping):
+        return ["there is no dictionary NSExtension (X-PLIST-2)"]
+    problems = []
+    # a real project file has the vendor's prefix and the framework's name where ours has placeholders
+    pattern = "[^.]+".join(map(re.escape, re.split("<platform>|<kit>", wanted.point)))
+    if not re.fullmatch(pattern, str(entry.get(POINT))):
+        problems.append(f"{POINT} is {entry.get(POINT)!r:.90}, not {wanted.point!r} (X-PLIST-1)")
+    if entry.get(PRINCIPAL) != wanted.principal_class:
+        problems.append(f"{PRINCIPAL} is {entry.get(PRINCIPAL)!r:.90}, not {wanted.principal_class!r} (X-PLIST-3)")
+    return problems

@@ -1,30 +1,77 @@
 """Platform B's SDK in the extension: `ExtensionProvisioningService`, shaped as the document has it, in snake case.
 
-It works on bytes (API-8), throws an `SdkError` where the document lets it fail, and keeps nothing between calls: a
-new handler makes a new service each time (X-HANDLER-1). Used in a cell of its own, it stands on a new phone. Where the
-compiler of a phone's own language would refuse an argument, a `ParameterError` does.
+The service works on bytes (API-8), throws an `SdkError` where the document lets it fail, and keeps nothing between
+calls: a new handler makes a new service each time (X-HANDLER-1). Used in a cell of its own, it runs on a new phone. A
+`ParameterError` refuses an argument that a phone's compiler would refuse.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from workbook.benches.callback import completed
 from workbook.errors import ParameterError, SdkError
-from workbook.extension.card_art import CardArt, problems_with
 from workbook.flows import messages as m
-from workbook.simulation.call import CURRENT, current
-from workbook.simulation.sdk_b import next_output, opened, wrong_with
+from workbook.runs.back_end import completed
+from workbook.simulation.sdks import CURRENT, Call, current, next_output, opened, wrong_with
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Sequence
+# Card art: the picture that the wallet shows of a card before it is added (X-ART-1).
+#
+# That it must show the card accurately is the document's word. The rest of what makes it right is public knowledge of
+# the wallet platform (wallet): its size, its corners, and what must not be on it.
 
-    from workbook.simulation.call import Call
+WIDTH, HEIGHT = 1536, 969
+"""In pixels (wallet)."""
+MAX_BYTES = 4 * 1024 * 1024
+"""The picture's file is smaller than this (wallet)."""
 
-__all__ = ["AddPaymentPassRequest", "ExtensionProvisioningService", "ExtensionStatus", "PassEntry"]
+
+@dataclass(frozen=True, slots=True)
+class CardArt:
+    """What there is to say about a picture; the picture itself is not needed here.
+
+    Attributes:
+        shows: the brand or the payment instrument id whose card is on it.
+        width: in pixels.
+        height: in pixels.
+        size: of the file, in bytes.
+        square_corners: the wallet rounds them itself.
+        personal: a name or a number is on it.
+
+    Raises:
+        ParameterError: a size is no whole number.
+    """
+
+    shows: str
+    width: int = WIDTH
+    height: int = HEIGHT
+    size: int = 180_000
+    square_corners: bool = True
+    personal: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("width", "height", "size"):
+            if type(getattr(self, name)) is not int:
+                kind = type(getattr(self, name)).__name__
+                raise ParameterError(f"A card art's {name} is a whole number of pixels or bytes, not {kind}.")
+
+
+def problems_with(art: object, asked: str) -> str:
+    """What is wrong with the art that was returned for `asked`; empty when nothing is."""
+    if not isinstance(art, CardArt):
+        return f"it is {'nil' if art is None else type(art).__name__}, not an image"
+    problems = {
+        "it shows another card": art.shows != asked,
+        f"it is {art.width} x {art.height} pixels, not {WIDTH} x {HEIGHT} (wallet)": (
+            (art.width, art.height) != (WIDTH, HEIGHT)
+        ),
+        f"its file has {art.size} bytes; fewer than {MAX_BYTES} are allowed (wallet)": art.size >= MAX_BYTES,
+        "its corners are rounded (wallet)": not art.square_corners,
+        "a name or a number is on it (wallet)": art.personal,
+    }
+    return "; ".join(problem for problem, found in problems.items() if found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +93,7 @@ class ExtensionStatus:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            _belongs(field.name, getattr(self, field.name), bool, "True or False")
+            _check_type(field.name, getattr(self, field.name), bool, "True or False")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,8 +116,8 @@ class PassEntry:
     payment_instrument_id: str
 
     def __post_init__(self) -> None:
-        _belongs("identifier", self.identifier, str, "text")
-        _belongs("payment_instrument_id", self.payment_instrument_id, str, "text")
+        _check_type("identifier", self.identifier, str, "text")
+        _check_type("payment_instrument_id", self.payment_instrument_id, str, "text")
 
     def __repr__(self) -> str:
         return f"PassEntry({self.identifier!r}, {self.title!r})"
@@ -100,7 +147,7 @@ class AddPaymentPassRequest:
     nonce: bytes
 
     def __post_init__(self) -> None:
-        _belongs("payment_instrument_id", self.payment_instrument_id, str, "text")
+        _check_type("payment_instrument_id", self.payment_instrument_id, str, "text")
 
     def __repr__(self) -> str:
         return f"AddPaymentPassRequest({self.summary()})"
@@ -137,8 +184,11 @@ class ExtensionProvisioningService:
     def __init__(self, sdk_input: bytes | None = None, *, sdk_inputs: Iterable[bytes] | None = None) -> None:
         self._made_in = current()
         self._seal = Seal(self._call.phone.seed)
-        self._call.spend(self._call.phone.waits.service)
-        self._cards = self._opened(_together(sdk_input, sdk_inputs))
+        self._call.spend(self._call.phone.latencies.service)
+        given = _several(sdk_input, sdk_inputs)
+        if not given:
+            raise self._refused("emptySDKInputs", "there is no sdkInput at all")
+        self._cards = [self._card(each) for each in given]
         self._call.seen(m.ServiceMade(tuple(card.payment_instrument_id for card in self._cards)))
 
     def __repr__(self) -> str:
@@ -146,7 +196,7 @@ class ExtensionProvisioningService:
 
     @property
     def _call(self) -> Call:
-        """The call under way: a service that a handler kept from an earlier one works, and takes time, in this."""
+        """The call under way; a service that a handler kept from an earlier call works, and takes time, in this one."""
         return CURRENT.get() or self._made_in
 
     def extension_status(self, *, requires_authentication: bool) -> ExtensionStatus:
@@ -197,14 +247,12 @@ class ExtensionProvisioningService:
                 `provision`, or it returned nil or something that cannot be used.
         """
         self._call.seen(m.SdkGenerateCalled(identifier))
-        if not (_several_bytes(certificate_chain) and _bytes(nonce, nonce_signature)):
+        chain = certificate_chain if isinstance(certificate_chain, list | tuple) and certificate_chain else [None]
+        if not all(isinstance(value, bytes) and value for value in (*chain, nonce, nonce_signature)):
             raise self._threw("unableToConstructSDKOutput", "certificates, nonce and signature must be bytes")
         if identifier not in [card.payment_instrument_id for card in self._cards]:
             raise self._threw("invalidSDKInput", "no sdkInput of this service has this identifier")
-        self._has(delegate, "provision")
-        return self._provisioned(identifier, delegate, nonce)
-
-    def _provisioned(self, identifier: str, delegate: ExtensionDelegate, nonce: bytes) -> AddPaymentPassRequest:
+        self._check_delegate(delegate, "provision")
         output = next_output(self._call.phone, self._seal, identifier)
         attempt = self._call.phone.outputs
         self._call.seen(m.ExtensionProvisionCalled(identifier, output))
@@ -215,27 +263,20 @@ class ExtensionProvisioningService:
         return AddPaymentPassRequest(identifier, returned, attempt, nonce)
 
     def _entry(self, card: Genuine, delegate: ExtensionDelegate) -> PassEntry:
-        identifier = card.payment_instrument_id
-        return PassEntry(identifier, f"•••• {card.claims.get('lastFour', '')}", self._art(card, delegate), identifier)
-
-    def _art(self, card: Genuine, delegate: ExtensionDelegate) -> CardArt | None:
-        self._has(delegate, "card_art")
-        which = card.payment_instrument_id if self._call.later else str(card.claims.get("brand", ""))
-        asked = m.CardArtForIdAsked(which) if self._call.later else m.CardArtForBrandAsked(which)
-        self._call.seen(asked)
-        self._call.spend(self._call.phone.waits.card_art)
+        """The card's entry, with the art that the delegate gives for it."""
+        self._check_delegate(delegate, "card_art")
+        identifier, later = card.payment_instrument_id, self._call.later
+        which = identifier if later else str(card.claims.get("brand", ""))
+        self._call.seen(m.CardArtForIdAsked(which) if later else m.CardArtForBrandAsked(which))
+        self._call.spend(self._call.phone.latencies.card_art)
         art = completed(delegate.card_art, which)
         self._call.seen(m.CardArtReturned(problems_with(art, which)))
-        return art if isinstance(art, CardArt) else None
+        title = f"•••• {card.claims.get('lastFour', '')}"
+        return PassEntry(identifier, title, art if isinstance(art, CardArt) else None, identifier)
 
-    def _has(self, delegate: object, operation: str) -> None:
+    def _check_delegate(self, delegate: object, operation: str) -> None:
         if not callable(getattr(delegate, operation, None)):
             raise self._threw("delegateNotSet", f"the delegate has no {operation}")
-
-    def _opened(self, sdk_inputs: Sequence[object]) -> list[Genuine]:
-        if not sdk_inputs:
-            raise self._refused("emptySDKInputs", "there is no sdkInput at all")
-        return [self._card(each) for each in sdk_inputs]
 
     def _card(self, sdk_input: object) -> Genuine:
         match opened(self._seal, sdk_input):
@@ -257,16 +298,8 @@ class ExtensionProvisioningService:
         return SdkError(case, why)
 
 
-def _bytes(*values: object) -> bool:
-    return all(isinstance(value, bytes) and value for value in values)
-
-
-def _several_bytes(values: object) -> bool:
-    return isinstance(values, list | tuple) and bool(values) and _bytes(*values)
-
-
-def _together(sdk_input: object, sdk_inputs: object) -> Sequence[Any]:
-    """The one or the several, as a list; None and nothing at all are both empty."""
+def _several(sdk_input: object, sdk_inputs: object) -> Sequence[Any]:
+    """One sdkInput or several, as a sequence; None is an empty one."""
     if sdk_inputs is None:
         return () if sdk_input is None else (sdk_input,)
     if sdk_input is not None:
@@ -278,9 +311,9 @@ def _together(sdk_input: object, sdk_inputs: object) -> Sequence[Any]:
 
 
 NO_LIST = (str, bytes, bytearray, memoryview, Mapping)
-"""What can be iterated, and is no list of sdkInputs; a mapping would give its ids."""
+"""Types that can be iterated and hold no sdkInputs; a mapping would give its ids."""
 
 
-def _belongs(name: str, value: object, kind: type, words: str) -> None:
+def _check_type(name: str, value: object, kind: type, words: str) -> None:
     if not isinstance(value, kind):
         raise ParameterError(f"{name} is {words}, not {type(value).__name__}.")

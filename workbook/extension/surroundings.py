@@ -1,36 +1,34 @@
-"""What an extension's handler finds around it: the storage, the back end and the wallet's library.
+"""What an extension's handler works with: the storage, the back end and the wallet's library.
 
-On a phone all three are reached through the system. Here they come with the handler, and what they take is time on
-the clock of the call that is under way.
+On a phone the system provides all three. Here the handler gets them as attributes, and each use spends time on the
+clock of the call that is under way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import contextmanager
-from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.errors import ActivationDataError, DeadlineError, OpaqueDataError, ParameterError, RedactedRequest
-from workbook.extension.timed import timed
+from workbook.errors import (
+    ActivationDataError,
+    DeadlineError,
+    OpaqueDataError,
+    ParameterError,
+    RedactedRequest,
+)
 from workbook.flows import messages as m
-from workbook.simulation.call import current
-from workbook.simulation.direct import ORIGIN
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from workbook.benches.back_end import BackEnd
-    from workbook.flows.messages import Event
-    from workbook.simulation.phone import Phone
+from workbook.runs.back_end import BackEnd
+from workbook.simulation.phones import PhoneB
+from workbook.simulation.sdks import current
+from workbook.simulation.service import ORIGIN
 
 
 class Storage:
-    """The secure storage as an extension reads it (X-CACHE-1); nothing, when app and extension share no group."""
+    """The secure storage as an extension reads it (X-CACHE-1); empty when app and extension share no app group."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: PhoneB) -> None:
         self._phone = phone
 
     def __repr__(self) -> str:
@@ -43,22 +41,18 @@ class Storage:
     def read_all(self) -> dict[str, bytes]:
         """Every sdkInput that the app saved, by its instrument."""
         values = self._values()
-        current().spend(self._phone.waits.storage)
-        current().seen(m.StorageRead(len(values), self._out_of_reach()))
+        current().spend(self._phone.latencies.storage)
+        current().seen(m.StorageRead(len(values), out_of_reach=len(self._phone.storage.values()) - len(values)))
         return values
-
-    def _out_of_reach(self) -> int:
-        """How many values the app saved where the extension cannot look."""
-        return 0 if self._phone.app_group_shared else len(self._phone.storage.values())
 
     def _values(self) -> dict[str, bytes]:
         return self._phone.storage.values() if self._phone.app_group_shared else {}
 
 
 class Library:
-    """The cards in the wallet, on the phone and on the watch: not to be offered again (wallet)."""
+    """The cards in the wallet, on the phone and on the watch; a handler does not offer them again (wallet)."""
 
-    def __init__(self, phone: Phone) -> None:
+    def __init__(self, phone: PhoneB) -> None:
         self._phone = phone
 
     def __repr__(self) -> str:
@@ -85,7 +79,7 @@ class ExtensionBackEnd:
         ParameterError: `gets` cannot be iterated.
     """
 
-    def __init__(self, relay: BackEnd, phone: Phone, gets: Iterable[float] = ()) -> None:
+    def __init__(self, relay: BackEnd, phone: PhoneB, gets: Iterable[float] = ()) -> None:
         if not isinstance(gets, Iterable):
             raise ParameterError(f"gets is a list of seconds, one for each GET; not {type(gets).__name__}.")
         self.gets = iter(gets)
@@ -99,7 +93,7 @@ class ExtensionBackEnd:
         """The GET's sdkInput for one instrument (API-12).
 
         Args:
-            payment_instrument_id: whose.
+            payment_instrument_id: the card.
             timeout: seconds after which to give up; None waits as long as it takes.
 
         Raises:
@@ -109,9 +103,8 @@ class ExtensionBackEnd:
             ParameterError: the id is no text, or `timeout` no number of seconds.
         """
         current().seen(m.BackEndAsked("GET", _id(payment_instrument_id)))
-        takes = _seconds("what a GET takes", next(self.gets, self._phone.waits.get))
-        ask = partial(self._relay.get, payment_instrument_id)
-        return self._exchanged("GET", payment_instrument_id, ask, takes, timeout)
+        takes = _seconds("what a GET takes", next(self.gets, self._phone.latencies.get))
+        return self._exchanged(payment_instrument_id, None, takes, timeout)
 
     def get_all(self, payment_instrument_ids: Iterable[str], *, timeout: float | None = None) -> dict[str, bytes]:
         """One GET for each instrument, all at the same time (API-12); those that fail are left out.
@@ -121,15 +114,21 @@ class ExtensionBackEnd:
         """
         if isinstance(payment_instrument_ids, str):
             raise ParameterError("get_all takes a list of payment instrument ids; for one, call get.")
+        answers: dict[str, bytes] = {}
         with current().side_by_side() as next_one:
-            found = {each: self._get_or_none(each, timeout, next_one) for each in payment_instrument_ids}
-        return {each: data for each, data in found.items() if data is not None}
+            for instrument in payment_instrument_ids:
+                next_one()
+                try:
+                    answers[instrument] = self.get(instrument, timeout=timeout)
+                except (ActivationDataError, OpaqueDataError):
+                    continue
+        return answers
 
     def post(self, payment_instrument_id: str, sdk_output: bytes, *, timeout: float | None = None) -> bytes:
         """The POST's sdkInput (API-11).
 
         Args:
-            payment_instrument_id: whose.
+            payment_instrument_id: the card.
             sdk_output: what the SDK gave the delegate.
             timeout: seconds after which to give up; None waits as long as it takes.
 
@@ -139,67 +138,45 @@ class ExtensionBackEnd:
             OpaqueDataError: sdk_output is not bytes, or what the API gave is no base64.
             ParameterError: the id is no text, or the two came in the other order.
         """
-        _not_swapped(payment_instrument_id, sdk_output)
+        if isinstance(payment_instrument_id, bytes) and isinstance(sdk_output, str):
+            raise ParameterError(
+                "post takes (payment_instrument_id, sdk_output), and they came in the other order. The extension's "
+                "delegate is given paymentInstrumentId first, the one in the app sdkOutput first (sdk-b)."
+            )
         current().seen(m.BackEndAsked("POST", _id(payment_instrument_id)))
         output = SdkOutput.from_bytes(sdk_output)
-        ask = partial(self._relay.post, payment_instrument_id, output)
-        return self._exchanged("POST", payment_instrument_id, ask, self._phone.waits.post, timeout)
+        return self._exchanged(payment_instrument_id, output, self._phone.latencies.post, timeout)
 
-    def _exchanged(
-        self, method: str, instrument: str, ask: Callable[[], SdkInput], takes: float, timeout: float | None
-    ) -> bytes:
-        """The answer's bytes, unless it takes longer than `timeout`; only a back end that times itself knows before."""
-        if self._relay.at is not None:
-            return self._timed(method, instrument, ask, timeout)
-        if timeout is not None and takes > _positive(timeout):
-            raise self._gave_up(instrument, timeout, method)
-        with self._reporting(takes):
-            return ask().data
+    def _exchanged(self, instrument: str, output: SdkOutput | None, takes: float, timeout: float | None) -> bytes:
+        """The answer's bytes.
 
-    def _timed(self, method: str, instrument: str, ask: Callable[[], SdkInput], timeout: float | None) -> bytes:
-        answer = timed(self._relay, ask, None if timeout is None else _positive(timeout))
-        if answer is None:
-            raise _too_late(instrument, timeout or 0.0, method)
-        return answer.data if isinstance(answer, SdkInput) else b""  # a back end may have passed on nothing
-
-    def _get_or_none(self, payment_instrument_id: str, timeout: float | None, next_one: Any) -> bytes | None:
-        next_one()
-        try:
-            return self.get(payment_instrument_id, timeout=timeout)
-        except (ActivationDataError, OpaqueDataError):
-            return None
-
-    @contextmanager
-    def _reporting(self, takes: float) -> Iterator[None]:
-        """Have the exchange reported to the call under way, and afterwards to whom it was before."""
-        before, self._relay.seen = self._relay.seen, self._as_it_happens(takes)
-        try:
-            yield
-        finally:
-            self._relay.seen = before
-
-    def _as_it_happens(self, takes: float) -> Any:
-        """Report the request at once, and the answer once the exchange's time has passed."""
-        call, costs = current(), self._costs(takes)
-
-        def seen(event: Event) -> None:
-            if not isinstance(event, m.ApiRequested):
-                call.spend(next(costs, 0.0))
+        Raises:
+            DeadlineError: it takes longer than `timeout`. A back end that times its attempts goes on all the same,
+                so what happens to it later is reported too.
+        """
+        call, method = current(), "GET" if output is None else "POST"
+        limit = None if timeout is None else _seconds("timeout", timeout)
+        if limit == 0:
+            raise ParameterError("timeout is a number of seconds above 0, or None; not 0.")
+        if limit is not None and takes > limit and not self._relay.times_attempts:
+            error = _too_late(instrument, limit, method)
+            call.seen(m.ApiRequested(method, instrument))
+            call.spend(limit)
+            call.seen(m.ApiFailed(type(error).__name__, str(error)))
+            raise error
+        exchange = self._relay.exchange(instrument, output)
+        took, began = takes if exchange.took is None else exchange.took, call.spent
+        for at, event in exchange.timeline(took):
+            call.spent = round(began + at, 9)
             call.seen(event)
-
-        return seen
-
-    def _costs(self, takes: float) -> Iterator[float]:
-        """Once, however many events the answer comes to: as measured with a real API, as told otherwise."""
-        yield takes if self._relay.took is None else self._relay.took
-
-    def _gave_up(self, payment_instrument_id: str, timeout: float, method: str = "GET") -> DeadlineError:
-        """The request goes out; no answer comes in time."""
-        error = _too_late(payment_instrument_id, timeout, method)
-        current().seen(m.ApiRequested(method, payment_instrument_id))
-        current().spend(timeout)
-        current().seen(m.ApiFailed(type(error).__name__, str(error)))
-        return error
+        call.spent = began
+        if limit is not None and took > limit:
+            call.spend(limit)
+            call.seen(m.Noted(f"The handler gives up after {limit:g} s; the back end goes on."))
+            raise _too_late(instrument, limit, method)
+        call.spend(took)
+        answer: Any = exchange.answer()
+        return answer.data if isinstance(answer, SdkInput) else b""  # a careless back end may pass on nothing
 
 
 def _id(payment_instrument_id: object) -> str:
@@ -209,29 +186,17 @@ def _id(payment_instrument_id: object) -> str:
     return payment_instrument_id
 
 
-def _positive(timeout: float) -> float:
-    if not _seconds("timeout", timeout):
-        raise ParameterError("timeout is a number of seconds above 0, or None; not 0.")
-    return timeout
-
-
 def _seconds(name: str, value: float) -> float:
+    """A number of seconds; the error does not repeat the value, which may be opaque data in the wrong place."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
         kind = type(value).__name__
         raise ParameterError(f"{name} is a number of seconds, 0 or more; this {kind} is none.")
     return value
 
 
-def _not_swapped(payment_instrument_id: object, sdk_output: object) -> None:
-    """The two delegates get the same two values in different orders (sdk-b), which is easily mixed up."""
-    if isinstance(payment_instrument_id, bytes) and isinstance(sdk_output, str):
-        raise ParameterError(
-            "post takes (payment_instrument_id, sdk_output), and they came the other way round. The extension's "
-            "delegate is given paymentInstrumentId first, the one in the app sdkOutput first (sdk-b)."
-        )
-
-
 def _too_late(payment_instrument_id: str, timeout: float, method: str) -> DeadlineError:
-    message = f"The {method} took longer than {timeout:g} s. The handler gave up; whether it goes on is not known."
+    message = (
+        f"The {method} took longer than {timeout:g} s. The handler gave up; whether the back end goes on is unknown."
+    )
     request = RedactedRequest(method, f"{ORIGIN}/…/{payment_instrument_id}/…", 0)
     return DeadlineError(message, request=request, elapsed=timeout, attempts=1, sent=True)

@@ -12,20 +12,16 @@ Rows marked `wallet` are public knowledge of the wallet platform; rows marked `a
 from __future__ import annotations
 
 from enum import StrEnum, unique
-from typing import TYPE_CHECKING
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, row
+from workbook.flows.machine import Machine, Row, row
 
-if TYPE_CHECKING:
-    from workbook.flows.machine import Row
-
-    Rows = tuple[Row, ...]
+Rows = tuple[Row, ...]
 
 
 @unique
 class State(StrEnum):
-    """Where the wallet app stands. The words are what a diagram shows."""
+    """The wallet app's state. The words are those of the diagrams."""
 
     CLOSED = "list closed"
     ASKING = "asking for the status"
@@ -45,11 +41,11 @@ class State(StrEnum):
 
 S = State
 FINAL = (S.LISTED, S.NOT_LISTED, S.OFFERED, S.EMPTY, S.NOT_AUTHENTICATED, S.ADDED, S.NOT_ADDED)
-"""Where the wallet waits for the cardholder, or has nothing more to do."""
+"""The states in which the wallet waits for the cardholder, or has nothing more to do."""
 
 
 def _late(state: State, *events: type[m.Event], rules: str) -> Rows:
-    """What comes after its time is up changes nothing."""
+    """Rows for answers that come after the time is up: they change nothing."""
     each = (row(state, event, state, m.IgnoreLate, rules=rules, source="wallet") for event in events)
     return tuple(r for rows in each for r in rows)
 

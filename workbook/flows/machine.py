@@ -13,19 +13,16 @@ default is the command's own, such as the seconds of a budget.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
+from enum import StrEnum
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from workbook.errors import DefinitionError, OutOfOrderError
+from workbook.flows.messages import Command, Event
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from enum import StrEnum
-
-    from workbook.flows.messages import Command, Event
-
-    Builder = Callable[[Event], Command]
+Builder = Callable[[Event], Command]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +46,7 @@ class Row:
     beside: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one event led to: the next state, the commands to carry out, and the row that said so."""
 
     state: StrEnum
@@ -92,8 +88,6 @@ class Machine:
 
     def __format__(self, spec: str) -> str:
         """The table as text: `mermaid` for a state diagram, `md` for a table; otherwise the repr."""
-        from workbook.flows.drawing import DRAWINGS  # noqa: PLC0415  # drawing reads machines, not the reverse
-
         if not spec:
             return repr(self)
         if spec not in DRAWINGS:
@@ -190,3 +184,94 @@ def _builder(command: type[Command]) -> Builder:
     get = attrgetter(*names)
     make: Callable[..., Command] = command
     return (lambda event: make(get(event))) if len(names) == 1 else (lambda event: make(*get(event)))
+
+
+# A machine's table as text that others can draw: Mermaid's state diagram, and a Markdown table.
+
+
+def mermaid(machine: Machine) -> str:
+    """A Mermaid `stateDiagram-v2`; an arrow is labelled with its event, a deprecated one is marked."""
+    return "\n".join(["stateDiagram-v2", *(f"    {line}" for line in _mermaid_lines(machine))])
+
+
+def _mermaid_lines(machine: Machine) -> Iterator[str]:
+    yield f"[*] --> {machine.initial.name}"
+    for state in machine.states:
+        yield f"{state.name} : {state.value}"
+    for row in machine.rows:
+        yield f"{row.state.name} --> {row.to.name} : {row.event.__name__}{_mark(row)}"
+    for state in sorted(machine.final):
+        yield f"{state.name} --> [*]"
+
+
+def markdown(machine: Machine) -> str:
+    """A Markdown table, one line a row, in the words of the pictures."""
+    head = "| in state | event | next state | then | rules |\n|---|---|---|---|---|"
+    return "\n".join([head, *map(markdown_row, machine.rows)])
+
+
+def markdown_row(row: Row) -> str:
+    """One row as a line of a Markdown table."""
+    commands = ", ".join(command.says for command in row.commands)
+    cells = (_cell(row.state), f"`{row.event.says}`{_mark(row)}", _cell(row.to), commands, _rests_on(row))
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cell(state: StrEnum) -> str:
+    return state.value
+
+
+def _mark(row: Row) -> str:
+    return " (deprecated)" if row.deprecated else ""
+
+
+def _rests_on(row: Row) -> str:
+    tags = row.rules if row.source == "spec" else (*row.rules, row.source)
+    return " ".join(tags)
+
+
+DRAWINGS: dict[str, Callable[[Machine], str]] = {"md": markdown, "mermaid": mermaid}
+
+
+# A migration, read off two tables: which rows go, which come, which stay but are deprecated.
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changes from one machine to another (A-MIG-1).
+
+    Attributes:
+        removed: rows that only the first has.
+        added: rows that only the second has.
+        deprecated: rows of the second that it advises against and the first did not.
+    """
+
+    removed: tuple[Row, ...]
+    added: tuple[Row, ...]
+    deprecated: tuple[Row, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{change:<10} {row.event.says} in state {row.state.value!r}" for change, row in self)
+
+    def __iter__(self) -> Iterator[tuple[str, Row]]:
+        """Each changed row with the word for its change."""
+        for change in ("removed", "deprecated", "added"):
+            yield from ((change, row) for row in getattr(self, change))
+
+    def _repr_markdown_(self) -> str:
+        """The difference as a Markdown table, as a notebook shows it."""
+        head = "| change | in state | event | next state | then | rules |\n|---|---|---|---|---|---|"
+        return "\n".join([head, *(f"| {change} {markdown_row(row)}" for change, row in self)])
+
+    __repr__ = __str__
+
+
+def difference(before: Machine, after: Machine) -> Difference:
+    """The rows that differ between two machines, in the tables' own order."""
+    old = {(r.state, r.event): r for r in before.rows}
+    new = {(r.state, r.event): r for r in after.rows}
+    return Difference(
+        removed=tuple(r for key, r in old.items() if key not in new),
+        added=tuple(r for key, r in new.items() if key not in old),
+        deprecated=tuple(r for key, r in new.items() if r.deprecated and key in old and not old[key].deprecated),
+    )

@@ -1,4 +1,4 @@
-"""Platform A, as the document tells it: the issuer's app, from opening the card to the wallet's answer.
+"""Platform A, as the document has it: the issuer's app, from opening the card to the wallet's answer.
 
 The rows come in parts, and a variant is a sum of parts:
 
@@ -14,23 +14,20 @@ that it may try again after a failure, and that it asks once more after a succes
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum, unique
-from typing import TYPE_CHECKING
 
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row, row
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    Rows = tuple[Row, ...]
-    Answers = Mapping[type[m.Event], tuple[type[m.Command], ...]]
+Rows = tuple[Row, ...]
+Answers = Mapping[type[m.Event], tuple[type[m.Command], ...]]
 
 
 @unique
 class State(StrEnum):
-    """Where the app stands. The words are what a diagram shows."""
+    """The app's state. The words are those of the diagrams."""
 
     IDLE = "idle"
     FETCHING = "fetching sdkInput"
@@ -130,7 +127,7 @@ RAPID_TAPS: Rows = row(BUSY, m.AddTapped, S.TAPPED, m.HandToApp, rules="A-BTN-2"
 """An app that leaves its button enabled: each further tap begins another attempt on top of the first."""
 
 AT_REST = (S.FAILED, S.ADDED, S.CONFIRMING, S.IN_WALLET, S.STILL_OFFERED)
-"""Where something of another attempt may still arrive when one is over."""
+"""The states in which an outcome of another attempt may still arrive."""
 
 BY_PROVIDER: Answers = {
     m.ProvisionWithProviderCalled: (m.ProvisionWithProvider,),
@@ -150,10 +147,11 @@ BY_TWO_STEPS: Answers = {
     m.ProvisionSuccess: (),
     m.ProvisionFailure: (),
 }
-"""What belongs to an attempt that the table does not follow, and what is done about it: each runs to its own end."""
+"""The events of an attempt that the table does not follow, and the commands that they lead to: each attempt runs to its
+own end."""
 
 GUARD = (m.DisableButton, m.EnableButton)
-"""What such an app does not do (A-BTN-1)."""
+"""The commands that an app without a guarded button leaves out (A-BTN-1)."""
 
 DEPRECATED_CALLS = (m.CreateSdkOutputCalled, m.ProvisionCalled)
 """The two operations that 0.4.0 deprecates (A-OUT-1, A-PROV-4)."""
@@ -176,7 +174,7 @@ def unguarded(rows: Rows) -> Rows:
 
 
 def overlapping(rows: Rows, answers: Answers) -> Rows:
-    """The same rows, and one for whatever of another attempt comes in between: it is dealt with, and moves nothing.
+    """The same rows, and one for each event of another attempt: it is carried out and changes no state.
 
     The table follows one attempt. The document does not say what becomes of two at once, so all of this is assumed.
     """

@@ -17,20 +17,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum, unique
-from typing import TYPE_CHECKING
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, row
+from workbook.flows.machine import Machine, Row, row
 
-if TYPE_CHECKING:
-    from workbook.flows.machine import Row
-
-    Rows = tuple[Row, ...]
+Rows = tuple[Row, ...]
 
 
 @unique
 class State(StrEnum):
-    """Where the app stands. The words are what a diagram shows."""
+    """The app's state. The words are those of the diagrams."""
 
     IDLE = "idle"
     FETCHING = "fetching sdkInput"
@@ -146,7 +142,7 @@ LATER: Rows = SHARED + CHECK_LATER + DELEGATE_LATER
 
 
 def silent(rows: Rows) -> Rows:
-    """The same rows under an app that keeps a failure from the cardholder."""
+    """The same rows for an app that does not tell the cardholder about a failure."""
     return tuple(replace(r, commands=tuple(c for c in r.commands if c is not m.TellFailure)) for r in rows)
 
 

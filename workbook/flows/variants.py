@@ -1,24 +1,26 @@
 """Variants are data: one field for each difference that the document names, and presets that pair them.
 
-The document ties the *flow* to version 0.4.0, but the ApiError outcome and library 18.8.0 only to
-"the later variant". So a `Variant` keeps its flow and its `Facts` apart, and any pair can be made.
+On platform A the document ties the *flow* to version 0.4.0, but the ApiError outcome and library 18.8.0 only to "the
+later variant". So a `VariantA` keeps its flow and its `FactsA` apart, and any pair can be made.
+
+On platform B the document does not show the version at which the later variant begins (GAP-7), so a `VariantB` has no
+version number. The public numbers (sdk-b) appear in the `field` profile only, with their tag.
+
+A machine is built once for each variant: two variants that are equal share it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, fields
+from functools import cache
 
-from workbook.errors import ParameterError, did_you_mean
-from workbook.flows import platform_a
-
-if TYPE_CHECKING:
-    from workbook.flows.machine import Machine, Row
+from workbook.flows import extension, platform_a, platform_b
+from workbook.flows.machine import Machine, Row
+from workbook.values import choice, lookup
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FactsA:
     """What differs between platform A's two SDK variants, the flow aside.
 
     Attributes:
@@ -32,12 +34,12 @@ class Facts:
     push_provisioning_library: str
 
 
-EARLIER = Facts("earlier", api_error=False, push_provisioning_library="18.3.3")
-LATER = Facts("later", api_error=True, push_provisioning_library="18.8.0")
+A_EARLIER_FACTS = FactsA("earlier", api_error=False, push_provisioning_library="18.3.3")
+A_LATER_FACTS = FactsA("later", api_error=True, push_provisioning_library="18.8.0")
 
 
 @dataclass(frozen=True)
-class Variant:
+class VariantA:
     """One way to integrate platform A: which calls a tap makes, and which facts hold.
 
     Attributes:
@@ -46,19 +48,19 @@ class Variant:
         facts: everything else that differs.
         two_step: a tap makes the calls from before 0.4.0 (A-PROV-1) rather than one (A-PROV-2).
         guarded: the app disables its button during an attempt (A-BTN-1).
-        by_hand: no app plays; somebody makes each call of the SDK, one after the other.
+        by_hand: a person makes each call of the SDK, one after the other, and no app plays.
     """
 
     name: str
-    rows: tuple[Row, ...]
-    facts: Facts
+    rows: tuple[Row, ...] = field(hash=False)
+    facts: FactsA
     two_step: bool
     guarded: bool = True
     by_hand: bool = False
 
     def __repr__(self) -> str:
         guard = "" if self.guarded else ", button not guarded"
-        return f"Variant({self.name!r}, {self.facts.name} facts{guard})"
+        return f"VariantA({self.name!r}, {self.facts.name} facts{guard})"
 
     @property
     def title(self) -> str:
@@ -66,39 +68,170 @@ class Variant:
         how = ", called by hand" if self.by_hand else "" if self.guarded else ", button not guarded"
         return f"Platform A, SDK {self.name.replace('-', ' ')}{how}"
 
-    @cached_property
-    def machine(self) -> Machine:
-        """The table as a machine; made once."""
-        facts = platform_a.API_ERROR if self.facts.api_error else ()
-        return platform_a.machine(f"platform A {self.name}", (*self._rows(), *facts))
-
-    def _rows(self) -> tuple[Row, ...]:
-        """The flow's rows; without a button there is nothing to guard, and by hand nothing happens at the same time."""
-        if self.by_hand or not self.guarded:
-            careless = platform_a.unguarded(self.rows)
-            return careless if self.by_hand else platform_a.overlapping(careless, self._answers)
-        return self.rows
-
     @property
-    def _answers(self) -> platform_a.Answers:
-        return platform_a.BY_TWO_STEPS if self.two_step else platform_a.BY_PROVIDER
+    def machine(self) -> Machine:
+        """The table as a machine."""
+        return _machine_a(self)
 
 
-A_BEFORE_0_4_0 = Variant("before-0.4.0", platform_a.BEFORE, EARLIER, two_step=True)
-A_FROM_0_4_0 = Variant("from-0.4.0", platform_a.FROM_0_4_0, LATER, two_step=False)
-A_NOT_MIGRATED = Variant("from-0.4.0, app not migrated", platform_a.FROM_0_4_0, LATER, two_step=True)
+@cache
+def _machine_a(variant: VariantA) -> Machine:
+    """The flow's rows, and those of the ApiError outcome where this SDK has it.
+
+    By hand there is no button to guard, and nothing happens at the same time.
+    """
+    rows = variant.rows
+    if variant.by_hand or not variant.guarded:
+        rows = platform_a.unguarded(rows)
+    if not variant.by_hand and not variant.guarded:
+        rows = platform_a.overlapping(rows, platform_a.BY_TWO_STEPS if variant.two_step else platform_a.BY_PROVIDER)
+    api_error = platform_a.API_ERROR if variant.facts.api_error else ()
+    return platform_a.machine(f"platform A {variant.name}", (*rows, *api_error))
+
+
+A_BEFORE_0_4_0 = VariantA("before-0.4.0", platform_a.BEFORE, A_EARLIER_FACTS, two_step=True)
+A_FROM_0_4_0 = VariantA("from-0.4.0", platform_a.FROM_0_4_0, A_LATER_FACTS, two_step=False)
+A_NOT_MIGRATED = VariantA("from-0.4.0, app not migrated", platform_a.FROM_0_4_0, A_LATER_FACTS, two_step=True)
 """The new SDK under an app that still makes the old calls: it works, and each call is deprecated."""
 
-VARIANTS = {variant.name: variant for variant in (A_BEFORE_0_4_0, A_FROM_0_4_0)}
+VARIANTS_A = {variant.name: variant for variant in (A_BEFORE_0_4_0, A_FROM_0_4_0)}
 
 
-def variant(name: str) -> Variant:
+def variant_a(name: str) -> VariantA:
     """The preset with this name.
 
     Raises:
         ParameterError: there is none; the message names the nearest.
     """
-    try:
-        return VARIANTS[name]
-    except KeyError:
-        raise ParameterError(f"No variant {name!r}. {did_you_mean(name, VARIANTS)}") from None
+    return lookup("variant", name, VARIANTS_A)
+
+
+PROFILES = ("spec", "field")
+"""Whether only what the document says is shown, or what is publicly known as well."""
+
+SURFACES = ("phone", "watch")
+"""Where the wallet app runs that calls the extension."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactsB:
+    """What differs between platform B's two variants, as the document lists it.
+
+    Attributes:
+        availability: how the app asks whether the card can be added (B-CAN-1, B-CAN-2).
+        watch_availability: how it learns of a watch (B-WATCH-1).
+        delegate: the in-app delegate's operation (B-DEL-1, B-DEL-2).
+        card_art: the extension delegate's operation (X-ART-1).
+        extension_point_key: what its description calls the key of the extension point (X-PLIST-2); the file needs the
+            later name either way.
+        version: where it begins, publicly known (sdk-b); shown in the `field` profile only (GAP-7).
+    """
+
+    availability: str
+    watch_availability: str
+    delegate: str
+    card_art: str
+    extension_point_key: str
+    version: str
+
+    def shown(self, profile: str = "spec") -> dict[str, str]:
+        """The facts that this profile shows, by their names in words.
+
+        Raises:
+            ParameterError: there is no such profile.
+        """
+        choice("profile", profile, PROFILES)
+        shown = {fact.name: str(getattr(self, fact.name)) for fact in fields(self)}
+        shown["version"] = f"{self.version} (sdk-b)" if profile == "field" else "not shown (GAP-7)"
+        return {name.replace("_", " "): value for name, value in shown.items()}
+
+
+B_EARLIER_FACTS = FactsB(
+    availability="canAddCard()",
+    watch_availability="none",
+    delegate="provision(sdkOutput)",
+    card_art="cardArt(forBrand)",
+    extension_point_key="NSExtension",
+    version="1.0.0",
+)
+B_LATER_FACTS = FactsB(
+    availability="canAddCardDetails(isWatchActivated)",
+    watch_availability="WatchAvailability, one instance, activate()",
+    delegate="provision(sdkOutput, paymentInstrumentId)",
+    card_art="cardArt(paymentInstrumentId)",
+    extension_point_key="NSExtensionPointIdentifier",
+    version="2.0.0",
+)
+
+
+@dataclass(frozen=True)
+class VariantB:
+    """One way to integrate platform B, inside the app and from the wallet.
+
+    Attributes:
+        name: `earlier` or `later`.
+        rows: the in-app table.
+        art: the extension table's rows for card art.
+        facts: what differs, in words.
+        later: the calls are those of the later variant.
+        tells: the app tells the cardholder about a failure.
+    """
+
+    name: str
+    rows: tuple[Row, ...] = field(hash=False)
+    art: tuple[Row, ...] = field(hash=False)
+    facts: FactsB
+    later: bool
+    tells: bool = True
+
+    def __repr__(self) -> str:
+        return f"VariantB({self.name!r}{'' if self.tells else ', failure not told'})"
+
+    @property
+    def title(self) -> str:
+        """What a picture of the in-app flow is called."""
+        return f"Platform B, {self.name} variant, in the app{'' if self.tells else ', failure not told'}"
+
+    @property
+    def machine(self) -> Machine:
+        """The in-app table as a machine."""
+        return _machine_b(self)
+
+    def extension_title(self, surface: str = "phone") -> str:
+        """What a picture of the extension flow is called."""
+        return f"Platform B, {self.name} variant, from the wallet on the {surface}"
+
+    def extension(self, surface: str = "phone") -> Machine:
+        """The extension table for a wallet app on this surface.
+
+        Raises:
+            ParameterError: there is no such surface.
+        """
+        return _extension_machine(self, choice("surface", surface, SURFACES))
+
+
+@cache
+def _machine_b(variant: VariantB) -> Machine:
+    rows = variant.rows if variant.tells else platform_b.silent(variant.rows)
+    return platform_b.machine(f"platform B {variant.name}", rows)
+
+
+@cache
+def _extension_machine(variant: VariantB, surface: str) -> Machine:
+    entries = extension.ON_PHONE if surface == "phone" else extension.ON_WATCH
+    name = f"platform B {variant.name}, extension on the {surface}"
+    return extension.machine(name, extension.SHARED + entries + variant.art)
+
+
+B_EARLIER = VariantB("earlier", platform_b.EARLIER, extension.ART_EARLIER, B_EARLIER_FACTS, later=False)
+B_LATER = VariantB("later", platform_b.LATER, extension.ART_LATER, B_LATER_FACTS, later=True)
+VARIANTS_B = {variant.name: variant for variant in (B_EARLIER, B_LATER)}
+
+
+def variant_b(name: str) -> VariantB:
+    """The preset with this name.
+
+    Raises:
+        ParameterError: there is none; the message names the nearest.
+    """
+    return lookup("platform B variant", name, VARIANTS_B)

@@ -1,38 +1,456 @@
-"""`workbook drift`: where a real API and the simulator part, from a record and a scenario.
+"""`workbook drift`: where a real API and the simulator differ, from a record and a scenario.
 
-Each question is answered on its own: what the document says of any answer (`_document`), how often there is weather
-(`weather`), how each exchange ends and what equal statuses differ in (`answers`), how long it takes (`weather`).
+Each question is answered on its own, in the order of `_findings`: what the document says of any answer, which of the
+scenario's faults were seen, which transient failures it does not plan, how each exchange ends, what answers with equal
+statuses differ in, and how long answers take.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from enum import StrEnum, unique
+from statistics import median
+from typing import Any, NamedTuple
 
+import tomli_w
+
+from workbook.api.opaque import json_object
 from workbook.errors import ConfigurationError
-from workbook.proxy.answers import details, endings
-from workbook.proxy.case import Case, found
-from workbook.proxy.finding import Kind
-from workbook.proxy.outcome import FINE, is_weather, outcome
-from workbook.proxy.replay import Replay
-from workbook.proxy.weather import latencies, planned, weather
+from workbook.proxy.record import SHOWN, ProxyRecord, RecordedExchange, shape
+from workbook.proxy.replay import (
+    DOCUMENTED,
+    FINE,
+    WORDS,
+    Expected,
+    Replay,
+    broken_rule,
+    is_transient,
+    outcome,
+    outcomes_of,
+    settings,
+)
+from workbook.simulation.http import Response
+from workbook.simulation.scenario import Scenario
+from workbook.simulation.world import Instrument
+from workbook.values import is_text
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+Subject = tuple[str, str]
+"""What an ending is about: ("credential", name), ("instrument", id), or ANYBODY."""
 
-    from workbook.proxy.finding import Finding
-    from workbook.proxy.record_file import Record, Recorded
-    from workbook.simulation.scenario import Scenario
+
+# A finding of drift: what the real API did, what the simulator does and on which basis, and how to make them agree.
+
+
+@unique
+class Kind(StrEnum):
+    """How much a finding says, the heaviest first."""
+
+    DOCUMENT = "contradicts the document"
+    PUBLISHED = "contradicts what is published"
+    ASSUMED = "our assumption is wrong"
+    CONFIGURED = "the scenario is set otherwise"
+
+
+ORDER = tuple(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What to set in a scenario.
+
+    Attributes:
+        table: `instrument`, `credential`, `latencies` or `fault`.
+        values: keys and values of that table.
+        name: which instrument or credential is meant; empty for the others.
+        number: which of the scenario's `[[fault]]` tables it replaces, from 1; 0 where it is a further one.
+    """
+
+    table: str
+    values: Mapping[str, Any] = field(hash=False)
+    name: str = ""
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One difference, however often it was seen.
+
+    Attributes:
+        kind: how much it says.
+        operation: GET or POST.
+        real: what the real API did.
+        simulated: what the simulator does.
+        basis: on which the simulator's choice rests: rules, published sources, `assumed`.
+        count: in how many exchanges it was seen.
+        of: of how many in which it could have been.
+        lines: the record's first lines that show it.
+        setting: what would make the simulator do the same; None where nothing does.
+        note: what else there is to say.
+    """
+
+    kind: Kind
+    operation: str
+    real: str
+    simulated: str
+    basis: str
+    count: int
+    of: int
+    lines: tuple[int, ...]
+    setting: Setting | None = None
+    note: str = ""
+
+    @property
+    def order(self) -> tuple[int, int, str, str]:
+        """The position in a report: the heaviest kind first, then the most frequent."""
+        return ORDER.index(self.kind), -self.count, self.operation, self.real
+
+
+# One recorded exchange beside what the simulator would have answered, and what a difference between them becomes.
+
+SHOWN_LINES = 3
+"""How many lines of the record a finding names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One exchange and the simulator's answer to it.
+
+    Attributes:
+        recorded: what was recorded.
+        word: its outcome, see `replay.outcome`.
+        response: what the simulator answers; None for a transient outcome, for which it is not asked.
+    """
+
+    recorded: RecordedExchange
+    word: str
+    response: Response | None
+
+    @property
+    def operation(self) -> str:
+        """GET or POST."""
+        return self.recorded.operation or ""
+
+    @property
+    def instrument(self) -> str:
+        """The payment instrument's id."""
+        return self.recorded.instrument or ""
+
+    @property
+    def simulated(self) -> str:
+        """The simulator's status; empty where it was not asked."""
+        return "" if self.response is None else str(self.response.status)
+
+    @property
+    def basis(self) -> str:
+        """What the simulator's answer rests on."""
+        return "" if self.response is None else self.response.basis
+
+    @property
+    def differs(self) -> bool:
+        """Whether it ended otherwise than the simulator's."""
+        return self.word != self.simulated
+
+
+Comparisons = Sequence[Comparison]
+
+
+def _grouped(
+    comparisons: Iterable[Comparison], key: Callable[[Comparison], tuple[Any, ...]]
+) -> Iterable[tuple[tuple[Any, ...], list[Comparison]]]:
+    """The comparisons by key, in the order of each key's first."""
+    groups: dict[tuple[Any, ...], list[Comparison]] = defaultdict(list)
+    for comparison in comparisons:
+        groups[key(comparison)].append(comparison)
+    return groups.items()
+
+
+def _finding(
+    kind: Kind,
+    seen: Comparisons,
+    *,
+    of: int,
+    real: str,
+    simulated: str,
+    basis: str,
+    setting: Setting | None = None,
+    note: str = "",
+) -> Finding:
+    """The finding that these comparisons are together."""
+    lines = tuple(comparison.recorded.line for comparison in seen[:SHOWN_LINES])
+    return Finding(kind, seen[0].operation, real, simulated, basis, len(seen), of, lines, setting, note)
+
+
+def _kind_of_status(word: str) -> tuple[Kind, str]:
+    """How much an ending says, and on which basis: the set of statuses is published."""
+    if word.isdigit() and word not in DOCUMENTED:
+        return Kind.PUBLISHED, "openapi"
+    return Kind.ASSUMED, "assumed"
+
+
+def _fault(seen: Comparisons, of: int, instrument: str = "") -> Setting | None:
+    """A `[[fault]]` for the ending that these share, as often as it was seen; None where no fault plays it."""
+    table = settings(seen[0].word, [comparison.recorded for comparison in seen])
+    if table is None:
+        return None
+    target = {"payment_instrument_id": instrument} if instrument else {}
+    share = {} if len(seen) == of else {"share": round(len(seen) / of, 4)}
+    return Setting("fault", {"fault": table.pop("fault"), "operation": seen[0].operation, **target, **share, **table})
+
+
+# How answers with the same status differ: media type, headers, fields, JSON types, and the values that are kept.
+
+OF_THE_WAY = frozenset(
+    """age alt-svc cache-control cf-cache-status cf-ray connection content-encoding content-length date etag expires
+    keep-alive nel pragma report-to server set-cookie strict-transport-security transfer-encoding vary via
+    x-cache x-content-type-options x-frame-options x-xss-protection""".split()  # noqa: SIM905  # to be read as a list
+)
+"""Headers of servers, gateways and browsers' safety, which say nothing about this API; they are not compared."""
+REQUIRED = ("type", "title", "status", "detail", "errorCode")
+"""Fields that a refusal must have (openapi)."""
+OPTIONAL = ("instance", "requestId", "invalidFields", "response")
+"""Fields that a refusal may have (openapi); the simulator leaves them out."""
+
+
+TEST_MODE = "x-workbook-"
+"""How the headers begin that only another simulator adds."""
+
+
+class Difference(NamedTuple):
+    """One thing in which two answers differ; the attributes are those of a `Finding`."""
+
+    kind: Kind
+    real: str
+    simulated: str
+    basis: str
+
+
+def differences(recorded: RecordedExchange, response: Response) -> Iterator[Difference]:
+    """How the real answer and the simulator's differ; both have the same status."""
+    status, assumed = recorded.status, Kind.ASSUMED
+    real_type, our_type = (
+        next((value for name, value in headers if name.lower() == "content-type"), "").partition(";")[0].strip().lower()
+        for headers in (recorded.response_headers, response.headers)
+    )
+    if real_type != our_type:
+        yield Difference(assumed, f"{status} as {real_type or 'no media type'}", our_type, "assumed")
+    real_names, our_names = (
+        {name.lower() for name, _value in headers if not name.lower().startswith(TEST_MODE)} - OF_THE_WAY
+        for headers in (recorded.response_headers, response.headers)
+    )
+    for name in sorted(real_names - our_names - {"content-type"}):
+        yield Difference(assumed, f"{status} with the header {name}", "without it", "assumed")
+    for name in sorted(our_names - real_names - {"content-type"}):
+        yield Difference(assumed, f"{status} without the header {name}", "with it", "assumed")
+    yield from _fields(recorded, response)
+    values = recorded.response_body if isinstance(recorded.response_body, dict) else {}
+    ours = json_object(response.body) or {}
+    for name in sorted(SHOWN & values.keys() & ours.keys()):
+        if type(values[name]) is type(ours[name]) and values[name] != ours[name]:
+            real = f"{status} with {name} {json.dumps(values[name])}"
+            yield Difference(assumed, real, json.dumps(ours[name]), response.basis)
+    if recorded.response_layer is not None:
+        real = f"an sdkInput that is no base64 text of a platform's form ({recorded.response_layer})"
+        yield Difference(Kind.PUBLISHED, real, "base64 text", "API-8; sdk-a, sdk-b")
+
+
+def _fields(recorded: RecordedExchange, response: Response) -> Iterator[Difference]:
+    """Fields that only one of them has, or with another JSON type.
+
+    Which fields a refusal must have is published, and so is that a 200 has none but sdkInput.
+    """
+    real, ours = recorded.response_shape, shape(response.body)
+    refusal = str(recorded.status) != FINE
+    for path in sorted(real.keys() | ours.keys()):
+        there, here = real.get(path, "nothing"), ours.get(path, "nothing")
+        parents = ["", *(path[:end] for end in range(len(path)) if path[end] in ".[")]
+        if there == here or any(real.get(parent) != ours.get(parent) for parent in parents if parent != path):
+            continue  # one difference for a whole object is enough
+        outer = path.partition(".")[0]
+        if refusal and path in REQUIRED and there == "nothing":
+            kind, basis = Kind.PUBLISHED, "openapi"
+        elif not refusal and path and outer != "sdkInput":
+            kind, basis = Kind.PUBLISHED, "API-9; openapi"
+        else:
+            kind, basis = Kind.ASSUMED, "openapi; left out: assumed" if outer in OPTIONAL else "assumed"
+        where = f"the field {path}" if path else "the body"
+        yield Difference(kind, f"{recorded.status}, {where}: {there}", here, basis)
+
+
+# Where single answers differ: what ended otherwise than the simulator's, and what equal statuses differ in.
+
+BY_INSTRUMENT = frozenset({"200", "401", "403", "404", "409", "422"})
+"""Endings that may be about one payment instrument; the others are about the operation."""
+ROLES = frozenset({("403", FINE), (FINE, "403")})
+"""Endings, the real one first, that a credential's role explains (API-15)."""
+WITHOUT = "without the role"
+"""The credential that is added for a key that the real API refused with 403 throughout."""
+ANYBODY = ("", "")
+
+
+class _Endings:
+    """What ended otherwise than the simulator's, and whether it is about a credential, an instrument, or anybody."""
+
+    def __init__(self, comparisons: Comparisons, explained: set[int], replay: Replay) -> None:
+        self._all = comparisons
+        self._rest = [comparison for comparison in comparisons if comparison.recorded.line not in explained]
+        self._replay = replay
+        self._words: dict[Subject, set[str]] = defaultdict(set)
+        for comparison in self._rest:
+            self._words["operation", comparison.operation].add(comparison.word)
+            self._words["instrument", comparison.instrument].add(comparison.word)
+
+    def findings(self) -> Iterator[Finding]:
+        differing = (comparison for comparison in self._rest if comparison.differs)
+        for (word, basis, operation, *named), seen in _grouped(
+            differing, lambda each: (each.word, each.basis, each.operation, *self._subject(each))
+        ):
+            subject = (named[0], named[1])
+            kind, published = _kind_of_status(word)
+            rule = broken_rule(word)
+            of = sum(
+                each.operation == operation
+                and subject in (ANYBODY, ("instrument", each.instrument), self._caller(each))
+                for each in self._all
+            )
+            yield _finding(
+                Kind.DOCUMENT if rule else kind,
+                seen,
+                of=of,
+                real=word if subject == ANYBODY else f"{word} for the {' '.join(subject)}",
+                simulated=seen[0].simulated,
+                basis=rule or (basis if kind is Kind.ASSUMED else published),
+                setting=self._setting(seen, subject, of),
+            )
+
+    def _always(self, subject: Subject, word: str) -> bool:
+        """Whether this is the only outcome of the subject."""
+        return self._words[subject] == {word}
+
+    def _subject(self, each: Comparison) -> Subject:
+        """What this ending is about."""
+        if (each.word, each.simulated) in ROLES and self._caller(each) != ANYBODY:
+            return self._caller(each)
+        refused_here = each.word == FINE and "API-" not in each.basis
+        mixed = not self._always(("operation", each.operation), each.word)
+        inactive = each.word == "422" and self._always(("instrument", each.instrument), "422")
+        for_one = refused_here or (each.simulated == FINE and (mixed or inactive))
+        return ("instrument", each.instrument) if for_one and each.word in BY_INSTRUMENT else ANYBODY
+
+    def _caller(self, each: Comparison) -> Subject:
+        """The credential to set: a further one for a key that was always refused, else the scenario's."""
+        name = self._replay.credential(each.recorded)
+        if name is None or (each.word == "403" and not self._replay.lacks_role(each.recorded)):
+            return ANYBODY
+        return "credential", WITHOUT if each.word == "403" else name
+
+    def _setting(self, seen: list[Comparison], subject: Subject, of: int) -> Setting | None:
+        """What makes the simulator answer so; None where nothing does."""
+        (table, name), first = subject, seen[0]
+        if table == "credential":
+            return Setting("credential", {"role": first.word == FINE}, name=name)
+        if first.word == FINE and table == "instrument":
+            return Setting("instrument", {"status": "active", "type": "card"}, name=name)
+        if first.simulated != FINE:
+            return None
+        if table == "instrument" and first.word == "422" and self._always(subject, "422"):
+            return Setting("instrument", {"status": "inactive"}, name=name)
+        return _fault(seen, of, name)
+
+
+def _details(comparisons: Comparisons) -> Iterator[Finding]:
+    """How answers with equal statuses differ."""
+    seen: dict[tuple[str, str, Difference], list[Comparison]] = defaultdict(list)
+    for comparison in comparisons:
+        if comparison.response is not None and not comparison.differs:
+            for difference in differences(comparison.recorded, comparison.response):
+                seen[comparison.operation, comparison.word, difference].append(comparison)
+    for (operation, word, difference), alike in seen.items():
+        of = sum((each.operation, each.word) == (operation, word) for each in comparisons)
+        kind, real, simulated, basis = difference
+        yield _finding(kind, alike, of=of, real=real, simulated=simulated, basis=basis)
+
+
+# What no request explains: limits, faults, lost connections, and the time that answers take. Counted, as shares.
+
+NOTICEABLE, FACTOR = 0.1, 1.5
+"""Seconds, and a ratio: two medians that differ by less than one of both count as equal."""
+
+
+def _planned(comparisons: Comparisons, scenario: Scenario, explained: set[int]) -> Iterator[Finding]:
+    """The scenario's faults that are seen more often or less often than they are planned.
+
+    Lines of the record that they explain, as often as they may, are added to `explained`.
+    """
+    plan = scenario.plan()
+    rules = () if plan is None else plan.planned
+    expected = Expected(rules, [comparison.recorded for comparison in comparisons])
+    for number, rule in enumerate(rules):
+        words = outcomes_of(rule)
+        meant = [each for each in comparisons if rule.is_meant_for(each.operation, each.instrument)]
+        seen = [each for each in meant if each.word in words and each.differs and each.recorded.line not in explained]
+        explained.update(each.recorded.line for each in seen)
+        if words and meant and not expected.fits(number, len(seen)):
+            table = {name: value for name, value in scenario.faults[number].items() if name not in ("nth", "share")}
+            yield _finding(
+                Kind.CONFIGURED,
+                meant,
+                of=len(meant),
+                real=f"the fault {table['fault']!r} was seen {len(seen)} times",
+                simulated=f"about {expected.mean[number]:.3g} times",
+                basis="the scenario",
+                setting=Setting("fault", table | {"share": round(len(seen) / len(meant), 4)}, number=number + 1),
+            )
+
+
+def _transient(comparisons: Comparisons, explained: set[int]) -> Iterator[Finding]:
+    """Transient failures that the scenario does not plan, for each operation; `explained` is as in `_planned`."""
+    left = [each for each in comparisons if is_transient(each.word) and each.recorded.line not in explained]
+    for (operation, word), seen in _grouped(left, lambda each: (each.operation, each.word)):
+        of = sum(each.operation == operation for each in comparisons)
+        kind, basis = _kind_of_status(word)
+        pauses = any(name.lower() == "retry-after" for each in seen for name, _value in each.recorded.response_headers)
+        note = "" if pauses or word != "429" else "It came without Retry-After; the simulator's has one."
+        real = WORDS.get(word, word)
+        yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=_fault(seen, of), note=note)
+        explained.update(each.recorded.line for each in seen)
+
+
+def _latencies(comparisons: Comparisons, scenario: Scenario) -> Iterator[Finding]:
+    """The median time until an answer begins, of the exchanges that went well."""
+    replay = Replay(scenario, [comparison.recorded for comparison in comparisons])
+    waits: dict[str, list[float]] = defaultdict(list)
+    for comparison in comparisons:
+        response = replay.answer(comparison.recorded)
+        if str(response.status) == FINE:
+            waits[comparison.operation].append(response.wire.before_headers)
+    for (operation,), fine in _grouped(
+        (each for each in comparisons if each.word == FINE), lambda each: (each.operation,)
+    ):
+        real = [each.recorded.latency for each in fine if each.recorded.latency is not None]
+        usual, here = median(real or [0.0]), median(waits[operation] or [0.0])
+        if abs(usual - here) > NOTICEABLE and max(usual, here) > FACTOR * min(usual, here):
+            yield _finding(
+                Kind.CONFIGURED if here else Kind.ASSUMED,
+                fine,
+                of=len(fine),
+                real=f"{usual:.3f} s until an answer begins (median; the slowest {max(real):.3f} s)",
+                simulated=f"{here:.3f} s",
+                basis="the scenario" if here else "assumed",
+                setting=Setting("latencies", {operation.lower(): round(usual, 3)}),
+            )
+
 
 ENOUGH = 3
-"""From so many exchanges on, an operation that was never found is taken for one that is not there."""
+"""After so many exchanges without success, an operation counts as not there."""
 _RULES = {"GET": "API-1", "POST": "API-2"}
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What was found.
+    """The result of a comparison.
 
     Attributes:
         scenario: as it was given, with the instruments that the record adds.
@@ -47,71 +465,173 @@ class Drift:
     notes: tuple[str, ...]
 
 
-def drift(record: Record, scenario: Scenario) -> Drift:
+def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     """Compare a record with what the simulator would have answered.
 
     Raises:
         ConfigurationError: the record has nothing to compare.
     """
-    compared = [one for one in record.exchanges if one.operation and one.instrument and one.sent]
+    compared = [each for each in record.exchanges if each.operation and each.instrument and each.sent]
     if not compared:
         raise ConfigurationError("The record holds no exchange of the two operations that reached the API.")
     replay = Replay(replace(scenario, faults=()), compared)
     findings = sorted(_findings(compared, scenario, replay), key=lambda finding: finding.order)
-    wide = replace(replay.scenario, faults=scenario.faults)
-    return Drift(wide, tuple(findings), len(compared), (*record.notes, *_notes(scenario, replay, compared)))
-
-
-def _findings(compared: Sequence[Recorded], scenario: Scenario, replay: Replay) -> Iterator[Finding]:
-    cases = [_case(replay, one) for one in compared]
-    done: set[int] = set()
-    yield from _document(cases, done)
-    yield from planned(cases, scenario, done)
-    yield from weather(cases, done)
-    rest = [case for case in cases if case.one.line not in done]
-    yield from endings(cases, done, replay)
-    yield from details(rest)
-    yield from latencies(cases, scenario)
-
-
-def _case(replay: Replay, one: Recorded) -> Case:
-    word = outcome(one)
-    return Case(one, word, None if is_weather(word) else replay.answer(one))
-
-
-def _notes(scenario: Scenario, replay: Replay, compared: Sequence[Recorded]) -> Iterator[str]:
-    """What was taken from the record, where the scenario says nothing of it."""
+    notes = list(record.notes)
     more = len(replay.scenario.instruments) - len(scenario.instruments)
     if more:
-        yield f"The record has instruments that the scenario has not ({more}): they are taken for active cards."
-    callers = {(one.run, one.credential): replay.credential(one) for one in compared if one.credential}
+        notes.append(f"The record has instruments that the scenario has not ({more}): they are taken for active cards.")
+    callers = {(each.run, each.credential): replay.credential(each) for each in compared if each.credential}
     unknown = sum(name is None for name in callers.values())
     if unknown:
-        yield f"Keys that got nothing but 401 ({unknown}) are taken for keys that open nothing."
+        notes.append(f"Keys that got nothing but 401 ({unknown}) are taken for keys that open nothing.")
+    return Drift(replace(replay.scenario, faults=scenario.faults), tuple(findings), len(compared), tuple(notes))
 
 
-def _document(cases: Sequence[Case], done: set[int]) -> Iterator[Finding]:
-    """What the document says of both operations, whatever the simulator does; `done` is as in `weather`."""
+def _findings(compared: Sequence[RecordedExchange], scenario: Scenario, replay: Replay) -> Iterator[Finding]:
+    """Every finding; what one question explains is not asked about again."""
+    comparisons = []
+    for exchange in compared:
+        word = outcome(exchange)
+        comparisons.append(Comparison(exchange, word, None if is_transient(word) else replay.answer(exchange)))
+    explained: set[int] = set()
+    yield from _document(comparisons, explained)
+    yield from _planned(comparisons, scenario, explained)
+    yield from _transient(comparisons, explained)
+    yield from _Endings(comparisons, explained, replay).findings()
+    yield from _details([each for each in comparisons if each.recorded.line not in explained])
+    yield from _latencies(comparisons, scenario)
+
+
+def _document(comparisons: Comparisons, explained: set[int]) -> Iterator[Finding]:
+    """What the document says of both operations, whatever the simulator does; `explained` is as in `_planned`."""
     for operation, rule in _RULES.items():
-        said = [case for case in cases if case.operation == operation and not is_weather(case.word)]
-        if len(said) >= ENOUGH and all(case.word in ("404", "405") for case in said):
-            words = f"{said[0].word} throughout: the operation is not there"
+        seen = [each for each in comparisons if each.operation == operation and not is_transient(each.word)]
+        if len(seen) >= ENOUGH and all(each.word in ("404", "405") for each in seen):
+            real = f"{seen[0].word} throughout: the operation is not there"
             note = "Look at the proxy's --to first."
-            done.update(case.one.line for case in said)
-            yield found(Kind.DOCUMENT, said, of=len(said), real=words, simulated="it is", basis=rule, note=note)
-    yield from _shared(cases)
-
-
-def _shared(cases: Sequence[Case]) -> Iterator[Finding]:
-    """Each instrument has an sdkInput of its own (API-12)."""
-    seen: dict[tuple[int, str], list[Case]] = defaultdict(list)
-    for case in cases:
-        body = case.one.response_body
-        said = body.get("sdkInput") if isinstance(body, dict) else None
-        if case.word == FINE and isinstance(said, dict) and isinstance(said.get("digest"), str):
-            seen[case.one.run, said["digest"]].append(case)
-    for alike in seen.values():
-        ids = {case.instrument for case in alike}
+            explained.update(each.recorded.line for each in seen)
+            yield _finding(Kind.DOCUMENT, seen, of=len(seen), real=real, simulated="it is", basis=rule, note=note)
+    # Each instrument has an sdkInput of its own (API-12). Digests are salted, so they compare within one run only.
+    same: dict[tuple[int, str], list[Comparison]] = defaultdict(list)
+    for each in comparisons:
+        body = each.recorded.response_body
+        shown = body.get("sdkInput") if isinstance(body, dict) else None
+        if each.word == FINE and isinstance(shown, dict) and isinstance(shown.get("digest"), str):
+            same[each.recorded.run, shown["digest"]].append(each)
+    for alike in same.values():
+        ids = {each.instrument for each in alike}
         if len(ids) > 1:
-            words = f"the same sdkInput for {len(ids)} payment instruments"
-            yield found(Kind.DOCUMENT, alike, of=len(cases), real=words, simulated="one for each", basis="API-12")
+            real = f"the same sdkInput for {len(ids)} payment instruments"
+            of = len(comparisons)
+            yield _finding(Kind.DOCUMENT, alike, of=of, real=real, simulated="one for each", basis="API-12")
+
+
+# The drift of a real API as a report for a person and for a script, and as a scenario file.
+
+TITLE = "As the real API was seen"
+
+
+def scenario_toml(drift: Drift) -> str:
+    """A scenario file with every setting of the findings in it; comments name the findings without one."""
+    settings = [finding.setting for finding in drift.findings if finding.setting is not None]
+    values: dict[tuple[str, str], dict[str, Any]] = {}
+    for setting in settings:
+        values.setdefault((setting.table, setting.name), {}).update(setting.values)
+    scenario = drift.scenario
+    known = {instrument.id: instrument for instrument in scenario.instruments}
+    meant = [setting.values.get("payment_instrument_id") for setting in settings if setting.table == "fault"]
+    ids = dict.fromkeys([*known, *filter(None, meant), *(name for table, name in values if table == "instrument")])
+    instruments = []
+    for each in filter(is_text, ids):
+        usual, instrument = Instrument(each), known.get(each, Instrument(each))
+        own = {field.name: getattr(instrument, field.name) for field in fields(instrument)}
+        own = {name: value for name, value in own.items() if value != getattr(usual, name)}  # the file stays short
+        instruments.append({"id": each} | own | values.get(("instrument", each), {}))
+    held = {name: bool(credential.roles) for name, credential in scenario.credentials.items()}
+    names = dict.fromkeys([*held, *(name for table, name in values if table == "credential")])
+    replaced = {setting.number: setting.values for setting in settings if setting.table == "fault" and setting.number}
+    faults = [dict(replaced.get(number, table)) for number, table in enumerate(scenario.faults, 1)]
+    faults += [dict(setting.values) for setting in settings if setting.table == "fault" and not setting.number]
+    latencies = {method.lower(): seconds for method, seconds in scenario.latencies.items()}
+    document = {
+        "title": TITLE,
+        "profile": scenario.profile,
+        "seed": scenario.seed,
+        "instrument": instruments,
+        "credential": [
+            {"name": name, "role": held.get(name, True)} | values.get(("credential", name), {}) for name in names
+        ],
+        "latencies": latencies | values.get(("latencies", ""), {}),
+        "fault": faults,
+    }
+    comments = ["# Made by `workbook drift` from a record of the real API. Try it: workbook serve --scenario FILE"]
+    comments += [
+        _printable(f"# no setting for: {finding.operation} {finding.real} (the simulator: {finding.simulated})")
+        for finding in drift.findings
+        if finding.setting is None
+    ]
+    said = {name: value for name, value in document.items() if value not in ({}, [])}
+    return "\n".join([*comments, "", tomli_w.dumps(said)])
+
+
+def setting_line(setting: Setting) -> str:
+    """A setting as one line for a person: the table, and its values."""
+    name = {"instrument": "id", "credential": "name"}.get(setting.table)
+    values = ({} if name is None else {name: setting.name}) | dict(setting.values)
+    line = tomli_w.dumps(values).strip().replace("\n", ", ")
+    heading = "[latencies]" if setting.table == "latencies" else f"[[{setting.table}]]"
+    where = f" (instead of [[fault]] {setting.number})" if setting.number else ""
+    return f"{heading} {line}{where}"
+
+
+NO_SETTING = "no setting: tell us"
+
+
+def as_text(drift: Drift) -> str:
+    """The report, each kind of finding under its heading."""
+    found = len(drift.findings)
+    total = f"{found} {'finding' if found == 1 else 'findings'}" if found else "no drift"
+    lines = [f"{drift.compared} exchanges compared with the scenario {drift.scenario.name!r}: {total}."]
+    lines += [f"Note: {note}" for note in drift.notes]
+    for kind in Kind:
+        findings = [finding for finding in drift.findings if finding.kind is kind]
+        if findings:
+            lines += ["", f"{kind.value} ({len(findings)})"]
+            lines += [line for finding in findings for line in _lines(finding)]
+    return "".join(f"{_printable(line)}\n" for line in lines)
+
+
+def as_json(drift: Drift) -> str:
+    """The same as one line of JSON."""
+    findings = [
+        asdict(finding)
+        | {
+            "kind": finding.kind.value,
+            "lines": list(finding.lines),
+            "toml": None if finding.setting is None else setting_line(finding.setting),
+        }
+        for finding in drift.findings
+    ]
+    return json.dumps(
+        {
+            "scenario": drift.scenario.name,
+            "compared": drift.compared,
+            "notes": list(drift.notes),
+            "findings": findings,
+        }
+    )
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    where = ", ".join(map(str, finding.lines))
+    more = "..." if finding.count > len(finding.lines) else ""
+    yield f"  {finding.operation:<4} {finding.count} of {finding.of}: {finding.real}"
+    yield f"       the simulator: {finding.simulated}   basis: {finding.basis}   lines: {where}{more}"
+    yield f"       {NO_SETTING if finding.setting is None else setting_line(finding.setting)}"
+    if finding.note:
+        yield f"       {finding.note}"
+
+
+def _printable(line: str) -> str:
+    """What a terminal may show and a TOML comment may hold: a record is a file, and a file may hold anything."""
+    return "".join(character if character.isprintable() else "?" for character in line)

@@ -1,44 +1,97 @@
-"""`workbook proxy`: the proxy on loopback, until it is told to stop."""
+"""`workbook proxy`: passes every request on to the real API, byte for byte, and records each exchange.
+
+Both bodies are read whole before they go on, each up to a limit. So the answer is either the API's, byte for byte, or
+the proxy's own error, and never half of one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+from time import monotonic
 
-from workbook.proxy.address import Target
-from workbook.proxy.exact_line import ExactLine
-from workbook.proxy.forwarding import application
-from workbook.proxy.recording import Head, Recording
-from workbook.proxy.upstream import DEADLINE, Upstream, trusting
-from workbook.simulation.listening import base_url, listening
-from workbook.simulation.server import made
-from workbook.simulation.tls import make_certificate
+from workbook.proxy.record import Head, Recording
+from workbook.proxy.upstream import (
+    CHUNKED,
+    DEADLINE,
+    Exchange,
+    Failure,
+    Reply,
+    Target,
+    Upstream,
+    for_the_back_end,
+    trusting,
+)
+from workbook.simulation.http import Request
+from workbook.simulation.server import (
+    Handler,
+    RawAnswer,
+    Server,
+    base_url,
+    is_own_host,
+    listening,
+    make_certificate,
+    on_thread,
+    print_log,
+    run_until_signal,
+)
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Iterator
+LARGEST_REQUEST = 8 * 1_048_576
+"""The largest body of a request that is passed on, in bytes (our choice)."""
 
-    from workbook.proxy.forwarding import Exchange, Keep
-    from workbook.simulation.tls import Certificate
 
-    Line = tuple[Any, socket.socket]
+Keep = Callable[[Exchange], None]
 
-LOOPBACK = "127.0.0.1"
+
+def forwarding(upstream: Upstream, keep: Keep) -> Handler:
+    """A handler that passes requests on to `upstream`, and calls `keep` with each exchange before it is answered."""
+
+    async def answer(request: Request) -> RawAnswer:
+        arrived = monotonic()
+        refused = _refused(request, upstream.target.prefix)
+        request = replace(request, body=request.body[:LARGEST_REQUEST])
+        try:
+            reply = Reply.failed(refused) if refused else await upstream.ask(request)
+        except asyncio.CancelledError:  # the server stops; what was sent may have arrived, so it belongs in the record
+            reply = Reply.failed(Failure.STOPPED)
+        keep(Exchange(request, reply, arrived, monotonic()))
+        headers, framing = for_the_back_end(reply.response, request.method, chunks=request.version == "1.1")
+        status = reply.response.status
+        phrase = reply.reason if reply.failure is None else HTTPStatus(status).phrase
+        lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers)]
+        head = "".join(f"{line}\r\n" for line in lines).encode("latin-1")
+        return RawAnswer(head, reply.response.body if framing else b"", framing == CHUNKED)
+
+    return answer
+
+
+def _refused(request: Request, prefix: str) -> Failure | None:
+    """Why this request is not passed on; None where it is."""
+    if not is_own_host(request):
+        return Failure.MISDIRECTED
+    if len(request.body) > LARGEST_REQUEST:
+        return Failure.REQUEST_TOO_LARGE
+    if request.method == "CONNECT" or not request.target.startswith("/"):
+        return Failure.BAD_REQUEST
+    path = request.target.partition("?")[0].lower()
+    for coded, plain in (("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("\\", "/")):
+        path = path.replace(coded, plain)
+    leaves = not {".", ".."}.isdisjoint(path.split("/"))  # the API's server may resolve it to a path above the prefix
+    return Failure.BAD_REQUEST if prefix and leaves else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to stand in between.
+    """How to pass requests on and record them.
 
     Attributes:
         to: the real API's base URL.
@@ -46,10 +99,10 @@ class Options:
         tls: serve https as well, with a throw-away certificate.
         ca_file: the authority to trust instead of the public ones.
         deadline: seconds for a whole exchange with the API.
-        out: the record; None makes a name of the moment.
-        append: go on with a record that is there.
-        pseudonyms: keep no id of a payment instrument as it is.
-        as_json: print the addresses, and at the end the summary, as a line of JSON each.
+        out: the record's file; None makes a name from the current time.
+        append: continue an existing record.
+        pseudonyms: record a pseudonym instead of each payment instrument id.
+        as_json: print the addresses, and at the end the summary, as one line of JSON each.
         quiet: log no requests.
     """
 
@@ -66,10 +119,10 @@ class Options:
 
 
 def serve(options: Options) -> int:
-    """Pass everything on until SIGINT or SIGTERM, then say what was recorded; returns the exit code.
+    """Pass everything on until SIGINT or SIGTERM, then print what was recorded; returns the exit code.
 
     Raises:
-        ConfigurationError: an address, a file or a limit is not in order; nothing was sent.
+        ConfigurationError: an address, a file or a limit is invalid; nothing was sent.
     """
     target = Target.of(options.to)
     upstream = Upstream(target, trusting(options.ca_file), options.deadline)
@@ -77,103 +130,56 @@ def serve(options: Options) -> int:
     head = Head(target.base_url, began.isoformat(timespec="seconds"), options.pseudonyms)
     path = options.out or Path(f"proxy-{began:%Y%m%dT%H%M%SZ}.jsonl")
     with ExitStack() as stack:
-        plain = stack.enter_context(listening(LOOPBACK, options.port))
+        listener = stack.enter_context(listening("127.0.0.1", options.port))
         recording = stack.enter_context(closing(Recording(path, head, append=options.append)))
-        app = application(upstream, _keep(recording, None if options.quiet else _log))
-        lines: list[Line] = [(server(app), plain)]
-        addresses = {"base_url": base_url(plain), "to": target.base_url, "record": str(path)}
+
+        def keep(exchange: Exchange) -> None:
+            try:
+                line = recording.keep(exchange)
+            except OSError as error:  # a full disk must not cost the back end its answer, and must not be hidden
+                print_log(f"Not recorded: {error.strerror or error}.")
+                return
+            if not options.quiet:
+                print_log(line)
+
+        server = Server(forwarding(upstream, keep), most_body=LARGEST_REQUEST)
+        server.listen(listener)
+        addresses = {"base_url": base_url(listener), "to": target.base_url, "record": str(path)}
         if options.tls:
-            addresses |= _add_tls(stack, app, lines)
-        asyncio.run(_until_signal(lines, lambda: _announce(addresses, recording, as_json=options.as_json)))
-        _sum_up(recording, as_json=options.as_json)
+            certificate = make_certificate(Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-"))))
+            secure = stack.enter_context(listening("127.0.0.1", 0))
+            server.listen(secure, certificate)
+            addresses |= {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
+
+        def announce() -> None:
+            if recording.cut:
+                print_log(f"The last line of {path} was unfinished and is removed.")
+            lines = [f"{name}: {value}" for name, value in addresses.items()]
+            lines.append("Point your back end at base_url instead of the API. Stop with Ctrl-C.")
+            _print(json.dumps(addresses) if options.as_json else "\n".join(lines))
+
+        run_until_signal(server, announce)
+        command, count = f"workbook drift {quote(str(path))}", recording.count
+        if options.as_json:
+            _print(json.dumps({"exchanges": count, "record": str(path), "next": command}))
+        else:
+            noun = "exchange" if count == 1 else "exchanges"
+            _print(f"{count} {noun} in {path}. Compare them with the simulator: {command}")
     return 0
-
-
-def server(app: Any, certificate: Certificate | None = None) -> Any:
-    """The stand-in's own server for this application, which keeps heads as they are."""
-    one = made(app, certificate)
-    one.config.http = ExactLine
-    return one
 
 
 @contextmanager
 def running(upstream: Upstream, keep: Keep) -> Iterator[str]:
     """A proxy on a free port, on a thread, for as long as the block lasts; yields its base URL."""
-    with listening(LOOPBACK, 0) as listener:
-        one = server(application(upstream, keep))
-        thread = Thread(target=one.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        try:
+    server = Server(forwarding(upstream, keep), most_body=LARGEST_REQUEST)
+    with listening("127.0.0.1", 0) as listener:
+        server.listen(listener)
+        with on_thread(server):
             yield base_url(listener)
-        finally:
-            one.should_exit = True
-            thread.join()
 
 
-def _keep(recording: Recording, tell: Callable[[str], None] | None) -> Keep:
-    """Records each exchange; a disk that is full must not cost the back end its answer, and must not be hidden."""
-
-    def keep(exchange: Exchange) -> None:
-        try:
-            told = recording.keep(exchange)
-        except OSError as error:
-            _log(f"Not recorded: {error.strerror or error}.")
-            return
-        if tell is not None:
-            tell(told)
-
-    return keep
-
-
-def _add_tls(stack: ExitStack, app: Any, lines: list[Line]) -> dict[str, str]:
-    """A second listener with a certificate that goes when the proxy goes; what to tell of it."""
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-")))
-    certificate = make_certificate(folder)
-    secure = stack.enter_context(listening(LOOPBACK, 0))
-    lines.append((server(app, certificate), secure))
-    return {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
-
-
-def _announce(addresses: dict[str, str], recording: Recording, *, as_json: bool) -> None:
-    """Connections wait in the backlog from here on, so what is printed is true at once."""
-    if recording.cut:
-        _log(f"The last line of {recording.path} was unfinished and is taken away.")
-    if as_json:
-        return _say(json.dumps(addresses))
-    lines = [f"{name}: {value}" for name, value in addresses.items()]
-    _say("\n".join([*lines, "Point your back end at base_url instead of the API. Stop with Ctrl-C."]))
-    return None
-
-
-def _sum_up(recording: Recording, *, as_json: bool) -> None:
-    command = f"workbook drift {quote(str(recording.path))}"
-    if as_json:
-        return _say(json.dumps({"exchanges": recording.count, "record": str(recording.path), "next": command}))
-    noun = "exchange" if recording.count == 1 else "exchanges"
-    _say(f"{recording.count} {noun} in {recording.path}. Compare them with the simulator: {command}")
-    return None
-
-
-def _say(text: str) -> None:
-    with suppress(OSError):  # nobody reads any more, which is no reason to stop
+def _print(text: str) -> None:
+    """Write a line to stdout; a closed stdout is no reason to stop."""
+    with suppress(OSError):
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
-
-
-def _log(line: str) -> None:
-    with suppress(OSError):
-        sys.stderr.write(f"{line}\n")
-        sys.stderr.flush()
-
-
-async def _until_signal(lines: list[Line], announce: Callable[[], None]) -> None:
-    loop = asyncio.get_running_loop()
-
-    def stop() -> None:
-        for one, _listener in lines:
-            one.should_exit = True
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    announce()
-    await asyncio.gather(*(one.serve(sockets=[listener]) for one, listener in lines))

@@ -1,34 +1,171 @@
 """What the simulator would have answered to the requests of a record, under a scenario.
 
-What is a fact of the caller is taken from the record: the instruments that the real API knew are active cards where
-the scenario says nothing of them, and a key that it refused throughout is one that opens nothing, or has no role. An
-sdkOutput of a real SDK cannot be opened here, so a genuine one of the simulator's stands in its place: the same one
-wherever the same one was sent.
+What only the caller knows is taken from the record: an instrument that the real API knew is an active card where the
+scenario says nothing of it, and a key that it refused throughout is one that opens nothing, or has no role. An
+sdkOutput of a real SDK cannot be opened here, so a genuine one of the simulator's replaces it: the same one wherever
+the same one was sent.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from math import sqrt
+from typing import Any
 
-from workbook.api.layers import decode_strictly, json_object
-from workbook.proxy.outcome import FINE, is_weather, outcome
-from workbook.proxy.shape import EMPTY, NOT_JSON, TWICE
-from workbook.simulation.damage import damaged
-from workbook.simulation.http import MAX_BODY, Request
+from workbook.api.opaque import decode_strictly, json_object
+from workbook.proxy import record
+from workbook.proxy.record import EMPTY, TWICE, RecordedExchange
+from workbook.proxy.upstream import LARGEST_ANSWER
+from workbook.simulation.canned import damaged
+from workbook.simulation.faults import LONGEST_PAUSE, Planned
+from workbook.simulation.http import MAX_BODY, Request, Response
+from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.world import Instrument
 from workbook.simulation.worlds import Worlds
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+Caller = tuple[int, str]
 
-    from workbook.proxy.record_file import Recorded
-    from workbook.simulation.http import Response
-    from workbook.simulation.scenario import Scenario
 
-    Caller = tuple[int, str]
+# The outcome of a recorded exchange, in one word, and which fault of the simulator's plays the same.
+#
+# Some outcomes are transient: a limit, a fault, a lost connection. They say nothing about the request, so they are
+# counted and compared as shares. The others are answers to the request, and are compared one by one.
+
+FINE = "200"
+LATE, CUT, CLOSED, RESET, TOO_LARGE, GARBAGE = "late", "cut", "closed", "reset", "too-large", "garbage"
+LOST = frozenset({LATE, CUT, CLOSED, RESET, TOO_LARGE, GARBAGE})
+NOT_JSON = "200, not JSON"
+DOCUMENTED = frozenset({"200", "400", "401", "403", "422", "500"})
+"""The statuses that are published for the two operations (openapi)."""
+
+WORDS: Mapping[str, str] = {
+    LATE: "no answer within the proxy's deadline",
+    CUT: "an answer that breaks off in its body",
+    CLOSED: "the connection closed without an answer",
+    RESET: "the connection reset",
+    TOO_LARGE: "an answer too large for the proxy",
+    GARBAGE: "something that is not HTTP/1.1",
+}
+"""Outcomes that are no status, in words; the others say what they are."""
+
+FAULTS: Mapping[str, str] = {
+    **{status: status for status in ("400", "401", "403", "404", "409", "422", "500", "502", "504")},
+    **dict.fromkeys(("301", "302", "303", "307", "308"), "redirect"),
+    "503": "503 that says 500",
+    "429": "429 in seconds",
+    RESET: "reset",
+    CLOSED: "close",
+    CUT: "truncated body",
+    LATE: "stall before headers",
+    TOO_LARGE: "huge body",
+    NOT_JSON: "not JSON",
+    "200, null": "JSON null",
+    "200, array": "JSON of the wrong type",
+    "200, fields twice": "JSON with duplicate keys",
+    "200, sdkInput missing": "sdkInput missing",
+    "200, sdkInput null": "sdkInput null",
+    "200, sdkInput empty string": "sdkInput empty",
+}
+"""The fault that is played for an outcome, or the nearest there is."""
+
+_ALSO: Mapping[str, tuple[str, ...]] = {
+    "429 at a date": ("429",),
+    "429 with garbage": ("429",),
+    "stall before headers": (CLOSED, LATE),
+    "stall after headers": (CUT, LATE),
+    "missing last chunk": (CUT,),
+    "bad chunk": (CUT,),
+    "wrong content-length": (NOT_JSON,),
+    "bad gzip": (NOT_JSON,),
+    "gzip bomb": (NOT_JSON, TOO_LARGE),
+    "JSON truncated": (NOT_JSON,),
+    "JSON nested deep": (NOT_JSON,),
+    "huge body": (),
+}
+_SIGMAS, _HALF = 3.0, 0.5
+
+
+def outcome(exchange: RecordedExchange) -> str:
+    """A status, how the exchange was lost, or what is wrong with a 200."""
+    if exchange.failure:
+        return exchange.failure
+    if exchange.status != int(FINE):
+        return str(exchange.status)
+    whole = exchange.response_shape.get("", "")
+    if whole != "object":
+        return f"{FINE}, {whole}" if whole else FINE
+    kind = exchange.response_shape.get("sdkInput", "missing")
+    return FINE if kind == "string" else f"{FINE}, sdkInput {kind}"
+
+
+def is_transient(word: str) -> bool:
+    """Whether this outcome says nothing about the request."""
+    return word in LOST or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
+
+
+def broken_rule(word: str) -> str:
+    """The rule that this outcome breaks: a 200 is JSON and carries sdkInput, a string that is not empty (API-9)."""
+    return "API-9" if word.startswith(f"{FINE}, ") else ""
+
+
+def outcomes_of(planned: Planned) -> frozenset[str]:
+    """The outcomes that a planned fault may have; none where it cannot be recognised from outside."""
+    fault = planned.fault
+    if fault.harmless:
+        return frozenset()
+    if fault.name == "redirect":
+        return frozenset({str(fault.values.get("status", fault.settings["status"].default))})
+    if fault.name in _ALSO:
+        return frozenset(_ALSO[fault.name])
+    return frozenset(word for word, name in FAULTS.items() if name == fault.name)
+
+
+def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | None:
+    """The fault that plays this outcome, with settings from these exchanges; None where no fault does."""
+    if word not in FAULTS:
+        return None
+    fault = FAULTS[word]
+    if fault == "redirect":
+        return {"fault": fault, "status": int(word)}
+    if word == LATE:
+        return {"fault": fault, "seconds": float(round(max(exchange.seconds for exchange in seen) + 1))}
+    if word != "429":
+        return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == TOO_LARGE else {})}
+    pauses = [value for exchange in seen for name, value in exchange.response_headers if name.lower() == "retry-after"]
+    first = pauses[0] if pauses else "1"  # no fault plays a 429 without Retry-After
+    if first.isascii() and first.isdigit() and int(first[:9]) <= LONGEST_PAUSE:
+        return {"fault": fault, "seconds": int(first)}
+    return {"fault": "429 at a date" if first.endswith("GMT") else "429 with garbage"}
+
+
+class Expected:
+    """How often each rule of a plan should have been seen in these exchanges, and which counts are within chance."""
+
+    def __init__(self, rules: Sequence[Planned], exchanges: Iterable[RecordedExchange]) -> None:
+        self.mean = [0.0] * len(rules)
+        self._variance = [0.0] * len(rules)
+        counts: dict[tuple[int, int, str | None], int] = {}
+        for exchange in exchanges:
+            left = 1.0  # the chance that no rule before took this request
+            for number, rule in enumerate(rules):
+                if not rule.is_meant_for(exchange.operation or "", exchange.instrument or ""):
+                    continue
+                key = (number, exchange.run, exchange.credential)
+                counts[key] = counts.get(key, 0) + 1
+                share = 1.0 if rule.share is None else float(rule.share)
+                taken = left * (share if rule.nth is None else float(counts[key] == rule.nth))
+                self.mean[number] += taken
+                self._variance[number] += taken * (1 - taken)
+                left -= taken
+
+    def fits(self, number: int, seen: int) -> bool:
+        """Whether a rule's count is within chance."""
+        return abs(seen - self.mean[number]) <= _SIGMAS * sqrt(self._variance[number]) + _HALF
+
 
 FIRST_SERIAL = 1_000_000
 DAMAGES: Mapping[str, str] = {
@@ -53,112 +190,98 @@ _SAMPLES: Mapping[str, Any] = {
 }
 
 
-def widened(scenario: Scenario, exchanges: Sequence[Recorded]) -> Scenario:
-    """The scenario, with every instrument that the real API answered for."""
-    known = {one.id for one in scenario.instruments}
-    answered = dict.fromkeys(
-        one.instrument for one in exchanges if one.instrument is not None and outcome(one).startswith(FINE)
-    )
-    more = tuple(Instrument(one) for one in answered if one not in known)
-    return replace(scenario, instruments=(*scenario.instruments, *more))
-
-
-def refused_callers(exchanges: Sequence[Recorded]) -> dict[Caller, str]:
-    """The keys that the real API refused throughout: with 401 as one that opens nothing, with 403 as one without role.
-
-    Keys it answered otherwise are not among them.
-    """
-    seen: dict[Caller, set[str]] = {}
-    for one in exchanges:
-        if one.credential is not None and not is_weather(outcome(one)) and one.sent:
-            seen.setdefault((one.run, one.credential), set()).add(outcome(one))
-    return {who: next(iter(words)) for who, words in seen.items() if words in ({"401"}, {"403"})}
-
-
 class Replay:
     """Answers the requests of a record, each in the world of its caller.
 
     Args:
         scenario: as it is to be played; take its faults out to see what a request alone is answered with.
-        exchanges: all of the record: who was refused throughout is seen in all of them only.
+        exchanges: all of the record: only all of them show which keys were refused throughout.
+
+    Attributes:
+        scenario: the same, with every instrument that the real API answered for.
     """
 
-    def __init__(self, scenario: Scenario, exchanges: Sequence[Recorded]) -> None:
-        self.scenario = widened(scenario, exchanges)
-        self._refused = refused_callers(exchanges)
+    def __init__(self, scenario: Scenario, exchanges: Sequence[RecordedExchange]) -> None:
+        known = {instrument.id for instrument in scenario.instruments}
+        answered: dict[str, None] = {}
+        seen: dict[Caller, set[str]] = {}
+        for exchange in exchanges:
+            word = outcome(exchange)
+            if exchange.instrument is not None and exchange.instrument not in known and word.startswith(FINE):
+                answered[exchange.instrument] = None
+            if exchange.credential is not None and exchange.sent and not is_transient(word):
+                seen.setdefault((exchange.run, exchange.credential), set()).add(word)
+        self.scenario = replace(scenario, instruments=(*scenario.instruments, *map(Instrument, answered)))
+        self._refused = {caller: min(words) for caller, words in seen.items() if words in ({"401"}, {"403"})}
         self._worlds = Worlds()
         self._seal = Seal(scenario.seed)
         self._own_seed = any(isinstance(self._seal.open(text), Genuine) for text in _texts(exchanges))
         self._outputs: dict[tuple[int, str | None, str], str] = {}
         self._serial = FIRST_SERIAL
 
-    def answer(self, one: Recorded) -> Response:
+    def answer(self, exchange: RecordedExchange) -> Response:
         """What the simulator answers; a request that is sent again is another request."""
-        return self._worlds.respond(Request(one.method, one.target, self._headers(one), self._body(one)))
+        key = ""
+        if exchange.credential is not None:
+            key = f"recorded-{exchange.run}-{exchange.credential}"
+            name = self.credential(exchange)
+            if name is not None and key not in self._worlds:
+                self._worlds.add(self.scenario, key, credential=name)
+        headers = tuple((name, key if name.lower() == "x-api-key" else value) for name, value in exchange.headers)
+        return self._worlds.respond(Request(exchange.method, exchange.target, headers, self._body(exchange)))
 
-    def lacks_role(self, one: Recorded) -> bool:
+    def lacks_role(self, exchange: RecordedExchange) -> bool:
         """Whether this caller got nothing but 403."""
-        return self._refused.get((one.run, one.credential or "")) == "403"
+        return self._refused.get((exchange.run, exchange.credential or "")) == "403"
 
-    def credential(self, one: Recorded) -> str | None:
-        """The scenario's credential that stands for this caller; None for one whose key opens nothing."""
-        refused = self._refused.get((one.run, one.credential or ""))
-        if one.credential is None or refused == "401":
+    def credential(self, exchange: RecordedExchange) -> str | None:
+        """The scenario's credential that plays this caller; None for one whose key opens nothing."""
+        refused = self._refused.get((exchange.run, exchange.credential or ""))
+        if exchange.credential is None or refused == "401":
             return None
-        held = {name: bool(said.roles) for name, said in self.scenario.credentials.items()}
+        held = {name: bool(credential.roles) for name, credential in self.scenario.credentials.items()}
         wanted = refused != "403"
         return next((name for name, role in held.items() if role is wanted), next(iter(held)))
 
-    def _headers(self, one: Recorded) -> tuple[tuple[str, str], ...]:
-        key = self._key(one)
-        return tuple((name, key if name.lower() == "x-api-key" else value) for name, value in one.headers)
-
-    def _key(self, one: Recorded) -> str:
-        if one.credential is None:
-            return ""
-        key = f"recorded-{one.run}-{one.credential}"
-        name = self.credential(one)
-        if name is not None and key not in self._worlds:
-            self._worlds.add(self.scenario, key, credential=name)
-        return key
-
-    def _body(self, one: Recorded) -> bytes:
+    def _body(self, exchange: RecordedExchange) -> bytes:
         """A body of the recorded shape, and as long where that matters."""
-        whole = one.body_shape.get("", EMPTY)
-        made = {EMPTY: b"", NOT_JSON: b"not JSON"}.get(whole)
-        if made is None:
-            made = self._json(one, whole)
-        too_long = one.body_length > MAX_BODY >= len(made)
-        return made + b" " * (MAX_BODY + 1 - len(made)) * too_long
+        whole = exchange.body_shape.get("", EMPTY)
+        if whole == EMPTY:
+            body = b""
+        elif whole == record.NOT_JSON:
+            body = b"not JSON"
+        elif whole in ("object", TWICE):
+            pairs = []
+            for name, kind in exchange.body_shape.items():
+                if name and "." not in name and "[]" not in name:
+                    output = (name, kind) == ("sdkOutput", "string")
+                    value = self._output(exchange) if output else _SAMPLES.get(kind, {})
+                    pairs.append(f"{json.dumps(name)}: {json.dumps(value)}")
+            body = f"{{{', '.join(pairs + pairs[:1] * (whole == TWICE))}}}".encode()
+        else:
+            body = json.dumps(_SAMPLES.get(whole)).encode()
+        too_long = exchange.body_length > MAX_BODY >= len(body)
+        return body + b" " * (MAX_BODY + 1 - len(body)) * too_long
 
-    def _json(self, one: Recorded, whole: str) -> bytes:
-        if whole not in ("object", TWICE):
-            return json.dumps(_SAMPLES.get(whole)).encode()
-        fields = {name: kind for name, kind in one.body_shape.items() if name and "." not in name and "[]" not in name}
-        pairs = [f"{json.dumps(name)}: {json.dumps(self._value(one, name, kind))}" for name, kind in fields.items()]
-        return f"{{{', '.join(pairs + pairs[:1] * (whole == TWICE))}}}".encode()
-
-    def _value(self, one: Recorded, name: str, kind: str) -> Any:
-        return self._output(one) if (name, kind) == ("sdkOutput", "string") else _SAMPLES.get(kind, {})
-
-    def _output(self, one: Recorded) -> str:
+    def _output(self, exchange: RecordedExchange) -> str:
         """The recorded sdkOutput where the simulator made it, else a genuine one that is wrong in the same layer."""
-        told = one.body.get("sdkOutput") if isinstance(one.body, dict) else None
-        said = told if isinstance(told, dict) else {}
-        text = said.get("text")
-        if isinstance(text, str) and (self._own_seed or self._resealed(text) is not None):
-            return text if self._own_seed else self._resealed(text) or text
-        identity = str(said.get("digest") or said.get("serial") or f"line {one.line}")
-        made = self._outputs.setdefault((one.run, one.instrument, identity), self._fresh(one.instrument or ""))
-        return damaged(made, DAMAGES.get(one.body_layer or "", "none"))
-
-    def _fresh(self, instrument: str) -> str:
+        shown = exchange.body.get("sdkOutput") if isinstance(exchange.body, dict) else None
+        fields = shown if isinstance(shown, dict) else {}
+        text = fields.get("text")
+        if isinstance(text, str):
+            resealed = text if self._own_seed else self._resealed(text)
+            if resealed is not None:
+                return resealed
+        identity = str(fields.get("digest") or fields.get("serial") or f"line {exchange.line}")
         self._serial += 1
-        return self._seal.close(Content.OUTPUT, instrument, self._serial, attempt=self._serial)
+        instrument = exchange.instrument or ""
+        fresh = self._seal.close(Content.OUTPUT, instrument, self._serial, attempt=self._serial)
+        output = self._outputs.setdefault((exchange.run, exchange.instrument, identity), fresh)
+        return damaged(output, DAMAGES.get(exchange.body_layer or "", "none"))
 
     def _resealed(self, text: str) -> str | None:
         """The same claims under this scenario's seed: another server's seal cannot be checked, only believed."""
-        claims = _claims(text)
+        claims: dict[str, Any] = json_object(decode_strictly(text) or b"") or {}
         try:
             content, instrument, serial = Content(claims["kind"]), claims["paymentInstrumentId"], claims["serial"]
         except (KeyError, ValueError):
@@ -167,14 +290,10 @@ class Replay:
         return self._seal.close(content, str(instrument), serial, **more)
 
 
-def _texts(exchanges: Sequence[Recorded]) -> Iterator[str]:
+def _texts(exchanges: Sequence[RecordedExchange]) -> Iterator[str]:
     """All simulated data of the record."""
-    for one in exchanges:
-        for body in (one.body, one.response_body):
+    for exchange in exchanges:
+        for body in (exchange.body, exchange.response_body):
             for value in body.values() if isinstance(body, dict) else ():
                 if isinstance(value, dict) and isinstance(value.get("text"), str):
                     yield value["text"]
-
-
-def _claims(text: str) -> dict[str, Any]:
-    return json_object(decode_strictly(text) or b"") or {}

@@ -1,50 +1,283 @@
-"""The real API, asked once for each request: nothing is added, followed, unpacked or sent again.
+"""The real API behind the proxy. Each request is sent once; nothing is added, followed, unpacked or sent again.
 
-httpcore carries it: unlike httpx it adds no header of its own, takes a target as it is, and gives headers back in the
-spelling that they came in. Each request gets a connection of its own, so no answer can be another request's. httpcore
-writes Host first, HTTP/1.1 always, and takes heads of up to 100 KiB.
+httpcore sends it: unlike httpx it adds no header of its own, sends a target as it is, and returns headers in the peer's
+own spelling. Each request gets a connection of its own, so no answer can belong to another request. httpcore writes
+Host first, always HTTP/1.1, and accepts heads of up to 100 KiB.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from enum import StrEnum, unique
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import httpcore
 
+from workbook.api.address import check_base_url
 from workbook.api.deadline import GuardedBackend
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.proxy.address import look_up
-from workbook.proxy.failure import Failure, said
-from workbook.proxy.headers import for_the_api
-from workbook.simulation.http import Response
+from workbook.simulation.contract import Problem
+from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
 
-if TYPE_CHECKING:
-    from pathlib import Path
+Address: TypeAlias = IPv4Address | IPv6Address
+Resolve: TypeAlias = Callable[[str, int], list[str]]
+Headers = Iterable[tuple[str, str]]
 
-    from workbook.proxy.address import Resolve, Target
-    from workbook.simulation.http import Request
+
+# Where the proxy may go: one origin, checked when it is given, and again by its address for each request.
+
+PORTS = {"https": 443, "http": 80}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The API that a proxy sends requests to.
+
+    Attributes:
+        scheme: https; or http, which goes to this machine only (REL-2).
+        host: a name or an address, without brackets.
+        port: of the host.
+        prefix: is put before each request's path; empty or beginning with a slash.
+        authority: the value of the header Host: the host, and the port where it is not the scheme's own.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str
+    authority: str
+
+    @classmethod
+    def of(cls, url: str) -> Target:
+        """The target that this URL names.
+
+        Raises:
+            ConfigurationError: it is no such URL, or an address that is never connected to.
+        """
+        try:
+            parts = urlsplit(check_base_url(url))
+        except ConfigurationError as error:
+            raise ConfigurationError(str(error).replace("base_url", "--to", 1)) from None
+        host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
+        target = cls(parts.scheme, host, port, parts.path, parts.netloc)
+        found = literal(host)
+        if found is not None and not target.allows(found):
+            raise ConfigurationError(f"--to {host} is an address that no API has. Give the API's public name.")
+        return target
+
+    @property
+    def base_url(self) -> str:
+        """The URL again."""
+        return f"{self.scheme}://{self.authority}{self.prefix}"
+
+    def allows(self, address: Address) -> bool:
+        """Whether this address may be connected to; a cloud's metadata service has a link-local one."""
+        return allowed(address) and (self.scheme != "http" or _inner(address).is_loopback)
+
+
+def allowed(address: Address) -> bool:
+    """Whether a request may ever go there: never to a link-local address, however it is wrapped."""
+    inner = _inner(address)
+    return not (inner.is_link_local or inner.is_multicast or inner.is_unspecified)
+
+
+async def look_up(target: Target, resolve: Resolve | None = None) -> str | None:
+    """The target's first address, checked; None where one of its addresses is not allowed.
+
+    The caller connects to the very address that was checked, so that a name server cannot change it in between.
+
+    Raises:
+        OSError: the name has no address.
+    """
+    found = await every_address(target.host, target.port, resolve)
+    return found[0] if all(target.allows(ip_address(address)) for address in found) else None
+
+
+async def every_address(host: str, port: int, resolve: Resolve | None = None) -> list[str]:
+    """All addresses of a host, unchecked; the host itself where it is an address.
+
+    A name is looked up on a thread of its own: a look-up that hangs cannot be interrupted, only left behind.
+
+    Raises:
+        OSError: the name has no address.
+    """
+    if literal(host) is not None:
+        return [host]
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[list[str] | OSError] = loop.create_future()
+
+    def tell(answer: list[str] | OSError) -> None:
+        if not future.done():
+            future.set_result(answer)
+
+    def run() -> None:
+        answer: list[str] | OSError  # an exception on this thread would be seen by nothing
+        try:
+            answer = (resolve or addresses)(host, port) or OSError("the host has no address")
+        except (OSError, UnicodeError) as error:
+            answer = error if isinstance(error, OSError) else OSError(str(error))
+        with suppress(RuntimeError):  # the loop is closed: the look-up was left behind
+            loop.call_soon_threadsafe(tell, answer)
+
+    Thread(target=run, name="look-up", daemon=True).start()
+    answer = await future
+    if isinstance(answer, OSError):
+        raise answer
+    return answer
+
+
+def addresses(host: str, port: int) -> list[str]:
+    """The host's addresses, as the system has them; blocks.
+
+    Raises:
+        OSError: there is none.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
+
+
+def literal(host: str) -> Address | None:
+    """This text as an IP address; None where it is a name."""
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+def _inner(address: Address) -> Address:
+    """The IPv4 address inside an IPv6 address that only wraps one, else the address itself."""
+    if isinstance(address, IPv6Address):
+        return address.ipv4_mapped or address.sixtofour or address
+    return address
+
+
+# What can go wrong between the proxy and the real API, and the proxy's own answer to it.
+#
+# Such an answer says in the header `x-workbook-proxy` and in its body that it is the proxy's (all of it assumed).
+
+HEADER = "x-workbook-proxy"
+"""The header of an answer that is the proxy's own; its value is the failure's name."""
+
+
+@unique
+class Failure(StrEnum):
+    """Why there is no answer of the real API."""
+
+    UNREACHABLE = "unreachable"
+    TLS = "tls"
+    FORBIDDEN = "forbidden"
+    RESET = "reset"
+    CLOSED = "closed"
+    GARBAGE = "garbage"
+    CUT = "cut"
+    TOO_LARGE = "too-large"
+    LATE = "late"
+    BAD_REQUEST = "bad-request"
+    REQUEST_TOO_LARGE = "request-too-large"
+    MISDIRECTED = "misdirected"
+    STOPPED = "stopped"
+
+
+WORDS: Mapping[Failure, tuple[int, str]] = {
+    Failure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
+    Failure.TLS: (502, "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file."),
+    Failure.FORBIDDEN: (502, "The API's name leads to an address that the proxy does not connect to."),
+    Failure.RESET: (502, "The API reset the connection."),
+    Failure.CLOSED: (502, "The API closed the connection without an answer."),
+    Failure.GARBAGE: (502, "The API answered something that is not HTTP/1.1."),
+    Failure.CUT: (502, "The API's answer broke off in the middle of its body."),
+    Failure.TOO_LARGE: (502, "The API's answer is larger than the proxy passes on."),
+    Failure.LATE: (504, "The API did not finish its answer in time."),
+    Failure.BAD_REQUEST: (400, "This request cannot be passed on as it is."),
+    Failure.REQUEST_TOO_LARGE: (413, "The request's body is larger than the proxy passes on."),
+    Failure.MISDIRECTED: (421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."),
+    Failure.STOPPED: (503, "The proxy was stopped before the API answered."),
+}
+"""Each failure's status and sentence."""
+
+OWN = frozenset({Failure.BAD_REQUEST, Failure.REQUEST_TOO_LARGE, Failure.MISDIRECTED, Failure.STOPPED})
+"""Failures that say nothing about the real API."""
+AWAY = frozenset({Failure.UNREACHABLE, Failure.TLS, Failure.FORBIDDEN})
+"""Failures before anything was sent: they say something about the way to the API."""
+
+
+def own_answer(failure: Failure) -> Response:
+    """The proxy's own answer."""
+    status, sentence = WORDS[failure]
+    problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
+    return Response(status, (*PROBLEM_HEADERS, (HEADER, failure.value)), problem.body(sentence), problem.basis)
+
+
+# Which headers are passed on: all, in order and in the peer's spelling, except those that belong to one connection.
+
+HOP_BY_HOP = frozenset(
+    {"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "upgrade"}
+)
+"""Headers that describe one connection (RFC 9110, 7.6.1). Transfer-Encoding is one too, and is kept where the body is
+chunked on the other side as well; trailers are not passed on, so neither is Trailer."""
+TRAILER, CHUNKED, LENGTH, HOST = "trailer", "transfer-encoding", "content-length", "host"
+EMPTY = frozenset({204, 304})
+"""Statuses without a body, whatever their headers say."""
+
+
+def for_the_api(headers: Headers) -> Iterator[tuple[str, str]]:
+    """The headers for the API, without Host, which the proxy writes itself."""
+    return _without(headers, HOST)
+
+
+def for_the_back_end(response: Response, method: str, *, chunks: bool) -> tuple[list[tuple[str, str]], str]:
+    """The headers for the back end, and the name of the header that tells the length of its body; empty for no body.
+
+    Args:
+        response: the API's answer.
+        method: of the request.
+        chunks: whether the back end understands chunks: HTTP/1.1.
+    """
+    if method == "HEAD" or response.status in EMPTY:
+        return list(_without(response.headers)), ""
+    if chunks and any(name.lower() == CHUNKED for name, _value in response.headers):
+        return list(_without(response.headers)), CHUNKED
+    headers = list(_without(response.headers, CHUNKED))
+    if not any(name.lower() == LENGTH for name, _value in headers):
+        headers.append((LENGTH, str(len(response.body))))
+    return headers, LENGTH
+
+
+def _without(headers: Headers, *more: str) -> Iterator[tuple[str, str]]:
+    headers = tuple(headers)
+    connection = ",".join(value for name, value in headers if name.lower() == "connection")
+    named = {name.strip().lower() for name in connection.split(",")}
+    dropped = HOP_BY_HOP | named - {LENGTH, CHUNKED, HOST, "x-api-key", "content-type"} | {TRAILER, *more}
+    return ((name, value) for name, value in headers if name.lower() not in dropped)
+
 
 LARGEST_ANSWER = 8 * 1_048_576
 """The largest body of an answer that is passed on, in bytes (ours)."""
 DEADLINE = 30.0
-"""Seconds from a request to the end of its answer, unless told otherwise."""
+"""Seconds from a request to the end of its answer, by default."""
 LONGEST_DEADLINE = 3600.0
 _SWITCHING = 101
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of one request.
+    """The answer to one request.
 
     Attributes:
-        response: what to answer: the API's own answer, or the proxy's word that there is none.
+        response: the API's own answer, or the proxy's word that there is none.
         reason: the phrase after the status.
         failure: why the answer is the proxy's own; None where it is the API's.
-        latency: seconds from the first byte of the request, on a connection that stood, to the answer's head; None
+        latency: seconds from the first byte of the request, on an open connection, to the answer's head; None
             where no head came.
     """
 
@@ -56,12 +289,29 @@ class Reply:
     @classmethod
     def failed(cls, failure: Failure) -> Reply:
         """The proxy's own word."""
-        return cls(said(failure), "", failure)
+        return cls(own_answer(failure), "", failure)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and its answer.
+
+    Attributes:
+        request: as it came.
+        reply: what was answered.
+        arrived: seconds of a monotonic clock.
+        answered: the same, when the whole answer was there.
+    """
+
+    request: Request = field(repr=False)
+    reply: Reply = field(repr=False)
+    arrived: float
+    answered: float
 
 
 @dataclass(slots=True)
 class _Watch:
-    """Where an exchange has got to, told by httpcore."""
+    """How far an exchange has come, from httpcore's trace events."""
 
     began: float | None = None
     headed: float | None = None
@@ -83,9 +333,9 @@ class Upstream:
 
     Args:
         target: where it is.
-        tls: whom to trust.
+        tls: which authorities to trust.
         deadline: seconds for a whole exchange.
-        resolve: looks up names; None asks the system.
+        resolve: looks up names; None uses the system.
 
     Raises:
         ParameterError: the deadline is no number of seconds.
@@ -101,7 +351,7 @@ class Upstream:
             raise ParameterError(f"--deadline is {self.deadline}. Give seconds, more than 0, to {LONGEST_DEADLINE:g}.")
 
     async def ask(self, request: Request) -> Reply:
-        """The API's answer, or why there is none; never raises but when it is cancelled."""
+        """The API's answer, or why there is none; raises only when it is cancelled."""
         watch = _Watch()
         try:
             async with asyncio.timeout(self.deadline):
@@ -131,22 +381,24 @@ class Upstream:
         return Reply(Response(response.status, headers, body, "real"), reason, None, watch.latency)
 
     def _request(self, request: Request, address: str, watch: _Watch) -> httpcore.Request:
-        url = httpcore.URL(
-            scheme=self.target.scheme,
-            host=address,
-            port=self.target.port,
-            target=(self.target.prefix + request.target).encode("latin-1"),
+        target = self.target
+        headers = [("Host", target.authority), *for_the_api(request.headers)]
+        return httpcore.Request(
+            request.method,
+            httpcore.URL(
+                scheme=target.scheme,
+                host=address,
+                port=target.port,
+                target=(target.prefix + request.target).encode("latin-1"),
+            ),
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
+            content=request.body,
+            extensions={"trace": watch.note, "sni_hostname": target.host},
         )
-        headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._headers(request)]
-        extensions = {"trace": watch.note, "sni_hostname": self.target.host}
-        return httpcore.Request(request.method, url, headers=headers, content=request.body, extensions=extensions)
-
-    def _headers(self, request: Request) -> list[tuple[str, str]]:
-        return [("Host", self.target.authority), *for_the_api(request.headers)]
 
 
 def trusting(ca_file: Path | None) -> ssl.SSLContext:
-    """Whom to trust: the public authorities, or the one in this file and nobody else.
+    """A context that trusts the public authorities, or only the one in this file.
 
     Raises:
         ConfigurationError: the file holds no certificate.
@@ -172,9 +424,12 @@ async def _body(response: httpcore.Response) -> bytes | None:
 
 
 def _failure(error: Exception, watch: _Watch) -> Failure:
-    """What happened, from the error and from how far the exchange had got."""
-    if _is_tls(error):
-        return Failure.TLS
+    """What happened, from the error and from how far the exchange had come."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return Failure.TLS
+        cause = cause.__cause__ or cause.__context__
     if watch.began is None:
         return Failure.UNREACHABLE
     if watch.headed is not None:
@@ -182,11 +437,3 @@ def _failure(error: Exception, watch: _Watch) -> Failure:
     if isinstance(error, httpcore.RemoteProtocolError):
         return Failure.CLOSED if "without sending a response" in str(error) else Failure.GARBAGE
     return Failure.RESET
-
-
-def _is_tls(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, ssl.SSLError):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

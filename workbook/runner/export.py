@@ -1,138 +1,114 @@
 """Notebooks as web pages that need nothing: no kernel, no network, no script.
 
-What a page shows is what is stored: the words, the code, and each output's snapshot. nbconvert turns cells into HTML;
-the page around them is ours, because nbconvert's own pages fetch scripts from elsewhere. A content security policy in
-the page itself forbids it to load or run anything, whatever stands in an output.
+A page shows what is stored: the words, the code, and each output's snapshot. nbconvert turns cells into HTML; the page
+around them is ours, because nbconvert's own pages fetch scripts from elsewhere. A content security policy in the page
+forbids it to load or run anything, whatever an output contains.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
-from html import escape
+from collections.abc import Sequence
+from html import unescape
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from workbook.errors import ConfigurationError
-from workbook.runner.files import write_whole
+from workbook.files import write_whole
 from workbook.runner.notebook import read, without_widgets
-from workbook.runner.scrub import Scrubber
-from workbook.widgets.live import STYLE, WAKE
+from workbook.secrecy import Secrets
+from workbook.views.html import POLICY
+from workbook.widgets.player import STYLE, WAKE
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-POLICY: Final = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""The page loads nothing, runs nothing and sends nothing; pictures travel inside it."""
-
-NO_OUTPUTS: Final = "None of its cells has an output. Run it first: `workbook render`, or all cells in JupyterLab."
+_TAG: Final = re.compile(r"<[^>]*>")
+# The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
+_META: Final = re.compile("<(?=meta)", re.IGNORECASE)
 
 
 def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
     """Write each notebook as a page of its own into `out`, under its own name.
 
     Raises:
-        ConfigurationError: two have the same name, a notebook cannot be read or was never run, the API key stands in
-            one, or `out` is not writable; pages that were written before stay.
+        ConfigurationError: two have the same name, a notebook cannot be read, was never run or contains the API key,
+            or `out` is not writable; pages that were written before stay.
     """
     twice = [name for name, count in Counter(path.stem for path in notebooks).items() if count > 1]
     if twice:
         raise ConfigurationError(
-            f"Two notebooks are called {twice[0]!r:.60}: one page would hide the other. Export one."
+            f"Two notebooks are called {twice[0]!r:.60}: one page would overwrite the other. Export one."
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ConfigurationError(f"Cannot make the directory {str(out)!r}: {error.strerror}.") from error
-    return [_written(path, out / f"{path.stem}.html") for path in notebooks]
+    secrets = Secrets.of_environment(os.environ)
+    written = []
+    for notebook in notebooks:
+        html = page(notebook)
+        # without its tags, too: the highlighter of code may cut the key into several elements
+        texts = (notebook.read_text("utf-8"), html, unescape(_TAG.sub("", html)))
+        if any(secrets.found_in(text) for text in texts):
+            raise ConfigurationError(
+                f"{notebook.name} contains the API key, so its page was not written. Clear that cell or its output."
+            )
+        target = out / f"{notebook.stem}.html"
+        try:
+            write_whole(target, html)
+        except OSError as error:
+            raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
+        written.append(target)
+    return written
 
 
-def _written(notebook: Path, target: Path) -> Path:
-    html = page(notebook)
-    if Scrubber.of_environment(os.environ).found_in(html):
-        raise ConfigurationError(f"The API key stands in {notebook.name}; its page was not written. Clear that output.")
-    try:
-        write_whole(target, html)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
-    return target
-
-
-def page(notebook: Path) -> str:
+def page(path: Path) -> str:
     """One notebook as a self-contained HTML document, the same bytes on every run.
 
     Raises:
         ConfigurationError: it cannot be read, or was never run.
     """
-    cells = _read(notebook)
-    return _PAGE.format(
-        policy=POLICY, title=escape(_title(cells, notebook.stem)), style=_style(), cells=_cells(cells).rstrip()
-    )
+    from jinja2 import Environment, PackageLoader  # with nbconvert: heavy
+    from nbconvert import HTMLExporter
 
-
-def _read(path: Path) -> Any:
-    """The notebook without live views: the snapshot beside each says the same."""
     try:
         notebook = read(path.read_bytes())
     except (OSError, ConfigurationError) as error:
         raise ConfigurationError(f"{path.name} is not a notebook that can be read.") from error
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     if code and not any(cell.outputs for cell in code):
-        raise ConfigurationError(f"{path.name} has nothing to show. {NO_OUTPUTS}")
+        raise ConfigurationError(
+            f"{path.name} has nothing to show: none of its cells has an output. "
+            "Run it first: `workbook render`, or all cells in JupyterLab."
+        )
     for cell in code:
-        cell.outputs = [_still(output) for output in without_widgets(cell.outputs) if not _wakes(output)]
+        # the snapshot beside a live view says the same
+        cell.outputs = [_without_panel(output) for output in without_widgets(cell.outputs) if not _only_wakes(output)]
     notebook.metadata.pop("widgets", None)
-    return notebook
-
-
-def _wakes(output: Any) -> bool:
-    """Whether it says how to bring a panel to life: on a page there is no way."""
-    return bool(output.get("data", {}) == {"text/plain": WAKE})
-
-
-def _still(output: Any) -> Any:
-    """The output without the style that lets a snapshot make room for its panel."""
-    if "text/html" in output.get("data", {}):
-        output.data["text/html"] = output.data["text/html"].replace(f"<style>{STYLE}</style>", "")
-    return output
-
-
-def _title(notebook: Any, otherwise: str) -> str:
-    """The first heading."""
-    lines = (line for cell in notebook.cells if cell.cell_type == "markdown" for line in cell.source.splitlines())
-    return next((line.lstrip("# ").strip() for line in lines if line.startswith("# ")), otherwise)
-
-
-def _cells(notebook: Any) -> str:
-    from nbconvert import HTMLExporter  # noqa: PLC0415  # heavy
 
     exporter = HTMLExporter(  # type: ignore[no-untyped-call]
         template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True, exclude_anchor_links=True
     )
     body: str = exporter.from_notebook_node(notebook)[0]
-    return body
+    words = (line for cell in notebook.cells if cell.cell_type == "markdown" for line in cell.source.splitlines())
+    headings = (line.lstrip("# ").strip() for line in words if line.startswith("# "))
+    environment = Environment(loader=PackageLoader("workbook.runner", ""), autoescape=True, keep_trailing_newline=True)
+    return environment.get_template("export.html.j2").render(
+        policy=POLICY,
+        title=next(headings, path.stem),
+        style=files("workbook.runner").joinpath("export.css").read_text("utf-8"),
+        cells=_META.sub("&lt;", body).rstrip(),
+    )
 
 
-def _style() -> str:
-    return files("workbook.runner").joinpath("export.css").read_text(encoding="utf-8")
+def _only_wakes(output: Any) -> bool:
+    """Whether the output only says how to make a panel live, which a page cannot do."""
+    return bool(output.get("data", {}) == {"text/plain": WAKE})
 
 
-_PAGE: Final = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-{cells}
-</main>
-</body>
-</html>
-"""
+def _without_panel(output: Any) -> Any:
+    """The output without the style that hides a snapshot once its panel is live."""
+    if "text/html" in output.get("data", {}):
+        output.data["text/html"] = output.data["text/html"].replace(f"<style>{STYLE}</style>", "")
+    return output

@@ -1,7 +1,7 @@
 """Kernels that end: with their notebook, at a time limit, or at Ctrl-C.
 
-A kernel is its own process group, so that a stuck one and what it started go together. The limit is kept
-by a thread that kills the group; nbclient then notices that its kernel is gone.
+Each kernel leads a process group, so that a stuck one ends together with what it started. A thread keeps the limit and
+kills the group; nbclient then notices that its kernel is gone.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import os
 import signal
 import subprocess
 import threading
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
 KERNEL_NAME: Final = "python3"
 AT_ONCE: Final = 2
-_AGAIN: Final = 0.1  # seconds between two kills: a kernel may be about to start when the first one comes
+_KILL_PAUSE: Final = 0.1  # seconds between two kills: the kernel may be about to start when the first one comes
+_EXAMINATION_LIMIT: Final = 60.0  # seconds
 
 
 class Kernel:
@@ -31,8 +31,9 @@ class Kernel:
 
     Attributes:
         expired: the time limit passed.
-        stopped: somebody asked it to end.
+        stopped: `stop` was called.
         pid: of its process, once there is one.
+        connection_file: holds its ports and signing key, once there is one.
     """
 
     def __init__(self, *, limit: float | None, env: Mapping[str, str] | None = None) -> None:
@@ -41,6 +42,7 @@ class Kernel:
         self.expired = False
         self.stopped = False
         self.pid: int | None = None
+        self.connection_file = ""
         self._closed = False
         self._wake = threading.Event()
 
@@ -51,7 +53,7 @@ class Kernel:
 
     @contextmanager
     def watched(self) -> Iterator[Kernel]:
-        """Keep the limit inside the block, and leave no process behind."""
+        """Keep the limit inside the block; leave no process and no connection file behind."""
         watch = threading.Thread(target=self._watch, daemon=True, name="kernel watch")
         watch.start()
         try:
@@ -61,6 +63,8 @@ class Kernel:
             self._wake.set()
             watch.join()
             self.kill()
+            if self.connection_file:
+                Path(self.connection_file).unlink(missing_ok=True)
 
     def _watch(self) -> None:
         self._wake.wait(self.limit)
@@ -68,7 +72,7 @@ class Kernel:
             self.expired = True
         while not self._closed:
             self.kill()
-            threading.Event().wait(_AGAIN)
+            threading.Event().wait(_KILL_PAUSE)
 
     def kill(self) -> None:
         """End the kernel's process and everything that it started."""
@@ -79,13 +83,13 @@ class Kernel:
 
 
 def manager_class(kernel: Kernel) -> type[Any]:
-    """A kernel manager for nbclient that starts this interpreter and tells `kernel` the process id.
+    """A kernel manager for nbclient that starts this interpreter, and fills in `kernel`'s process id.
 
-    What the kernel's process itself prints goes nowhere: it is not the notebook's output, and may hold anything.
+    What the kernel's process itself prints is dropped: it is no output of the notebook, and may hold anything.
     """
-    from ipykernel.kernelspec import get_kernel_dict  # noqa: PLC0415  # heavy: only when a notebook runs
-    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager  # noqa: PLC0415
-    from jupyter_client.manager import AsyncKernelManager  # noqa: PLC0415
+    from ipykernel.kernelspec import get_kernel_dict  # heavy: only when a notebook runs
+    from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
 
     class ThisInterpreter(KernelSpecManager):
         def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
@@ -98,7 +102,10 @@ def manager_class(kernel: Kernel) -> type[Any]:
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]  # its stubs forget async
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             env = {} if kernel.env is None else {"env": kernel.env}
-            await super().start_kernel(**quiet, **env, **options)
+            try:
+                await super().start_kernel(**quiet, **env, **options)
+            finally:
+                kernel.connection_file = self.connection_file
             kernel.pid = getattr(self.provisioner, "pid", None)
 
     return Managed
@@ -106,11 +113,11 @@ def manager_class(kernel: Kernel) -> type[Any]:
 
 @contextmanager
 def no_late_cleanup(client: Any) -> Iterator[None]:
-    """Take back nbclient's own exit handler: it fails, loudly, after a kernel that never answered."""
+    """Remove nbclient's exit handler: after a kernel that never answered, it raises when the process ends."""
     try:
         yield
     finally:
-        atexit.unregister(client._cleanup_kernel)  # noqa: SLF001  # nbclient registers it and forgets it
+        atexit.unregister(client._cleanup_kernel)  # noqa: SLF001  # nbclient registers it and never removes it
 
 
 class Fleet:
@@ -140,30 +147,32 @@ class Fleet:
                 kernel.stop()
 
     def each(self, work: Callable[[T], Any], items: Sequence[T], done: Callable[[Any], None]) -> None:
-        """Call `work(item)` on threads, two at once, and `done(result)` here as each ends.
+        """Call `work(item)` on threads, two at once, and `done(result)` on this thread as each ends.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C; by then every kernel has ended and `done` knows what was running.
+            KeyboardInterrupt: Ctrl-C; every kernel has ended by then, and `done` got the results that there are.
         """
-        workers = min(AT_ONCE, os.cpu_count() or 1)
-        with ThreadPoolExecutor(workers, thread_name_prefix="notebook") as pool:
-            open_jobs = {pool.submit(_with_own_loop, work, item) for item in items}
-            try:
-                for job in as_completed(tuple(open_jobs)):
-                    open_jobs.discard(job)
+        open_jobs: set[Future[Any]] = set()
+        pool = ThreadPoolExecutor(min(AT_ONCE, os.cpu_count() or 1), thread_name_prefix="notebook")
+        try:
+            for item in items:
+                open_jobs.add(pool.submit(_with_own_loop, work, item))
+            for job in as_completed(tuple(open_jobs)):
+                open_jobs.discard(job)
+                done(job.result())
+        except BaseException:
+            self.stop()
+            pool.shutdown(cancel_futures=True)
+            for job in open_jobs:
+                # an exception of a job whose kernel was killed is a consequence of the interrupt, so it is dropped
+                if not job.cancelled() and job.exception() is None:
                     done(job.result())
-            except BaseException:
-                self.stop()
-                pool.shutdown(cancel_futures=True)
-                for job in open_jobs:
-                    # what a job met because its kernel was ended is not what happened: Ctrl-C is
-                    if not job.cancelled() and job.exception() is None:
-                        done(job.result())
-                raise
+            raise
+        pool.shutdown()
 
 
 def _with_own_loop(work: Callable[[T], Any], item: T) -> Any:
-    from jupyter_core.utils import ensure_event_loop  # noqa: PLC0415  # arrives with the kernels
+    from jupyter_core.utils import ensure_event_loop  # arrives with the kernels
 
     loop = ensure_event_loop()
     try:
@@ -171,3 +180,25 @@ def _with_own_loop(work: Callable[[T], Any], item: T) -> Any:
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+
+
+def one_plus_one() -> str:
+    """What a fresh kernel says that 1 + 1 is.
+
+    Raises:
+        Exception: whatever kept the kernel from starting or answering.
+    """
+    from nbclient import NotebookClient  # heavy
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    notebook = new_notebook(cells=[new_code_cell("1 + 1")])  # type: ignore[no-untyped-call]
+    fleet = Fleet()
+
+    def execute(notebook: Any) -> None:
+        with fleet.kernel(limit=_EXAMINATION_LIMIT) as kernel:
+            client = NotebookClient(notebook, kernel_name=KERNEL_NAME, kernel_manager_class=manager_class(kernel))
+            with no_late_cleanup(client):
+                client.execute()
+
+    fleet.each(execute, [notebook], lambda _: None)
+    return str(notebook.cells[0].outputs[0].data["text/plain"])

@@ -6,23 +6,22 @@ their timing, is a server's business.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from textwrap import wrap
 
-from workbook.errors import ParameterError, did_you_mean
-from workbook.simulation import problems as p
+from workbook.simulation.contract import SPEC, Broken
 from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from workbook.simulation.problems import Problem
+from workbook.values import lookup
 
 
 def _ok(body: bytes) -> Response:
     return Response(200, JSON_HEADERS, body, "lesson: assumed")
 
 
-def _refused(problem: Problem) -> Response:
+def _refused(broken: Broken) -> Response:
+    problem = SPEC.problems[broken]
     return Response(problem.status, PROBLEM_HEADERS, problem.body("Played by a lesson."), problem.basis)
 
 
@@ -37,23 +36,80 @@ CANNED: Mapping[str, Response] = {
     "nested 100,000 deep": _ok(b"[" * 100_000),
     "larger than 1 MiB": _ok(b'{"sdkInput": "' + b"x" * 1_100_000 + b'"}'),
     "redirect": Response(302, (("location", "https://elsewhere.invalid/"),), b"", "lesson: assumed"),
-    "400": _refused(p.NOT_JSON),
-    "401": _refused(p.WRONG_KEY),
-    "403": _refused(p.NO_ROLE),
-    "422": _refused(p.INACTIVE_INSTRUMENT),
-    "500": _refused(p.INTERNAL),
+    "400": _refused(Broken.JSON),
+    "401": _refused(Broken.WRONG_KEY),
+    "403": _refused(Broken.ROLE),
+    "422": _refused(Broken.INACTIVE),
+    "500": _refused(Broken.OURS),
 }
 """Each answer by its name."""
 
 
 class CannedService:
-    """Answers everything the same; stands in where a `Service` is expected."""
+    """Gives the same answer to every request, in place of a `Service`."""
 
     def __init__(self, answer: str) -> None:
-        if not isinstance(answer, str) or answer not in CANNED:
-            raise ParameterError(f"No answer {answer!r:.60}. {did_you_mean(str(answer), CANNED)}")
-        self._answer = CANNED[answer]
+        self._answer = lookup("answer", answer, CANNED)
 
     def respond(self, _request: Request) -> Response:
         """The one answer."""
         return self._answer
+
+
+# What happens to opaque text between the API and the SDK when a hand on the way does too much or too little.
+#
+# Each damage is one pure function of the text, named as the diagnosis catalogue names the mistake.
+
+LINE = 76
+"""Characters to a line where an encoder wraps its text."""
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+def _decoded(text: str) -> str:
+    return b64decode(text).decode("utf-8", "replace")
+
+
+def _encoded_twice(text: str) -> str:
+    return b64encode(text.encode()).decode("ascii")
+
+
+def _url_safe(text: str) -> str:
+    """The same data in the other alphabet; bytes that need its two letters are put in where there are none."""
+    return "-_" + text[2:].replace("+", "-").replace("/", "_")
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(wrap(text, LINE))
+
+
+def _one_character_changed(text: str) -> str:
+    middle = len(text) // 2
+    other = "A" if text[middle] != "A" else "B"
+    return text[:middle] + other + text[middle + 1 :]
+
+
+DAMAGES: Mapping[str, Callable[[str], str]] = {
+    "none": _unchanged,
+    "decoded": _decoded,
+    "encoded twice": _encoded_twice,
+    "quoted": json.dumps,
+    "url-safe alphabet": _url_safe,
+    "padding trimmed": lambda text: text.rstrip("=")[:-1],
+    "wrapped into lines": _wrapped,
+    "cut off": lambda text: text[: len(text) // 8 * 4],
+    "one character changed": _one_character_changed,
+    "empty": lambda _text: "",
+}
+"""Every damage by its name; the first does nothing."""
+
+
+def damaged(text: str, damage: str) -> str:
+    """The text after this damage.
+
+    Raises:
+        ParameterError: there is no damage of this name.
+    """
+    return lookup("damage", damage, DAMAGES)(text)

@@ -1,37 +1,41 @@
-"""What a contract of the simulated API is made of: plain data, and no behaviour but a question or two.
+"""The contract of the simulated API: an OpenAPI 3.1 document, and what the service reads of it.
 
-The service checks requests against a contract, and `openapi` writes its document from the same one, so neither can
-say what the other does not. The two contracts there are stand in `contracts`.
+`contracts/spec.json` does only what the interface document says. `contracts/field-changes.json` is a JSON merge patch
+(RFC 7386) over it that adds what is publicly known besides. The service checks requests against these very documents
+and `workbook openapi` prints them, so neither can say what the other does not.
 
-Each part names its `basis`: rule ids and sources with blanks between them, or several statements with "; " between
-them, each of which may begin with what it speaks of, as in "API-1 API-9; content: assumed".
+The interface document shows no status, no error's body (GAP-1) and no limit (GAP-2). Even `spec` must answer
+something, so it borrows the published statuses and codes (openapi) and chooses the rest (assumed). Each part says what
+it rests on in `x-basis`: rule ids and sources with blanks between them, or several statements with "; " between them,
+each of which may begin with what it speaks of, as in "API-1 API-9; content: assumed". `x-basis-of` does so for single
+keywords. Four extensions say what OpenAPI has no word for: `x-most-bytes` of a body, `x-sent` for headers that OpenAPI
+ignores when they are declared, `x-other-query` (whether unknown query parameters are accepted), and `x-elsewhere` for
+the answers that come before an operation is found.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from workbook.values import lookup
 
-    from workbook.simulation.problems import Problem
+Document = Mapping[str, Any]
 
 SOURCES = ("spec", "openapi", "sdk-a", "sdk-b", "wallet", "seen", "inferred", "assumed")
 """What a fact may rest on where it rests on no rule."""
 
 
-class Place(StrEnum):
-    """Where a request says its API key."""
-
-    HEADER = "header"
-    BASIC = "basic"
-    QUERY = "query"
-
-
 class Broken(StrEnum):
-    """What can be wrong with a request, in the order in which it is looked for; the last is no fault of the request."""
+    """What can be wrong with a request, in the order of the checks; the last is no fault of the request.
+
+    The refusal of each is the example of this name, in small letters, among the document's answers.
+    """
 
     PATH = "the path"
     METHOD = "the method"
@@ -53,101 +57,68 @@ class Broken(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A field of a body, or a parameter.
+class Problem:
+    """One way to be refused.
 
     Attributes:
-        name: as it is sent.
-        basis: what it rests on.
-        note: what it is, in words.
-        required: whether it must be there.
-        kind: its JSON type.
-        form: its `format`, empty for none.
-        shortest: the least characters of a string; that there is such a limit is `limit_basis`.
-        items: what an array holds.
-        example: one, which rests on `example_basis`; empty for none.
+        status: the HTTP status.
+        code: the body's `errorCode`.
+        title: the body's `title`.
+        source: where status and code are published; `assumed` where they are not.
+        rules: the rules that the request broke, with blanks between; empty where none is.
     """
 
-    name: str
-    basis: str
-    note: str
-    required: bool = True
-    kind: str = "string"
-    form: str = ""
-    shortest: int = 0
-    limit_basis: str = ""
-    items: Shape | None = None
-    example: str = ""
-    example_basis: str = ""
-
-    def fits(self, value: object) -> bool:
-        """Whether a body's field may be this; only strings are ever read."""
-        return isinstance(value, str) and len(value) >= self.shortest
+    status: int
+    code: str
+    title: str
+    source: str
+    rules: str = ""
 
     @property
-    def wanted(self) -> str:
-        """What it must be, for a sentence."""
-        return "a string that is not empty" if self.shortest else "a string"
+    def basis(self) -> str:
+        """What the answer rests on: the broken rules, the code's source, and that the pairing is ours."""
+        return "; ".join(filter(None, (self.rules, f"code: {self.source}", "pairing: assumed")))
+
+    def fields(self, detail: str) -> dict[str, Any]:
+        """The five required fields of the problem-details body (openapi), in a fixed order."""
+        return {
+            "type": "about:blank",
+            "title": self.title,
+            "status": self.status,
+            "detail": detail,
+            "errorCode": self.code,
+        }
+
+    def body(self, detail: str) -> bytes:
+        """The problem-details body with only its required fields."""
+        return written(self.fields(detail))
+
+
+def written(document: Mapping[str, Any]) -> bytes:
+    """A JSON body; its fields keep their order."""
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """A JSON object.
+class KeyPlace:
+    """Where a request may carry its API key.
 
     Attributes:
-        parts: its fields, in their order.
-        basis: what its being such an object rests on.
-        closed: no other field may be there; that rests on `closed_basis`.
-        names: its fields' names.
-    """
-
-    parts: tuple[Part, ...]
-    basis: str
-    closed: bool = False
-    closed_basis: str = ""
-    names: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(part.name for part in self.parts))
-
-    @property
-    def wanted(self) -> str:
-        """What a body must be, for a sentence."""
-        names = " and ".join(self.names)
-        if not self.closed:
-            return f"a JSON object with {names}"
-        exactly = len(self.parts) == 1 and self.parts[0].required
-        return f"a JSON object with {'exactly one field,' if exactly else 'no other field than'} {names}"
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """A request's body: its shape, its media type, and the most bytes of it that are read (`limit_basis`)."""
-
-    shape: Shape
-    media_type: str
-    most: int
-    basis: str
-    limit_basis: str = "assumed"
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """A way to say the API key.
-
-    Attributes:
-        name: of its scheme in the document.
-        place: where it is.
+        place: `header`, `query` or `basic` (HTTP basic, RFC 7617).
         parameter: the header's name in small letters, or the query parameter's.
         basis: what it rests on.
-        note: what it is, in words.
     """
 
-    name: str
-    place: Place
+    place: str
     parameter: str
     basis: str
-    note: str
+
+    @classmethod
+    def of(cls, scheme: Document) -> KeyPlace:
+        """The place that a security scheme of the document describes."""
+        if scheme["type"] == "http":
+            return cls("basic", "authorization", scheme["x-basis"])
+        return cls(scheme["in"], scheme["name"], scheme["x-basis"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,68 +126,111 @@ class Operation:
     """One of the two operations.
 
     Attributes:
-        method: in capital letters.
-        name: its `operationId`.
-        summary: what it does, in words.
-        basis: the rules that say there is such an operation.
-        answers: what a success rests on.
-        body: None where none belongs.
-        other_query: whether a query parameter that nobody knows is let pass; that rests on `query_basis`.
-        sent: headers that OpenAPI cannot declare (name, value, whether they are looked at, basis).
+        method: GET or POST.
+        basis: what a success rests on.
+        other_query: whether unknown query parameters are accepted.
+        statuses: every status that it may be answered with.
+        media_type: of its request body; empty where no body belongs.
+        most_bytes: of its request body.
+        schema: of its request body.
     """
 
     method: str
-    name: str
-    summary: str
     basis: str
-    answers: str
-    body: Body | None
     other_query: bool
-    query_basis: str
-    sent: tuple[tuple[str, str, bool, str], ...] = ()
+    statuses: tuple[int, ...]
+    media_type: str = ""
+    most_bytes: int = 0
+    schema: Document = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, method: str, operation: Document) -> Operation:
+        """What the document says of a path's method."""
+        # An answer's basis speaks of its content; the status is the same for every success.
+        basis = operation["responses"]["200"]["x-basis"].removesuffix("; status: openapi")
+        statuses = tuple(sorted(map(int, operation["responses"])))
+        common = (method, basis, operation["x-other-query"]["allowed"], statuses)
+        if (body := operation.get("requestBody")) is None:
+            return cls(*common)
+        (media_type, content), *_others = body["content"].items()
+        return cls(*common, media_type, body["x-most-bytes"]["value"], content["schema"])
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One way to be refused: what is answered, and on which operations; none means before any is found."""
-
-    problem: Problem
-    methods: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Contract:
-    """The whole of it.
+    """A contract's document, and what the service reads of it at each request.
+
+    Args:
+        document: the whole OpenAPI document.
+        published: the document with every published place of the API key, taken here or not.
 
     Attributes:
-        profile: what it is called.
-        path: of both operations, with `{id}` in it.
-        id: the path's parameter.
+        path: of both operations, with `{id}` in it; `before_id` and `after_id` are its two parts.
         operations: by method.
-        ways: in which the API key is taken, any one of them.
-        not_taken: ways that are published but not taken here; who tries one is told.
-        checks: in the order in which they are made.
-        answer: a success's body.
-        problem: a refusal's body.
-        ends: what stands before and after the id in the path.
+        key_places: where the API key is accepted, any one of them.
+        places_not_taken: the published places that this contract does not accept; a refusal says so.
+        problems: every refusal, in the order of the checks.
+        answer_field: the one field of a success's body.
+        problem_schema: the schema of a refusal's body.
     """
 
-    profile: str
-    path: str
-    id: Part
-    operations: Mapping[str, Operation]
-    ways: tuple[Way, ...]
-    not_taken: tuple[Way, ...]
-    checks: Mapping[Broken, Check]
-    answer: Shape
-    problem: Shape
-    ends: tuple[str, str] = field(init=False)
+    def __init__(self, document: Document, published: Document | None = None) -> None:
+        self.document = document
+        ((self.path, item),) = document["paths"].items()
+        self.before_id, self.after_id = self.path.split("{id}")
+        methods = {name: item[name] for name in ("get", "post") if name in item}
+        self.operations = {name.upper(): Operation.of(name.upper(), operation) for name, operation in methods.items()}
+        taken = [name for alternative in document["security"] for name in alternative]
+        schemes: Document = (published or document)["components"]["securitySchemes"]
+        schemes = {**schemes, **document["components"]["securitySchemes"]}
+        self.key_places = tuple(KeyPlace.of(schemes[name]) for name in taken)
+        self.places_not_taken = tuple(KeyPlace.of(scheme) for name, scheme in schemes.items() if name not in taken)
+        answers = (item["x-elsewhere"], *(operation["responses"] for operation in methods.values()))
+        self.problems = _problems(answers)
+        self.answer_field = next(iter(document["components"]["schemas"]["Answer"]["properties"]))
+        self.problem_schema: Document = document["components"]["schemas"]["Problem"]
 
-    def __post_init__(self) -> None:
-        before, after = self.path.split("{id}")
-        object.__setattr__(self, "ends", (before, after))
 
-    def statuses(self, method: str) -> tuple[int, ...]:
-        """Every status that this operation may be answered with."""
-        refusals = {check.problem.status for check in self.checks.values() if method in check.methods}
-        return tuple(sorted({200} | refusals))
+def _problems(answers: tuple[Document, ...]) -> Mapping[Broken, Problem]:
+    """Each refusal among the answers by what it refuses, in the order of the checks."""
+    found = {}
+    for response in (response for by_status in answers for response in by_status.values()):
+        for content in response["content"].values():
+            for name, example in content.get("examples", {}).items():
+                *rules, code, _pairing = example["x-basis"].split("; ")
+                body, source = example["value"], code.removeprefix("code: ")
+                found[name] = Problem(body["status"], body["errorCode"], body["title"], source, "; ".join(rules))
+    order = (broken for broken in Broken if broken.name.lower() in found)
+    return MappingProxyType({broken: found[broken.name.lower()] for broken in order})
+
+
+def _read(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((Path(__file__).parent / "contracts" / name).read_bytes())
+    return document
+
+
+def _merged(document: Any, patch: Any) -> Any:
+    """A document after a JSON merge patch (RFC 7386): a null removes, and an object is merged."""
+    if not isinstance(patch, dict):
+        return patch
+    kept = document if isinstance(document, dict) else {}
+    changed = kept | {name: _merged(kept.get(name), value) for name, value in patch.items()}
+    return {name: value for name, value in changed.items() if patch.get(name, value) is not None}
+
+
+_SPEC = _read("spec.json")
+_FIELD = _merged(_SPEC, _read("field-changes.json"))
+SPEC = Contract(_SPEC, published=_FIELD)
+"""What the interface document says; whatever it does not show is tagged."""
+FIELD = Contract(_FIELD)
+"""The published schemas, places for the API key and statuses as well."""
+CONTRACTS: Mapping[str, Contract] = MappingProxyType({"spec": SPEC, "field": FIELD})
+"""Each contract by its profile."""
+
+
+def contract(profile: str) -> Contract:
+    """The contract of a profile.
+
+    Raises:
+        ParameterError: there is no such profile.
+    """
+    return lookup("profile", profile, CONTRACTS)

@@ -1,97 +1,344 @@
-"""The control API: what a test in any language asks of the stand-in, beside the API that the stand-in plays.
+"""The control API: what a test in any language asks of the mock server, over HTTP, beside the API that it plays.
 
-It has a token of its own, because who may call the operator's API may not thereby read its journal. Without the token
-everything is answered alike, so nobody learns what there is. The same is there as Python calls, without HTTP: those of
-`stand.Stand`, by the same names. What can be asked for is a table, see `control_endpoints`.
+It has a token of its own, because a client that may call the operator's API may not thereby read its journal. Without
+the token every request gets the same answer, which tells nothing of what there is. The same is there as Python calls,
+without HTTP: the methods of `MockServer`, by the same names. No API key is part of any request or answer: a world is
+named by its short public name, see `worlds`.
 
-It is a responder like the service: a request in, a response out. Waiting is the exception, as it takes time: `respond`
-blocks its thread, `respond_async` gives the loop back meanwhile and ends at once when its task is cancelled. A server
-must call the latter, or nothing could arrive that is waited for. No key is part of any request or answer: a world is
-meant by its short public name, see `journals`.
+Every endpoint is a row of `ENDPOINTS`. Waiting is the one that takes time: `respond` blocks its thread for it,
+`respond_async` leaves the event loop free and ends at once when its task is cancelled.
 """
 
 from __future__ import annotations
 
 import hmac
-from typing import TYPE_CHECKING
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
-from workbook.errors import ConfigurationError, WorkbookError, did_you_mean
-from workbook.simulation.asked import Denied, query, refused
-from workbook.simulation.control_endpoints import ENDPOINTS, PREFIX, Actions, Call, Endpoint, wait, wait_async
+from workbook.errors import ConfigurationError, WorkbookError
+from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PROBLEM_HEADERS, Request, Response
+from workbook.simulation.journal import Match
+from workbook.simulation.journal_entry import Entry
+from workbook.simulation.journal_export import as_dict
+from workbook.simulation.mock_server import MockServer
+from workbook.simulation.scenario import load, parse, scenarios
+from workbook.simulation.verification import from_json
+from workbook.values import did_you_mean
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+BASIS = "workbook: control"
+"""The basis of every answer of the control API: it is ours, not the operator's."""
 
-    from workbook.simulation.http import Request, Response
-    from workbook.simulation.journal import Journal
+LONGEST_WAIT = 30.0
+"""Seconds that a request may wait at most: fewer than most clients and proxies do."""
+USUAL_WAIT = 10.0
+MOST = 1_000
+"""Faults or expectations in one request."""
+LONGEST_NUMBER = 9
+"""Digits of a number in a query."""
+FILTERS = ("method", "instrument", "status", "after")
+"""What entries can be chosen by, the fields of `Match`."""
 
-__all__ = ["ENDPOINTS", "PREFIX", "Actions", "Control"]
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,60}\Z")
+
+
+class Denied(Exception):  # an answer on its way out, not an error of ours  # noqa: N818
+    """The request is not carried out: carries the status, the sentence for `detail`, and headers."""
+
+    def __init__(self, status: int, detail: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.headers = headers
+
+
+# Reading a request. Nothing that was sent is repeated, except a misspelt word of ours in an expectation.
+
+
+def _query(text: str, known: tuple[str, ...]) -> dict[str, str]:
+    """The parameters of a query, each once."""
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text), max_num_fields=20)
+    except ValueError:
+        raise Denied(400, "The query is not a list of name=value.") from None
+    _only("parameter", (name for name, _value in pairs), known)
+    if len(dict(pairs)) != len(pairs):
+        raise Denied(400, "A parameter stands in the query twice.")
+    return dict(pairs)
+
+
+def _only(what: str, names: Iterable[str], known: tuple[str, ...]) -> None:
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name[:40], known) if known else f"There is no {what} here."
+            raise Denied(400, f"A {what} is not known here. {hint}")
+
+
+def _is(value: object, *kinds: type) -> bool:
+    """Whether it is of one of these kinds; true and false are no numbers."""
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+PREFIX = "/workbook/control/"
+"""Where it is served; the operator's API has no such path."""
+LINES = "application/x-ndjson"
+
+
+class Call(NamedTuple):
+    """A request that may be carried out: its token was right, and there is such an endpoint."""
+
+    server: MockServer
+    query: dict[str, str]
+    request: Request
+
+    @property
+    def world(self) -> str:
+        """The name of the world that is meant."""
+        return self.server.worlds.named(self.query.get("world")).name
+
+    def document(self) -> Any:
+        """The body as JSON values."""
+        body = self.request.body
+        if len(body) > MAX_BODY:
+            raise Denied(413, f"The body is larger than {MAX_BODY} bytes.")
+        try:
+            return json.loads(body.decode("utf-8"))
+        except json.JSONDecodeError as error:
+            message = f"The body is not JSON: {error.msg}, line {error.lineno}, column {error.colno}."
+            raise Denied(400, message) from None
+        except (ValueError, RecursionError):
+            raise Denied(
+                400, "The body is not JSON: it is no UTF-8, nested too deep, or has too long a number."
+            ) from None
+
+    def fields(self, known: tuple[str, ...]) -> dict[str, Any]:
+        """The fields of the object in the body, none but these."""
+        document = self.document()
+        if not isinstance(document, dict):
+            raise Denied(400, f"The body is a JSON object. Its fields: {', '.join(known)}.")
+        _only("field", document, known)
+        return document
+
+
+def answered(value: object) -> Response:
+    """These JSON values as an answer."""
+    return Response(200, JSON_HEADERS, json.dumps(value).encode(), BASIS)
+
+
+def _index(call: Call) -> Response:
+    endpoints = [
+        {"method": row.method, "path": PREFIX + row.name, "does": row.does, "query": row.query, "body": row.body}
+        for row in ENDPOINTS
+    ]
+    return answered({"worlds": [*call.server.journals], "endpoints": endpoints})
+
+
+def _journal(call: Call) -> Response:
+    selected: dict[str, Any] = {name: call.query[name] for name in FILTERS if name in call.query}
+    for name in {"status", "after"} & selected.keys():
+        text = selected[name]
+        if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+            raise Denied(400, f"The {name} is a whole number.")
+        selected[name] = int(text)
+    journal, matching = call.server.journal(call.world), Match(**selected)
+    accepts = (call.request.header("accept") or "").lower()
+    lines = any(media_type in accepts for media_type in (LINES, "application/jsonl", "application/json-lines"))
+    match call.query.get("format") or ("jsonl" if lines else "json"):
+        case "jsonl":
+            return Response(200, (("content-type", LINES),), journal.to_jsonl(matching).encode(), BASIS)
+        case "har":
+            return answered(journal.to_har(matching))
+        case "json":
+            entries = [as_dict(entry) for entry in journal.entries(matching)]
+            return answered({"count": journal.count, "dropped": journal.dropped, "entries": entries})
+        case other:
+            raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
+
+
+def _waiting(call: Call) -> tuple[Match, float]:
+    """What the body asks to wait for, and for how many seconds."""
+    said = call.fields((*FILTERS, "timeout"))
+    timeout = said.pop("timeout", USUAL_WAIT)
+    if not _is(timeout, int, float) or not 0 <= timeout <= LONGEST_WAIT:
+        raise Denied(400, f"The timeout is a number of seconds from 0 to {LONGEST_WAIT:g}.")
+    for name, kind in (("method", str), ("instrument", str), ("status", int), ("after", int)):
+        if name in said and not _is(said[name], kind):
+            raise Denied(400, f"The {name} is {'a text' if kind is str else 'a whole number'}.")
+    return Match(**said), timeout
+
+
+def wait(call: Call) -> Response:
+    """Wait, and block the thread: a server calls `wait_async`."""
+    match, timeout = _waiting(call)
+    return _waited(call.server.wait(match, timeout, world=call.world))
+
+
+async def wait_async(call: Call) -> Response:
+    """Wait without blocking the event loop."""
+    match, timeout = _waiting(call)
+    return _waited(await call.server.journal(call.world).wait_async(match, timeout))
+
+
+def _waited(entry: Entry | None) -> Response:
+    """That nothing came is an answer, not an error: the client decides what it means."""
+    return answered({"found": entry is not None, "entry": None if entry is None else as_dict(entry)})
+
+
+def _verify(call: Call) -> Response:
+    listed = call.fields(("expectations",)).get("expectations")
+    if not isinstance(listed, list) or not 0 < len(listed) <= MOST:
+        raise Denied(400, f'The body is an object such as {{"expectations": [...]}}, with 1 to {MOST} of them.')
+    outcomes = call.server.verify(*map(from_json, listed), world=call.world)
+    return answered(
+        {
+            "passed": all(outcome.passed for outcome in outcomes),
+            "outcomes": [outcome._asdict() for outcome in outcomes],
+        }
+    )
+
+
+def _reset(call: Call) -> Response:
+    call.server.reset(call.world)
+    return answered({"world": call.world, "reset": True})
+
+
+def _faults(call: Call) -> Response:
+    name, tables = call.world, call.document()
+    if not isinstance(tables, list) or len(tables) > MOST or not all(isinstance(table, dict) for table in tables):
+        raise Denied(400, f"The body is a list of at most {MOST} objects, each a planned fault.")
+    call.server.faults(*tables, world=name)
+    return answered({"world": name, "faults": len(tables)})
+
+
+def _scenario(call: Call) -> Response:
+    """Open one of the package's scenarios by its name, or a TOML document: over HTTP no file is read."""
+    name, said = call.world, call.fields(("name", "toml"))
+    values = [*said.values()]
+    if len(values) != 1 or not isinstance(values[0], str) or not values[0]:
+        raise Denied(400, "The body is an object with either a name or a toml, which is a text.")
+    text = values[0]
+    if "toml" in said:
+        opened = parse(text.encode("utf-8", "replace"), name="yours", file="the request")
+    elif not _NAME.match(text):
+        raise Denied(400, "A scenario's name is made of letters, digits, - and _.")
+    elif text not in scenarios():
+        raise ConfigurationError(f"There is no scenario of that name. {did_you_mean(text[:40], scenarios())}")
+    else:
+        opened = load(text)
+    call.server.scenario(opened, world=name)
+    return answered({"world": name, "scenario": "from TOML" if "toml" in said else text})
+
+
+class Endpoint(NamedTuple):
+    """One thing that can be asked for: how, what it does, and what it takes."""
+
+    method: str
+    name: str
+    does: str
+    query: tuple[str, ...]
+    body: str
+    handler: Callable[[Call], Response]
+
+
+_WORLD = ("world",)
+_READ = (*_WORLD, *FILTERS, "format")
+_EXPECTATIONS = '{"expectations": [{"expect": "exactly", "count": 1, "operation": "GET", "before": "POST"}]}'
+ENDPOINTS = (
+    Endpoint("GET", "", "Lists the worlds and what can be asked for.", (), "", _index),
+    Endpoint("GET", "journal", "The requests so far; format is json, jsonl or har.", _READ, "", _journal),
+    Endpoint(
+        "POST",
+        "wait",
+        "Waits for a request; timeout in seconds, 30 at most.",
+        _WORLD,
+        '{"method": "POST", "timeout": 5}',
+        wait,
+    ),
+    Endpoint("POST", "verify", "Judges the journal.", _WORLD, _EXPECTATIONS, _verify),
+    Endpoint("POST", "reset", "Makes the world what it was, with an empty journal.", _WORLD, "", _reset),
+    Endpoint("POST", "faults", "Plans faults.", _WORLD, '[{"fault": "reset"}]', _faults),
+    Endpoint(
+        "PUT",
+        "scenario",
+        'Opens a scenario by its name, or from a TOML document as {"toml": "..."}.',
+        _WORLD,
+        '{"name": "class-room"}',
+        _scenario,
+    ),
+)
+"""Everything that can be asked for; the index is this table, and each body in it can be sent as it stands."""
+
 
 SHORTEST_TOKEN = 16
-UNAUTHORISED = "This needs the control token of this stand-in, as authorization: Bearer and the token."
+UNAUTHORISED = "This needs the control token of this mock server, as authorization: Bearer and the token."
 
 
 class Control:
-    """The control API of one stand-in.
+    """The control API of one mock server.
 
     Args:
-        token: who says it may do everything; 16 printable ASCII characters or more, no blanks.
-        journals: the worlds' journals by their public names, such as a `Journals`; looked at anew for each request.
-        actions: what can be done besides reading.
+        server: the mock server.
+        token: every request has to carry it; 16 printable ASCII characters or more, no blanks. None makes a fresh one.
 
     Raises:
         ConfigurationError: the token is too short, or cannot stand in a header.
     """
 
-    def __init__(self, token: str, journals: Mapping[str, Journal], actions: Actions | None = None) -> None:
+    def __init__(self, server: MockServer, token: str | None = None) -> None:
+        token = secrets.token_urlsafe(24) if token is None else token
         if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
             message = f"A control token is {SHORTEST_TOKEN} printable ASCII characters or more, without blanks."
             raise ConfigurationError(f"{message} The one given is not repeated here.")
-        self._token = token.encode()
-        self.journals = journals
-        self.actions = actions or Actions()
+        self.server = server
+        self.token = token
 
     def __repr__(self) -> str:
-        return f"Control({len(self.journals)} worlds)"
+        return f"Control({len(self.server.worlds)} worlds)"
 
     def respond(self, request: Request) -> Response:
         """The answer; a request to wait blocks this thread, for 30 seconds at most."""
         try:
-            call = self._call(request)
-            return call.endpoint.handler(call)
+            endpoint, call = self._routed(request)
+            return endpoint.handler(call)
         except (Denied, WorkbookError) as error:
-            return refused(error)
+            return _refusal(error)
 
     async def respond_async(self, request: Request) -> Response:
-        """The answer, for a server: waiting holds up nobody else."""
+        """The answer, for a server: waiting blocks nothing else."""
         try:
-            call = self._call(request)
-            return await wait_async(call) if call.endpoint.handler is wait else call.endpoint.handler(call)
+            endpoint, call = self._routed(request)
+            return await wait_async(call) if endpoint.handler is wait else endpoint.handler(call)
         except (Denied, WorkbookError) as error:
-            return refused(error)
+            return _refusal(error)
 
-    def _call(self, request: Request) -> Call:
-        """Authenticated, routed, and its query read, in this order."""
-        self._authenticate(request)
-        path, _mark, text = request.target.partition("?")
-        endpoint = _endpoint(request.method, path)
-        return Call(endpoint, query(text, endpoint.query), request, self.journals, self.actions)
-
-    def _authenticate(self, request: Request) -> None:
+    def _routed(self, request: Request) -> tuple[Endpoint, Call]:
+        """Check the token, find the endpoint, and read the query, in this order; no word of the request is repeated."""
         scheme, _blank, said = (request.header("authorization") or "").partition(" ")
-        same = hmac.compare_digest(said.strip().encode("utf-8", "replace"), self._token)
+        same = hmac.compare_digest(said.strip().encode("utf-8", "replace"), self.token.encode())
         if not same or scheme.lower() != "bearer":
             raise Denied(401, UNAUTHORISED, (("www-authenticate", "Bearer"),))
+        path, _mark, query = request.target.partition("?")
+        name = f"{path}/".removeprefix(PREFIX).strip("/") if f"{path}/".startswith(PREFIX) else path[:40]
+        known = {endpoint.method: endpoint for endpoint in ENDPOINTS if endpoint.name == name}
+        if not known:
+            names = [endpoint.name for endpoint in ENDPOINTS if endpoint.name]
+            raise Denied(404, f"There is no such endpoint under {PREFIX}. {did_you_mean(name[:40], names)}")
+        endpoint = known.get(request.method)
+        if endpoint is None:
+            raise Denied(405, f"This endpoint takes {', '.join(known)}.", (("allow", ", ".join(known)),))
+        return endpoint, Call(self.server, _query(query, endpoint.query), request)
 
 
-def _endpoint(method: str, path: str) -> Endpoint:
-    """The endpoint that is asked for; what was asked instead is not repeated."""
-    name = f"{path}/".removeprefix(PREFIX).strip("/") if f"{path}/".startswith(PREFIX) else path[:40]
-    known = [one for one in ENDPOINTS if one.name == name]
-    if not known:
-        names = [one.name for one in ENDPOINTS if one.name]
-        raise Denied(404, f"There is no such endpoint under {PREFIX}. {did_you_mean(name[:40], names)}")
-    if (chosen := next((one for one in known if one.method == method), None)) is None:
-        allowed = ", ".join(one.method for one in known)
-        raise Denied(405, f"This endpoint takes {allowed}.", (("allow", allowed),))
-    return chosen
+def _refusal(error: Denied | WorkbookError) -> Response:
+    """Why it was not done, shaped like the API's own problems; what the mock server refuses was a wrong request."""
+    denied = error if isinstance(error, Denied) else Denied(400, str(error))
+    problem = {
+        "type": "about:blank",
+        "title": HTTPStatus(denied.status).phrase,
+        "status": denied.status,
+        "detail": str(denied),
+    }
+    return Response(denied.status, PROBLEM_HEADERS + denied.headers, json.dumps(problem).encode(), BASIS)

@@ -1,25 +1,517 @@
-"""Every fault that the simulated service can play, by name.
+"""Every fault that the simulated service can play, by name, and the plan that says which request gets which.
 
-What each does stands where its kind does: on the way (`faults_wire`), in the status (`faults_http`), in the
-body (`faults_body`). When one is played is said by a plan (`fault_plan`).
+A fault acts on the way (`ON_THE_WIRE`), in the status (`STATUSES`) or in the body (`BODIES`).
 """
 
 from __future__ import annotations
 
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from email.utils import formatdate
+from functools import lru_cache
+from hashlib import blake2b
+from statistics import NormalDist
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Any, Literal, TypeAlias
 
-from workbook.errors import ParameterError, did_you_mean
-from workbook.simulation.faults_body import BODIES
-from workbook.simulation.faults_http import STATUSES
-from workbook.simulation.faults_wire import ON_THE_WIRE
+from workbook.errors import ParameterError
+from workbook.simulation.canned import DAMAGES, damaged
+from workbook.simulation.contract import SPEC, Broken, Problem
+from workbook.simulation.http import PROBLEM_HEADERS, Ending, Response, half
+from workbook.simulation.seal import Content, Genuine, Seal
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Change: TypeAlias = Callable[[Response, "Chance", Mapping[str, Any]], Response]
 
-    from workbook.simulation.fault import Fault
 
-FAULTS: Mapping[str, Fault] = MappingProxyType({one.name: one for one in (*STATUSES, *ON_THE_WIRE, *BODIES)})
+# One fault: what it does to an answer, with a name, a sentence, a source, and the few numbers that can be set.
+#
+# A fault is pure: an answer and a chance go in, the faulted answer comes out. The plan (below) says when it is played,
+# and whether the service's state has moved by then.
+
+ASSUMED, OPENAPI = "assumed", "openapi"
+LONGEST_TEXT = 200
+"""Characters of a setting that is text; it may stand in a header."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What a fault may draw on besides the answer.
+
+    Attributes:
+        draw: a number between 0 and 1, both excluded; the same for the same seed, rule and request.
+        seal: makes simulated data that is genuine.
+    """
+
+    draw: float
+    seal: Seal
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number within a range, ends included; `whole` where only a whole one has a meaning."""
+
+    default: float
+    least: float
+    most: float
+    whole: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """What it may be, in words."""
+        return f"a {'whole ' * self.whole}number, {self.least:.12g} to {self.most:.12g}"
+
+    def fits(self, value: object) -> bool:
+        """Whether it may be this."""
+        return (is_whole if self.whole else is_number)(value, self.least, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """One of a few values."""
+
+    default: str | int
+    known: tuple[str | int, ...]
+
+    @property
+    def allowed(self) -> str:
+        """What it may be, in words."""
+        return f"one of {', '.join(map(repr, self.known))}"
+
+    def fits(self, value: object) -> bool:
+        """Whether it may be this."""
+        return any(value == known and type(value) is type(known) for known in self.known)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text that can stand in a header."""
+
+    default: str
+    allowed = f"printable ASCII text of 1 to {LONGEST_TEXT} characters"
+
+    def fits(self, value: object) -> bool:
+        """Whether it may be this."""
+        return isinstance(value, str) and value.isascii() and value.isprintable() and 0 < len(value) <= LONGEST_TEXT
+
+
+Setting: TypeAlias = Number | OneOf | Text
+"""A value of a fault that can be set: its default, what is allowed, and whether a value fits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way in which an answer goes wrong.
+
+    Attributes:
+        name: what a plan, a lesson and an answer's `basis` call it.
+        sentence: what it does.
+        source: where the answer is published, or `assumed`; that it is played here is assumed always.
+        change: what becomes of the answer.
+        settings: what can be set, by name.
+        rising: the settings' values may not fall from one to the next.
+        harmless: it costs time only. The answer is whole, so the request is carried out in either moment: a
+            service that forgot what it answers would be lying.
+        values: what was set.
+    """
+
+    name: str
+    sentence: str
+    source: str
+    change: Change = field(repr=False)
+    settings: Mapping[str, Setting] = field(default_factory=dict, repr=False, hash=False)
+    rising: bool = field(default=False, repr=False)
+    harmless: bool = False
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def but(self, **values: Any) -> Fault:
+        """The same fault with other values.
+
+        Raises:
+            ParameterError: a setting is unknown, or its value is not allowed.
+        """
+        for name, value in values.items():
+            setting = self.settings.get(name)
+            if setting is None:
+                hint = did_you_mean(name, self.settings) if self.settings else "It has none."
+                raise ParameterError(f"The fault {self.name!r} has no setting {quoted(name)}. {hint}")
+            if not setting.fits(value):
+                sentence = f"{name} of the fault {self.name!r} is {quoted(value)}. Allowed: {setting.allowed}."
+                raise ParameterError(sentence)
+        changed = replace(self, values={**self.values, **values})
+        listed = list(changed._all().values())  # noqa: SLF001  # of this class
+        if self.rising and listed != sorted(listed):
+            names = " is at most ".join(self.settings)
+            raise ParameterError(f"The settings of the fault {self.name!r} contradict each other. Allowed: {names}.")
+        return changed
+
+    def played(self, answer: Response, chance: Chance) -> Response:
+        """The answer with this fault; one that it cannot touch stays as it is."""
+        changed = self.change(answer, chance, self._all())
+        if changed == answer:
+            return answer
+        return replace(changed, basis=f"{answer.basis}; {self.basis}" if self.harmless else self.basis, fault=self.name)
+
+    @property
+    def basis(self) -> str:
+        """What a faulted answer rests on."""
+        rests = "content: assumed" if self.source == ASSUMED else f"code: {self.source}; pairing: assumed"
+        return f"fault: {self.name}; {rests}"
+
+    def _all(self) -> dict[str, Any]:
+        return {name: self.values.get(name, setting.default) for name, setting in self.settings.items()}
+
+
+# Faults in the body: the status is right, and what it comes with is not (all of it assumed).
+#
+# A body that is spoilt keeps its status, whatever that is. What is done to sdkInput needs one: a refusal has
+# none and stays as it is.
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of the largest body; a bomb's are counted once it has gone off."""
+DEPTH = 100_000
+GZIP = 16 + zlib.MAX_WBITS
+BLOCK = 1 << 20
+HEAD, TAIL = b'{"sdkInput": "', b'"}'
+OWN_CLAIMS = ("simulated", "kind", "paymentInstrumentId", "serial")
+"""The claims that a seal writes by itself."""
+
+
+def _body(make: Callable[[bytes, Mapping[str, Any]], bytes], *headers: tuple[str, str]) -> Change:
+    """The answer with another body, and perhaps with more headers."""
+
+    def change(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
+        return replace(answer, headers=answer.headers + headers, body=make(answer.body, values))
+
+    return change
+
+
+def _twice(body: bytes, _values: Mapping[str, Any]) -> bytes:
+    """The object with its fields twice over, each value the same: a lenient parser sees nothing."""
+    inside = body.strip()[1:-1]
+    return b"{" + inside + b", " + inside + b"}"
+
+
+def _huge(_body: bytes, values: Mapping[str, Any]) -> bytes:
+    return b"".join(_blocks(values["bytes"]))
+
+
+def _blocks(size: int) -> Iterator[bytes]:
+    """JSON of so many bytes, a block at a time."""
+    yield HEAD
+    left = max(0, size - len(HEAD) - len(TAIL))
+    while left:
+        yield b"x" * min(left, BLOCK)
+        left -= min(left, BLOCK)
+    yield TAIL
+
+
+@lru_cache(maxsize=4)
+def _bomb(size: int) -> bytes:
+    """The same JSON, gzipped; kept, for making one takes longer than all the rest."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, GZIP)
+    return b"".join([*(packer.compress(block) for block in _blocks(size)), packer.flush()])
+
+
+def _sdk_input(make: Callable[[str, Chance, Mapping[str, Any]], str]) -> Change:
+    """The answer with another body, made from its sdkInput."""
+
+    def change(answer: Response, chance: Chance, values: Mapping[str, Any]) -> Response:
+        if not answer.body.startswith(HEAD):
+            return answer
+        return replace(answer, body=make(json.loads(answer.body)["sdkInput"], chance, values).encode())
+
+    return change
+
+
+def _always(body: str) -> Change:
+    return _sdk_input(lambda _text, _chance, _values: body)
+
+
+def _another_owner(claims: dict[str, Any]) -> dict[str, Any]:
+    return claims | {"paymentInstrumentId": next(id_ for id_ in INSTRUMENT_IDS if id_ != claims["paymentInstrumentId"])}
+
+
+def _one_earlier(claims: dict[str, Any]) -> dict[str, Any]:
+    return claims | {name: claims[name] - 1 for name in ("serial", "attempt") if name in claims}
+
+
+def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
+    """A body whose sdkInput is genuine and makes other claims; what the service did not seal stays."""
+
+    def body(text: str, chance: Chance, _values: Mapping[str, Any]) -> str:
+        match chance.seal.open(text):
+            case Genuine(claims):
+                claims = change(claims)
+                more = {name: value for name, value in claims.items() if name not in OWN_CLAIMS}
+                content = Content(claims["kind"])
+                text = chance.seal.close(content, claims["paymentInstrumentId"], claims["serial"], **more)
+        return json.dumps({"sdkInput": text})
+
+    return _sdk_input(body)
+
+
+def _spoilt(name: str, sentence: str, change: Change, **settings: Number | OneOf) -> Fault:
+    return Fault(name, sentence, ASSUMED, change, settings)
+
+
+GZIPPED = ("content-encoding", "gzip")
+SPOILING = tuple(name for name in DAMAGES if name != "none")
+
+BODIES = (
+    _spoilt("bad gzip", "The body is said to be gzip and is not.", _body(lambda body, _values: body, GZIPPED)),
+    _spoilt(
+        "gzip bomb",
+        "A small body that is huge once it is unpacked.",
+        _body(lambda _body, values: _bomb(values["bytes"]), GZIPPED),
+        bytes=Number(20_000_000, 100, LARGEST, whole=True),
+    ),
+    _spoilt("huge body", "A body of megabytes.", _body(_huge), bytes=Number(2_000_000, 100, LARGEST, whole=True)),
+    _spoilt("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)])),
+    _spoilt("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null")),
+    _spoilt("JSON of the wrong type", "JSON, and it is a list.", _body(lambda body, _values: b"[" + body + b"]")),
+    _spoilt(
+        "JSON nested deep",
+        "JSON that is nested 100,000 deep.",
+        _body(lambda _body, _values: b"[" * DEPTH + b"]" * DEPTH),
+    ),
+    _spoilt("JSON with duplicate keys", "JSON whose fields stand in it twice.", _body(_twice)),
+    _spoilt("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>")),
+    _spoilt("sdkInput missing", "JSON without an sdkInput.", _always("{}")),
+    _spoilt("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}')),
+    _spoilt("sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}')),
+    _spoilt("sdkInput foreign", "A genuine sdkInput of another payment instrument.", _sealed_again(_another_owner)),
+    _spoilt("sdkInput stale", "A genuine sdkInput of the request before this one.", _sealed_again(_one_earlier)),
+    _spoilt(
+        "sdkInput damaged",
+        "The sdkInput was changed on its way.",
+        _sdk_input(lambda text, _chance, values: json.dumps({"sdkInput": damaged(text, values["damage"])})),
+        damage=OneOf("one character changed", SPOILING),
+    ),
+)
+"""Every fault of the body."""
+
+
+# Faults in the status: another answer replaces the right one.
+#
+# The documented statuses are 200, 400, 401, 403, 422 and 500, and one example of a 503 says 500 in its body
+# (openapi). The others come from what is between two machines: gateways, limits, caches (assumed).
+
+TOLD = "This answer is a fault that was planned."
+HTML_HEADERS = (("content-type", "text/html"),)
+ELSEWHERE = "https://elsewhere.invalid/"
+"""Another origin, which can never exist."""
+EPOCH = 1_767_225_600
+"""What the clock of an answer with a date says: 1 January 2026, so that its bytes are the same on every run."""
+LONGEST_PAUSE = 86_400
+
+CONFLICT = Problem(409, "00_409", "Conflict", ASSUMED)
+TOO_MANY = Problem(429, "00_429", "Too many requests", ASSUMED)
+SAYS_500 = Problem(500, "99_500", "An internal error happened", OPENAPI)
+"""The body of the published 503, which says status 500."""
+
+
+def _answers(problem: Problem, status: int | None = None) -> Change:
+    """The problem's body, under its own status or another."""
+    answer = Response(status or problem.status, PROBLEM_HEADERS, problem.body(TOLD), problem.basis)
+    return lambda _answer, _chance, _values: answer
+
+
+def _gateway(status: int, words: str) -> Change:
+    """A page for people, as gateways write it."""
+    answer = Response(status, HTML_HEADERS, f"<html><h1>{status} {words}</h1></html>".encode(), ASSUMED)
+    return lambda _answer, _chance, _values: answer
+
+
+def _redirect(_answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
+    return Response(values["status"], (("location", values["location"]),), b"", ASSUMED)
+
+
+def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]) -> Change:
+    """A 429 with these headers."""
+
+    def change(_answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
+        return Response(TOO_MANY.status, PROBLEM_HEADERS + headers(values), TOO_MANY.body(TOLD), TOO_MANY.basis)
+
+    return change
+
+
+def _in_seconds(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return (("retry-after", str(values["seconds"])),)
+
+
+def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """A date means something only beside the answer's own (RFC 9110), so both are given."""
+    then = formatdate(EPOCH + values["seconds"], usegmt=True)
+    return (("date", formatdate(EPOCH, usegmt=True)), ("retry-after", then))
+
+
+def _documented(broken: Broken) -> Fault:
+    problem = SPEC.problems[broken]
+    sentence = f"{problem.status} ({problem.title}), which is documented."
+    return Fault(str(problem.status), sentence, problem.source, _answers(problem))
+
+
+PAUSE = {"seconds": Number(1, 0, LONGEST_PAUSE, whole=True)}
+
+STATUSES = (
+    Fault(
+        "200",
+        "The answer as it is: the row without a fault.",
+        OPENAPI,
+        lambda answer, _chance, _values: answer,
+        harmless=True,
+    ),
+    _documented(Broken.JSON),
+    _documented(Broken.WRONG_KEY),
+    _documented(Broken.ROLE),
+    _documented(Broken.INACTIVE),
+    _documented(Broken.OURS),
+    Fault("404", "404 (Not found), as for a path that nobody serves.", ASSUMED, _answers(SPEC.problems[Broken.PATH])),
+    Fault("409", "409 (Conflict).", ASSUMED, _answers(CONFLICT)),
+    Fault("429 in seconds", "429, and Retry-After is a number of seconds.", ASSUMED, _limited(_in_seconds), PAUSE),
+    Fault(
+        "429 at a date",
+        "429, and Retry-After is an HTTP date, so many seconds after the answer's own.",
+        ASSUMED,
+        _limited(_at_a_date),
+        PAUSE,
+    ),
+    Fault(
+        "429 with garbage",
+        "429, and Retry-After is neither a number nor a date.",
+        ASSUMED,
+        _limited(lambda _values: (("retry-after", "soon"),)),
+    ),
+    Fault("502", "502 (Bad gateway) with a page for people.", ASSUMED, _gateway(502, "Bad Gateway")),
+    Fault(
+        "503 that says 500",
+        "503 whose body says 500, as the one published example has it.",
+        OPENAPI,
+        _answers(SAYS_500, 503),
+    ),
+    Fault("504", "504 (Gateway timeout) with a page for people.", ASSUMED, _gateway(504, "Gateway Timeout")),
+    Fault(
+        "redirect",
+        "A redirect to another origin, where the key must not go.",
+        ASSUMED,
+        _redirect,
+        {"status": OneOf(302, (301, 302, 303, 307, 308)), "location": Text(ELSEWHERE)},
+    ),
+)
+"""Every fault of the status, the one that does nothing first."""
+
+
+# Faults of the way: the answer is late, slow, cut or lost. Nothing in it is changed (all of it assumed).
+#
+# A delay ends in the answer; a stall never does, for after it the connection is closed.
+
+LONGEST = 3600.0
+"""Seconds: no wait is longer."""
+P99 = NormalDist().inv_cdf(0.99)
+"""How many standard deviations lie between the median and the 99th percentile."""
+
+
+def _seconds(default: float) -> Number:
+    return Number(default, 0.0, LONGEST)
+
+
+def _late(draw: Callable[[float, Mapping[str, Any]], float]) -> Change:
+    """The answer, after as many seconds as are drawn."""
+
+    def change(answer: Response, chance: Chance, values: Mapping[str, Any]) -> Response:
+        return replace(answer, wire=replace(answer.wire, before_headers=min(LONGEST, draw(chance.draw, values))))
+
+    return change
+
+
+def _uniform(draw: float, values: Mapping[str, Any]) -> float:
+    least, most = values["least"], values["most"]
+    return float(least + draw * (most - least))
+
+
+def _log_normal(draw: float, values: Mapping[str, Any]) -> float:
+    """The two figures that are known of a service: its usual time, and what one request in a hundred exceeds."""
+    median, p99 = values["median"], values["p99"]
+    return float(median * (p99 / median) ** (NormalDist().inv_cdf(draw) / P99))
+
+
+def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Change:
+    """The answer with this ending; `waits` names the setting that holds the seconds of each wait."""
+
+    def change(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
+        seconds = {wait: float(values[setting]) for wait, setting in waits.items()}
+        return replace(answer, wire=replace(answer.wire, ending=ending, **seconds))
+
+    return change
+
+
+def _fault(name: str, sentence: str, change: Change, *, rising: bool = False, **settings: Number) -> Fault:
+    """A delay may be set and does no harm; every other breach loses the answer."""
+    return Fault(name, sentence, ASSUMED, change, settings, rising, harmless="latency" in name or name == "dribble")
+
+
+ON_THE_WIRE = (
+    _fault("latency", "The answer comes late.", _late(lambda _draw, values: values["seconds"]), seconds=_seconds(0.5)),
+    _fault(
+        "uniform latency",
+        "The answer comes late, by any time between two limits.",
+        _late(_uniform),
+        rising=True,
+        least=_seconds(0.1),
+        most=_seconds(0.9),
+    ),
+    _fault(
+        "log-normal latency",
+        "The answer comes late, seldom by much, as services do.",
+        _late(_log_normal),
+        rising=True,
+        median=Number(0.2, 0.001, LONGEST),
+        p99=Number(1.0, 0.001, LONGEST),
+    ),
+    _fault("dribble", "The body comes byte by byte.", _travels(every="seconds"), seconds=_seconds(0.1)),
+    _fault(
+        "stall before headers",
+        "Silence, and then the connection is closed without an answer.",
+        _travels(Ending.CLOSED, before_headers="seconds"),
+        seconds=_seconds(30.0),
+    ),
+    _fault(
+        "stall after headers",
+        "The headers, silence, half of the body, and then the connection is closed.",
+        _travels(Ending.TRUNCATED, after_headers="seconds"),
+        seconds=_seconds(30.0),
+    ),
+    _fault("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET)),
+    _fault("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED)),
+    _fault(
+        "truncated body",
+        "The connection is closed in the middle of the body that content-length promised.",
+        _travels(Ending.TRUNCATED),
+    ),
+    _fault(
+        "missing last chunk",
+        "The body comes in chunks, and the connection is closed before the one that ends it.",
+        _travels(Ending.NO_LAST_CHUNK),
+    ),
+    _fault(
+        "bad chunk",
+        "The body comes in chunks, and where the second one's size belongs there is none.",
+        _travels(Ending.BAD_CHUNK),
+    ),
+    _fault(
+        "wrong content-length",
+        "The content-length says half of the body's, and all of it is sent.",
+        _travels(Ending.WRONG_LENGTH),
+    ),
+)
+"""Every fault of the way, the harmless ones first."""
+
+
+FAULTS: Mapping[str, Fault] = MappingProxyType({fault.name: fault for fault in (*STATUSES, *ON_THE_WIRE, *BODIES)})
 """Each fault by its name; the first, `200`, does nothing."""
 
 
@@ -29,6 +521,150 @@ def fault(name: str) -> Fault:
     Raises:
         ParameterError: there is none.
     """
-    if not isinstance(name, str) or name not in FAULTS:
-        raise ParameterError(f"No fault {name!r:.60}. {did_you_mean(str(name)[:60], FAULTS)}")
-    return FAULTS[name]
+    return lookup("fault", name, FAULTS)
+
+
+# The plan: when which fault is played. Rules in order, at most one fault for a request, the same for the same seed.
+#
+# A rule says for which requests it is meant, and which of those it faults: all, the n-th, or a share. It counts the
+# requests that it is meant for, whether or not an earlier rule takes them, so no rule disturbs another.
+
+OPERATIONS = ("GET", "POST")
+MOMENTS = ("before", "after")
+BITS = 52
+"""Of a digest that make a draw: with half a step added, it is exact and between 0 and 1."""
+STEPS = 1 << BITS
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One rule: this fault, for these requests.
+
+    Attributes:
+        fault: what is played.
+        operation: GET or POST; None for both.
+        payment_instrument_id: only this instrument's requests; None for all.
+        nth: only the n-th of these requests, from 1.
+        share: only this share of them, 0 to 1, drawn anew for each.
+        moment: `before` the service has done anything (its state does not move), or `after` it has (its state has
+            moved, once, and the answer is spoilt). A harmless fault lets the request through in either moment.
+
+    Raises:
+        ParameterError: a value is not allowed.
+    """
+
+    fault: Fault
+    operation: Literal["GET", "POST"] | None = None
+    payment_instrument_id: str | None = None
+    nth: int | None = None
+    share: float | None = None
+    moment: Literal["before", "after"] = "before"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.fault, Fault):
+            raise ParameterError(f"A plan takes a fault, not {quoted(self.fault)}. Write fault('reset').")
+        if self.operation is not None:
+            choice("operation", self.operation, OPERATIONS)
+        choice("moment", self.moment, MOMENTS)
+        card = self.payment_instrument_id
+        if card is not None and not (isinstance(card, str) and card):
+            raise ParameterError(f"payment_instrument_id is {quoted(card)}. Allowed: text that is not empty.")
+        if self.nth is not None and not is_whole(self.nth, 1):
+            raise ParameterError(f"nth is {quoted(self.nth)}. Allowed: a whole number, 1 or more.")
+        if self.share is not None and not is_number(self.share, 0, 1):
+            raise ParameterError(f"share is {quoted(self.share)}. Allowed: a number, 0 to 1.")
+        if self.nth is not None and self.share is not None:
+            raise ParameterError("A planned fault takes the n-th request or a share. Leave out nth or share.")
+
+    @classmethod
+    def of(cls, **settings: Any) -> Planned:
+        """A rule from plain values, as a TOML table has them: `fault`, this class's fields, the fault's settings.
+
+        Raises:
+            ParameterError: a name is unknown, or a value is not allowed.
+        """
+        if "fault" not in settings:
+            raise ParameterError("A planned fault needs a name. Write fault = 'reset', for one.")
+        chosen, own = fault(settings.pop("fault")), {field.name for field in fields(cls)}
+        for name in settings:
+            if name not in own and name not in chosen.settings:
+                hint = did_you_mean(name, own | set(chosen.settings))
+                raise ParameterError(f"A planned fault {chosen.name!r} has no setting {quoted(name)}. {hint}")
+        of_fault = {name: value for name, value in settings.items() if name not in own}
+        return cls(chosen.but(**of_fault), **{name: settings[name] for name in settings if name in own})
+
+    def is_meant_for(self, operation: str, payment_instrument_id: str) -> bool:
+        """Whether it counts a request like this."""
+        return self.operation in (None, operation) and self.payment_instrument_id in (None, payment_instrument_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The rule that takes a request, and the number that its fault draws on (see `Chance`)."""
+
+    planned: Planned
+    draw: float
+
+    @property
+    def moves_state(self) -> bool:
+        """Whether the service does what it was asked before its answer is faulted."""
+        return self.planned.moment == "after" or self.planned.fault.harmless
+
+
+class FaultPlan:
+    """Chooses the fault of each request; its only state is one count for each rule.
+
+    Args:
+        planned: the rules; the first that takes a request wins.
+        seed: of the shares and of what faults draw.
+
+    Raises:
+        ParameterError: one is no rule, or the seed is no whole number.
+    """
+
+    def __init__(self, planned: Iterable[Planned] = (), seed: int = 7) -> None:
+        self.planned = tuple(planned)
+        self.seed = seed
+        self._counts = [0] * len(self.planned)
+        if wrong := [rule for rule in self.planned if not isinstance(rule, Planned)]:
+            raise ParameterError(f"A plan is made of Planned(...), not of {quoted(wrong[0])}.")
+        if not is_whole(seed):
+            raise ParameterError(f"A seed is a whole number, such as 7, not {quoted(seed)}.")
+
+    def __repr__(self) -> str:
+        return f"FaultPlan({', '.join(rule.fault.name for rule in self.planned)}; seed {self.seed})"
+
+    def choose(self, operation: str, payment_instrument_id: str) -> Chosen | None:
+        """Count this request, and say which fault it gets, if any."""
+        chosen = None
+        for at, rule in enumerate(self.planned):
+            if not rule.is_meant_for(operation, payment_instrument_id):
+                continue
+            self._counts[at] += 1
+            taken = rule.nth in (None, self._counts[at])
+            taken = taken and (rule.share is None or self._drawn(at, "share") < rule.share)
+            if chosen is None and taken:
+                chosen = Chosen(rule, self._drawn(at, "draw"))
+        return chosen
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many requests each rule has counted: all that a plan remembers."""
+        return tuple(self._counts)
+
+    def resume(self, counts: Iterable[int]) -> None:
+        """Resume from the saved counts of a plan of the same rules, random draws included.
+
+        Raises:
+            ParameterError: these are no counts of as many rules.
+        """
+        listed = [*counts]
+        if len(listed) != len(self.planned) or not all(is_whole(number, 0) for number in listed):
+            raise ParameterError(f"This plan has {len(self.planned)} counts, each a whole number from 0.")
+        self._counts = listed
+
+    def _drawn(self, rule: int, purpose: str) -> float:
+        """A number between 0 and 1, both excluded; seed, rule, count and purpose decide it."""
+        text = f"{self.seed} {rule} {self._counts[rule]} {purpose}"
+        digest = blake2b(text.encode(), digest_size=8, person=b"faults").digest()
+        return ((int.from_bytes(digest, "big") >> (64 - BITS)) + 0.5) / STEPS

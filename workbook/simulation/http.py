@@ -5,26 +5,96 @@ Headers hold the API key, so neither they nor a body are ever printed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum, unique
 
-from workbook.simulation.wire import AT_ONCE, Wire
+# How an answer travels: at once and whole, or as a fault has it. Data only; the server or the transport carries it out.
+#
+# What a peer gets of a body follows from it (`framing`, `pieces`), so a real socket and a client in the same
+# process agree about every byte before the breach.
+
+
+@unique
+class Ending(StrEnum):
+    """How the bytes of an answer end."""
+
+    WHOLE = "whole"
+    RESET = "reset"
+    CLOSED = "closed"
+    TRUNCATED = "truncated"
+    NO_LAST_CHUNK = "no last chunk"
+    BAD_CHUNK = "bad chunk"
+    WRONG_LENGTH = "wrong content-length"
+
+
+UNANSWERED = frozenset({Ending.RESET, Ending.CLOSED})
+"""Not a byte of the answer leaves."""
+CHUNKED = frozenset({Ending.NO_LAST_CHUNK, Ending.BAD_CHUNK})
+"""The body travels in chunks, without a content-length."""
+HALVED = frozenset({Ending.TRUNCATED, Ending.BAD_CHUNK, Ending.WRONG_LENGTH})
+"""Only the first half of the body belongs to what a peer can read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How one answer travels (all of it assumed: the document shows no fault).
+
+    Attributes:
+        before_headers: seconds until the first byte.
+        after_headers: seconds between the headers and the body.
+        every: seconds between two bytes of the body; 0 sends it at once.
+        ending: how it ends; a reset or a close comes instead of any byte.
+    """
+
+    before_headers: float = 0.0
+    after_headers: float = 0.0
+    every: float = 0.0
+    ending: Ending = Ending.WHOLE
+
+    def framing(self, body: bytes) -> tuple[str, str]:
+        """The header that says where the body ends, true or not."""
+        if self.ending in CHUNKED:
+            return "transfer-encoding", "chunked"
+        return "content-length", str(half(body) if self.ending is Ending.WRONG_LENGTH else len(body))
+
+    def pieces(self, body: bytes) -> Iterator[tuple[float, bytes]]:
+        """What can be read of the body, piece by piece, each with the seconds that pass before it."""
+        readable = body[: half(body)] if self.ending in HALVED else body
+        size = 1 if self.every else max(1, len(readable))
+        wait = self.after_headers
+        for start in range(0, len(readable), size):
+            yield wait, readable[start : start + size]
+            wait = self.every
+
+
+AT_ONCE = Wire()
+"""As a good server answers."""
+
+
+def half(body: bytes) -> int:
+    """Where a body is cut, in bytes from its beginning."""
+    return len(body) // 2
+
 
 BEFORE_ID = "/bcl/v2/paymentInstruments/"
 AFTER_ID = "/networkTokenActivationData"
 JSON_HEADERS = (("content-type", "application/json"),)
 PROBLEM_HEADERS = (("content-type", "application/problem+json"),)
+HIGHEST_PORT = 65535
 MAX_BODY = 1_048_576
 """The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What arrived. `target` is the raw request target; header names come in any case."""
+    """What arrived. `target` is the raw request target; header names come in any case; `version` is HTTP's."""
 
     method: str
     target: str
     headers: tuple[tuple[str, str], ...] = field(repr=False)  # one of them holds the key
     body: bytes = field(default=b"", repr=False)
+    version: str = field(default="1.1", compare=False)
 
     def header(self, name: str) -> str | None:
         """The header's first value, by its lower-case name; None where there is none."""

@@ -7,38 +7,29 @@ is kept, so that bodies can be compared; it leaves only through `journal_export`
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import chain
-from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
+from math import isfinite
+from typing import TypeVar
+from urllib.parse import unquote
 
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, Response
+from workbook.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request, Response
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+Headers = tuple[tuple[str, str], ...]
+T = TypeVar("T")
 
-    from workbook.simulation.http import Request
-
-    Headers = tuple[tuple[str, str], ...]
-
-HIDDEN = "[key]"
-"""What stands in a key's place."""
-
-SECRET_HEADERS = frozenset({"x-api-key", "authorization", "proxy-authorization", "cookie", "set-cookie"})
-"""Headers whose values are never kept: the document's key, and the other ways in that are published (openapi)."""
-
-SECRET_PARAMETERS = frozenset({"clientkey", "x-api-key", "api_key", "apikey", "access_token"})
-"""Parameters of a query whose values are never kept: `clientKey` is a published way to say the key (openapi)."""
-
-SHORTEST_KEY = 8
-"""Characters below which a key is looked for in its header only: it would be found in innocent text."""
 
 OPERATIONS = ("GET", "POST")
 """The methods of the two operations (API-1, API-2)."""
 
 _PARAMETER = re.compile(r"([?&])([^=&]+)=([^&]+)")
+_SEPARATOR = re.compile(r"([/?&=])")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,111 +99,138 @@ def entry(
         answer: what was answered, or the error that was raised instead.
         keys: further keys to take out; those in the request's own headers are known anyway.
     """
-    hide = Hide(frozenset((*keys, *_keys(request))))
-    said = answer if isinstance(answer, Response) else Response(0, (), b"", f"no answer: {type(answer).__name__}")
-    target = hide.target(request.target)
-    operation, instrument = _operation(request.method, target)
+    secrets = _secrets(frozenset((*keys, *secrets_in_request(request.headers, request.target))))
+    response = answer if isinstance(answer, Response) else Response(0, (), b"", f"no answer: {type(answer).__name__}")
+    method, target, body = request.method, _without_parameters(request.target), request.body
+    headers, response_headers = _without_secrets(request.headers), _without_secrets(response.headers)
+    response_body, key_in = response.body, dict.fromkeys(["target"] if target != request.target else [])
+    exchange = (method, target, *chain.from_iterable(headers + response_headers))
+    # Hardly any exchange has a key outside its header, so one search over all of it comes first.
+    if secrets.may_be_in("\n".join((*exchange, body.decode("latin-1"), response_body.decode("latin-1")))):
+
+        def noted(where: str, before: T, after: T) -> T:
+            key_in.update(dict.fromkeys([where] if before != after else []))
+            return after
+
+        target = noted("target", target, _scrubbed_target(target, secrets))
+        method = noted("method", method, secrets.scrub(method))
+        headers = noted(
+            "headers", headers, tuple((secrets.scrub(name), secrets.scrub(value)) for name, value in headers)
+        )
+        body = noted("body", body, secrets.scrub_bytes(body))
+        cleaned = tuple((secrets.scrub(name), secrets.scrub(value)) for name, value in response_headers)
+        response_headers = noted("response", response_headers, cleaned)
+        response_body = noted("response", response_body, secrets.scrub_bytes(response_body))
+    operation, instrument = operation_of(method, target)
     return Entry(
         number,
         *times,
-        method=hide.text(request.method, "method"),
+        method=method,
         target=target,
-        headers=hide.headers(request.headers, "headers"),
-        body=hide.bytes(request.body, "body"),
+        headers=headers,
+        body=body,
         operation=operation,
         instrument=instrument,
-        status=said.status if said is answer else None,
-        response_headers=hide.headers(said.headers, "response"),
-        response_body=hide.bytes(said.body, "response"),
-        basis=said.basis,
-        fault=said.fault,
-        ending=said.wire.ending.value if said is answer else "",
-        key_in=tuple(hide.found),
+        status=response.status if response is answer else None,
+        response_headers=response_headers,
+        response_body=response_body,
+        basis=response.basis,
+        fault=response.fault,
+        ending=response.wire.ending.value if response is answer else "",
+        key_in=tuple(key_in),
     )
 
 
-class Hide:
-    """Takes keys out of one exchange and remembers where they stood.
-
-    Hardly any exchange has a key outside its header, so that is what is looked for first, in one go.
-    """
-
-    def __init__(self, keys: frozenset[str]) -> None:
-        self._keys, self._coded = _sought(keys)
-        self.found: dict[str, None] = {}
-
-    def text(self, text: str, where: str) -> str:
-        """The text without a key."""
-        for key in self._keys:
-            if key in text:
-                text = text.replace(key, HIDDEN)
-                self.found[where] = None
-        return text
-
-    def bytes(self, data: bytes, where: str) -> bytes:
-        """The bytes without a key; the very same object where there was none."""
-        for key in self._coded:
-            if key in data:
-                data = data.replace(key, HIDDEN.encode())
-                self.found[where] = None
-        return data
-
-    def headers(self, headers: Headers, where: str) -> Headers:
-        """The headers with secret values hidden, which is where they belong, and without a key elsewhere."""
-        shown = tuple([(name, HIDDEN if name.lower() in SECRET_HEADERS else value) for name, value in headers])
-        if not self._in("\n".join(chain.from_iterable(shown))):
-            return shown
-        return tuple((self.text(name, where), self.text(value, where)) for name, value in shown)
-
-    def target(self, target: str) -> str:
-        """The target without a key, however much of it is percent-encoded, and without a secret parameter's value."""
-        if "%" not in target and "=" not in target and not self._in(target):
-            return target
-        named = _PARAMETER.sub(_parameter, self.text(target, "target"))
-        if named != target:
-            self.found["target"] = None
-        parts = re.split(r"([/?&=])", named)
-        hidden = "".join(self.text(unquote(part), "target") if self._in(unquote(part)) else part for part in parts)
-        # A key with a slash in it can stand across segments, which leaves nothing that could be kept of them.
-        return self.text(HIDDEN, "target") if self._in(unquote(hidden)) else hidden
-
-    def _in(self, text: str) -> bool:
-        for key in self._keys:  # noqa: SIM110  # any() takes longer than the search
-            if key in text:
-                return True
-        return False
-
-
 @lru_cache(maxsize=16)  # a few worlds at a time
-def _sought(keys: frozenset[str]) -> tuple[tuple[str, ...], tuple[bytes, ...]]:
-    """The keys in every form that they may have in a text, and in the bytes of a body; a longer one comes first."""
-    long = sorted((key for key in keys if len(key) >= SHORTEST_KEY), key=len, reverse=True)
-    forms = dict.fromkeys(form for key in long for form in _forms(key))
-    coded = dict.fromkeys(key.encode(coding, "replace") for key in forms for coding in ("utf-8", "latin-1"))
-    return tuple(forms), tuple(coded)
+def _secrets(keys: frozenset[str]) -> Secrets:
+    return Secrets.of_keys(keys)
 
 
-def _forms(key: str) -> tuple[str, ...]:
-    """The key as it is, and as a path and a query spell it."""
-    return key, quote(key, errors="replace"), quote(key, safe="", errors="replace")
+def _without_secrets(headers: Headers) -> Headers:
+    return tuple([(name, MASK if name.lower() in SECRET_HEADERS else value) for name, value in headers])
 
 
-def _parameter(found: re.Match[str]) -> str:
-    secret = unquote(found[2]).lower() in SECRET_PARAMETERS
-    return f"{found[1]}{found[2]}={HIDDEN}" if secret else found[0]
+def _without_parameters(target: str) -> str:
+    """The target without the values of secret query parameters."""
+    if "=" not in target:
+        return target
+    return _PARAMETER.sub(
+        lambda match: f"{match[1]}{match[2]}={MASK}" if unquote(match[2]).lower() in SECRET_PARAMETERS else match[0],
+        target,
+    )
 
 
-def _keys(request: Request) -> Iterable[str]:
-    """Every key that the request's own headers say; `Bearer` and the like before one are no part of it."""
-    secrets = [value for name, value in request.headers if name.lower() in SECRET_HEADERS]
-    said = [secret.strip(" \t") for secret in secrets]  # what HTTP strips; a key may end in any other blank
-    return said + [secret.rpartition(" ")[2] for secret in said]
+def _scrubbed_target(target: str, secrets: Secrets) -> str:
+    """The target without a key: only the part with a key in it is replaced, or all where it extends over several."""
+    scrubbed = "".join(map(secrets.scrub, _SEPARATOR.split(target)))
+    return scrubbed if secrets.found_in(scrubbed) is None else MASK
 
 
-def _operation(method: str, target: str) -> tuple[str | None, str | None]:
+def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
+    """The operation, where the request is one of the two, and the payment instrument id where the path is theirs."""
     path = target.partition("?")[0]
     ours = path.startswith(BEFORE_ID) and path.endswith(AFTER_ID) and len(path) > len(BEFORE_ID + AFTER_ID)
     inner = path[len(BEFORE_ID) : -len(AFTER_ID)]
     if not ours or "/" in inner:
         return None, None
     return (method if method in OPERATIONS else None), unquote(inner)
+
+
+# The redacted form of an entry, which is all that a state file holds of an exchange (REL-2, REL-3).
+#
+# A body may carry card data by mistake, and a disk remembers longer than a process. So an entry goes to disk as
+# `journal_export` shows it, and a body's bytes as their length and a salted digest, by which two bodies can still be
+# compared. The salt is the world's, so that this works over a restart as well.
+
+OWN_DIGEST = 16
+"""Bytes of the digest of a body that is shown whole anyway."""
+DIGEST = 4
+"""Bytes of any other body's digest, as everywhere in this package: too few to find the body by trying."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PersistentEntry(Entry):
+    """A redacted entry; its headers and its target are shortened, its body is a `body_digest`.
+
+    Attributes:
+        text: the whole of it as JSON, as `journal_export.as_dict` gives it.
+    """
+
+    text: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is kept: the same in memory and in a file."""
+        return len(self.text) + len(self.body)
+
+    __repr__ = Entry.__repr__
+
+
+def body_digest(body: bytes, salt: bytes, *, shown_whole: bool) -> bytes:
+    """What is kept instead of a body: equal bodies have equal digests, and an empty one stays empty."""
+    if not body:
+        return b""
+    digest = blake2b(body, key=salt, digest_size=OWN_DIGEST if shown_whole else DIGEST).hexdigest()
+    return f"[{len(body)} bytes, digest {digest}]".encode()
+
+
+def read_entry(text: str, body: str) -> PersistentEntry:
+    """The entry of this JSON, with the digest of its request's body.
+
+    Raises:
+        LookupError, TypeError, ValueError: it is no entry.
+    """
+    values = json.loads(text)
+    for name in ("number", "arrived", "answered"):
+        if type(values[name]) not in (int, float) or not isfinite(values[name]):
+            raise TypeError(f"{name} is not a number")
+    names = ("number", "arrived", "answered", "method", "target", "operation", "instrument", "status", "basis")
+    return PersistentEntry(
+        **{name: values[name] for name in (*names, "fault", "ending")},
+        headers=tuple((name, value) for name, value in values["headers"]),
+        body=body.encode("ascii"),
+        response_headers=tuple((name, value) for name, value in values["responseHeaders"]),
+        response_body=b"",
+        key_in=tuple(values["keyIn"]),
+        text=text,
+    )

@@ -4,7 +4,7 @@ The document does not show what sdkInput and sdkOutput hold (GAP-3), so everythi
 form follows the field notes: base64 text of a JSON object. The object's first key says `simulated`,
 which makes the text recognisable at a glance and tells the rest of the package that it is not card data.
 
-A seal is a keyed digest of all that stands before it. It protects nobody; it is how the simulator tells
+A seal is a keyed digest of the bytes before it. It is no protection; by it the simulator tells
 data it made from data that was cut, changed, swapped or used twice on the way.
 """
 
@@ -17,10 +17,9 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
-from workbook.api.layers import LAYERS, decode_strictly, diagnose
+from workbook.api.opaque import LAYERS, MARK, decode_strictly, diagnose
 from workbook.errors import ParameterError
 
-MARK = "not card data"
 SEAL_KEY = ',"seal":"'
 SEAL_CHARACTERS = 16
 FIRST = b'{"simulated":'
@@ -55,7 +54,7 @@ class Genuine:
 
     @property
     def serial(self) -> int:
-        """The how-manieth of its kind it is, from 1."""
+        """Its number among the data of its kind, from 1."""
         return int(self.claims["serial"])
 
 
@@ -65,6 +64,9 @@ class Damaged:
 
     why: str
     advice: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.why}. {self.advice}".strip(" .")
 
 
 Unsealed = Genuine | Damaged
@@ -98,10 +100,10 @@ class Seal:
         """What `text` says, or what is wrong with it."""
         data = decode_strictly(text) if isinstance(text, str) else None
         if data is None or not data.startswith(FIRST):
-            return _not_ours(text)
-        return self._open_bytes(data)
-
-    def _open_bytes(self, data: bytes) -> Unsealed:
+            layer = diagnose(text, expect_json=True)
+            if layer is None:
+                return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
+            return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
         body = data[:-TAIL] + b"}"
@@ -112,11 +114,3 @@ class Seal:
     def _tail(self, body: bytes) -> bytes:
         digest = blake2b(body, key=self._key, digest_size=SEAL_CHARACTERS // 2).hexdigest()
         return f'{SEAL_KEY}{digest}"}}'.encode()
-
-
-def _not_ours(text: object) -> Damaged:
-    """Which layer is wrong, or that the simulator did not make it."""
-    layer = diagnose(text, expect_json=True)
-    if layer is None:
-        return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
-    return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])

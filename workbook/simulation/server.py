@@ -1,191 +1,682 @@
-"""The stand-in over real HTTP and TLS, on loopback: the same bytes as in-process, on a real socket.
+"""HTTP/1.1 on a real socket, for the simulated API, the proxy and the API side of `conform`.
 
-uvicorn carries it, one server for each listener, in one process and one event loop.
+A `Server` takes requests on one or more listening sockets, in one event loop, and gives each to one function: a
+`Request` goes in, a `Response` comes out (with the faults of its `wire`), or a `RawAnswer`, which is sent byte for
+byte. httptools (llhttp) parses requests; everything else of the connection is here, because a fault such as a reset or
+a truncated body has to be written on the transport itself, which no server library offers in its public API.
+
+An answer that is there at once is written without a task: one system call for each answer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import os
 import signal
+import socket
+import ssl
+import struct
 import sys
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from email.utils import formatdate
+from functools import lru_cache
+from http import HTTPStatus
+from inspect import isawaitable
+from ipaddress import ip_address
+from logging import getLogger
+from math import inf
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from threading import Thread
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread
+from time import perf_counter, time
+from typing import Any, Protocol, TypeAlias
 
-from workbook.simulation.asgi import application
-from workbook.simulation.control import PREFIX
-from workbook.simulation.handout import for_a_person, handout
-from workbook.simulation.listening import base_url, is_loopback, listening
+import httptools
+
+from workbook.errors import ConfigurationError
+from workbook.simulation.http import (
+    AT_ONCE,
+    CHUNKED,
+    HIGHEST_PORT,
+    MAX_BODY,
+    UNANSWERED,
+    Ending,
+    Request,
+    Response,
+    half,
+)
 from workbook.simulation.service import Service
-from workbook.simulation.stand import DEFAULT, Stand
-from workbook.simulation.tls import LOOPBACK, Certificate, make_certificate
 
-if TYPE_CHECKING:
-    import socket
-    from collections.abc import Callable, Iterator
+MAX_HEAD = 65_536
+"""Bytes of a request's first line and headers (assumed; the document shows no limit, GAP-2)."""
+REQUEST_WITHIN = 30.0
+"""Seconds that a whole request may take, from the connection or its first byte on (assumed)."""
+IDLE = 5.0
+"""Seconds after which a connection without a request is closed; it may take up to twice as long."""
+MOST_WAITING = 16
+"""Requests of one connection that wait for their turn; above, the connection is not read."""
+GRACE = 1.0
+"""Seconds that a peer has to take what is left in the buffer, when a fault closes the connection."""
+STOP_WITHIN = 2.0
+"""Seconds that a stop leaves to the answers that are still being made or written."""
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+"""The values of the header Host that mean this machine, without a port."""
 
-    import uvicorn
-
-    from workbook.simulation.transport import Responder
-
-    Line = tuple[uvicorn.Server, socket.socket]
-
-WARNING = "Warning: everybody who can reach {host} can use this server. Its data is simulated; its control API is not."
+LOGGER = getLogger("workbook.server")
+# Closing a socket that lingers for 0 s sends RST. The two numbers are wider everywhere but on Windows.
+NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How to serve.
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """An answer that is sent as it is.
 
     Attributes:
-        host: a loopback address, unless `allow_remote`.
-        port: 0 takes any free one; TLS always takes another free one.
-        as_json: print one line of JSON.
-        seed: of all that the service makes; None takes the scenario's.
-        quiet: log no requests.
-        scenario: a scenario's name or file.
-        state: a file that keeps the worlds over a restart.
-        tls: serve https as well, with a throw-away certificate.
-        control: serve the control API as well.
-        basis: test mode: every answer says in a header what it rests on.
-        allow_remote: let others than this machine in.
+        head: the status line and the headers, each with its line end, without the empty line behind them.
+        body: the bytes of the body; empty where the answer has none.
+        chunked: whether the body travels in chunks.
     """
 
-    host: str = "127.0.0.1"
-    port: int = 0
-    as_json: bool = False
-    seed: int | None = None
-    quiet: bool = False
-    scenario: str = DEFAULT
-    state: Path | None = None
-    tls: bool = False
-    control: bool = False
-    basis: bool = False
-    allow_remote: bool = False
+    head: bytes = field(repr=False)
+    body: bytes = field(repr=False)
+    chunked: bool = False
 
 
-def serve(options: Options | None = None) -> int:
-    """Serve until SIGINT or SIGTERM; returns the exit code.
+class Responder(Protocol):
+    """Whatever answers requests: a service, worlds, a mock server."""
 
-    What a client needs is printed first, and then one line for each request goes to stderr.
+    def respond(self, request: Request, /) -> Response:
+        """The answer to `request`."""
+        ...
+
+
+Answer: TypeAlias = Response | RawAnswer
+Handler = Callable[[Request], Answer | Awaitable[Answer]]
+"""Answers a request, at once or later; it runs in the server's event loop."""
+Log = Callable[[Request, Answer, float], None]
+"""Gets each request, its answer, and the seconds from one to the other, after the answer was written."""
+
+
+@lru_cache
+def _status_line(status: int) -> str:
+    with suppress(ValueError):
+        return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+    return f"HTTP/1.1 {status} \r\n"
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
+
+
+def head(response: Response) -> str:
+    """The status line and the headers; a Date is added where the answer has none of its own."""
+    headers = [*response.headers, response.wire.framing(response.body)]
+    if not any(name == "date" for name, _value in headers):
+        headers.append(("date", _date(int(time()))))
+    return _status_line(response.status) + "".join([f"{name}: {value}\r\n" for name, value in headers])
+
+
+# How a connection works. httptools parses what arrives and calls the `on_...` methods; a complete request is queued.
+# `_answer_waiting` takes requests from the queue, one at a time, so that answers leave in the order of their requests
+# however many a peer sends ahead (pipelining). An answer that is there at once is written in the same call. One that
+# takes time (the proxy's, a wait of the control API, a fault with a pause) becomes the connection's only task, and the
+# queue waits for it. Above `MOST_WAITING` requests, or when the peer does not take its answers, reading stops: TCP then
+# slows the peer down, and no peer can fill the memory.
+#
+# Three flags tell how a connection ends. `_deaf`: nothing that still arrives counts. `_ending`: it is closed when the
+# answers that are due are written. `_leaving`: no pause of a fault is waited for any longer.
+
+
+class Connection(asyncio.Protocol):
+    """One connection of a peer: its requests are answered one after the other, in their order.
+
+    A peer that sends too large a head (`MAX_HEAD`) or too slowly (`REQUEST_WITHIN`) is refused and closed. A pause that
+    a fault asks for ends when the peer leaves or the server stops.
+
+    The methods named `on_...` are called by httptools while it parses.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpRequestParser(self)
+        self._waiting: deque[tuple[Request, bool]] = deque()
+        self._task: asyncio.Task[None] | None = None  # makes or writes an answer that takes time
+        self._leaving = asyncio.Event()
+        self._lost = asyncio.Event()
+        self._deaf = False  # what the peer sends is ignored
+        self._ending = False  # the connection closes after the answers that are due
+        self._write_paused = self._read_paused = self._expects = False
+        self._head_size, self._in_head = 0, True
+        self._until, self._idle = inf, False
+
+    # ------------------------------------------------------------ the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the clock for the first request: a connection that never sends anything is refused as well."""
+        self._transport: Any = transport
+        self._server.connections.add(self)
+        self._until = self._loop.time() + self._server.within
+        self._watch()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        """End all pauses; an answer that is still being made is finished, as a proxy records it."""
+        self._deaf = True
+        self._alarm.cancel()
+        self._leaving.set()
+        self._lost.set()
+        self._waiting.clear()
+        self._server.connections.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse, and answer what is complete by then."""
+        if self._deaf:
+            return
+        self._head_size += len(data)
+        wrong, rest = False, b""
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:  # not accepted: what follows is HTTP/1.1 as before
+            rest = data[upgrade.args[0] :]
+        except httptools.HttpParserError:
+            wrong = True
+        self._answer_waiting()
+        if wrong:
+            self._refuse(400, "Invalid HTTP request received.")
+        elif self._in_head and self._head_size > MAX_HEAD:
+            self._refuse(431)
+        elif rest:
+            self.data_received(rest)
+
+    def eof_received(self) -> bool:
+        """Finish the answer that is being made, and close; without one, or over TLS, close at once.
+
+        TCP does not tell a peer that has left from one that only has no more to send, so every pause ends here.
+        """
+        if self._task is None:
+            return False
+        self._deaf = self._ending = True
+        self._leaving.set()
+        return self._transport.get_extra_info("ssl_object") is None
+
+    def pause_writing(self) -> None:
+        """Read nothing more from a peer that does not take its answers."""
+        self._write_paused = True
+        self._regulate()
+
+    def resume_writing(self) -> None:
+        """Go on reading."""
+        self._write_paused = False
+        self._regulate()
+
+    def _regulate(self) -> None:
+        stop = self._write_paused or len(self._waiting) > MOST_WAITING
+        if stop is not self._read_paused and not self._transport.is_closing():
+            self._read_paused = stop
+            self._transport.pause_reading() if stop else self._transport.resume_reading()
+
+    # ------------------------------------------------------------ limits
+
+    def _watch(self) -> None:
+        """One timer for the connection, however many requests come: it looks how much time is left."""
+        left = self._until - self._loop.time()
+        if left > 0:
+            self._alarm = self._loop.call_later(min(left, IDLE), self._watch)
+        elif self._idle:
+            self._transport.close()
+        else:
+            self._refuse(408)
+
+    def _refuse(self, status: int, text: str = "") -> None:
+        """Answer for the server itself, and close; where another answer is being made, close after that one."""
+        if not self._deaf:
+            self._deaf = self._ending = True
+            if self._task is None:
+                headers = f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(text)}\r\n"
+                self._transport.write(f"{_status_line(status)}{headers}connection: close\r\n\r\n{text}".encode())
+                self._transport.close()
+
+    # ------------------------------------------------------------ the parser
+
+    def on_message_begin(self) -> None:
+        """Begin a request, perhaps the next one of a connection."""
+        self._url, self._body = b"", bytearray()
+        self._headers: list[tuple[str, str]] = []
+        self._head_size, self._in_head = 0, True
+        self._idle = self._expects = False
+        self._until = self._loop.time() + self._server.within
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the request target."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header in the peer's own spelling, or a trailer, which is ignored."""
+        if self._in_head:
+            self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
+            if name.lower() == b"expect" and value.lower() == b"100-continue":
+                self._expects = True
+
+    def on_headers_complete(self) -> None:
+        """Check the size of the head, and tell a peer that waits for it to send the body."""
+        self._in_head = False
+        if sum([len(name) + len(value) for name, value in self._headers]) + len(self._url) > MAX_HEAD:
+            self._refuse(431)
+        self._version = self._parser.get_http_version()
+        self._keep = self._version != "1.0" and self._parser.should_keep_alive()
+        self._continue()
+
+    def on_body(self, body: bytes) -> None:
+        """Keep one byte more than the limit at most, so that too large a body is recognised and forgotten."""
+        if len(self._body) <= self._server.most_body:
+            self._body += body
+
+    def on_message_complete(self) -> None:
+        """Queue the request; from now on the time is the server's."""
+        self._until = inf
+        if not self._deaf:
+            body = bytes(self._body[: self._server.most_body + 1])
+            method, target = self._parser.get_method().decode("ascii"), self._url.decode("latin-1")
+            self._waiting.append((Request(method, target, tuple(self._headers), body, self._version), self._keep))
+            self._deaf = not self._keep
+            self._expects = False
+
+    def _continue(self) -> None:
+        if self._expects and self._task is None and not self._waiting and not self._deaf:
+            self._expects = False
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    # ------------------------------------------------------------ the answers
+
+    def _answer_waiting(self) -> None:
+        """Answer the queued requests until one takes time; its task goes on with the rest."""
+        while self._waiting and self._task is None and not self._transport.is_closing():
+            request, keep = self._waiting.popleft()
+            began = perf_counter()
+            try:
+                answer = self._server.answer(request)
+            except Exception:
+                LOGGER.exception("A request could not be answered.")  # a defect of the handler must not end the server
+                self._failed()
+                return
+            if not isawaitable(answer) and (isinstance(answer, RawAnswer) or answer.wire == AT_ONCE):
+                self._write(request, answer, keep=keep)
+                self._done(request, answer, began, keep=keep)
+            else:
+                self._task = self._loop.create_task(self._answer_later(request, answer, began, keep=keep))
+                self._server.tasks.add(self._task)
+                self._task.add_done_callback(self._server.tasks.discard)
+        self._regulate()
+
+    async def _answer_later(
+        self, request: Request, coming: Answer | Awaitable[Answer], began: float, *, keep: bool
+    ) -> None:
+        """Wait for an answer, write it as its wire says, and go on with the queue."""
+        try:
+            answer = await coming if isawaitable(coming) else coming
+            keep = keep and not (self._ending and not self._waiting)
+            if isinstance(answer, RawAnswer) or answer.wire == AT_ONCE:
+                self._write(request, answer, keep=keep)
+            else:
+                keep = await self._play(request, answer, keep=keep)
+            self._task = None
+            self._done(request, answer, began, keep=keep)
+        except asyncio.CancelledError:  # the server stops
+            self._transport.close()
+        except Exception:
+            LOGGER.exception("A request could not be answered.")
+            self._failed()
+        finally:
+            self._task = None
+        self._answer_waiting()
+
+    def _done(self, request: Request, answer: Answer, began: float, *, keep: bool) -> None:
+        if not keep:
+            self._deaf = True
+            self._transport.close()
+        elif not self._waiting and self._until == inf:
+            self._until, self._idle = self._loop.time() + IDLE, True
+        self._continue()
+        if self._server.log is not None:
+            self._server.log(request, answer, perf_counter() - began)
+
+    def _failed(self) -> None:
+        self._task, self._deaf = None, False
+        self._refuse(500, "Internal Server Error")
+
+    def _write(self, request: Request, answer: Answer, *, keep: bool) -> None:
+        """Write a whole answer in one piece: one system call, one TLS record, one wake-up of the peer."""
+        if self._lost.is_set():
+            return
+        closing = b"" if keep else b"connection: close\r\n"
+        if isinstance(answer, RawAnswer):
+            start, body, chunked = answer.head, answer.body, answer.chunked
+        else:
+            start, body, chunked = head(answer).encode(), answer.body, False
+        if request.method == "HEAD":
+            body = b""
+        elif chunked:
+            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + b"0\r\n\r\n"
+        self._transport.write(b"".join((start, closing, b"\r\n", body)))
+
+    async def _play(self, request: Request, response: Response, *, keep: bool) -> bool:
+        """Write an answer with its faults; returns whether the connection may be used again."""
+        wire, body = response.wire, response.body
+        if not await self._pause(wire.before_headers):
+            return await self._close()
+        if wire.ending is Ending.RESET:
+            own = self._transport.get_extra_info("socket")  # wrapped, yet its options can be set
+            # TCP sends RST instead of FIN where a socket is closed with data unsent and no time to linger.
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+            self._transport.abort()
+            await self._lost.wait()
+            return False
+        if wire.ending in UNANSWERED:
+            return await self._close()
+        chunked = wire.ending in CHUNKED
+        ending = b"" if keep else b"connection: close\r\n"
+        piece_before = head(response).encode() + ending + b"\r\n"
+        for seconds, piece in wire.pieces(body) if request.method != "HEAD" else ():
+            if seconds:
+                self._transport.write(piece_before)
+                piece_before = b""
+                if not await self._pause(seconds):
+                    return await self._close()
+            self._transport.write(piece_before + (b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece))
+            piece_before = b""
+        match wire.ending:
+            case Ending.BAD_CHUNK:
+                piece_before += b"no size\r\n"
+            case Ending.WRONG_LENGTH:
+                piece_before += body[half(body) :]
+            case _:
+                pass
+        self._transport.write(piece_before)
+        return keep if wire.ending is Ending.WHOLE else await self._close()
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait; False, and at once, when the peer has left or the server stops."""
+        if seconds > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._leaving.wait(), seconds)
+        return not self._leaving.is_set()
+
+    async def _close(self) -> bool:
+        """Send what is written and then FIN; a peer that does not take it within `GRACE` is cut off."""
+        self._deaf = True
+        self._transport.close()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._lost.wait(), GRACE)
+        self._transport.abort()
+        await self._lost.wait()
+        return False
+
+    # ------------------------------------------------------------ the end
+
+    def leave(self) -> None:
+        """End every pause, and close when the answer that is being made is written: the server stops."""
+        self._deaf = self._ending = True
+        self._waiting.clear()
+        self._leaving.set()
+        if self._task is None:
+            self._transport.close()
+
+    def abort(self) -> None:
+        """Cut the connection now."""
+        self._transport.abort()
+
+
+class Server:
+    """Answers the requests that arrive at its listening sockets.
+
+    Args:
+        answer: see `Handler`.
+        log: see `Log`.
+        most_body: bytes of a request's body that `answer` gets at most, plus one byte of a larger one.
+        within: seconds that a whole request may take to arrive.
+    """
+
+    def __init__(
+        self, answer: Handler, log: Log | None = None, *, most_body: int = MAX_BODY, within: float = REQUEST_WITHIN
+    ) -> None:
+        self.answer, self.log, self.most_body, self.within = answer, log, most_body, within
+        self.connections: set[Connection] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self._listeners: list[tuple[socket.socket, ssl.SSLContext | None]] = []
+        self._stopping = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._abrupt = False
+
+    def listen(self, listener: socket.socket, certificate: Certificate | None = None) -> None:
+        """Take the connections of this socket too, with TLS where there is a certificate; call it before `serve`."""
+        self._listeners.append((listener, None if certificate is None else certificate.context()))
+
+    async def serve(self, ready: Callable[[], None] | None = None) -> None:
+        """Answer until `stop` is called; `ready` is called when connections are taken."""
+        self._loop = asyncio.get_running_loop()
+        listening = [
+            await self._loop.create_server(lambda: Connection(self), sock=listener, ssl=context, backlog=BACKLOG)
+            for listener, context in self._listeners
+        ]
+        if ready is not None:
+            ready()
+        await self._stopping.wait()
+        for each in listening:
+            each.close()
+        for connection in [*self.connections]:
+            connection.abort() if self._abrupt else connection.leave()
+        until = self._loop.time() + STOP_WITHIN
+        while (self.connections or self.tasks) and not self._abrupt and self._loop.time() < until:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)  # two sets, and a moment that comes once: no event is worth it
+        for task in [*self.tasks]:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        for connection in [*self.connections]:
+            connection.abort()
+        for _turn in range(5):  # of the loop, in which the transports close their sockets
+            await asyncio.sleep(0)
+
+    def stop(self, *, abrupt: bool = False) -> None:
+        """End `serve`, from any thread: soon, or `abrupt` by cutting every connection."""
+        self._abrupt = abrupt
+        if self._loop is None:
+            self._stopping.set()
+        else:
+            self._loop.call_soon_threadsafe(self._stopping.set)
+
+
+# Where a server listens: on this machine, unless others are let in explicitly.
+
+BACKLOG = 1024
+
+
+def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.socket:
+    """A listening socket, on a loopback address unless others are let in; port 0 takes any free one.
 
     Raises:
-        ConfigurationError: an address cannot be had, or a file is not in order.
+        ConfigurationError: the address is not loopback, or it cannot be had.
     """
-    options = options or Options()
-    with ExitStack() as stack:
-        plain = stack.enter_context(_listener(options, options.port))
-        stand = stack.enter_context(closing(_stand(options)))
-        lines = [(_server(stand, options), plain)]
-        addresses = {"base_url": base_url(plain)}
-        if options.tls:
-            addresses |= _add_tls(stack, stand, options, lines)
-        if options.control:
-            addresses |= {"control_url": f"{addresses['base_url']}{PREFIX}", "control_token": stand.token}
-        asyncio.run(_until_signal(lines, lambda: _announce(stand, options, addresses)))
-    return 0
+    if not allow_remote and not is_loopback(host):
+        raise ConfigurationError(
+            f"The host {host!r} is not a loopback address. Use 127.0.0.1, ::1 or localhost; or, on a network that you "
+            "trust, say --allow-remote as well."
+        )
+    if not 0 <= port <= HIGHEST_PORT:
+        raise ConfigurationError(f"There is no port {port}. Choose one up to {HIGHEST_PORT}, or 0 for any free one.")
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        message = f"Cannot listen on {host} port {port}: {error}. Choose another port, or 0 for any free one."
+        raise ConfigurationError(message) from None
+    # Connections inherit it. Without, the second of two small writes waits 40 ms for the peer's acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
 
 
-def _listener(options: Options, port: int) -> socket.socket:
-    return listening(options.host, port, allow_remote=options.allow_remote)
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach that address."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
-def _stand(options: Options) -> Stand:
-    return Stand(
-        options.scenario, seed=options.seed, state=options.state, names=[options.host], basis_header=options.basis
-    )
+def base_url(listener: socket.socket, scheme: str = "http") -> str:
+    """The URL to configure a back end with."""
+    host, port = listener.getsockname()[:2]
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
-def _add_tls(stack: ExitStack, stand: Stand, options: Options, lines: list[Line]) -> dict[str, str]:
-    """A second listener with a certificate that goes when the server goes; what to tell of it."""
-    folder = Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-")))
-    certificate = make_certificate(folder, {*LOOPBACK, options.host} - {"0.0.0.0", "::"})  # noqa: S104  # not bound to
-    secure = stack.enter_context(_listener(options, 0))
-    lines.append((_server(stand, options, certificate), secure))
-    return {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
+def is_own_host(request: Request, names: Iterable[str] = ()) -> bool:
+    """Whether the header Host names this machine or one of `names`; a request without it (HTTP/1.0) passes.
+
+    Guards against DNS rebinding: a web page whose own name suddenly resolves to 127.0.0.1 could otherwise read what
+    this server answers, with the browser's consent. Its requests still carry the page's name as their Host.
+    """
+    host = request.header("host")
+    if host is None:
+        return True
+    bare = host_name(host)
+    return bare in LOOPBACK_HOSTS or bare in map(host_name, names)
 
 
-def _server(stand: Stand, options: Options, certificate: Certificate | None = None) -> uvicorn.Server:
-    tell = None if options.quiet else _log
-    control = stand.control if options.control else None
-    return made(application(stand, tell, keys=lambda: stand.worlds.keys, control=control), certificate)
+def host_name(host: str) -> str:
+    """A host without its port, in small letters; an IPv6 address keeps or gets its brackets."""
+    host = host.strip().lower().removesuffix(".")
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return f"[{host}]" if host.count(":") > 1 else host.partition(":")[0]
 
 
-def made(app: Any, certificate: Certificate | None = None) -> uvicorn.Server:
-    """A server for this application; it listens where it is told to and leaves signals alone."""
-    import uvicorn  # noqa: PLC0415  # only a server needs it
+# A throw-away certificate authority, for clients that insist on https.
+#
+# It is made anew at each start and signs one certificate, for loopback names only. Its own key is never written, so
+# it can sign nothing else later. A client that trusts `ca.pem` trusts this server and nothing more.
 
-    from workbook.simulation.line_guard import GuardedLine  # noqa: PLC0415  # it imports uvicorn too
-
-    config = uvicorn.Config(
-        app,
-        http=GuardedLine,
-        loop="asyncio",  # as `serve` has it: uvicorn would take another one wherever it is installed
-        ws="none",
-        lifespan="off",
-        log_config=None,  # it would set up logging for the whole process, each server anew, and let a line slip through
-        log_level="warning",
-        access_log=False,
-        proxy_headers=False,  # nobody stands in between, and nobody asks who a peer is
-        server_header=False,
-        date_header=False,  # `head` writes it: an answer may have a Date of its own
-        timeout_graceful_shutdown=2,
-        ssl_certfile=None if certificate is None else certificate.chain_file,
-        ssl_keyfile=None if certificate is None else certificate.key_file,
-    )
-    server = uvicorn.Server(config)
-    server.capture_signals = _no_capture  # type: ignore[method-assign]
-    return server
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""The names that a certificate is good for."""
 
 
-@contextmanager
-def _no_capture() -> Iterator[None]:
-    """Uvicorn raises a captured signal again after its shutdown, which would end a clean stop with a kill."""
-    yield
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Where the files of a certificate are.
+
+    Attributes:
+        ca_file: the authority that a client has to trust.
+        chain_file: the server's certificate.
+        key_file: the server's private key.
+    """
+
+    ca_file: Path
+    chain_file: Path
+    key_file: Path
+
+    def context(self) -> ssl.SSLContext:
+        """What a server needs to speak TLS 1.2 or later."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(self.chain_file, self.key_file)
+        return context
 
 
-def _announce(stand: Stand, options: Options, addresses: dict[str, str]) -> None:
-    """Connections wait in the backlog from here on, so what is printed is true at once."""
-    told = handout(stand.world, addresses, stand.keys)
-    if options.allow_remote and not is_loopback(options.host):
-        _log(WARNING.format(host=options.host))
-    sys.stdout.write(f"{json.dumps(told)}\n" if options.as_json else for_a_person(told, stand.world))
-    sys.stdout.flush()
+def make_certificate(folder: Path, names: Iterable[str] = LOOPBACK) -> Certificate:
+    """Make an authority and a certificate for `names`, and write them into `folder`, readable by their owner only.
+
+    Raises:
+        ConfigurationError: the folder cannot be written.
+    """
+    import trustme  # brings cryptography, which only TLS needs
+
+    authority = trustme.CA(organization_name="workbook, simulated data only")
+    issued = authority.issue_cert(*names)
+    certificate = Certificate(folder / "ca.pem", folder / "server.pem", folder / "server-key.pem")
+    files = {
+        certificate.ca_file: authority.cert_pem.bytes(),
+        certificate.chain_file: b"".join(blob.bytes() for blob in issued.cert_chain_pems),
+        certificate.key_file: issued.private_key_pem.bytes(),
+    }
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path, data in files.items():
+            path.unlink(missing_ok=True)
+            # Created with its mode: a file whose mode is changed afterwards can be read by others until then.
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(data)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write the certificate into {str(folder)!r}: {error}.") from None
+    return certificate
 
 
-def _log(line: str) -> None:
-    with suppress(OSError):  # nobody reads any more, which is no reason to stop serving
+# How a server runs: in the main thread until a signal, or on a thread of its own.
+
+
+def run_until_signal(server: Server, ready: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM; `ready` is called when connections are taken and a signal is heard."""
+
+    async def main() -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, server.stop)
+        await server.serve(ready)
+
+    asyncio.run(main())
+
+
+def print_log(line: str) -> None:
+    """Write a line to stderr; a closed stderr is no reason to stop serving."""
+    with suppress(OSError):
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
 
 
-async def _until_signal(lines: list[Line], announce: Callable[[], None]) -> None:
-    """Whoever reads what is announced may stop the servers at once: their signals are heard by then."""
-    loop = asyncio.get_running_loop()
+@contextmanager
+def on_thread(server: Server, *, abrupt: bool = False) -> Iterator[None]:
+    """Serve on a thread for as long as the block lasts; `abrupt` cuts every connection at the end."""
+    ready = Event()
 
-    def stop() -> None:
-        for server, _listener in lines:
-            server.should_exit = True
+    def serve() -> None:
+        try:
+            asyncio.run(server.serve(ready.set))
+        finally:
+            ready.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
-    announce()
-    await asyncio.gather(*(server.serve(sockets=[listener]) for server, listener in lines))
+    thread = Thread(target=serve, daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield
+    finally:
+        server.stop(abrupt=abrupt)
+        thread.join()
 
 
 @contextmanager
-def running(responder: Responder | None = None) -> Iterator[str]:
-    """Whoever answers on a free loopback port, on a thread, for as long as the block lasts; yields its base URL."""
+def running(
+    responder: Responder | None = None, *, certificate: Certificate | None = None, log: Log | None = None
+) -> Iterator[str]:
+    """Serve on a free loopback port, on a thread, for as long as the block lasts; yields the base URL.
+
+    Args:
+        responder: answers; None takes a fresh simulated service.
+        certificate: serve https with it.
+        log: called for each answer.
+    """
+    server = Server(answering(responder or Service()), log)
     with listening("127.0.0.1", 0) as listener:
-        server = made(application(responder or Service()))
-        thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        try:
-            yield base_url(listener)
-        finally:
-            server.should_exit = True
-            thread.join()
+        server.listen(listener, certificate)
+        with on_thread(server):
+            yield base_url(listener, "http" if certificate is None else "https")
+
+
+def answering(responder: Responder) -> Handler:
+    """A handler that asks `responder`; the absolute form of a target (RFC 9112, 3.2.2) reaches it as its path."""
+
+    def answer(request: Request) -> Response:
+        if not request.target.startswith("/") and "://" in request.target:
+            request = replace(request, target="/" + request.target.partition("://")[2].partition("/")[2])
+        return responder.respond(request)
+
+    return answer

@@ -1,51 +1,324 @@
 """The simulated HTTP API, pure: a request in, a response out, and a little memory per instrument.
 
-It knows no socket and no httpx. `transport` carries it in-process and `server` over real HTTP, so all
-three give the same bytes. What it checks, and what it answers when a check fails, stands in a contract (see
-`contracts`). Every response says what it rests on (`basis`), which no header shows unless it is asked for.
+It knows no socket and no httpx. `transport` carries it in-process and `server` over real HTTP, so all three ways give
+the same bytes. What it checks, and what it answers when a check fails, is in a contract's document (see `contract`).
+Every response carries its sources (`basis`), which a header shows only when it is asked for.
 
-First it is decided what to answer, which changes nothing; then the memory changes, in one place and at most once.
-A plan of faults comes in between: a fault `before` keeps that change from happening, and one `after` does not.
+First the answer is decided, which changes nothing; then the memory changes, in one place and at most once. A plan of
+faults comes in between: a fault `before` prevents that change, and one `after` does not.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from base64 import b64decode
 from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from hashlib import blake2b
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import parse_qsl, unquote
 
-from workbook.simulation.contract import Broken, Place
-from workbook.simulation.contracts import CONTRACTS
-from workbook.simulation.fault import Chance
-from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
-from workbook.simulation.problems import written
-from workbook.simulation.reading import Refused, check_query, read_body, route, said_key
+from workbook.api.body import BodyReader, Problem
+from workbook.api.exchange import Options
+from workbook.api.opaque import SdkOutput
+from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, find_header, judge
+from workbook.api.protocol import Request as Built
+from workbook.api.retry import Kind
+from workbook.errors import DeadlineError, MaybeSentError
+from workbook.simulation.contract import CONTRACTS, Broken, Contract, Document, KeyPlace, Operation, written
+from workbook.simulation.faults import Chance, Chosen, FaultPlan
+from workbook.simulation.http import (
+    AFTER_ID,
+    AT_ONCE,
+    BEFORE_ID,
+    JSON_HEADERS,
+    PROBLEM_HEADERS,
+    Ending,
+    Request,
+    Response,
+)
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
-from workbook.simulation.world import ROLE, Instrument, World
+from workbook.simulation.world import ROLE, SIMULATED_KEY, Instrument, World
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeAlias
+Decided: TypeAlias = tuple[Response, Callable[[], None]]
+"""An answer, and the change of memory that goes with it."""
 
-    from workbook.simulation.contract import Body, Contract
-    from workbook.simulation.fault_plan import Chosen, FaultPlan
+
+# Hints: what was nearly right about a request that matches no operation, in words that say how to correct it.
+#
+# The path is compared with the only one there is. The two fixed words in it are found, even misspelt, and the segments
+# before, between and after them are judged. The sentence repeats nothing of the request but a segment that is nearly
+# one of those words, and which therefore is neither a secret nor card data; never an id, and never a query.
+
+ROOT, VERSION, NOUN = BEFORE_ID.strip("/").split("/")
+LAST = AFTER_ID.strip("/")
+NEARLY = 0.65
+"""How alike two words are, from 0 to 1, before one is taken for the other (our choice: `networkTokens`, which is
+another resource of the real API (openapi), falls below)."""
+LONGEST_WORD = 40
+"""Characters above which a segment is no misspelling and is not compared."""
+MOST_SEGMENTS = 30
+"""Segments above which a path gets no hint."""
+
+
+def hints(method: str, target: str) -> str:
+    """What was nearly right, as sentences; empty where nothing was.
+
+    They repeat at most 120 characters of the request, and nothing of its query or its id.
+
+    Args:
+        method: as it was sent.
+        target: the raw request target.
+    """
+    path = re.split(r"[?#]", target, maxsplit=1)[0]
+    path = re.sub(r"\A[A-Za-z][A-Za-z0-9+.-]*://[^/]*", "", path)  # a whole address is allowed as a target
+    segments = path.removeprefix("/").split("/") if len(path) <= MOST_SEGMENTS * 256 else []
+    if not segments or len(segments) > MOST_SEGMENTS:
+        return ""
+    places = range(len(segments))
+    noun = next((place for place in places if _alike(segments[place], NOUN)), None)
+    last = next((place for place in reversed(places) if _alike(segments[place], LAST)), None)
+    if noun is not None:
+        end = last if last is not None and last > noun else len(segments)
+        before, word, between = segments[:noun], segments[noun], segments[noun + 1 : end]
+    elif last is not None:
+        # The noun is unrecognisable: it was two before the last word, or right after a prefix that is right.
+        start = 2 if segments[:2] == [ROOT, VERSION] else max(last - 2, 0)
+        end, before, word, between = last, segments[:start], "", segments[max(last - 1, start) : last]
+    else:
+        return ""
+    after, has_last = segments[end + 1 :], end < len(segments)
+    notes = [*_prefix_hints(before), *_word_hints(word, NOUN, "The segment {} is missing.")]
+    ids = [segment for segment in between if segment]
+    if not ids:
+        notes.append(f"The id of the payment instrument is missing between /{NOUN}/ and /{LAST}.")
+    elif len(ids) > 1 and has_last:
+        notes.append("An id is one segment: a slash inside it is sent as %2F.")  # API-3
+    notes += _word_hints(segments[end] if has_last else "", LAST, "The path ends with {}, right after the id.")
+    if any(after):
+        notes.append(f"Nothing comes after /{LAST}.")
+    elif after:
+        notes.append("There is no slash at the end.")
+    if "" in (before + (between if ids else []) if has_last else before):
+        notes.append("A slash is doubled.")
+    if notes:
+        return " ".join(notes)
+    if method in ("GET", "POST"):
+        return ""
+    if (upper := method.strip().upper()) in ("GET", "POST"):
+        return f"Methods are written in capital letters. Did you mean {upper}?"
+    return "This path knows GET, which reads activation data, and POST, which exchanges an sdkOutput."
+
+
+def _alike(segment: str, word: str) -> bool:
+    if len(segment) > LONGEST_WORD:
+        return False
+    return SequenceMatcher(None, segment.lower(), word.lower(), autojunk=False).ratio() >= NEARLY
+
+
+def _prefix_hints(before: Sequence[str]) -> Iterator[str]:
+    """What is wrong with the segments before the noun."""
+    *above, last = [segment for segment in before if segment] or [""]
+    if [*above, last] == [ROOT, VERSION]:
+        return
+    if above in ([], [ROOT]) and last.lower() != VERSION and re.fullmatch(r"[vV]?\d{1,3}", last):
+        yield f"The version segment is {VERSION} (API-14): did you mean /{ROOT}/{VERSION}/...?"
+    elif [segment.lower() for segment in (*above, last)] == [ROOT, VERSION]:
+        yield f"The path is case-sensitive, did you mean /{ROOT}/{VERSION}/...?"
+    elif [*above, last][-2:] == [ROOT, VERSION]:
+        yield f"Something stands before /{ROOT}/{VERSION}, which comes first."
+    else:
+        yield f"The path starts with /{ROOT}/{VERSION}."
+
+
+def _word_hints(segment: str, word: str, missing: str) -> Iterator[str]:
+    """What is wrong with one of the fixed words; only a segment that is nearly it is repeated."""
+    if segment == word:
+        return
+    if not segment:
+        yield missing.format(f"/{word}")
+    elif segment.lower() == word.lower():
+        yield f"/{segment}: the path is case-sensitive, did you mean /{word}?"
+    else:
+        plain = re.fullmatch(r"[A-Za-z0-9_.-]+", segment)
+        yield f"/{segment}: did you mean /{word}?" if plain else f"Did you mean /{word}?"
+
+
+# Reading: what a request says, or what is wrong with it: operation, API key and body.
+#
+# A refusal repeats nothing of the request: anything may be in the wrong place, a key or card data too.
+
+_JSON_TYPES: Mapping[type, str] = {
+    dict: "an object", list: "an array", str: "a string", bool: "a boolean", int: "a number", float: "a number",
+    type(None): "null",
+}  # fmt: skip
+WHOLE = "body"
+"""How `invalidFields` names a body that is wrong as a whole (assumed)."""
+
+
+class Invalid(NamedTuple):
+    """One row of `invalidFields` (openapi). Of the value it holds the JSON type alone: the value may be card data."""
+
+    name: str
+    value: str
+    message: str
+
+
+class Refused(Exception):  # noqa: N818  # an answer on its way out, not an error of ours
+    """A check failed: carries which one, the sentence for its `detail`, and the fields that are wrong."""
+
+    def __init__(self, broken: Broken, detail: str, *invalid: Invalid) -> None:
+        super().__init__(detail)
+        self.broken = broken
+        self.detail = detail
+        self.invalid = invalid
+
+
+def route(request: Request, contract: Contract) -> tuple[Operation, str, str]:
+    """The operation, the payment instrument's id (decoded), and the query as it came.
+
+    Raises:
+        Refused: there is no such path, or no such method on it.
+    """
+    path, _mark, query = request.target.partition("?")
+    before, after = contract.before_id, contract.after_id
+    instrument_id = path[len(before) : len(path) - len(after)]
+    if not (instrument_id and path.startswith(before) and path.endswith(after)) or "/" in instrument_id:
+        sentences = ("There is nothing here.", hints(request.method, request.target), f"The path is {contract.path}.")
+        raise Refused(Broken.PATH, " ".join(filter(None, sentences)))
+    operation = contract.operations.get(request.method)
+    if operation is None:
+        known = f"This path knows {' and '.join(contract.operations)}."
+        raise Refused(Broken.METHOD, hints(request.method, request.target) or known)
+    return operation, unquote(instrument_id), query
+
+
+def key_in(request: Request, query: str, contract: Contract) -> tuple[str, KeyPlace]:
+    """The API key, and where the request carries it.
+
+    A key that is sent twice counts once. Of two that differ none counts: the document knows one, and a reader of the
+    first might not be the one who checked the last (assumed).
+
+    Raises:
+        Refused: there is none, or there are several.
+    """
+    keys = [(key, place) for place in contract.key_places for key in _keys_at(place, request, query)]
+    different = {key for key, _place in keys}
+    if len(different) > 1:
+        raise Refused(Broken.SEVERAL_KEYS, "The request says several API keys that differ. Send one, once.")
+    if different and "" not in different:
+        return keys[0]
+    header, *others = contract.key_places
+    if others:
+        named = ", ".join(f"{place.parameter} ({place.place})" for place in others)
+        sentence = f"The API key is missing. Send the header {header.parameter} with every request, or one of: {named}."
+        raise Refused(Broken.NO_KEY, sentence)
+    sentence = f"The header {header.parameter} is missing. Send it with every request."
+    if tried := [place.parameter for place in contract.places_not_taken if _keys_at(place, request, query)]:
+        sentence += f" In this profile a key in {' or '.join(tried)} is not taken."
+    raise Refused(Broken.NO_KEY, sentence)
+
+
+def all_keys_in(request: Request, contract: Contract) -> tuple[str, ...]:
+    """Every API key of the request that is not empty, in each published place, whether the contract takes it or not."""
+    query = request.target.partition("?")[2]
+    places = contract.key_places + contract.places_not_taken
+    return tuple(key for place in places for key in _keys_at(place, request, query) if key)
+
+
+def _keys_at(place: KeyPlace, request: Request, query: str) -> list[str]:
+    """Each key that a request carries in this place."""
+    if place.place == "header":
+        return request.values(place.parameter)
+    if place.place == "query":
+        pairs = parse_qsl(query, keep_blank_values=True)
+        return [value for name, value in pairs if name == place.parameter]
+    passwords = []
+    for value in request.values(place.parameter):  # HTTP basic (RFC 7617): the key is what follows the first colon
+        scheme, _blank, credentials = value.strip(" \t").partition(" ")
+        try:
+            if scheme.lower() == "basic":
+                passwords.append(b64decode(credentials.strip(" "), validate=True).decode().partition(":")[2])
+        except ValueError:
+            continue
+    return passwords
+
+
+def read_body(request: Request, operation: Operation) -> dict[str, Any]:
+    """The fields of a body that fits the operation's schema.
+
+    Raises:
+        Refused: it does not.
+    """
+    media_types = {value.partition(";")[0].strip().lower() for value in request.values("content-type")}
+    if media_types != {operation.media_type}:
+        raise Refused(Broken.MEDIA_TYPE, f"The header content-type must be {operation.media_type}.")
+    if len(request.body) > operation.most_bytes:
+        raise Refused(Broken.SIZE, f"The body is larger than {operation.most_bytes} bytes.")
+    try:
+        document = _DECODE(request.body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        sentence = "The body is empty or not JSON."
+        raise Refused(Broken.JSON, sentence, Invalid(WHOLE, "not JSON", sentence)) from None
+    properties, required = operation.schema["properties"], operation.schema.get("required", ())
+    if not isinstance(document, dict):
+        sentence = f"The body must be {wanted(operation.schema)}."
+        raise Refused(Broken.FIELDS, sentence, Invalid(WHOLE, _JSON_TYPES[type(document)], sentence))
+    invalid = [
+        Invalid(name, "missing", f"It must be {wanted(properties[name])}.") for name in required if name not in document
+    ]
+    if operation.schema.get("additionalProperties") is False:
+        near = {name.lower() for name in properties}
+        for name in (name for name in document if name not in properties):
+            repeated = name if name.lower() in near else "another field"
+            invalid.append(Invalid(repeated, _JSON_TYPES[type(document[name])], "There is no such field."))
+    if invalid:
+        raise Refused(Broken.FIELDS, f"The body must be {wanted(operation.schema)}.", *invalid)
+    for name, schema in properties.items():
+        if name not in document:
+            continue
+        value = document[name]
+        if not isinstance(value, str) or len(value) < schema.get("minLength", 0):
+            sentence = f"{name} must be {wanted(schema)}."
+            raise Refused(Broken.FIELDS, sentence, Invalid(name, _JSON_TYPES[type(value)], sentence))
+    return document
+
+
+def wanted(schema: Document) -> str:
+    """What a schema asks for, in words; the contract's bodies hold objects of strings only."""
+    if schema["type"] == "string":
+        return "a string that is not empty" if schema.get("minLength") else "a string"
+    properties, required = schema["properties"], schema.get("required", ())
+    names = " and ".join(properties)
+    if schema.get("additionalProperties") is not False:
+        return f"a JSON object with {names}"
+    exactly = len(properties) == 1 and len(required) == 1
+    return f"a JSON object with {'exactly one field,' if exactly else 'no other field than'} {names}"
+
+
+def _no_duplicates(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
+    listed = list(pairs)
+    document = dict(listed)
+    if len(document) != len(listed):
+        sentence = "A field stands in the body twice."
+        raise Refused(Broken.FIELDS, sentence, Invalid(WHOLE, "an object", sentence))
+    return document
+
+
+_DECODE = json.JSONDecoder(object_pairs_hook=_no_duplicates).decode
+
 
 MOST_OUTPUTS = 10_000
 """How many exchanged sdkOutputs are remembered of an instrument (assumed); the oldest is forgotten first."""
-
-
-if TYPE_CHECKING:
-    Decided: TypeAlias = tuple[Response, Callable[[], None]]
-    """An answer, and the change of memory that goes with it."""
-
-
 TOLERATED = "API-4; a GET without content-type: seen"
-"""What is said of a GET that leaves out a header which the document has: an official client does, so it is answered."""
+"""The basis of an answer to a GET without content-type, which an official client leaves out, so it is answered."""
 
 
 class Memory:
-    """What the service remembers of one instrument: how much it issued, and which sdkOutput came already."""
+    """What the service remembers of one instrument: how much it issued, and which sdkOutputs were exchanged."""
 
     __slots__ = ("_outputs", "activations", "opcs")
 
@@ -55,15 +328,15 @@ class Memory:
         self._outputs: OrderedDict[bytes, None] = OrderedDict()  # digests: an sdkOutput may be a megabyte long
 
     def knows(self, sdk_output: str) -> bool:
-        """Whether this sdkOutput was exchanged; of more than `MOST_OUTPUTS` only the latest are known."""
+        """Whether this sdkOutput was exchanged; only the latest `MOST_OUTPUTS` are known."""
         return _digest(sdk_output) in self._outputs
 
     def issue_activation(self) -> None:
-        """A GET was answered."""
+        """Count the answer to a GET."""
         self.activations += 1
 
     def issue_opc(self, sdk_output: str) -> None:
-        """A POST was answered: its sdkOutput is used up."""
+        """Count the answer to a POST, which uses up its sdkOutput."""
         self.opcs += 1
         self._outputs[_digest(sdk_output)] = None
         if len(self._outputs) > MOST_OUTPUTS:
@@ -88,28 +361,23 @@ class Service:
         self.seal = Seal(self.world.seed)
         self._memory: dict[str, Memory] = {}
         self._refusals = count(1)
-        self._before = f'{{"{self.contract.answer.names[0]}": "'
+        self._before = f'{{"{self.contract.answer_field}": "'
 
     def respond(self, request: Request) -> Response:
         """The answer to `request`; a refused request changes nothing, and a faulted one at most once."""
-        chosen = self._chosen(request)
+        chosen = None if self.plan is None else self._chosen(request, self.plan)
         answer, remember = self._decide(request)
-        if chosen is None:
+        if chosen is None or chosen.moves_state:
             remember()
-            return answer
-        if chosen.moves_state:
-            remember()
-        return chosen.planned.fault.played(answer, Chance(chosen.draw, self.seal))
+        return answer if chosen is None else chosen.planned.fault.played(answer, Chance(chosen.draw, self.seal))
 
-    def _chosen(self, request: Request) -> Chosen | None:
-        """What the plan has for this request; what is neither of the two operations is not counted."""
-        if self.plan is None:
-            return None
+    def _chosen(self, request: Request, plan: FaultPlan) -> Chosen | None:
+        """What the plan has for this request; it counts only requests of the two operations."""
         try:
             operation, instrument_id, _query = route(request, self.contract)
         except Refused:
             return None
-        return self.plan.choose(operation.method, instrument_id)
+        return plan.choose(operation.method, instrument_id)
 
     def _decide(self, request: Request) -> Decided:
         try:
@@ -118,98 +386,91 @@ class Service:
             return self._refusal(refused), _nothing
 
     def _answer(self, request: Request) -> Decided:
-        operation, instrument_id, query = route(request, self.contract)
-        key, way = said_key(request, query, self.contract)
-        self._admit(key)
-        instrument = self._instrument(instrument_id)
-        check_query(query, operation, self.contract)
-        basis = operation.answers if way.place is Place.HEADER else f"{operation.answers}; key: {way.basis}"
-        if operation.body is not None:
-            return self._exchange(instrument, self._sdk_output(request, operation.body), basis)
-        if request.body:
-            raise Refused(Broken.BODY, f"The {operation.method} has no body.")
-        if not request.header("content-type"):
-            basis = f"{basis}; {TOLERATED}"
-        return self._activation_data(instrument, basis)
+        """The answer, and the change of memory that goes with it; the checks come in `Broken`'s order.
 
-    def _admit(self, key: str) -> None:
+        Raises:
+            Refused: a check failed.
+        """
+        operation, instrument_id, query = route(request, self.contract)
+        key, place = key_in(request, query, self.contract)
         credential = self.world.credentials.get(key)
         if credential is None:
             raise Refused(Broken.WRONG_KEY, "The API key is not known here. Check which environment it belongs to.")
         if ROLE not in credential.roles:
             raise Refused(Broken.ROLE, f"The API credential lacks the role '{ROLE}'.")
-
-    def _instrument(self, instrument_id: str) -> Instrument:
         instrument = self.world.instruments.get(instrument_id)
         if instrument is None:
             raise Refused(Broken.UNKNOWN, "No payment instrument has this id.")
-        if not instrument.active:
-            raise Refused(Broken.INACTIVE, instrument.why_unusable)
-        return instrument
-
-    def _sdk_output(self, request: Request, body: Body) -> str:
-        """The sdkOutput of a POST; a schema may let it be left out, and still nothing can be exchanged for nothing."""
-        field = body.shape.names[0]
-        said = read_body(request, body).get(field)
-        if not said:
-            raise Refused(Broken.NO_OUTPUT, f"There is no {field} in the body. Without one nothing can be exchanged.")
-        return str(said)
-
-    def _activation_data(self, instrument: Instrument, basis: str) -> Decided:
-        memory = self._remember(instrument.id)
-        card = {
-            "cardholderName": "SIMULATED CARDHOLDER",
-            "brand": instrument.brand,
-            "lastFour": instrument.last_four,
-            "supportedWallets": instrument.supported_wallets,
-        }
-        text = self.seal.close(Content.ACTIVATION, instrument.id, memory.activations + 1, **card)
+        if why := instrument.why_unusable:
+            raise Refused(Broken.INACTIVE, why)
+        if query and not operation.other_query:
+            known = [place.parameter for place in self.contract.key_places if place.place == "query"]
+            if not known or any(name not in known for name, _value in parse_qsl(query, keep_blank_values=True)):
+                but = f" but {' and '.join(known)}" if known else ""
+                raise Refused(Broken.QUERY, f"The {operation.method} has no query parameters{but}.")
+        basis = operation.basis if place.place == "header" else f"{operation.basis}; key: {place.basis}"
+        if operation.media_type:
+            name = next(iter(operation.schema["properties"]))
+            sdk_output = read_body(request, operation).get(name)
+            if not sdk_output:  # a schema may let it be left out, and still nothing can be exchanged for nothing
+                sentence = f"There is no {name} in the body. Without one nothing can be exchanged."
+                raise Refused(Broken.NO_OUTPUT, sentence)
+            attempt = self._attempt(instrument, sdk_output)
+            memory = self._memory_of(instrument)
+            if memory.knows(sdk_output):
+                raise Refused(Broken.OUTPUT, "This sdkOutput was exchanged already. Make a new one for each attempt.")
+            text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, attempt=attempt)
+            return self._success(text, basis), lambda: memory.issue_opc(sdk_output)
+        if request.body:
+            raise Refused(Broken.BODY, f"The {operation.method} has no body.")
+        if not request.header("content-type"):
+            basis = f"{basis}; {TOLERATED}"
+        memory = self._memory_of(instrument)
+        text = self.seal.close(
+            Content.ACTIVATION,
+            instrument.id,
+            memory.activations + 1,
+            cardholderName="SIMULATED CARDHOLDER",
+            brand=instrument.brand,
+            lastFour=instrument.last_four,
+            supportedWallets=instrument.supported_wallets,
+        )
         return self._success(text, basis), memory.issue_activation
 
-    def _exchange(self, instrument: Instrument, sdk_output: str, basis: str) -> Decided:
-        claims = self._genuine_output(instrument, sdk_output)
-        memory = self._remember(instrument.id)
-        if memory.knows(sdk_output):
-            raise Refused(Broken.OUTPUT, "This sdkOutput was exchanged already. Make a new one for each attempt.")
-        text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, attempt=claims.claims.get("attempt", 0))
-        return self._success(text, basis), lambda: memory.issue_opc(sdk_output)
-
-    def _genuine_output(self, instrument: Instrument, sdk_output: str) -> Genuine:
+    def _attempt(self, instrument: Instrument, sdk_output: str) -> int:
+        """The number of the attempt that a genuine sdkOutput of this instrument belongs to."""
         match self.seal.open(sdk_output):
             case Damaged(why):
                 raise Refused(Broken.OUTPUT, f"The sdkOutput cannot be used: {why}.")
-            case Genuine() as claims if claims.content != Content.OUTPUT:
-                raise Refused(Broken.OUTPUT, f"This is not an sdkOutput but data of kind '{claims.content}'.")
-            case Genuine() as claims if claims.payment_instrument_id != instrument.id:
+            case Genuine() as data if data.content != Content.OUTPUT:
+                raise Refused(Broken.OUTPUT, f"This is not an sdkOutput but data of kind '{data.content}'.")
+            case Genuine() as data if data.payment_instrument_id != instrument.id:
                 raise Refused(Broken.OUTPUT, "The sdkOutput belongs to another payment instrument.")
-            case Genuine() as claims:
-                return claims
+            case Genuine(claims):
+                return int(claims.get("attempt", 0))
 
-    def _remember(self, instrument_id: str) -> Memory:
-        return self._memory.get(instrument_id) or self._memory.setdefault(instrument_id, Memory())
+    def _memory_of(self, instrument: Instrument) -> Memory:
+        return self._memory.get(instrument.id) or self._memory.setdefault(instrument.id, Memory())
 
     def _success(self, sdk_input: str, basis: str) -> Response:
         return Response(200, JSON_HEADERS, f'{self._before}{sdk_input}"}}'.encode(), basis)  # base64 needs no escaping
 
     def _refusal(self, refused: Refused) -> Response:
-        """The contract's problem for this check, with the fields that its schema has and that can be said here."""
-        problem = self.contract.checks[refused.broken].problem
-        known = problem.fields(refused.detail) | self._more(refused)
-        parts = [part for part in self.contract.problem.parts if part.name in known]
-        more = [f"{part.name}: {part.basis}" for part in parts if not part.required]
+        """The contract's problem for this check, with the fields of its schema that have a value here."""
+        schema, problem = self.contract.problem_schema, self.contract.problems[refused.broken]
+        known = problem.fields(refused.detail)
+        optional = [name for name in schema["properties"] if name not in schema["required"]]
+        if optional:
+            number = f"refusal {self.world.seed} {next(self._refusals)}"  # seed and number decide the id (assumed)
+            name = blake2b(number.encode(), digest_size=8).hexdigest().upper()
+            known |= {"instance": f"urn:x-workbook:refusal:{name}", "requestId": name}
+            if refused.invalid:
+                known["invalidFields"] = [invalid._asdict() for invalid in refused.invalid]
+        more = [f"{name}: {schema['properties'][name]['x-basis']}" for name in optional if name in known]
         basis = "; ".join([problem.basis, *more, *(["their values: assumed"] if more else [])])
-        body = written({part.name: known[part.name] for part in parts})
+        body = written({name: known[name] for name in schema["properties"] if name in known})
         allow = (("allow", ", ".join(self.contract.operations)),) if refused.broken is Broken.METHOD else ()
         return Response(problem.status, PROBLEM_HEADERS + allow, body, basis)
-
-    def _more(self, refused: Refused) -> dict[str, Any]:
-        """What a problem may say besides; seed and number decide a request's id (assumed)."""
-        if all(part.required for part in self.contract.problem.parts):
-            return {}
-        said = f"refusal {self.world.seed} {next(self._refusals)}"
-        name = blake2b(said.encode(), digest_size=8).hexdigest().upper()
-        more: dict[str, Any] = {"instance": f"urn:x-workbook:refusal:{name}", "requestId": name}
-        return more | {"invalidFields": [one._asdict() for one in refused.invalid]} if refused.invalid else more
 
 
 def _nothing() -> None:
@@ -218,3 +479,85 @@ def _nothing() -> None:
 
 def _digest(sdk_output: str) -> bytes:
     return blake2b(sdk_output.encode(), digest_size=16).digest()
+
+
+# The direct port: the client's own request builder and judge, with the service called in between.
+#
+# No HTTP library takes part, so this runs without httpx and without a network. The client's own code builds the request
+# and judges the answer.
+#
+# A fault on the wire fails as in the client under its default limits, but at once: waits are added up instead of
+# waited for. A call is tried once, so a fault that is meant for one request is seen.
+
+ORIGIN = "https://simulated.invalid"
+"""Where the simulated service pretends to be. The top-level name can never exist."""
+LIMITS = Options()
+"""The client's own."""
+
+BREACHES: Mapping[Ending, Kind] = {
+    Ending.RESET: Kind.READ,
+    Ending.CLOSED: Kind.PROTOCOL,
+    Ending.TRUNCATED: Kind.PROTOCOL,
+    Ending.NO_LAST_CHUNK: Kind.PROTOCOL,
+    Ending.BAD_CHUNK: Kind.PROTOCOL,
+}
+"""What the client calls them; the other endings look whole to it."""
+
+
+class DirectApi:
+    """An `ActivationDataClient` without HTTP.
+
+    Attributes:
+        basis: what the latest answer rests on, see `Response.basis`.
+    """
+
+    def __init__(self, service: Service | None = None, *, api_key: str = SIMULATED_KEY) -> None:
+        self.service = service or Service()
+        self.basis = ""
+        self._settings = Settings(ORIGIN, api_key)
+
+    def get(self, payment_instrument_id: str) -> ActivationData:
+        """Read activation data (API-1)."""
+        return self._exchange(build_get(self._settings, payment_instrument_id))
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> ActivationData:
+        """Exchange an sdkOutput (API-2)."""
+        return self._exchange(build_post(self._settings, payment_instrument_id, sdk_output))
+
+    def _exchange(self, built: Built) -> ActivationData:
+        target = built.url.removeprefix(ORIGIN)
+        response = self.service.respond(Request(built.method, target, built.headers, built.body or b""))
+        self.basis = response.basis
+        if not response.fault and response.wire is AT_ONCE and len(response.body) <= LIMITS.max_body:
+            judged = judge(Answer(response.status, response.headers, response.body), self._settings.secret)
+        else:
+            judged = _lost(response) or judge(_read(response), self._settings.secret)
+        if isinstance(judged, Problem):
+            raise judged.error(built.redacted(), elapsed=0.0, attempts=1)
+        return judged
+
+
+def _lost(response: Response) -> Problem | None:
+    """The error of an answer that does not arrive; None when it arrives all the same."""
+    wire = response.wire
+    waits = [wire.before_headers, *(seconds for seconds, _piece in wire.pieces(response.body))]
+    if max(waits) > LIMITS.timeouts.read:
+        return _may_have_arrived(Kind.READ_TIMEOUT)
+    if sum(waits) > LIMITS.deadline:
+        return Problem(DeadlineError, f"{Kind.DEADLINE.value}. The request may have arrived.", {"sent": True})
+    return _may_have_arrived(BREACHES[wire.ending]) if wire.ending in BREACHES else None
+
+
+def _may_have_arrived(kind: Kind) -> Problem:
+    return Problem(MaybeSentError, f"{kind.value}. The request may have arrived. It is not sent again by itself.")
+
+
+def _read(response: Response) -> Answer:
+    """What can be read of an answer, under the client's cap."""
+    reader = BodyReader(LIMITS.max_body, find_header(response.headers, "content-encoding") or "")
+    for _seconds, piece in response.wire.pieces(response.body):
+        reader.feed(piece)
+    body = reader.finish()
+    if isinstance(body, Problem):
+        return Answer(response.status, response.headers, reader.partial(), body)
+    return Answer(response.status, response.headers, body)

@@ -1,238 +1,416 @@
 """`--state FILE`: worlds and what they remember, kept over a restart and over a crash.
 
-An answer is given only after what it changed is on the disk, so nothing that was acknowledged is lost, whenever the
-process ends. One process has the file at a time.
+An answer is given only after everything it changed is on the disk, so nothing that was acknowledged is lost, whenever
+the process ends. One process has the file at a time.
 
 **The file holds the API keys as they are**, because a restarted server has to know them again. It is therefore readable
 by its owner alone (mode 0600), and so is what SQLite keeps beside it (FILE-wal, FILE-journal).
 
-Kept is all that a world is and remembers: its instruments, what was issued and exchanged, how far its fault plan has
-come, its journal, and the name that it goes by. Of a request and its answer that is kept which an export shows, see
-`kept_entry`; an entry that the journal drops leaves the file, whose pages are used again.
-
-What is not kept: the journal of those whose key opens no world ("nobody"), for whose answers the disk is left alone.
+It keeps everything that a world is and remembers: its instruments, what was issued and exchanged, how far its fault
+plan has come, its journal, and its public name. Of a request and its answer it keeps what an export shows, see
+`journal_entry.PersistentEntry`. It does not keep the journal of requests whose key opens no world ("nobody").
 """
 
 from __future__ import annotations
 
-import secrets
-from contextlib import nullcontext
-from dataclasses import replace
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from math import isfinite
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from workbook.errors import ConfigurationError
-from workbook.simulation import problems as p
-from workbook.simulation import state_tables as t
-from workbook.simulation.http import PROBLEM_HEADERS, Response
-from workbook.simulation.journals import Journals
-from workbook.simulation.plain import UNREADABLE
-from workbook.simulation.state_changes import Marks, changes, marks, said
-from workbook.simulation.state_file import StateFile
-from workbook.simulation.state_restored import put
-from workbook.simulation.worlds import Worlds
+from workbook.simulation import service
+from workbook.simulation.journal import Journal
+from workbook.simulation.journal_entry import Entry, PersistentEntry, read_entry
+from workbook.simulation.scenario import plan
+from workbook.simulation.service import Memory, Service
+from workbook.simulation.world import Credential, Instrument, World
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from types import TracebackType
+Faults = tuple[dict[str, Any], ...]
+"""The `[[fault]]` tables of a scenario."""
+Parts: TypeAlias = dict[str, list[tuple[int, str]]]
+"""What the file has of one world: places and values by part, see `TABLES`."""
+Change = tuple[str, tuple[str | int, ...]]
+"""A statement and its values."""
 
-    from workbook.simulation.http import Request
-    from workbook.simulation.journal import Journal
-    from workbook.simulation.scenario import Scenario
-    from workbook.simulation.state_file import Saved
-    from workbook.simulation.state_tables import Change
-    from workbook.simulation.world import World
-    from workbook.simulation.worlds import Place
-
-SALT = 16
-"""Bytes of it."""
-NOT_KEPT = "What this request changed cannot be written to the state file. Look at the disk that it is on."
+NOBODY = "nobody"
+"""The name of the world of all requests whose key opens none."""
 
 
-class Kept:
-    """Worlds whose every change is on the disk before it is answered.
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """How much of a world is on the disk; equal values mean that nothing happened in between.
 
-    Use it as the `Worlds` that it holds; `close` it, or use it in a `with` block. Threads take turns.
-
-    Args:
-        worlds: the worlds that the file has are added to it, and replace those with the same key; the others that it
-            has already are stored.
-        path: the state file; made where there is none.
-        journals: those around these worlds; each holds what may be shown and nothing else from now on. None: these
-            worlds have none.
-
-    Raises:
-        ConfigurationError: the file cannot be had, is something else, is damaged, or another process has it.
+    Attributes:
+        memory: activations and opcs issued, by instrument; each grows with a change.
+        counts: its fault plan's.
+        resets: its journal's.
+        count: its journal's.
     """
 
-    def __init__(self, worlds: Worlds, path: str | Path, journals: Journals | None = None) -> None:
-        self.worlds = worlds
-        self._journals = Journals() if journals is None else journals
-        self._lock = RLock()
-        self._saved: dict[str, Marks] = {}
-        self._file = StateFile(Path(path).absolute())
-        try:
-            self._restore()
-        except BaseException:
-            self._file.close()
-            raise
+    memory: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    counts: tuple[int, ...] = ()
+    resets: int = 0
+    count: int = 0
 
-    def __repr__(self) -> str:
-        return f"Kept({self.worlds!r}, {str(self._file.path)!r})"
 
-    def __len__(self) -> int:
-        return len(self.worlds)
+@dataclass(slots=True)
+class OpenWorld:
+    """One key's world, and everything that answers and remembers for it.
 
-    def __enter__(self) -> Self:
-        return self
+    Attributes:
+        number: of its public name; 0 for nobody's.
+        world: its instruments, credential, seed, profile and latencies.
+        own: the `[[fault]]` tables that it was opened with.
+        faults: those that are played now.
+        service: answers, and remembers.
+        journal: what was asked and answered.
+        salt: of its journal's digests; empty without a state file.
+        saved: how much of it is on the disk.
+    """
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+    number: int
+    world: World
+    own: Faults
+    faults: Faults
+    service: Service
+    journal: Journal
+    salt: bytes = field(default=b"", repr=False)
+    saved: Saved = field(default_factory=Saved)
 
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Every key that opens a world. For whoever hands them out only."""
-        return self.worlds.keys
-
-    def close(self) -> None:
-        """Let another process have the file; a request after that is answered with 500 where it changes something."""
-        with self._lock:
-            self._file.close()
-
-    def respond(self, request: Request) -> Response:
-        """The worlds' answer, after what it changed is on the disk.
-
-        Where the disk refuses, the answer is a 500 (openapi; that it is given here is assumed) although the service has
-        done its part: what it did waits for the next request of that world.
-        """
-        with self._lock:
-            key = self.worlds.opener(request)
-            if key is None:
-                return self.worlds.respond(request)
-            with self._quiet(key):
-                response = self.worlds.respond(request)
-                try:
-                    self._file_away(key)
-                except ConfigurationError:
-                    response = Response(p.INTERNAL.status, PROBLEM_HEADERS, p.INTERNAL.body(NOT_KEPT), p.INTERNAL.basis)
-                    self._correct(key, request, response)
-                return response
-
-    def place(self, key: str) -> Place:
-        """As `Worlds.place`."""
-        return self.worlds.place(key)
-
-    def add(
-        self, what: Scenario | World, key: str | None = None, *, credential: str | None = None, seed: int | None = None
-    ) -> str:
-        """As `Worlds.add`, and kept.
+    @classmethod
+    def fresh(cls, number: int, world: World, faults: Faults, journal: Journal, salt: bytes = b"") -> OpenWorld:
+        """A world at its beginning.
 
         Raises:
-            ConfigurationError: as there; or the file cannot be written, and nothing was added.
+            ConfigurationError: a fault is invalid.
         """
-        with self._lock:
-            added = self.worlds.add(what, key, credential=credential, seed=seed)
-            try:
-                self._store(added)
-            except BaseException:
-                self.worlds.remove(added)
-                self._journals.forget(added)
-                raise
-            return added
+        answering = Service(world, plan(faults, world.seed, where=world.name))
+        return cls(number, world, faults, faults, answering, journal, salt)
 
-    def add_each(self, scenario: Scenario) -> dict[str, str]:
-        """As `Worlds.add_each`, and kept."""
-        return {name: self.add(scenario, credential=name) for name in scenario.credentials}
+    @property
+    def name(self) -> str:
+        """Its public name."""
+        return f"w{self.number}" if self.number else NOBODY
 
-    def open(self, key: str, what: Scenario | World, *, credential: str | None = None, seed: int | None = None) -> None:
-        """As `Worlds.open`, and kept."""
-        with self._lock:
-            self.worlds.place(key)
-            rehearsal = Worlds()
-            rehearsal.add(what, key, credential=credential, seed=seed)
-            self._file.write([*self._emptying(key), said(key, rehearsal.place(key))])
-            self.worlds.open(key, what, credential=credential, seed=seed)
-            self._saved[key] = self._marks(key)
+    @property
+    def memory(self) -> dict[str, Memory]:
+        """What its service remembers, by payment instrument id: the very objects, to be read and to be replaced."""
+        return self.service._memory  # noqa: SLF001  # the one place outside that reads it: a restart needs it
 
-    def fault(self, key: str, faults: tuple[dict[str, Any], ...]) -> None:
-        """As `Worlds.fault`, and kept; the new plan counts from its beginning."""
-        with self._lock:
-            place, rehearsal = self.worlds.place(key), Worlds()
-            rehearsal.put(key, place.world, place.own, {})
-            rehearsal.fault(key, faults)
-            self._file.write([*t.forgetting(key, ("plan",)), said(key, rehearsal.place(key))])
-            self.worlds.fault(key, faults)
-            self._saved[key] = replace(self._saved[key], counts=self._marks(key).counts)
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many requests each rule of its fault plan has counted."""
+        return () if self.service.plan is None else self.service.plan.counts
 
-    def remove(self, key: str) -> None:
-        """As `Worlds.remove`, and kept; its journal goes too."""
-        with self._lock:
-            self.worlds.place(key)
-            self._file.write(t.forgetting(key, t.WHOLE))
-            self.worlds.remove(key)
-            self._journals.forget(key)
-            del self._saved[key]
 
-    def reset(self, key: str) -> None:
-        """As `Worlds.reset`, and kept."""
-        with self._lock:
-            place = self.worlds.place(key)
-            self._file.write([*self._emptying(key), said(key, replace(place, faults=place.own))])
-            self.worlds.reset(key)
-            self._saved[key] = self._marks(key)
+# The file is one table of texts. A row is a part of a world, or one of many of that part:
+#
+#     part              place            value
+#     world             0                JSON: key, salt, instruments, faults, ... (`_world_values`)
+#     clock             0                the second at which its journal was reset
+#     plan              0                JSON: the counts of its fault plan
+#     memory ID         0                JSON: activations and opcs issued of this instrument
+#     output ID         number, from 1   digest of an exchanged sdkOutput
+#     entry             number, from 1   an entry of its journal: what stands for the body, a line end, JSON
+#
+# Every change of a world is one transaction. Crash safety is SQLite's: a write-ahead log with synchronous=FULL.
 
-    def _restore(self) -> None:
-        before = self.worlds.keys
-        kept = self._file.read()
-        self._journals.skip(self._file.names_given)
-        for one in kept:
-            self._put(one)
-        for key in before:
-            if key not in self._saved:
-                self._store(key)
+OURS = 0x50575332
+"""PWS2, in the file's header: tells a state file from every other SQLite database."""
+TABLES = (
+    "CREATE TABLE state (world INT, part TEXT, place INT, value TEXT, PRIMARY KEY (world, part, place)) WITHOUT ROWID",
+    f"PRAGMA application_id={OURS}",
+)
+MODE = 0o600
+PATIENCE = 0.5
+"""Seconds to wait for another process to release the file."""
+ADVICE = {
+    sqlite3.SQLITE_READONLY: "It cannot be written to. Look at its folder and its disk, or give another file.",
+    sqlite3.SQLITE_FULL: "Its disk is full. Make room, or give a file on another disk.",
+    sqlite3.SQLITE_IOERR: "Its disk refuses. Look at it, or give a file on another disk.",
+    sqlite3.SQLITE_CANTOPEN: "Look whether you may open it, and write in its folder; or give another file.",
+}
+"""What to do where SQLite says this."""
 
-    def _put(self, one: Saved) -> None:
+
+def put(number: int, part: str, value: str, place: int = 0) -> Change:
+    """Write one row."""
+    return "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", (number, part, place, value)
+
+
+def forget(number: int, part: str | None = None, up_to: int | None = None) -> Change:
+    """Remove the rows of a world: all, those of a part, or those of a part up to a place."""
+    if part is None:
+        return "DELETE FROM state WHERE world = ?", (number,)
+    if up_to is None:
+        return "DELETE FROM state WHERE world = ? AND part = ?", (number, part)
+    return "DELETE FROM state WHERE world = ? AND part = ? AND place <= ?", (number, part, up_to)
+
+
+class StateFile:
+    """An open state file; close it.
+
+    Args:
+        path: made, for its owner alone, where there is none.
+
+    Raises:
+        ConfigurationError: it cannot be had, is something else, is damaged, or another process has it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
         try:
-            put(one, self.worlds, self._journals)
-        except UNREADABLE:
-            raise self._file.damaged("a world in it cannot be read") from None
-        self._saved[one.key] = self._marks(one.key)
+            _touch(path)
+            # Every transaction is begun by hand; the threads of a server share the connection and take turns.
+            self._database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or error
+            raise ConfigurationError(f"Cannot have the state file {path}: {reason}.") from None
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+        try:
+            self._begin()
+        except BaseException:
+            self._database.close()
+            raise
 
-    def _store(self, key: str) -> None:
-        """Write a world that the file does not have."""
-        salt, number, journal = secrets.token_bytes(SALT), self._journals.number(key), self._journal(key)
-        if journal is not None:
-            journal.keep_shown_only(salt)
-        self._file_away(key, said(key, self.worlds.place(key)), (t.NAME, (number, key, salt.hex(), 0.0)))
+    def _begin(self) -> None:
+        """Take the file, and refuse what is no state file before anything of it is changed."""
+        try:
+            self._database.execute("PRAGMA locking_mode=EXCLUSIVE")
+            ours = self._value("PRAGMA application_id")
+            if not ours and not self._value("SELECT count(*) FROM sqlite_master"):
+                self.write((statement, ()) for statement in TABLES)
+            elif ours != OURS:
+                raise ConfigurationError(f"{self.path} is the database of something else. Give another file.")
+            elif self._value("PRAGMA quick_check") != "ok":
+                raise self.damaged("SQLite's own check fails")
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("PRAGMA synchronous=FULL")
+            self._database.execute("BEGIN EXCLUSIVE")  # a second process is refused at once, not at its first write
+            self._database.execute("COMMIT")
+            self.path.chmod(MODE)
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+        except OSError as error:
+            raise ConfigurationError(f"Cannot keep {self.path} from others: {error.strerror or error}.") from None
 
-    def _file_away(self, key: str, *first: Change) -> None:
-        """Write what has changed in one world, all at once; where nothing has, the disk is left alone."""
-        place, now = self.worlds.place(key), self._marks(key)
-        listed = [*first, *changes(key, place, self._journal(key), now, self._saved.get(key, Marks()))]
-        if listed:
-            self._file.write(listed)
-            self._saved[key] = now
+    def _value(self, statement: str) -> Any:
+        return self._database.execute(statement).fetchone()[0]
 
-    def _emptying(self, key: str) -> list[Change]:
-        """What takes a world's past out of the file; its journal's time goes on."""
-        journal = self._journal(key)
-        return [*t.forgetting(key, t.PAST), *([] if journal is None else [(t.RESET_AT, (journal.now(), key))])]
+    def read(self) -> dict[int, Parts]:
+        """What the file has of each world, by the number of its name.
 
-    def _marks(self, key: str) -> Marks:
-        return marks(self.worlds.place(key), self._journal(key))
+        Raises:
+            ConfigurationError: the file is damaged.
+        """
+        worlds: dict[int, Parts] = {}
+        try:
+            for number, part, place, value in self._database.execute("SELECT * FROM state ORDER BY 1, 2, 3"):
+                # SQLite lets any value stand in a column.
+                if [*map(type, (number, part, place, value))] != [int, str, int, str]:
+                    raise self.damaged("a row of it has values of other types")
+                worlds.setdefault(number, {}).setdefault(part, []).append((place, value))
+        except sqlite3.Error as error:
+            raise self._unusable(error) from None
+        return worlds
 
-    def _journal(self, key: str) -> Journal | None:
-        return self._journals.get(self._journals.name(key))
+    def write(self, changes: Iterable[Change]) -> None:
+        """All of these changes or none; when it returns they are on the disk.
 
-    def _quiet(self, key: str) -> AbstractContextManager[None]:
-        """Nobody hears of an exchange before it is on the disk."""
-        journal = self._journal(key)
-        return nullcontext() if journal is None else journal.held()
+        Raises:
+            ConfigurationError: they cannot be written.
+        """
+        try:
+            self._database.execute("BEGIN IMMEDIATE")
+            for statement, values in changes:
+                self._database.execute(statement, values)
+            self._database.execute("COMMIT")
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):  # where not even BEGIN went well
+                self._database.execute("ROLLBACK")
+            raise self._unusable(error) from None
 
-    def _correct(self, key: str, request: Request, response: Response) -> None:
-        """The journal says what was answered in the end; it is written with the next request of that world."""
-        if (journal := self._journal(key)) is not None:
-            journal.correct(request, response, self.keys)
+    def close(self) -> None:
+        """Release the file for another process."""
+        with suppress(sqlite3.Error):  # everything that was acknowledged is on the disk already
+            self._database.close()
+
+    def damaged(self, what: str) -> ConfigurationError:
+        """The error for a file whose content is not as it was written."""
+        advice = "Nothing in it was changed. Move it away to start afresh, or give another file."
+        return ConfigurationError(f"The state file {self.path} is damaged: {what}. {advice}")
+
+    def _unusable(self, error: sqlite3.Error) -> ConfigurationError:
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # without its extension
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return ConfigurationError(f"Another process has the state file {self.path}. Stop it, or give another file.")
+        if code == sqlite3.SQLITE_NOTADB:
+            return ConfigurationError(f"{self.path} is no state file. Give another file, or one that is not there yet.")
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR):
+            return self.damaged(str(error))
+        advice = ADVICE.get(code, "Give another file.")
+        return ConfigurationError(f"The state file {self.path} cannot be used: {error}. {advice}")
+
+
+def _touch(path: Path) -> None:
+    """Make the file before SQLite does, which would let everybody read it."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, MODE))
+        return
+    if not path.is_file():
+        raise ValueError("it is not a regular file")
+    # To look by opening it would drop the locks of another connection in this process, when it is closed again.
+    if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise ValueError("you may not read and write it. Allow it (chmod u+rw), or give another file")
+
+
+# From a world to rows, and back. The way back trusts nothing: a value that was not written so raises one of these.
+
+UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+def beginning(key: str, opened: OpenWorld) -> list[Change]:
+    """The rows of a world at its beginning, instead of all that the file has under its number."""
+    return [forget(opened.number), whole(key, opened, opened.faults), _clock(opened)]
+
+
+def whole(key: str, opened: OpenWorld, faults: Faults) -> Change:
+    """The row of a world without its past, which plays these faults."""
+    values = {"key": key, "salt": opened.salt.hex(), **world_values(opened.world), "faults": faults, "own": opened.own}
+    return put(opened.number, "world", json.dumps(values))
+
+
+def _clock(opened: OpenWorld) -> Change:
+    return put(opened.number, "clock", json.dumps(opened.journal.now()))
+
+
+def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[Change], Saved]:
+    """What the disk lacks of a world, with an entry that its journal is about to get, and what it has then.
+
+    It is a difference, not a log: where a write failed, the next one contains everything that is still missing.
+    """
+    number, journal, saved = opened.number, opened.journal, opened.saved
+    changes: list[Change] = []
+    memory = {instrument: (issued.activations, issued.opcs) for instrument, issued in opened.memory.items()}
+    for instrument, (activations, opcs) in memory.items():
+        before = saved.memory.get(instrument, (0, 0))
+        if before != (activations, opcs):
+            changes.append(put(number, f"memory {instrument}", json.dumps([activations, opcs])))
+            # Every POST that was counted added one digest at the end, and the oldest are forgotten.
+            digests = [*islice(reversed(opened.memory[instrument]._outputs), opcs - before[1])]  # noqa: SLF001
+            changes += [put(number, f"output {instrument}", one.hex(), opcs - at) for at, one in enumerate(digests)]
+            if opcs > service.MOST_OUTPUTS:
+                changes.append(forget(number, f"output {instrument}", opcs - service.MOST_OUTPUTS))
+    if opened.counts != saved.counts:
+        changes.append(put(number, "plan", json.dumps(opened.counts)))
+    count = saved.count
+    if journal.resets != saved.resets:
+        changes += [forget(number, "entry"), _clock(opened)]
+        count = 0
+    elif journal.dropped:
+        changes.append(forget(number, "entry", journal.dropped))
+    new = [*journal.latest(journal.count - count), latest]
+    changes += [_entry_row(number, entry, place) for place, entry in enumerate(new, journal.count + 2 - len(new))]
+    return changes, Saved(memory, opened.counts, journal.resets, journal.count + 1)
+
+
+def _entry_row(number: int, entry: Entry, place: int) -> Change:
+    if not isinstance(entry, PersistentEntry):
+        raise TypeError("Only a redacted entry is written to the disk.")
+    return put(number, "entry", f"{entry.body.decode('ascii')}\n{entry.text}", place)
+
+
+def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorld]:
+    """The key and the world that these rows were written of; its journal goes on in `journal`, which is empty.
+
+    Raises:
+        one of `UNREADABLE`, ConfigurationError: they were not written so.
+    """
+    ((_place, text),) = parts["world"]
+    values = json.loads(text)
+    key, salt = _checked(values["key"], str), bytes.fromhex(values["salt"])
+    opened = OpenWorld.fresh(number, world_of(values, key), _tables(values["faults"]), journal, salt)
+    opened.own = _tables(values["own"])
+    for part, rows in parts.items():
+        kind, _blank, instrument = part.partition(" ")
+        if kind == "memory":
+            activations, opcs = map(_count, json.loads(rows[0][1]))
+            memory = opened.memory[instrument] = Memory()
+            memory.activations, memory.opcs = activations, opcs
+            digests = parts.get(f"output {instrument}", [])
+            memory._outputs.update({bytes.fromhex(digest): None for _place, digest in digests})  # noqa: SLF001
+        elif kind == "output" and f"memory {instrument}" not in parts:
+            raise ValueError("an sdkOutput of no instrument")
+    if opened.service.plan is not None and "plan" in parts:
+        opened.service.plan.resume(json.loads(parts["plan"][0][1]))
+    entries = [read_entry(*reversed(value.split("\n"))) for _place, value in parts.get("entry", ())]
+    count = parts["entry"][-1][0] if entries else 0
+    seconds = max([json.loads(parts["clock"][0][1]), *(entry.answered for entry in entries)])
+    if not salt or number < 1 or count < len(entries) or not isfinite(seconds):
+        raise ValueError("no salt, no name, no count, or no time")
+    journal.persist(salt)
+    journal.resume(entries, count, seconds)
+    memory_now = {instrument: (issued.activations, issued.opcs) for instrument, issued in opened.memory.items()}
+    opened.saved = Saved(memory_now, opened.counts, journal.resets, count)
+    return key, opened
+
+
+def world_values(world: World) -> dict[str, Any]:
+    """A world as plain values, without its key."""
+    return {
+        "name": world.name,
+        "profile": world.profile,
+        "seed": world.seed,
+        "latencies": dict(world.latencies),
+        "instruments": [asdict(instrument) for instrument in world.instruments.values()],
+        "roles": [sorted(credential.roles) for credential in world.credentials.values()],
+    }
+
+
+def world_of(values: Mapping[str, Any], key: str) -> World:
+    """The world that `world_values` described, opened by this key.
+
+    Raises:
+        one of `UNREADABLE`, ParameterError: it did not.
+    """
+    instruments = [
+        Instrument(**{**card, "supported_wallets": _texts(card["supported_wallets"])}) for card in values["instruments"]
+    ]
+    for card in instruments:
+        _texts((card.id, card.brand, card.last_four))
+    (roles,) = values["roles"]
+    return World(
+        instruments=MappingProxyType({card.id: card for card in instruments}),
+        credentials=MappingProxyType({key: Credential(frozenset(_texts(roles)))}),
+        seed=_count(values["seed"]),
+        name=_checked(values["name"], str),
+        profile=values["profile"],
+        latencies=MappingProxyType(dict(values["latencies"])),
+    )
+
+
+def _tables(values: Any) -> Faults:
+    return tuple(dict(table) for table in values)
+
+
+def _checked(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"not a {kind.__name__}")
+    return value
+
+
+def _count(value: Any) -> int:
+    return int(_checked(value, int))
+
+
+def _texts(values: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(_checked(value, str) for value in values)

@@ -1,25 +1,20 @@
 """The simulated service in-process, as an httpx transport: a client cannot tell, and no socket is opened.
 
 A fault on the wire is the very error that httpx makes of it on a real socket. Nobody sleeps: a wait longer than
-the read timeout is that timeout at once, and a shorter one is only told to `pause`.
+the read timeout is that timeout at once, and a shorter one is only passed to `pause`.
 
 With `api/client` and `api/deadline` this is the only module that imports httpx.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Protocol
 
 import httpx
 
-from workbook.simulation.http import Request
+from workbook.simulation.http import AT_ONCE, UNANSWERED, Ending, Request, Response
 from workbook.simulation.service import Service
-from workbook.simulation.wire import AT_ONCE, UNANSWERED, Ending
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-
-    from workbook.simulation.http import Response
 
 BREACHES: Mapping[Ending, type[httpx.TransportError]] = {
     Ending.RESET: httpx.ReadError,
@@ -48,7 +43,7 @@ class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     Args:
         service: who answers.
-        pause: told the seconds that an answer takes. Give a virtual clock's `sleep`, and the client that clock:
+        pause: called with the seconds that an answer takes. Give a virtual clock's `sleep`, and the client that clock:
             then its deadline passes as it would.
 
     Attributes:

@@ -6,16 +6,13 @@ type are published (openapi); every other field is assumed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Literal, get_args
 
-from workbook.errors import ParameterError, did_you_mean
-from workbook.simulation.phone import PROFILES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from workbook.simulation.phones import PROFILES
+from workbook.values import choice, number
 
 ROLE = "Bank Issuing PaymentInstrument Network Token Activation Data"
 """The role that an API credential must hold (API-15)."""
@@ -25,10 +22,15 @@ SIMULATED_KEY = "SIMULATED-API-KEY"
 
 INSTRUMENT_IDS = tuple(f"PISIMULATED{number:014d}" for number in (1, 2, 3))
 
-STATUSES = ("active", "inactive", "suspended", "closed")
+Profile = Literal["spec", "field"]
+Status = Literal["active", "inactive", "suspended", "closed"]
+STATUSES: tuple[str, ...] = get_args(Status)
 """The states of a payment instrument (openapi)."""
 
-TYPES = ("card", "bankAccount")
+Type = Literal["card", "bankAccount"]
+Wallet = Literal["wallet-a", "wallet-b"]
+"""What the stand-ins' wallets are called."""
+TYPES: tuple[str, ...] = get_args(Type)
 """The types of a payment instrument (openapi)."""
 
 METHODS = ("GET", "POST")
@@ -45,8 +47,6 @@ class Instrument:
         supported_wallets: the wallets that its card may go into (sdk-a, sdk-b sample data).
         status: one of `STATUSES` (openapi); only an active one is answered (assumed).
         type: one of `TYPES` (openapi); only a card is answered (assumed).
-        scheme_configured: False where the scheme does not know the app: the API answers all the same, and the wallet
-            goes wrong (field notes, 19, 21 and 30).
 
     Raises:
         ParameterError: there is no such status or type.
@@ -58,11 +58,10 @@ class Instrument:
     supported_wallets: tuple[str, ...] = ("wallet-a", "wallet-b")
     status: str = "active"
     type: str = "card"
-    scheme_configured: bool = True
 
     def __post_init__(self) -> None:
-        _one_of("An instrument's status", self.status, STATUSES)
-        _one_of("An instrument's type", self.type, TYPES)
+        choice("An instrument's status", self.status, STATUSES)
+        choice("An instrument's type", self.type, TYPES)
 
     @property
     def active(self) -> bool:
@@ -81,7 +80,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """An API credential: the roles it holds. Its key is the mapping's key, and stands nowhere else."""
+    """An API credential: the roles it holds. Its key is the key of the mapping that holds it."""
 
     roles: frozenset[str] = frozenset({ROLE})
 
@@ -119,17 +118,7 @@ class World:
     latencies: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     def __post_init__(self) -> None:
-        _one_of("A world's profile", self.profile, PROFILES)
+        choice("A world's profile", self.profile, PROFILES)
         for method, seconds in self.latencies.items():
-            _one_of("A latency's method", method, METHODS)
-            _seconds(seconds)
-
-
-def _seconds(value: object) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not isfinite(value) or value < 0:
-        raise ParameterError(f"A latency is a number of seconds, 0 or more, not {value!r:.40}.")
-
-
-def _one_of(what: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ParameterError(f"{what} cannot be {value!r:.40}. {did_you_mean(str(value), allowed)}")
+            choice("A latency's method", method, METHODS)
+            number("A latency", seconds, unit="seconds")

@@ -4,8 +4,8 @@ One of the two places of the package that read the wall clock (the other drives 
 finds is true of this machine and this moment. So it also measures its instrument: what reading the clock
 costs, and how late a short sleep comes back, which shows how busy the machine is.
 
-The garbage collector runs before each series and is left on during it: it then does not clean up what
-somebody else left behind, while the garbage that a handler makes is part of what the handler costs.
+The garbage collector runs before each series and stays on during it. So it does not clean up earlier garbage during the
+series, while the garbage that a handler makes is part of what the handler costs.
 """
 
 from __future__ import annotations
@@ -13,23 +13,19 @@ from __future__ import annotations
 import gc
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING
 
 from workbook.errors import ParameterError
-from workbook.flows.limits import limit
-from workbook.timing.checked import number, shown, whole
-from workbook.timing.verdict import TARGET, Judgement, Spread, Verdict, judge
-from workbook.timing.wording import span, times, wrapped
+from workbook.flows.messages import limit_of
+from workbook.timing.verdict import TARGET, Judgement, Spread, Verdict, judge, span, times, wrapped
+from workbook.values import number, quoted, whole
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Call = Callable[[], object]
-    """Performs one call with a fresh handler, to its end."""
-    Make = Callable[[], Call]
-    """Makes everything anew and returns a call."""
+Call = Callable[[], object]
+"""Performs one call with a fresh handler, to its end."""
+Make = Callable[[], Call]
+"""Makes everything anew and returns a call."""
 
 EMPTY_TIMINGS = 1000
 SHORT_SLEEPS = 20
@@ -141,11 +137,11 @@ def measure(
     Raises:
         ParameterError: a parameter is not what it may be, or the call returned a coroutine, which would not have run.
     """
-    limit(call)
+    limit_of(call)
     asked = whole("cold", cold, least=1, most=MOST), whole("warm", warm, least=1, most=MOST)
     seconds, target = number("at_most", at_most, above=True), number("target", target, most=1)
     if not callable(make):
-        raise ParameterError(f"make is {shown(make)}. Give a function that makes a handler and returns a call of it.")
+        raise ParameterError(f"make is {quoted(make)}. Give a function that makes a handler and returns a call of it.")
     timer = Timer(stopwatch, collect)
     instrument = Instrument(timer.overhead(), timer.lateness(sleep))
     cold_ones = timer.cold(make, asked[0], seconds / 2)
@@ -224,7 +220,7 @@ def _made(make: Make) -> Call:
     call = make()
     if callable(call):
         return call
-    raise ParameterError(f"make returned {shown(call)}. Return a function that performs one call of a fresh handler.")
+    raise ParameterError(f"make returned {quoted(call)}. Return a function that performs one call of a fresh handler.")
 
 
 def _finished(result: object) -> None:

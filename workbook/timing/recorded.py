@@ -10,24 +10,23 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
+from os import PathLike
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from workbook.errors import ParameterError, did_you_mean
-from workbook.flows.limits import LIMITS
-from workbook.timing.checked import shown
+from workbook.errors import ParameterError
+from workbook.flows.messages import LIMITS
 from workbook.timing.verdict import TARGET, Judgement, judge
+from workbook.values import did_you_mean, quoted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from os import PathLike
+Rows = Iterator[tuple[str, Mapping[str, Any]]]
+"""The place of a row in its file, for an error, and its cells by column."""
 
-    Rows = Iterator[tuple[str, Mapping[str, Any]]]
-    """Where a row stands, for an error, and its cells by column."""
 
 LARGEST = 64 * 1024 * 1024
 """Bytes of a file that is read."""
@@ -91,11 +90,11 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
         text = found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = error.object.count(b"\n", 0, error.start) + 1
-        told = f"{file.name}: not UTF-8 text in row {row} (byte {error.start + 1})."
-        raise ParameterError(f'{told} Save it as UTF-8 ("CSV UTF-8" in a spreadsheet).') from None
+        message = f"{file.name}: not UTF-8 text in row {row} (byte {error.start + 1})."
+        raise ParameterError(f'{message} Save it as UTF-8 ("CSV UTF-8" in a spreadsheet).') from None
     except (OSError, ValueError, TypeError) as error:
         reason = getattr(error, "strerror", None) or "that is no path"
-        name = Path(path).name if isinstance(path, str | Path) else shown(path)
+        name = Path(path).name if isinstance(path, str | Path) else quoted(path)
         raise ParameterError(f"{name}: cannot be read ({reason}). Give the path of a file.") from None
     if len(found) > LARGEST:
         raise ParameterError(f"{file.name}: larger than {LARGEST >> 20} MiB. Export fewer calls, or split it.")
@@ -162,7 +161,7 @@ def _columns(name: str, columns: list[str]) -> None:
         if columns.count(column) > 1:
             raise ParameterError(f"{name}: the column {column} occurs {columns.count(column)} times. Keep one.")
         if column not in columns:
-            others = [shown(one)[1:-1] for one in columns if one not in COLUMNS][:MOST_NAMED]
+            others = [repr(one[:40])[1:-1] for one in columns if one not in COLUMNS][:MOST_NAMED]
             hint = did_you_mean(column, others) if others else "There is no other."
             raise ParameterError(f"{name}: the column {column} is missing. {hint} Wanted: {', '.join(COLUMNS)}.")
 
@@ -176,14 +175,14 @@ def _row(name: str, place: str, row: Mapping[str, Any]) -> list[Any]:
         try:
             found.append(read(row[column]))
         except ValueError as error:
-            raise ParameterError(f"{name}: {place}, column {column} is {shown(row[column])}. {error}") from None
+            raise ParameterError(f"{name}: {place}, column {column} is {quoted(row[column])}. {error}") from None
     return found
 
 
 def _call(cell: Any) -> str:
     if isinstance(cell, str) and cell.strip() in LIMITS:
         return cell.strip()
-    raise ValueError(did_you_mean(shown(cell), LIMITS))
+    raise ValueError(did_you_mean(quoted(cell), LIMITS))
 
 
 def _duration(cell: Any) -> float:

@@ -1,29 +1,235 @@
 """The verdict: whether a call keeps its limit, in one form for all four ways to know.
 
 Measured, recorded, simulated and planned durations all end in a `Judgement`. It never claims more than the
-data carry: beside the share that was over stands the interval in which the true share lies with 95 %
+data carry: beside the share that was over it gives the interval in which the true share lies with 95 %
 confidence, and where none was over, the share that this many calls cannot exclude.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from math import ceil, log, log1p
-from typing import TYPE_CHECKING
+from math import ceil, exp, floor, lgamma, log, log1p, log10
+from textwrap import wrap
 
 from workbook.errors import ParameterError
-from workbook.flows.limits import Limit
-from workbook.flows.limits import limit as limit_of
-from workbook.timing.advice import advice
-from workbook.timing.bins import Bin, binned
-from workbook.timing.checked import durations as checked_durations
-from workbook.timing.checked import number, shown
-from workbook.timing.interval import CONFIDENCE, interval
-from workbook.timing.wording import percent, span, times, wrapped
+from workbook.flows.messages import Limit, limit_of
+from workbook.trace import Trace, handler_calls
+from workbook.values import durations as checked_durations
+from workbook.values import number, quoted
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+# Durations counted in fixed steps, ten in each decade, so that the same data always give the same picture.
+#
+# The steps are the preferred numbers R10 (1, 1.25, 1.6, 2 ...). They are short to write, and both of the
+# wallet's limits, 100 ms and 20 s, stand on one. A step holds its upper end, as a limit does: exactly 100 ms is
+# in the step that ends there.
+
+R10 = ("1", "1.25", "1.6", "2", "2.5", "3.15", "4", "5", "6.3", "8")
+EDGES = (*(float(f"{step}e{decade}") for decade in range(-5, 3) for step in R10), 1000.0)
+"""From 10 µs to 1000 s. What is shorter counts in the first step, what is longer in the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One step.
+
+    Attributes:
+        low: seconds; durations of exactly this belong to the step before.
+        high: seconds; durations of exactly this belong here.
+        count: how many durations are in it.
+        over: how many of those are longer than the limit.
+    """
+
+    low: float
+    high: float
+    count: int
+    over: int
+
+
+def binned(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]:
+    """The steps that hold any duration, ascending; `seconds` is the limit."""
+    over, within = Counter[int](), Counter[int]()
+    for one in durations:
+        (over if one > seconds else within)[bisect_left(INNER, one)] += 1
+    return counted(within, over)
+
+
+INNER = EDGES[1:-1]
+"""Where one step ends and the next begins."""
+
+
+def counted(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bin, ...]:
+    """The steps from how many durations each number of a step has, in time and over it."""
+    numbers = sorted({*within, *over})
+    return tuple(Bin(EDGES[at], EDGES[at + 1], within.get(at, 0) + over.get(at, 0), over.get(at, 0)) for at in numbers)
+
+
+# The exact interval of a share (Clopper and Pearson, 1934), with the standard library alone.
+#
+# Seen are `over` of `count`. The interval's lower end is the smallest true share that would still show as many
+# in more than 2.5 % of all series; its upper end is the same from the other side. With X binomial,
+#
+#     P(X >= over) = I_p(over, count - over + 1)
+#
+# is the regularised incomplete beta function. It grows with p, so its inverse is found by halving; its value
+# comes from the continued fraction of Numerical Recipes 6.4, evaluated by Lentz's method.
+
+CONFIDENCE = 0.95
+TINY = 1e-300
+"""Stands for 0 where the continued fraction would divide by it."""
+CLOSE = 4e-15
+"""When a turn of the fraction changes its value by less, it is done; rounding alone may change it by 1e-15."""
+
+
+def interval(over: int, count: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Between which shares the true one lies, with this confidence, when `over` of `count` were seen.
+
+    `count` is 1 or more and `over` between 0 and it; both ends are between 0 and 1 and contain `over / count`.
+    """
+    tail = (1 - confidence) / 2
+    return _lowest(over, count, tail), 1 - _lowest(count - over, count, tail)
+
+
+def at_least(over: int, count: int, share: float) -> float:
+    """The chance that `over` or more of `count` are over when each is with the chance `share`."""
+    if over <= 0 or share >= 1:
+        return 1.0
+    return 0.0 if share <= 0 else _beta(share, over, count - over + 1)
+
+
+def _lowest(over: int, count: int, tail: float) -> float:
+    """The share at which `over` or more of `count` have the chance `tail`; halved until no number lies between."""
+    if over == 0:
+        return 0.0
+    low, high = 0.0, over / count
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if at_least(over, count, middle) < tail else (low, middle)
+    return low
+
+
+def _beta(x: float, a: int, b: int) -> float:
+    """The regularised incomplete beta function; the fraction converges fast on the side of the mean only."""
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _front(1 - x, x, b, a) * _fraction(1 - x, b, a) / b
+    return _front(x, 1 - x, a, b) * _fraction(x, a, b) / a
+
+
+def _front(x: float, rest: float, a: int, b: int) -> float:
+    logarithm = log1p(-x) if x < rest else log(rest)
+    return exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * logarithm)
+
+
+def _fraction(x: float, a: int, b: int) -> float:
+    """The continued fraction, two of its terms at each turn; it needs about the square root of a + b of them."""
+    c, d = 1.0, 1 / _kept(1 - (a + b) * x / (a + 1))
+    value, change, m = d, 2.0, 0
+    while abs(change - 1) > CLOSE:
+        m += 1
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        c, d = _kept(1 + even / c), 1 / _kept(1 + even * d)
+        value *= c * d
+        c, d = _kept(1 + odd / c), 1 / _kept(1 + odd * d)
+        change = c * d
+        value *= change
+    return value
+
+
+def _kept(number: float) -> float:
+    return number if abs(number) > TINY else TINY
+
+
+# What to do about a limit that is missed or nearly missed: one sentence for each call.
+
+_ENTRIES = (
+    "Fetch the cards' sdkInputs at the same time instead of one by one, shorten the timeout of each GET, and repeat "
+    "fewer of them; a list that lacks a card is better than none."
+)
+ADVICE: Mapping[str, str] = {
+    "status": (
+        "Read the sdkInput that the app put into secure storage (X-CACHE-1), make no network call in status(), and "
+        "leave all other work to passEntries()."
+    ),
+    "pass_entries": _ENTRIES,
+    "remote_pass_entries": _ENTRIES,
+    "generate_add_payment_pass_request_for_pass_entry_with_identifier": (
+        "Post sdkOutput once, with a deadline well below the limit, over a connection that is open already, and give "
+        "the back end a deadline that is shorter still; a POST is not sent again (REL-1)."
+    ),
+    "provision": (
+        "Post sdkOutput once, with a deadline well below the limit, and return nil while there is time: an answer "
+        "that comes too late is ignored (B-DEL-3)."
+    ),
+}
+"""By call."""
+
+
+def advice(call: str) -> str:
+    """What to do when this call takes too long."""
+    return ADVICE.get(call, "Do less in this call, or do it earlier.")
+
+
+# Durations and shares as a person says them: three digits that count, and the unit that fits.
+
+UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "µs"))
+"""From how many seconds on a unit is used, how many of it make a second, its sign."""
+ROUNDS_UP = 0.9995
+"""What would be written as 1000 of a unit belongs to the next larger one."""
+
+
+def span(seconds: float) -> str:
+    """A duration: 0.0123 is "12.3 ms"."""
+    per_second, sign = next((per, sign) for least, per, sign in UNITS if seconds >= least * ROUNDS_UP)
+    return f"{significant(seconds * per_second)} {sign}"
+
+
+def percent(share: float) -> str:
+    """A share from 0 to 1: 0.071 is "7.1 %"; what is not 0 never reads 0, what is not 1 never reads 100."""
+    if share in (0, 1):
+        return f"{share * 100:.0f} %"
+    if share > 1 or share <= HALF:
+        return f"{significant(share * 100, 2)} %" if share >= TINIEST else f"under {significant(TINIEST * 100)} %"
+    rest = max(1 - share, TINIEST)
+    decimals = max(0, 1 - floor(log10(rest * 100)))
+    text = f"{(1 - rest) * 100:.{decimals}f}"
+    return f"{'' if rest > TINIEST else 'over '}{text.rstrip('0').rstrip('.') if decimals else text} %"
+
+
+HALF = 0.5
+TINIEST = 1e-9
+"""Shares nearer to 0 or 1 are written as "under" or "over" this bound."""
+
+
+def times(count: int, noun: str) -> str:
+    """A number of things: "1 call", "1,000,000 calls"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def significant(number: float, digits: int = 3) -> str:
+    """A number of 0 or more in this many digits, without an exponent and without closing zeros."""
+    rounded = float(f"{number:.{digits}g}")
+    if rounded >= 10 ** (digits - 1):
+        return f"{rounded:,.0f}"
+    text = f"{rounded:.12f}".rstrip("0").rstrip(".")
+    return text or "0"
+
+
+WIDEST = 110
+INDENT = " " * 6
+TOGETHER = re.compile(r"(?<=\d) (?=(%|µs|ms|s)(\W|$))")
+"""Between a number and its unit no line ends."""
+JOINT = "\N{NO-BREAK SPACE}"
+
+
+def wrapped(*sentences: str) -> str:
+    """Sentences as lines of at most 110 characters, all but the first indented; an empty one is left out."""
+    lines = (line for one in sentences for line in wrap(TOGETHER.sub(JOINT, one), WIDEST - len(INDENT)))
+    return f"\n{INDENT}".join(lines).replace(JOINT, " ")
+
 
 TARGET = 0.001
 """The share of calls that may be over, unless a caller says otherwise: one in a thousand (assumed)."""
@@ -34,7 +240,7 @@ MANY = 100
 
 
 class Verdict(StrEnum):
-    """What is to be said about a limit."""
+    """Whether a limit is kept."""
 
     PASS = "pass"  # noqa: S105  # a verdict, no password
     WARN = "warn"
@@ -62,7 +268,7 @@ class Spread:
 
 
 def rank(percentile: int, count: int) -> int:
-    """Where among `count` ascending values a percentile stands, from 0 on; whole numbers, so nothing is rounded."""
+    """The index, from 0, of a percentile among `count` ascending values; whole numbers, so nothing is rounded."""
     return -(-percentile * count // 100) - 1
 
 
@@ -154,46 +360,38 @@ class Judgement:
     @property
     def finding(self) -> str:
         """How many were over, and what these calls cannot tell."""
+        counted_over = f"{f'{self.over:,}' if self.over else 'none'} of {self.count:,} over {self.limit_text}"
         if self.exact:
-            return f"{_of(self.over, self.count)} over {self.limit_text} (simulated: the same every time)"
-        if not self.over:
-            return f"{_of(0, self.count)} over {self.limit_text}; {self._not_excluded}"
-        return f"{_of(self.over, self.count)} over {self.limit_text}: {self.share_text} ({self._between})"
-
-    @property
-    def _between(self) -> str:
-        low, high = percent(self.low or 0.0), percent(self.high or 0.0)
-        return f"{f'{low} to {high}' if low != high else 'to the digits shown'} with 95 % confidence"
-
-    @property
-    def _not_excluded(self) -> str:
-        told = f"up to {percent(self.high or 0.0)} cannot be excluded"
-        if not 0 < self.target < (self.high or 0.0):
-            return told
-        enough = ceil(log((1 - CONFIDENCE) / 2) / log1p(-self.target))
-        return f"{told} ({percent(self.target)} takes {times(enough, 'call')} with none over)"
+            return f"{counted_over} (simulated: the same every time)"
+        low, high = self.low or 0.0, self.high or 0.0
+        if self.over:
+            ends = percent(low), percent(high)
+            between = f"{ends[0]} to {ends[1]}" if ends[0] != ends[1] else "to the digits shown"
+            return f"{counted_over}: {self.share_text} ({between} with 95 % confidence)"
+        text = f"{counted_over}; up to {percent(high)} cannot be excluded"
+        if 0 < self.target < high:
+            enough = ceil(log((1 - CONFIDENCE) / 2) / log1p(-self.target))
+            text += f" ({percent(self.target)} takes {times(enough, 'call')} with none over)"
+        return text
 
     @property
     def text(self) -> str:
         """The judgement in words, in lines of at most 110 characters."""
-        told = [f"{self.verdict.upper()}  {self.name}: {self.finding}", f"{self.took}; {self._basis}"]
+        basis = f"{self.limit.rule} ({self.limit.source})"
+        sentences = [f"{self.verdict.upper()}  {self.name}: {self.finding}", f"{self.took}; {basis}"]
         if self.verdict is Verdict.FAIL:
-            told.append(f"missed means: {self.limit.missed}")
+            sentences.append(f"missed means: {self.limit.missed}")
         elif self.verdict is Verdict.WARN and not self.over:
-            told.append(f"little room: the worst used {self.used_text} of the limit")
-        return wrapped(*told, self.advice)
+            sentences.append(f"little room: the worst used {self.used_text} of the limit")
+        return wrapped(*sentences, self.advice)
 
     @property
     def took(self) -> str:
-        """How long the calls took; a 99th percentile only where there are enough of them to have one."""
+        """How long the calls took; a 99th percentile only where there are enough calls for one."""
         if self.count == 1:
             return f"took {span(self.spread.worst)}"
         percentile = f"99th percentile {span(self.spread.p99)}, " if self.count >= MANY else ""
         return f"median {span(self.spread.p50)}, {percentile}worst {span(self.spread.worst)}"
-
-    @property
-    def _basis(self) -> str:
-        return f"{self.limit.rule} ({self.limit.source})"
 
     def __repr__(self) -> str:
         return self.text
@@ -209,7 +407,7 @@ def judge(
 ) -> Judgement:
     """Judge durations in seconds against a limit, or against the limit of the call of this name.
 
-    `exact` is for durations that the virtual clock gave: they are the same every time, so no interval is told.
+    `exact` is for durations that the virtual clock gave: they are the same every time, so there is no interval.
 
     Raises:
         ParameterError: there is no duration, one is not a finite number of 0 or more, or the limit or target is none.
@@ -232,8 +430,19 @@ def limited(limit: Limit | str) -> Limit:
         return limit
     if isinstance(limit, str):
         return limit_of(limit)
-    raise ParameterError(f"The limit is {shown(limit)}. Give a call's name such as 'status', or a Limit.")
+    raise ParameterError(f"The limit is {quoted(limit)}. Give a call's name such as 'status', or a Limit.")
 
 
-def _of(over: int, count: int) -> str:
-    return f"{f'{over:,}' if over else 'none'} of {count:,}"
+# Simulated time: what the virtual clock says of each call of a handler; exact, and the same every time.
+
+
+def judge_trace(trace: Trace) -> list[Judgement]:
+    """Each call of a handler in this trace against its limit (X-STATUS-3, X-ENTRIES-3), in the order of the calls.
+
+    A call that never answered is left out: no time is known for it.
+    """
+    return [
+        judge([call.seconds], limit_of(call.name), label="simulated", exact=True)
+        for call in handler_calls(trace)
+        if call.seconds is not None
+    ]

@@ -1,40 +1,35 @@
 """Card art: six sober designs of plain geometry, one for each payment instrument, the same each time.
 
-What is asked of a card's picture: it shows this card and no other, and neither a name nor a number is on it (X-ART-1,
-wallet). The designs, the bank's name and what a card is called are made up.
+A card's picture must show this card and no other, and must have neither a name nor a number on it (X-ART-1, wallet).
+The designs, the bank's name and the card's name are made up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from zlib import crc32
 
-from workbook.views.markup import tag, void
+from workbook.views.html import Markup, tag, void
 from workbook.views.paint import SIGNS, placed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from workbook.views.markup import Markup
 
 BANK = "Example Bank"
 CARD = "Example card"
-WIDTH, HEIGHT, RADIUS = 240, 152, 13
+CARD_WIDTH, CARD_HEIGHT, RADIUS = 240, 152, 13
 """In the proportions that the wallet asks for (wallet)."""
 LEGIBLE = 150
-"""On a card narrower than this, words would be too small to read; it goes without."""
+"""A card narrower than this has no words: they would be too small to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How a card looks. A card is the same by day and by night.
+    """The look of a card, the same in a light and a dark theme.
 
     Attributes:
-        base: the ground, on which the words stand.
+        base: the colour behind the words.
         shapes: the two colours of the figures.
         words: the colour of the words.
-        figures: draws the figures; none of them reaches the words or the round corners.
+        figures: draws the figures, away from the words and the round corners.
     """
 
     base: str
@@ -44,8 +39,8 @@ class Design:
 
 
 def digits(instrument: str) -> str:
-    """The last four characters of an id, as a card's number is shown (assumed: the real ones are not the id's)."""
-    return "".join(one for one in instrument if one.isascii() and one.isalnum())[-4:]
+    """The last four characters of an id, shown as the card's number (assumed: a real number is not the id's)."""
+    return "".join(c for c in instrument if c.isascii() and c.isalnum())[-4:]
 
 
 def masked(instrument: str) -> str:
@@ -54,7 +49,7 @@ def masked(instrument: str) -> str:
 
 
 def design(instrument: str) -> Design:
-    """The design of an instrument: ids that count upwards differ."""
+    """The design of an instrument; consecutive ids have different ones."""
     last = digits(instrument)
     return DESIGNS[(int(last) if last.isdecimal() else crc32(instrument.encode("utf-8", "replace"))) % len(DESIGNS)]
 
@@ -62,27 +57,22 @@ def design(instrument: str) -> Design:
 def card(instrument: str, x: float, y: float, width: float) -> Markup:
     """The card with its upper left corner at a point."""
     look = design(instrument)
-    ground = void("rect", fill=look.base, width=WIDTH, height=HEIGHT, rx=RADIUS)
-    parts = (ground, *look.figures(*look.shapes), *_edge(), *(_words(look) if width >= LEGIBLE else ()))
-    return placed(x, y, *parts, scale=round(width / WIDTH, 4))
+    rim = {"x": 0.5, "y": 0.5, "width": CARD_WIDTH - 1, "height": CARD_HEIGHT - 1, "rx": RADIUS - 0.5}
+    parts = [
+        void("rect", fill=look.base, width=CARD_WIDTH, height=CARD_HEIGHT, rx=RADIUS),
+        *look.figures(*look.shapes),
+        void("rect", fill="none", stroke="#ffffff", stroke_opacity=0.16, **rim),  # sets a dark card off a dark page
+    ]
+    if width >= LEGIBLE:
+        stroke = {"stroke": look.words, "stroke_width": 1.9, "stroke_linecap": "round"}
+        parts.append(void("path", d=SIGNS["arch"], fill="none", transform="translate(24 25)", **stroke))
+        parts.append(tag("text", BANK, x=39, y=30, font_size=13, font_weight=600, fill=look.words))
+    return placed(x, y, *parts, scale=round(width / CARD_WIDTH, 4))
 
 
 def tall(width: float) -> float:
-    """How high a card of this width is."""
-    return round(width * HEIGHT / WIDTH, 1)
-
-
-def _edge() -> tuple[Markup, ...]:
-    """A thin light rim, so that a dark card can be told from a dark page."""
-    place = {"x": 0.5, "y": 0.5, "width": WIDTH - 1, "height": HEIGHT - 1, "rx": RADIUS - 0.5}
-    return (void("rect", fill="none", stroke="#ffffff", stroke_opacity=0.16, **place),)
-
-
-def _words(look: Design) -> tuple[Markup, ...]:
-    stroke = {"stroke": look.words, "stroke_width": 1.9, "stroke_linecap": "round"}
-    arch = void("path", d=SIGNS["arch"], fill="none", transform="translate(24 25)", **stroke)
-    name = tag("text", BANK, x=39, y=30, font_size=13, font_weight=600, fill=look.words)
-    return arch, name
+    """The height of a card of this width."""
+    return round(width * CARD_HEIGHT / CARD_WIDTH, 1)
 
 
 def _path(colour: str, shape: str) -> Markup:
@@ -90,7 +80,7 @@ def _path(colour: str, shape: str) -> Markup:
 
 
 def _hills(near: str, far: str) -> tuple[Markup, ...]:
-    foot = f"V{HEIGHT - RADIUS}a13 13 0 0 1-13 13H13a13 13 0 0 1-13-13z"
+    foot = f"V{CARD_HEIGHT - RADIUS}a13 13 0 0 1-13 13H13a13 13 0 0 1-13-13z"
     return (
         _path(far, f"M0 118C70 118 120 66 176 66C206 66 226 76 240 84{foot}"),
         _path(near, f"M0 96C44 84 86 128 140 128C186 128 214 112 240 108{foot}"),
@@ -116,7 +106,7 @@ def _dots(near: str, far: str) -> tuple[Markup, ...]:
         void("circle", fill=near if column % 2 else far, cx=106 + 20 * column, cy=54 + 20 * line, r=2.5 + 0.85 * column)
         for line in range(5)
         for column in range(6)
-        if column + line >= 2  # noqa: PLR2004  # the upper left corner of the field stays free
+        if column + line > 1  # the upper left corner of the field stays free
     )
 
 
@@ -130,7 +120,7 @@ def _facets(near: str, far: str) -> tuple[Markup, ...]:
 def _arches(near: str, far: str) -> tuple[Markup, ...]:
     return tuple(
         void("path", fill="none", stroke=near if radius % 4 else far, stroke_width=9,
-             d=f"M{164 - radius} {HEIGHT}v-34a{radius} {radius} 0 0 1 {2 * radius} 0v34")
+             d=f"M{164 - radius} {CARD_HEIGHT}v-34a{radius} {radius} 0 0 1 {2 * radius} 0v34")
         for radius in (58, 44, 30, 16)
     )  # fmt: skip
 

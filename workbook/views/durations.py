@@ -1,43 +1,125 @@
-"""Durations on a scale that grows tenfold, with the limit as a line: the model that the text and the picture share.
+"""Durations beside their limit: as histograms on a logarithmic scale, and as bars that fill towards the limit.
 
-Each series is a strip of its own below one scale, so that the builds of an extension, or a cold and a warm
-start, are compared step by step. What is over the limit stands right of the line, is drawn in another form,
-and is told in words.
+Each series is a strip of its own below one scale, so that two builds of an extension, or a cold and a warm start, can
+be compared step by step. Durations over the limit are right of its line, have another form, and are counted in words.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from workbook.views.durations_page import figure
-from workbook.views.plain import clean
-from workbook.views.view import View
+from workbook.timing.verdict import R10, Judgement
+from workbook.views.html import Markup, View, tag, void
+from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.table import clean, cut, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from workbook.timing.planner import Estimate  # it imports numpy
 
-    from workbook.timing.bins import Bin
-    from workbook.timing.estimate import Estimate
-    from workbook.timing.verdict import Judgement
-
+PAGE_WIDTH = 1000
+LEFT, RIGHT = 40, 960
+"""Everything is painted between these."""
+TOP = 64
+"""Where the first strip may begin, below the title."""
+SHADE = 0.09
+"""How strongly the ground beyond a limit is tinted."""
+STYLE = sheet(
+    "wb-durations",
+    {
+        "text": f"font-family:{FONT};font-size:13px;fill:var(--ink)",
+        ".wb-title": "font-size:17px;font-weight:600",
+        ".wb-name": "font-weight:600",
+        ".wb-small": "font-size:11.5px;fill:var(--muted);font-variant-numeric:tabular-nums",
+        ".wb-middle": "text-anchor:middle",
+        ".wb-end": "text-anchor:end",
+        ".wb-late": "fill:var(--refused)",
+        ".wb-bold": "font-weight:600",
+        ".wb-ground": "fill:var(--ground);stroke:var(--frame)",
+        ".wb-base": "stroke:var(--edge)",
+        ".wb-tick": "stroke:var(--thread);stroke-dasharray:2 4",
+        ".wb-room": "stroke:var(--muted);stroke-dasharray:2 3",
+        ".wb-bar": "fill:var(--http)",
+        ".wb-over": "fill:var(--ground);stroke:var(--refused);stroke-width:1.2",
+        ".wb-hatch": "stroke:var(--refused);stroke-width:1.6;fill:none",
+        ".wb-shade": f"fill:var(--refused);fill-opacity:{SHADE}",
+        ".wb-limit": "stroke:var(--refused);stroke-width:2",
+        ".wb-track": "fill:var(--box);stroke:var(--edge)",
+        ".wb-sign": "fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round",
+        ".wb-disc": "stroke-width:1.4",
+        ".wb-word": "font-weight:600",
+        ".is-pass .wb-word": "fill:var(--http)",
+        ".is-pass .wb-sign": "stroke:var(--ground)",
+        ".is-pass .wb-disc": "fill:var(--http);stroke:var(--http)",
+        ".is-warn .wb-word": "fill:var(--deprecated)",
+        ".is-warn .wb-sign": "stroke:var(--deprecated)",
+        ".is-warn .wb-disc": "fill:var(--ground);stroke:var(--deprecated)",
+        ".is-fail .wb-word": "fill:var(--refused)",
+        ".is-fail .wb-sign": "stroke:var(--ground)",
+        ".is-fail .wb-disc": "fill:var(--refused);stroke:var(--refused)",
+    },
+)
+DISCS = {
+    "pass": "M-9 0a9 9 0 1 0 18 0a9 9 0 1 0-18 0z",
+    "warn": "M0-9.5L10 8.5H-10z",
+    "fail": "M-4-9h8l5 5v8l-5 5h-8l-5-5v-8z",
+}
+"""A circle, a triangle, an octagon."""
+SIGNS = {"pass": "M-4 0.5l3 3l5.5-6.5", "warn": "M0-3.5v5M0 5v0.2", "fail": "M-3.2-3.2l6.4 6.4m0-6.4l-6.4 6.4"}
 MARKS = {"pass": "✓", "warn": "!", "fail": "✗"}
-"""The sign of each verdict; the word stands beside it."""
+"""The sign of each verdict in text; its word is beside it."""
+NOTHING = "Nothing was measured yet."
+TEXT_WIDTH = 110
+"""The width of a text form, in characters."""
+
+
+def _heading(verdict: str, name: str, y: int) -> Markup:
+    """A verdict's sign, its word and its subject on one line; three forms, so that colour is not needed."""
+    sign = (void("path", class_="wb-disc", d=DISCS[verdict]), void("path", class_="wb-sign", d=SIGNS[verdict]))
+    return tag(
+        "g",
+        tag("g", *sign, transform=f"translate({LEFT + 9} {y - 4})"),
+        tag("text", verdict, class_="wb-word", x=LEFT + 25, y=y),
+        tag("text", cut(name, 96), class_="wb-name", x=LEFT + 68, y=y),
+        class_=f"is-{verdict}",
+    )
+
+
+def _page(name: str, sentences: str, count: str, height: int, parts: list[Markup]) -> Picture:
+    """The whole picture; `name` is its title and `count` says how much is in it."""
+    title = tag("text", cut(name, 100), class_="wb-title", x=24, y=36)
+    alt = f"{name}, {count}. The same as text follows."
+    shapes = (ground(PAGE_WIDTH, height), title, *parts)
+    return document("wb-durations", STYLE, name, sentences or NOTHING, (PAGE_WIDTH, height), *shapes, alt=alt)
+
+
 LONGEST, SHORTEST = 3, -5
-"""The decades that durations are counted in: from 10 µs to 1000 s."""
+"""The powers of ten between which durations are counted: 10 µs to 1000 s."""
 UNITS = {-5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s", 1: "10 s", 2: "100 s", 3: "1000 s"}
-"""What stands at each power of ten of the scale."""
+"""The label of each power of ten on the scale."""
+TALLEST = 66
+"""The height of the fullest step, in pixels."""
+LEAST = 3
+"""The least height of a step that holds anything."""
+LEADING, GAP = 18, 48
+WORDS = 24
+"""The height of the limit's words above the bars."""
+STRIPE = 5
+CHARACTERS = 145
+"""So many characters of a small line fit between the edges."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
+class HistogramBar:
     """Durations of one step that are all on the same side of the limit.
 
     Attributes:
         low: where the bar begins, in seconds.
         high: where it ends.
-        share: how many of the series' durations are in it, from above 0 to 1.
+        share: its part of the series' durations, from above 0 to 1.
         over: they took longer than the limit.
     """
 
@@ -52,7 +134,7 @@ class Series:
     """One strip.
 
     Attributes:
-        name: what was called, and when.
+        name: the call, and when it was made.
         verdict: pass, warn or fail.
         finding: how many were over, in words.
         took: how long the calls took, in words.
@@ -69,27 +151,17 @@ class Series:
     limit: float
     limit_text: str
     over_text: str
-    bars: tuple[Bar, ...]
-
-    @property
-    def heading(self) -> str:
-        """The verdict and the name."""
-        return f"{MARKS[self.verdict]} {self.verdict}  {self.name}"
+    bars: tuple[HistogramBar, ...]
 
     @property
     def sentence(self) -> str:
-        """The strip in words, for those who do not see the picture."""
+        """The strip in words, for readers who do not see the picture."""
         return f"{self.name}: {self.verdict}, {self.finding}; {self.took}."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Durations(View):
-    """A picture of durations.
-
-    Attributes:
-        title: what is shown.
-        series: the strips, from the top down.
-    """
+    """Histograms of durations, from the top down."""
 
     title: str
     series: tuple[Series, ...]
@@ -97,55 +169,294 @@ class Durations(View):
     @property
     def decades(self) -> range:
         """The powers of ten on the scale: all bars and limits, and some room on both sides of each limit."""
-        low = [bar.low for one in self.series for bar in one.bars] + [one.limit / 10 for one in self.series]
-        high = [bar.high for one in self.series for bar in one.bars] + [one.limit * 2 for one in self.series]
+        # The small numbers undo rounding: log10 of an exact power of ten may be a hair off its whole number.
+        bars = [bar for series in self.series for bar in series.bars]
+        low = [bar.low for bar in bars] + [series.limit / 10 for series in self.series]
+        high = [bar.high for bar in bars] + [series.limit * 2 for series in self.series]
         first = max(floor(log10(min(low, default=0.01)) + 1e-9), SHORTEST)
         return range(first, min(ceil(log10(max(high, default=1)) - 1e-9), LONGEST) + 1)
 
     @property
-    def tallest(self) -> float:
+    def fullest(self) -> float:
         """The share of the fullest step of all strips."""
-        return max((bar.share for one in self.series for bar in one.bars), default=1.0)
+        return max((bar.share for series in self.series for bar in series.bars), default=1.0)
 
     def text(self) -> str:
-        """The picture as a fixed-width drawing, at most 110 columns wide."""
-        from workbook.views.durations_text import draw  # noqa: PLC0415  # a renderer reads the model, not the reverse
+        """The strips as a fixed-width drawing, at most 110 columns wide."""
+        rows = [cut(self.title, TEXT_WIDTH)]
+        scale = TextScale(self) if self.series else None
+        for series in self.series:
+            rows += ["", cut(f"{MARKS[series.verdict]} {series.verdict}  {series.name}", TEXT_WIDTH)]
+            rows += (f"  {line}" for words in (series.finding, series.took) for line in wrap(words, TEXT_WIDTH - 2))
+            rows += scale.strip(series) if scale else ()
+        return "\n".join(row.rstrip() for row in (rows if self.series else [*rows, NOTHING]))
 
-        return draw(self)
+    def picture(self) -> Picture:
+        """The strips, 1000 pixels wide, the same bytes on every run.
+
+        In time is a filled bar; over the limit is an outlined bar with stripes, on tinted ground behind the limit's
+        line. All strips share one scale of time and one of height, so that they can be compared.
+        """
+        parts, y = [], TOP
+        for series in self.series:
+            lines = wrap(f"{series.finding}; {series.took}", CHARACTERS)
+            top = y + 22 + LEADING * len(lines)
+            parts.append(_heading(series.verdict, series.name, y + 8))
+            for number, line in enumerate(lines):
+                parts.append(tag("text", line, class_="wb-small", x=LEFT, y=y + 30 + LEADING * number))
+            parts += self._strip(series, top)
+            y = top + WORDS + TALLEST + GAP
+        parts += self._legend(y - 4)
+        sentences = " ".join(series.sentence for series in self.series)
+        return _page(f"Durations: {self.title}", sentences, f"{len(self.series)} series", y + 14, parts)
+
+    def _strip(self, series: Series, top: int) -> Iterator[Markup]:
+        """The tinted ground and the limit's line, the bars, and the scale below them."""
+        decades, base = self.decades, top + WORDS + TALLEST
+
+        def place(seconds: float) -> float:
+            x = LEFT + (log10(seconds) - decades[0]) * (RIGHT - LEFT) / (len(decades) - 1)
+            return round(min(max(x, LEFT), RIGHT), 1)
+
+        limit = place(series.limit)
+        yield void("rect", class_="wb-shade", x=limit, y=top, width=round(RIGHT - limit, 1), height=base - top)
+        for power in decades:
+            x = place(10.0**power)
+            yield void("line", class_="wb-tick", x1=x, y1=top + WORDS, x2=x, y2=base)
+        yield void("line", class_="wb-limit", x1=limit, y1=top, x2=limit, y2=base)
+        yield tag("text", f"limit {series.limit_text}", class_="wb-late wb-end wb-bold", x=limit - 7, y=top + 15)
+        yield tag("text", f"over: {series.over_text}", class_="wb-late", x=limit + 8, y=top + 15)
+        for bar in series.bars:
+            left, right = place(bar.low), place(bar.high)
+            height = max(round(bar.share / self.fullest * TALLEST, 1), LEAST)
+            box = {"x": round(left + 1, 1), "width": round(max(right - left - 2, 1), 1), "height": height}
+            yield void("rect", class_="wb-over" if bar.over else "wb-bar", y=round(base - height, 1), **box)
+            stripes = (f"M{left + 1:g} {base - up}H{right - 1:g}" for up in range(STRIPE, int(height), STRIPE))
+            if bar.over and (path := "".join(stripes)):
+                yield void("path", class_="wb-hatch", d=path)
+        yield void("line", class_="wb-base", x1=LEFT, y1=base, x2=RIGHT, y2=base)
+        for power in decades:
+            x = place(10.0**power)
+            yield void("line", class_="wb-base", x1=x, y1=base, x2=x, y2=base + 5)
+            yield tag("text", UNITS[power], class_="wb-small wb-middle", x=x, y=base + 18)
+
+    def _legend(self, y: int) -> Iterator[Markup]:
+        if not self.series:
+            yield tag("text", NOTHING, x=24, y=TOP)
+            return
+        yield void("rect", class_="wb-bar", x=LEFT, y=y - 10, width=12, height=11)
+        yield tag("text", "in time", class_="wb-small", x=LEFT + 18, y=y)
+        yield void("rect", class_="wb-over", x=LEFT + 72, y=y - 10, width=12, height=11)
+        yield void("path", class_="wb-hatch", d=f"M{LEFT + 72} {y - 6}h12M{LEFT + 72} {y - 2}h12")
+        words = "over the limit; each bar's height is the share of the calls that took so long, at least a thin line"
+        yield tag("text", words, class_="wb-small", x=LEFT + 90, y=y)
 
     def svg(self) -> str:
-        """The picture as a self-contained SVG document, 1000 pixels wide."""
-        from workbook.views.durations_svg import draw  # noqa: PLC0415  # a renderer reads the model, not the reverse
-
-        return draw(self)
+        """The picture as a self-contained SVG document."""
+        return self.picture().svg
 
     def html(self) -> str:
         """The picture with the text form folded up below it."""
-        return figure(f"Durations: {self.title}, {len(self.series)} series.", self.svg(), self.text())
+        return self.picture().figure(self.text())
 
 
 def durations(title: str, judged: Iterable[Judgement | Estimate]) -> Durations:
-    """The picture of these judgements or estimates, one strip each."""
-    return Durations(clean(title), tuple(_series(one.judgement) for one in judged))
+    """The histograms of these judgements or estimates, one strip each."""
+    return Durations(clean(title), tuple(_series(estimate.judgement) for estimate in judged))
 
 
 def _series(judgement: Judgement) -> Series:
+    """One strip; a step in which the limit lies is parted there."""
+    # A verdict counts exactly what is over the limit, while a histogram knows durations only by their step. Where the
+    # limit is inside a step, both parts of it are drawn as bars that meet at the limit.
+    limit, bars = judgement.limit.seconds, []
+    for step in judgement.bins:
+        if within := step.count - step.over:
+            end = min(step.high, limit) if step.low < limit else step.high
+            bars.append(HistogramBar(step.low, end, within / judgement.count, over=False))
+        if step.over:
+            begin = max(step.low, limit) if step.high > limit else step.low
+            bars.append(HistogramBar(begin, step.high, step.over / judgement.count, over=True))
     return Series(
         name=clean(judgement.name),
         verdict=str(judgement.verdict),
         finding=judgement.finding,
         took=judgement.took,
-        limit=judgement.limit.seconds,
+        limit=limit,
         limit_text=judgement.limit_text,
         over_text=judgement.share_text if judgement.over else "none",
-        bars=tuple(bar for one in judgement.bins for bar in _bars(one, judgement)),
+        bars=tuple(bars),
     )
 
 
-def _bars(one: Bin, judgement: Judgement) -> Iterator[Bar]:
-    """A step in which the limit lies is parted there."""
-    limit, within = judgement.limit.seconds, one.count - one.over
-    if within:
-        yield Bar(one.low, min(one.high, limit) if one.low < limit else one.high, within / judgement.count, over=False)
-    if one.over:
-        yield Bar(max(one.low, limit) if one.high > limit else one.low, one.high, one.over / judgement.count, over=True)
+MARGIN = 2
+HEIGHT = 4
+"""Rows of a strip in text."""
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+OVER = {"█": "▓"}
+"""Whole cells over the limit have another form."""
+
+
+class TextScale:
+    """A column of cells for each step of the scale, with the limit as a line between two columns.
+
+    Attributes:
+        steps: where each step begins and ends, in seconds; parted at the limits.
+        wide: how many cells a step takes.
+    """
+
+    def __init__(self, durations: Durations) -> None:
+        *powers, last = durations.decades
+        self._named, self._fullest = {float(f"1e{power}"): UNITS[power] for power in powers}, durations.fullest
+        self._last = UNITS[last]
+        steps = {float(f"{step}e{power}") for power in powers for step in R10}
+        limits = {series.limit for series in durations.series if series.limit < 10.0**last}
+        self.steps = list(pairwise(sorted(steps | limits | {float(f"1e{last}")})))
+        self.wide = max((TEXT_WIDTH - MARGIN - 1) // len(self.steps), 1)
+
+    def strip(self, series: Series) -> Iterator[str]:
+        """The rows of one series: the limit's words, the columns, and the scale."""
+        at = self._cells(series.limit)
+        heights = dict.fromkeys(self.steps, 0)  # in eighths of a row, at least one where there is anything
+        for bar in series.bars:
+            step = next(step for step in self.steps if step[1] >= bar.high or step == self.steps[-1])
+            heights[step] += max(round(bar.share / self._fullest * 8 * HEIGHT), 1)
+        yield _limit_words(series, MARGIN + at)
+        for row in range(HEIGHT - 1, -1, -1):
+            cells = ""
+            for (low, _high), eighths in heights.items():
+                block = EIGHTHS[min(max(eighths - 8 * row, 0), 8)]
+                cells += (OVER.get(block, block) if low >= series.limit else block) * self.wide
+            yield _parted(cells, at, "┃")
+        rest = "─" * (self.wide - 1)
+        yield _parted("".join(("┬" if low in self._named else "─") + rest for low, _high in self.steps), at, "┸")
+        names = ""
+        for seconds, name in self._named.items():
+            names = names.ljust(MARGIN + self._cells(seconds) + (seconds >= series.limit)) + name
+        yield f"{names} ".ljust(MARGIN + self.wide * len(self.steps) + 1 - len(self._last)) + self._last
+
+    def _cells(self, seconds: float) -> int:
+        """How many cells are before this duration."""
+        return self.wide * sum(high <= seconds for _low, high in self.steps)
+
+
+def _limit_words(series: Series, at: int) -> str:
+    """The limit's words on both sides of its line, or on the side that has room for them."""
+    limit, over = f"limit {series.limit_text}", f"over: {series.over_text}"
+    if at + len(over) + 4 > TEXT_WIDTH:
+        return f"{limit}, {over} ┃".rjust(at + 1)
+    if len(limit) + 1 > at:
+        return f"{' ' * at}┃ {limit} ▸ {over}"
+    return f"{limit} ┃ ▸ {over}".rjust(at + len(over) + 4)
+
+
+def _parted(cells: str, at: int, mark: str) -> str:
+    return f"{' ' * MARGIN}{cells[:at]}{mark}{cells[at:]}"
+
+
+# Budgets: each call is a bar that fills towards its limit, as far as its worst call went.
+
+CELLS = 60
+"""The length of a whole limit in text, in characters."""
+TRACK = 740
+"""The length of a whole limit in the picture, in pixels."""
+BEYOND = 0.1
+"""At most this share of a limit is drawn past its end when more was used."""
+ROW = 74
+LITTLE_ROOM = 0.8
+"""From this share of a limit on there is little room left."""
+LEGEND = "█ used by the worst call   ╎ from here on there is little room   ┃ the limit   ▓ beyond it"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """One call and its limit.
+
+    Attributes:
+        name: the call, and when it was made.
+        verdict: pass, warn or fail.
+        used: the share of the limit that the worst call used; 1 is all of it.
+        used_text: the same as a percentage.
+        words: the same in words, with how many were over.
+    """
+
+    name: str
+    verdict: str
+    used: float
+    used_text: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Budgets(View):
+    """How much of its limit each call used, from the top down."""
+
+    title: str
+    budgets: tuple[Budget, ...]
+
+    def text(self) -> str:
+        """The bars as a fixed-width drawing, at most 110 columns wide."""
+        lines = [cut(self.title, TEXT_WIDTH)]
+        for budget in self.budgets:
+            filled = CELLS if budget.used > 1 else round(budget.used * CELLS)
+            room = int(LITTLE_ROOM * CELLS)
+            track = "".join("█" if at < filled else "╎" if at == room else "·" for at in range(CELLS))
+            lines += ["", cut(f"{MARKS[budget.verdict]} {budget.verdict}  {budget.name}", TEXT_WIDTH)]
+            lines.append(f"  {track}┃{'▓▓▓▓▶' if budget.used > 1 else ''}")
+            lines += [f"  {line}" for line in wrap(budget.words, TEXT_WIDTH - 2)]
+        return "\n".join([*lines, *(["", f"  {LEGEND}"] if self.budgets else [NOTHING])])
+
+    def picture(self) -> Picture:
+        """The bars, 1000 pixels wide, the same bytes on every run."""
+        parts = [part for number, budget in enumerate(self.budgets) for part in _track(budget, TOP + ROW * number)]
+        y = TOP + ROW * len(self.budgets) + 8
+        if self.budgets:
+            parts += (
+                void("rect", class_="wb-bar", x=LEFT, y=y - 10, width=12, height=11),
+                tag("text", "used by the worst call", class_="wb-small", x=LEFT + 18, y=y),
+                void("line", class_="wb-room", x1=LEFT + 160, y1=y - 11, x2=LEFT + 160, y2=y + 2),
+                tag("text", "from here on there is little room", class_="wb-small", x=LEFT + 168, y=y),
+                void("line", class_="wb-limit", x1=LEFT + 362, y1=y - 11, x2=LEFT + 362, y2=y + 2),
+                tag("text", "the limit; stripes are beyond it", class_="wb-small", x=LEFT + 370, y=y),
+            )
+        else:
+            parts.append(tag("text", NOTHING, x=24, y=y))
+        sentences = " ".join(f"{budget.name}: {budget.verdict}, {budget.words}." for budget in self.budgets)
+        return _page(f"Budgets: {self.title}", sentences, f"{len(self.budgets)} calls", y + 22, parts)
+
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document."""
+        return self.picture().svg
+
+    def html(self) -> str:
+        """The picture with the text form folded up below it."""
+        return self.picture().figure(self.text())
+
+
+def _track(budget: Budget, y: int) -> Iterator[Markup]:
+    """One bar: the whole limit as a track, the used part of it, and the marks."""
+    top, end, room = y + 18, LEFT + TRACK, LEFT + round(LITTLE_ROOM * TRACK)
+    yield _heading(budget.verdict, budget.name, y + 8)
+    yield void("rect", class_="wb-track", x=LEFT, y=top, width=TRACK, height=16, rx=4)
+    if budget.used > 0:
+        width = round(max(min(budget.used, 1) * TRACK, 3), 1)
+        yield void("rect", class_="wb-bar", x=LEFT, y=top, width=width, height=16, rx=4)
+    yield void("line", class_="wb-room", x1=room, y1=top - 4, x2=room, y2=top + 20)
+    if budget.used > 1:
+        width = round(max(min(budget.used - 1, BEYOND) * TRACK, 3), 1)
+        yield void("rect", class_="wb-over", x=end, y=top, width=width, height=16)
+        stripes = "".join(f"M{end} {top + down}h{width:g}" for down in (4, 8, 12))
+        yield void("path", class_="wb-hatch", d=stripes)
+    yield void("line", class_="wb-limit", x1=end, y1=top - 5, x2=end, y2=top + 21)
+    yield tag("text", budget.used_text, class_="wb-name wb-end", x=RIGHT, y=top + 13)
+    yield tag("text", cut(budget.words, CHARACTERS), class_="wb-small", x=LEFT, y=top + 34)
+
+
+def budgets(title: str, judged: Iterable[Judgement | Estimate]) -> Budgets:
+    """How much of its limit each of these used, one bar each."""
+    rows = []
+    for judgement in (estimate.judgement for estimate in judged):
+        words = f"the worst used {judgement.used_text} of {judgement.limit_text}; {judgement.finding}"
+        verdict = str(judgement.verdict)
+        rows.append(Budget(clean(judgement.name), verdict, judgement.used, judgement.used_text, words))
+    return Budgets(clean(title), tuple(rows))

@@ -1,52 +1,367 @@
-"""*Exchange*: the sequence between wallet, SDK, app, back end and API, and behind each line all there is to know."""
+"""*Exchange*: the messages between wallet, SDK, app, back end and API, with all details behind each line."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
+from workbook.api.address import API_PATH, encode_id
+from workbook.api.protocol import Settings, build_get
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.flows import messages as m
+from workbook.flows.machine import Machine, Row
 from workbook.flows.messages import Actor
-from workbook.views.exchange_detail import details
-from workbook.views.markup import tag, trusted
-from workbook.views.picture import Picture
-from workbook.views.sequence import Shape
+from workbook.rules import rule
+from workbook.secrecy import MASK
+from workbook.trace import Kind, Record
+from workbook.views.film import Film
+from workbook.views.html import View, joined, tag, trusted
+from workbook.views.paint import Picture
+from workbook.views.sequence import IN_LABEL, OK, OPAQUE, SequenceLine, Shape, Wording, status
 from workbook.views.sequence_svg import paint
-from workbook.views.table import EDGE, INK, preformatted
-from workbook.views.view import View
+from workbook.views.states import allowed
+from workbook.views.table import EDGE, INK, PRE, WIDEST, clean, preformatted, wrap
 
-if TYPE_CHECKING:
-    from workbook.views.exchange_detail import Detail
-    from workbook.views.film import Film
-    from workbook.views.markup import Markup
-    from workbook.views.sequence import Line
+NamedValue = Callable[[Record, str], str]
+"""Names the opaque data in a record's field without showing it."""
+
+SOURCES: Mapping[str, str] = {
+    "spec": "the interface document says so",
+    "openapi": "the operator's published OpenAPI file says so, the interface document does not",
+    "sdk-a": "the public reference of platform A's SDK says so, the interface document does not",
+    "sdk-b": "the public interface of platform B's SDK says so, the interface document does not",
+    "wallet": "public knowledge of the wallet platform, not in the interface document",
+    "seen": "seen on the official clients, not in the interface document",
+    "inferred": "concluded, stated nowhere: take it as an assumption",
+    "assumed": "our choice, because the interface document leaves it open: the real thing may differ",
+}
+"""The meaning of each source's tag."""
+DEPRECATED = "deprecated: the call works in this variant, which advises against it and has another way"
+
+_ID = re.compile(r"[A-Z]+(-[A-Z]+)*-\d+")
+
+
+def rests_on(record: Record) -> tuple[str, ...]:
+    """A sentence for each rule and each source behind a record, and one if the call is deprecated."""
+    sentences = [*map(_rule, record.rules), *_basis(str(getattr(record.message, "basis", "")))]
+    if record.kind in (Kind.COMMAND, Kind.EVENT) and record.source != "spec":
+        # the document names the event; only the answer to it can have another source
+        subject = "this step" if record.kind is Kind.COMMAND else "the answer to it"
+        sentences.append(f"{subject}: {source(record.source)}")
+    return tuple(dict.fromkeys([*sentences, *([DEPRECATED] if record.deprecated else [])]))
+
+
+def source(tag: str) -> str:
+    """A source's tag with its meaning."""
+    return f"{clean(tag)} ({SOURCES.get(tag, 'an unknown source')})"
+
+
+def _rule(rule_id: str) -> str:
+    try:
+        return str(rule(rule_id))
+    except ParameterError:
+        return f"{clean(rule_id)}: not in the ledger of rules"
+
+
+def _basis(basis: str) -> Iterator[str]:
+    """The statements of a basis such as "API-1 API-9; content: assumed"."""
+    for statement in filter(None, map(str.strip, basis.split(";"))):
+        subject, colon, rest = statement.rpartition(":")
+        for word in rest.split():
+            meaning = _rule(word) if _ID.fullmatch(word) else source(word) if word in SOURCES else clean(word)
+            yield f"{clean(subject)}: {meaning}" if colon else meaning
+
+
+# A request and its answer as they are on the wire, without the key and without data that is not the simulator's.
+#
+# The trace keeps the meaning of an exchange and no bytes. So the request is built again by the client's own code, and
+# the answer is shown as far as the trace keeps it.
+
+PROBLEM = "application/problem+json"
+ANY = "https://host.invalid"
+
+
+def pairs(records: Iterable[Record]) -> Mapping[int, int]:
+    """For each request the number of its answer, and the reverse; numbers are positions in `records`.
+
+    An answer whose data names its instrument belongs to the first open request for that instrument, any other to the
+    first open request.
+    """
+    found: dict[int, int] = {}
+    waiting: dict[int, str] = {}
+    for number, record in enumerate(records):
+        message = record.message
+        if isinstance(message, m.ApiRequested):
+            waiting[number] = str(message.payment_instrument_id)
+        elif isinstance(message, m.ApiAnswered | m.ApiFailed) and waiting:
+            # Concurrent GETs may be answered in any order, and only the simulator's data says whose it is.
+            summary = record.values.get("sdk_input")
+            owner = summary.get("paymentInstrumentId") if isinstance(summary, dict) else None
+            asked = next((open_ for open_, id_ in waiting.items() if id_ == owner), next(iter(waiting)))
+            del waiting[asked]
+            found |= {asked: number, number: asked}
+    return found
+
+
+def request(record: Record, named: NamedValue) -> Iterator[str]:
+    """The lines of a request; none for any other record."""
+    message = record.message
+    if not isinstance(message, m.ApiRequested):
+        return
+    try:
+        path = API_PATH.replace("{id}", encode_id(message.payment_instrument_id))
+    except ConfigurationError as error:
+        yield clean(f"Not sent: {error}")
+        return
+    yield f"{clean(message.method)} {path}"
+    yield from (f"{name}: {value}" for name, value in _headers())
+    yield ""
+    yield f'{{"sdkOutput": {named(record, "sdk_output")}}}' if message.sdk_output is not None else "(no body)"
+
+
+def answer(record: Record, named: NamedValue) -> Iterator[str]:
+    """The lines of an answer, or of the failure in its place."""
+    match record.message:
+        case m.ApiAnswered(status=code, sdk_input=data, told=problem, basis=basis):
+            known = "application/json" if code == OK else PROBLEM if problem else ""
+            yield status(code)
+            # the simulator's answers have a basis; of any other answer the trace keeps no content type
+            yield f"content-type: {known if known and basis else 'not kept in the trace'}"
+            yield ""
+            if data is not None:
+                yield f'{{"sdkInput": {named(record, "sdk_input")}}}'
+            else:
+                body = f"{{errorCode, title, detail}}: {clean(problem)}"
+                yield body if problem else "(the body is not kept in the trace)"
+        case m.ApiFailed(error=error, message=message):
+            yield f"{record.message.says}: {clean(getattr(record.message, 'fault', '') or error)}"
+            yield clean(message)
+
+
+@cache
+def _headers() -> tuple[tuple[str, str], ...]:
+    """The headers that the client sends, with a mask in the key's place."""
+    built = build_get(Settings(ANY, "stands-for-a-key"), "id")
+    return tuple((name, MASK if name == "x-api-key" else value) for name, value in built.headers)
+
+
+# The details of one line: who, what, with which values, and the rules and sources behind it.
+
+KINDS: Mapping[Kind, str] = {
+    Kind.EVENT: "An event: it moves the flow, as a row of the state table says.",
+    Kind.COMMAND: "A command: what to do next, as a row of the state table says.",
+    Kind.REFUSED: "Refused: the state table does not allow it in this state. Nothing changed.",
+    Kind.EXCHANGE: "Observed between two steps: the flow's state does not change.",
+    Kind.NOTE: "A remark.",
+}
+"""The meaning of each kind of record."""
+MEANINGS: Mapping[str, str] = {
+    "why": "the simulator's explanation; the real thing says less",
+    "case": "a name of the public interface (sdk-b)",
+    "fault": "the fault that was played",
+    "told": "the error's own words",
+}
+"""The meaning of values whose name does not say it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DetailPart:
+    """Some lines under a heading: `plain` ones are shown as they are, others are sentences."""
+
+    heading: str
+    lines: tuple[str, ...]
+    plain: bool = False
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Detail(View):
+    """All details of one line.
+
+    Attributes:
+        title: the line's label.
+        parts: in the order of reading.
+    """
+
+    title: str
+    parts: tuple[DetailPart, ...]
+
+    def text(self) -> str:
+        """The parts one below the other, at most 110 columns wide; plain lines may be wider."""
+        lines = [self.title]
+        for part in self.parts:
+            lines.append(f"  {part.heading}")
+            for line in part.lines:
+                lines += (f"    {piece}".rstrip() for piece in ([line] if part.plain else wrap(line, WIDEST - 4)))
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The parts one below the other."""
+        blocks = []
+        for part in self.parts:
+            if part.plain:
+                block = tag("pre", "\n".join(part.lines), style=PRE)
+            elif len(part.lines) <= 1:
+                block = tag("div", *part.lines, style="margin:0 0 0.4em")
+            else:
+                items = (tag("li", line) for line in part.lines)
+                block = tag("ul", *items, style="margin:0.1em 0 0.4em;padding-left:1.3em")
+            blocks.append(joined(tag("b", part.heading), block))
+        return tag("div", tag("div", tag("b", self.title), style="font-size:1.1em"), *blocks, style=f"color:{INK}")
+
+
+class OpaqueNames(Wording):
+    """The names of one trace's opaque values, the same as in its sequence diagram."""
+
+    def __init__(self, records: tuple[Record, ...]) -> None:
+        super().__init__()
+        for record in records:
+            self.detail(record)
+
+    def __call__(self, record: Record, name: str) -> str:
+        """One value without its content."""
+        value, raw = record.values.get(name), getattr(record.message, name)
+        if not isinstance(value, dict):
+            return f"«{self._opaque(value, raw)}»"
+        owned = f" for {value.get('paymentInstrumentId')}, {value.get('length')} characters"
+        return f"«{self._name(value)}{owned if value.get('serial') else ''}»"
+
+
+def details(lines: tuple[SequenceLine, ...], machine: Machine) -> tuple[Detail, ...]:
+    """The details of each line of a sequence; a line without a record has only its actors and its time."""
+    records = tuple(line.record for line in lines if line.record)
+    describer = _Describer(records, machine)
+    numbers = iter(range(len(records)))
+    return tuple(
+        Detail(line.heading, (_actors(line), *(describer.parts(next(numbers)) if line.record else ())))
+        for line in lines
+    )
+
+
+class _Describer:
+    """Describes each record of a run, with its answer or its request, and its row of the state table."""
+
+    def __init__(self, records: tuple[Record, ...], machine: Machine) -> None:
+        self.records = records
+        self.machine = machine
+        self.named = OpaqueNames(records)
+        self.pairs = pairs(records)
+
+    def parts(self, number: int) -> Iterator[DetailPart]:
+        record = self.records[number]
+        message = record.message
+        yield DetailPart("What it is", (KINDS[record.kind], *self._row(number)))
+        if isinstance(message, m.ApiRequested | m.ApiAnswered | m.ApiFailed):
+            yield from self._http(number)
+        elif values := tuple(self._values(record)):
+            if Actor.SDK in (message.sender, message.receiver):
+                lines = (clean(message.says), *(f"  {value}" for value in values))
+                yield DetailPart("As the document spells it, with its values", lines, plain=True)
+            else:
+                yield DetailPart("Its values", values, plain=True)
+        both = sorted(n for n in (number, self.pairs.get(number)) if n is not None)
+        if marks := tuple(dict.fromkeys(mark for n in both for mark in _marks(self.records[n]))):
+            yield DetailPart("The simulator marked its data", marks, plain=True)
+        if sentences := rests_on(record):
+            yield DetailPart("What it rests on", sentences)
+
+    def _row(self, number: int) -> Iterator[str]:
+        """The row of the state table behind a record, if there is one."""
+        record = self.records[number]
+        if record.kind is Kind.REFUSED:
+            can = ", ".join(allowed(self.machine, str(record.before))) or "nothing"
+            yield clean(f"What can happen in “{record.before}”: {can}.")
+        elif record.kind is Kind.EVENT and (row := self._found(record)):
+            yield _sentence(row)
+        elif record.kind is Kind.COMMAND:
+            events = (self._found(event) for event in reversed(self.records[:number]) if event.kind is Kind.EVENT)
+            if row := next(filter(None, events), None):
+                yield f"This row asks for it: {_sentence(row)}"
+
+    def _found(self, record: Record) -> Row | None:
+        rows = (row for row in self.machine.rows if (row.state, row.event) == (record.before, type(record.message)))
+        return next(rows, None)
+
+    def _http(self, number: int) -> Iterator[DetailPart]:
+        """The request and its answer; the line is one of the two."""
+        other = self.pairs.get(number)
+        is_request = isinstance(self.records[number].message, m.ApiRequested)
+        first, second = (number, other) if is_request else (other, number)
+        if first is not None:
+            yield DetailPart("The request", tuple(request(self.records[first], self.named)), plain=True)
+        if second is None:
+            yield DetailPart("The answer", ("None in this run, or none yet.",))
+            return
+        record = self.records[second]
+        yield DetailPart(f"The answer, at {record.at:.3f} s", tuple(answer(record, self.named)), plain=True)
+
+    def _values(self, record: Record) -> Iterator[str]:
+        for name, value in record.values.items():
+            if value is not None and value != "" and name not in (*IN_LABEL, "basis"):
+                words = self.named(record, name) if name in OPAQUE else _plain(value)
+                yield f"{_camel(name)} = {words}{f'  ({MEANINGS[name]})' if name in MEANINGS else ''}"
+
+
+def _actors(line: SequenceLine) -> DetailPart:
+    attempt = f", after attempt {line.attempt} began" if line.attempt else ""
+    return DetailPart(f"{line.sender} to {line.receiver}, at {line.at:.3f} s{attempt}", ())
+
+
+def _sentence(row: Row) -> str:
+    """A row of the state table as a sentence."""
+    commands = ", ".join(f"“{command.says}”" for command in row.commands)
+    then = f", and asks for {commands}" if commands else ""
+    return clean(f"In “{row.state}”, “{row.event.says}” leads to “{row.to}”{then}.")
+
+
+def _marks(record: Record) -> Iterator[str]:
+    """What the simulator wrote into its own data; all other data stays closed."""
+    for name, value in record.values.items():
+        if name in OPAQUE and isinstance(value, dict) and value.get("serial"):
+            known = (f"{key}: {value[key]}" for key in ("kind", "serial", "paymentInstrumentId") if key in value)
+            yield f"{_camel(name)}: simulated: not card data, {', '.join(known)}"
+
+
+def _plain(value: object) -> str:
+    """A value as the document would write it."""
+    if isinstance(value, list):
+        return clean(", ".join(map(_plain, value)) or "none")
+    if isinstance(value, dict):
+        return clean(", ".join(f"{key}: {item}" for key, item in value.items() if key != "digest"))
+    return clean(str(value).lower() if isinstance(value, bool) else value)
+
+
+def _camel(name: str) -> str:
+    """A field's name in the document's spelling."""
+    return re.sub("_([a-z])", lambda match: match[1].upper(), name)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Exchange(View):
-    """The exchange of a film.
-
-    Attributes:
-        film: what was played.
-    """
+    """The exchange of a film."""
 
     film: Film
 
     @property
-    def lines(self) -> tuple[Line, ...]:
-        """What happened, in order."""
+    def lines(self) -> tuple[SequenceLine, ...]:
+        """The messages, in order."""
         return self.film.sequence.lines
 
     @property
     def details(self) -> tuple[Detail, ...]:
-        """What there is to know of each line."""
+        """The details of each line."""
         return details(self.lines, self.film.machine)
+
+    @property
+    def alt(self) -> str:
+        """The words for the picture on a page."""
+        return f"Exchange: {self.film.title}, {len(self.lines)} lines. The same as text follows."
 
     @property
     def picture(self) -> Picture:
         """The sequence diagram; line N is the group with `data-line="N"`."""
-        painted = paint(self.film.sequence)
-        told = f"Exchange: {self.film.title}, {len(self.lines)} lines. The same as text follows."
-        return Picture(painted.svg, painted.width, painted.height, told)
+        return replace(paint(self.film.sequence).picture, alt=self.alt)
 
     @property
     def rows(self) -> tuple[tuple[int, int], ...]:
@@ -60,14 +375,12 @@ class Exchange(View):
         return "\n\n".join([self.film.sequence.text(), *asked])
 
     def html(self) -> str:
-        """The picture, below it each line to be opened, and the drawing in characters folded up."""
-        rows = (_opened(line, detail) for line, detail in zip(self.lines, self.details, strict=True))
-        each = tag("details", tag("summary", "Each line with its request, its answer and its rules"), *rows)
+        """The picture, below it each line to open, and the drawing in characters folded up."""
+        style, rows = f"border-left:{EDGE};margin:0.3em 0 0.3em 1em;padding-left:0.8em", []
+        for line, detail in zip(self.lines, self.details, strict=True):
+            body = tag("div", trusted(detail.html()), style=style)
+            rows.append(tag("details", tag("summary", line.sentence), body, style="margin-left:1em"))
+        summary = tag("summary", "Each line with its request, its answer and its rules")
         folded = tag("details", tag("summary", "The same as text"), preformatted(self.film.sequence.text()))
-        return tag("figure", self.picture.image(), each, folded, style=f"margin:0;color:{INK}")
-
-
-def _opened(line: Line, detail: Detail) -> Markup:
-    style = f"border-left:{EDGE};margin:0.3em 0 0.3em 1em;padding-left:0.8em"
-    body = tag("div", trusted(detail.html()), style=style)
-    return tag("details", tag("summary", line.sentence), body, style="margin-left:1em")
+        parts = (self.picture.image(), tag("details", summary, *rows), folded)
+        return tag("figure", *parts, style=f"margin:0;color:{INK}")

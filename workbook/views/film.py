@@ -1,25 +1,18 @@
-"""A trace as a film: what is seen at each step, so that a phone, its messages and its states can move together.
+"""A trace as a film: one frame for each line of the sequence diagram, from which all panels are drawn.
 
-Every line of the sequence diagram is a frame. All panels are drawn from the same film, and a player in a browser only
-says which frame is shown: nothing is decided there.
+So phone, messages and states move together. A player in a browser chooses the frame to show and decides nothing else.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from workbook.flows import messages as m
-from workbook.trace import Kind
+from workbook.flows.machine import Machine
+from workbook.trace import Kind, Trace
 from workbook.views.screen import Screen, after
-from workbook.views.sequence import drawn, sequence
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from workbook.flows.machine import Machine
-    from workbook.trace import Trace
-    from workbook.views.sequence import Sequence
+from workbook.views.sequence import Sequence, drawn, sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +21,10 @@ class Frame:
 
     Attributes:
         at: seconds since the run began.
-        caption: what happens, as a sentence.
-        screen: what the cardholder sees then.
-        state: the name of the state in which the flow then is.
-        moved: the names of the states that it left and came to in this step; None where it stayed.
+        caption: the event as a sentence.
+        screen: what the cardholder sees.
+        state: the name of the flow's state.
+        moved: the names of the states before and after the step; None for a line that is no event of the flow.
         event: the class of the event or command.
     """
 
@@ -44,14 +37,14 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """The time that one call has, and what became of it.
+class CallBudget:
+    """The time limit of one call, and its outcome.
 
     Attributes:
         call: such as `status`.
-        seconds: how much it has.
-        began: when, in seconds since the run began.
-        ended: when it answered or its time was over; None where the run ended before.
+        seconds: the limit.
+        began: the moment of the call, in seconds since the run began.
+        ended: the moment when it answered or its time was over; None where the run ended before.
         kept: it answered in time.
     """
 
@@ -61,8 +54,8 @@ class Budget:
     ended: float | None = None
     kept: bool = False
 
-    def seen_at(self, moment: float) -> Budget:
-        """The same as far as anybody could know at that moment: what ends later is still running."""
+    def seen_at(self, moment: float) -> CallBudget:
+        """The same, as far as it is known at that moment: a call that ends later is still running."""
         return self if self.ended is not None and self.ended <= moment else replace(self, ended=None, kept=False)
 
 
@@ -71,19 +64,19 @@ class Film:
     """A run, frame by frame.
 
     Attributes:
-        title: the trace's.
-        machine: the table that was stepped.
-        sequence: its lines, one for each frame.
+        title: the trace's title.
+        machine: the table of states and events.
+        sequence: the lines, one for each frame.
         frames: the moments, in order.
-        budgets: the limits that were running, in order.
-        first: what was seen before anything happened.
+        budgets: the time limits that ran, in order.
+        first: the screen before anything happened.
     """
 
     title: str
     machine: Machine
     sequence: Sequence
     frames: tuple[Frame, ...]
-    budgets: tuple[Budget, ...]
+    budgets: tuple[CallBudget, ...]
     first: Screen
 
     @property
@@ -98,8 +91,8 @@ class Film:
             return self
         end = ends[nth - 1]
         lines = replace(self.sequence, lines=self.sequence.lines[:end])
-        frames = self.frames[:end]
-        budgets = tuple(one.seen_at(frames[-1].at) for one in self.budgets if one.began <= frames[-1].at)
+        frames, until = self.frames[:end], self.frames[end - 1].at
+        budgets = tuple(budget.seen_at(until) for budget in self.budgets if budget.began <= until)
         return replace(self, sequence=lines, frames=frames, budgets=budgets)
 
 
@@ -108,37 +101,32 @@ def film(trace: Trace, machine: Machine, first: Screen | None = None) -> Film:
 
     Args:
         trace: what happened.
-        machine: the table that was stepped.
-        first: what was seen before; it knows which cards are in which wallet.
+        machine: the table of states and events.
+        first: the screen before anything happened, with the cards in each wallet.
     """
-    begin = first or Screen()
+    screen = begin = first or Screen()
     lines = sequence(trace)
-    captions = [line.sentence for line in lines.lines]
-    frames = tuple(_frames(trace, captions, begin))
-    return Film(lines.title, machine, lines, frames, tuple(_budgets(trace)), begin)
-
-
-def _frames(trace: Trace, captions: list[str], screen: Screen) -> Iterator[Frame]:
-    """A frame for each record that is a line; what the others change shows in the next."""
-    told = iter(captions)
+    captions, frames = (line.sentence for line in lines.lines), []
+    # A fold over the records: each may change the screen, and a record that is no line changes that of the next frame.
     for record in trace:
         if record.kind is not Kind.REFUSED:
             screen = after(screen, record.message, str(record.after))
         if drawn(record):
             moved = (str(record.before), str(record.after)) if record.kind is Kind.EVENT else None
-            yield Frame(record.at, next(told), screen, str(record.after), moved, type(record.message))
+            frames.append(Frame(record.at, next(captions), screen, str(record.after), moved, type(record.message)))
+    return Film(lines.title, machine, lines, tuple(frames), tuple(_budgets(trace)), begin)
 
 
-def _budgets(trace: Trace) -> Iterator[Budget]:
-    """Each limit that began, with its end; one machine has one limit at a time."""
-    running: Budget | None = None
+def _budgets(trace: Trace) -> Iterator[CallBudget]:
+    """Each time limit with its end; a machine has one limit at a time."""
+    running: CallBudget | None = None
     for record in trace:
         message = record.message
         if isinstance(message, m.StartBudget):
-            running = Budget(message.call, message.seconds, record.at)
+            running = CallBudget(message.call, message.seconds, record.at)
         elif running and isinstance(message, m.StopBudget | m.BudgetSpent):
             kept = isinstance(message, m.StopBudget)
-            yield Budget(running.call, running.seconds, running.began, record.at, kept)
+            yield CallBudget(running.call, running.seconds, running.began, record.at, kept)
             running = None
     if running:
         yield running

@@ -1,107 +1,103 @@
-"""What the checks found in a trace, and what to do about it: the gravest first."""
+"""The findings of the checks, the gravest first, with advice; and the rules of the ledger."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
 
-from workbook.views.markup import Markup, tag
-from workbook.views.plain import clean, wrap
-from workbook.views.table import EDGE, INK, WIDEST, paragraph
-from workbook.views.view import View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from workbook.checks.advice import ADVICE, Advice
+from workbook.checks.finding import Finding
+from workbook.errors import ParameterError
+from workbook.rules import rule
+from workbook.views.html import View, tag
+from workbook.views.table import EDGE, INK, WIDEST, Facts, Table, clean, facts, paragraph, table, wrap
 
 MARKS = {"fail": "✗", "warn": "▲", "note": "•"}
-"""Each level's symbol. The level stands beside it in words, so neither colour nor symbol carries it alone."""
+"""Each level's symbol. The level's word is beside it, so neither colour nor symbol is needed."""
 NOTHING = "✓ Nothing to report: no check found anything in this run."
-
-
-class Finding(Protocol):
-    """What this view reads of a finding."""
-
-    @property
-    def rule(self) -> str:
-        """The id of the rule that it is about."""
-        ...
-
-    @property
-    def level(self) -> str:
-        """How grave it is: fail, warn or note."""
-        ...
-
-    @property
-    def owner(self) -> str:
-        """Who has to act: you, operator, wallet provider, scheme, nobody."""
-        ...
-
-    @property
-    def text(self) -> str:
-        """What was seen."""
-        ...
-
-    @property
-    def todo(self) -> str:
-        """What to do; may be empty."""
-        ...
-
-    @property
-    def at(self) -> float:
-        """When, in seconds since the run began."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Findings(View):
-    """Findings to look at, in the order in which they are shown."""
+    """Findings, in the order in which they are shown."""
 
     found: tuple[Finding, ...]
 
     def text(self) -> str:
         """A few lines for each finding, or one sentence when there is none."""
-        return "\n".join(line for one in self.found for line in _lines(one)) or NOTHING
+        lines = []
+        for finding in self.found:
+            level, rule_at, todo = _parts(finding)
+            lines.append(f"{level}  {rule_at}")
+            for words in filter(None, (clean(finding.text), "".join(todo))):
+                lines += (f"    {line}" for line in wrap(words, WIDEST - 4))
+        return "\n".join(lines) or NOTHING
 
     def html(self) -> str:
         """A list, or one sentence when there is nothing to list."""
         if not self.found:
             return paragraph(NOTHING)
-        return tag("ul", *map(_item, self.found), style=f"list-style:none;padding:0;margin:0.3em 0;color:{INK}")
+        items, style = [], f"border-left:{EDGE};border-left-width:4px;padding:0.1em 0 0.1em 0.8em;margin:0 0 0.6em"
+        for finding in self.found:
+            level, rule_at, todo = _parts(finding)
+            advice = tag("div", tag("i", todo[0]), todo[1]) if todo else ""
+            head = tag("div", tag("b", level), f"  {rule_at}")
+            items.append(tag("li", head, tag("div", clean(finding.text)), advice, style=style))
+        return tag("ul", *items, style=f"list-style:none;padding:0;margin:0.3em 0;color:{INK}")
 
 
 def findings(found: Iterable[Finding]) -> Findings:
     """The findings, the gravest first and within a level in the order of time."""
-    levels = list(MARKS)
-    return Findings(tuple(sorted(found, key=lambda one: (_place(levels, one.level), one.at))))
+    ranks = {level: number for number, level in enumerate(MARKS)}
+    return Findings(tuple(sorted(found, key=lambda finding: (ranks.get(finding.level, len(ranks)), finding.at))))
 
 
-def _place(levels: list[str], level: str) -> int:
-    return levels.index(level) if level in levels else len(levels)
+def _parts(finding: Finding) -> tuple[str, str, tuple[str, ...]]:
+    """The level with its symbol; rule and time; whose task it is and what to do, or nothing."""
+    level, owner = clean(str(finding.level)), clean(finding.owner)
+    actor = {"": "What to do: ", "nobody": "What to do: ", "you": "For you: "}.get(owner, f"With the {owner}: ")
+    todo = (actor, clean(finding.todo)) if finding.todo else ()
+    return f"{MARKS.get(str(finding.level), '?')} {level}", f"{clean(finding.rule)}, at {finding.at:.3f} s", todo
 
 
-def _facts(one: Finding) -> tuple[str, str]:
-    mark = MARKS.get(str(one.level), "?")
-    return f"{mark} {clean(str(one.level))}", f"{clean(one.rule)}, at {one.at:.3f} s"
+# What a good back end does about a failure: the whole table, or the row that fits one failure.
+
+TITLE = "What a good back end does about it"
 
 
-def _lines(one: Finding) -> Iterator[str]:
-    level, where = _facts(one)
-    yield f"{level}  {where}"
-    for label, told in (("", one.text), (f"{_owner(one)}: ", one.todo)):
-        yield from (f"    {line}" for line in wrap(label + clean(told), WIDEST - 4) if told)
+def advised(advice: Advice) -> Facts:
+    """The advice for one failure, as a card."""
+    return facts(TITLE, [("the failure", advice.kind), *_advice_lines(advice)])
 
 
-def _item(one: Finding) -> Markup:
-    level, where = _facts(one)
-    head = tag("div", tag("b", level), f"  {where}")
-    todo = tag("div", tag("i", f"{_owner(one)}: "), clean(one.todo)) if one.todo else ""
-    style = f"border-left:{EDGE};border-left-width:4px;padding:0.1em 0 0.1em 0.8em;margin:0 0 0.6em"
-    return tag("li", head, tag("div", clean(one.text)), todo, style=style)
+def advice_table() -> Table:
+    """Every kind of failure that a back end can tell apart, and what to do about it."""
+    rows = [
+        ("" if number else advice.kind, *line) for advice in ADVICE for number, line in enumerate(_advice_lines(advice))
+    ]
+    return table("What a good back end does about a failure", ("the failure", "point", "what to do"), rows)
 
 
-def _owner(one: Finding) -> str:
-    """Who acts, as the beginning of a sentence about what to do."""
-    owner = clean(one.owner)
-    if owner in ("", "nobody"):
-        return "What to do"
-    return "For you" if owner == "you" else f"With the {owner}"
+def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
+    yield "seen as", advice.seen_as
+    yield "on a GET", advice.on_get
+    yield "on a POST", advice.on_post
+    yield "tells the app", advice.to_app
+
+
+# Rules of the ledger, to read beside a step.
+
+
+def show_rules(*rule_ids: str) -> Table:
+    """The rules with these ids, in this order: id, level, section of the document, and text.
+
+    Raises:
+        ParameterError: no id is given, or there is no such rule; the message names the nearest.
+    """
+    if not rule_ids:
+        raise ParameterError(
+            'Which rules? Name some: show_rules("A-CAN-1", "API-13"). `workbook rules` prints them all.'
+        )
+    rules = [rule(rule_id) for rule_id in rule_ids]
+    head = ("rule", "level", "section", "text")
+    return table("Rules", head, ((item.id, item.level.value, item.section, item.text) for item in rules))

@@ -1,18 +1,139 @@
-"""The few strokes that the phone's pictures are made of: words, blocks, signs, and groups that stand somewhere.
+"""What all pictures share: colours, style sheets, the SVG document, and the strokes of the phone's drawings.
 
-Whatever has a colour takes it from the palette by a class, so that one style sheet makes the picture light or dark.
+Every colour comes from the palette by a class, so that one style sheet makes a picture light or dark.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from workbook.views.markup import tag, void
-from workbook.views.palette import FONT, PHONE_DARK, PHONE_LIGHT, variables
-from workbook.views.plain import clean, cut
+from workbook.views.html import Markup, tag, trusted, void
+from workbook.views.table import clean, cut, preformatted
 
-if TYPE_CHECKING:
-    from workbook.views.markup import Markup
+# The colours of the pictures, light and dark. Every word has contrast 4.5:1 on every ground that it is painted on.
+#
+# A picture paints its own ground, so it is legible on a page of any theme.
+
+LIGHT: Mapping[str, str] = {
+    "ground": "#ffffff",
+    "tint": "#eef4fd",
+    "box": "#f3f5f8",
+    "edge": "#8b95a3",
+    "thread": "#c3cad4",
+    "ink": "#1b2230",
+    "muted": "#556070",
+    "http": "#0b57c2",
+    "refused": "#b3261e",
+    "deprecated": "#8a4b00",
+    "frame": "#dde2e9",
+}
+DARK: Mapping[str, str] = {
+    "ground": "#12161d",
+    "tint": "#182338",
+    "box": "#1f2632",
+    "edge": "#78859a",
+    "thread": "#3b4656",
+    "ink": "#e9edf3",
+    "muted": "#a9b4c3",
+    "http": "#8fb8ff",
+    "refused": "#ff9d94",
+    "deprecated": "#f0bf66",
+    "frame": "#2b3442",
+}
+WORDS = ("ink", "muted", "http", "refused", "deprecated")
+"""The colours of words."""
+GROUNDS = ("ground", "tint", "box")
+"""The colours behind words."""
+
+PHONE_LIGHT: Mapping[str, str] = {
+    **{name: LIGHT[name] for name in ("ink", "muted", "refused")},
+    "accent": LIGHT["http"],
+    "good": "#1d6b3f",
+    "label": "#ffffff",
+    "table": "#e8ecf2",
+    "page": "#f4f6f9",
+    "panel": "#ffffff",
+    "fill": "#e6eaf0",
+    "rule": "#dfe4eb",
+    "hill": "#d3e0f3",
+    "far": "#e3ebf7",
+    "tile": "#2f3a66",
+    "shade": "#0b0f16",
+    "bezel": "#222936",
+    "rim": "#566177",
+    "strap": "#3d4757",
+    "face": "#0c1016",
+    "bright": "#f2f5f9",
+    "dim": "#a9b4c3",
+}
+"""The phone and the watch. A device is dark on either page, so the watch's face and both frames hardly change."""
+PHONE_DARK: Mapping[str, str] = {
+    **{name: DARK[name] for name in ("ink", "muted", "refused")},
+    "accent": DARK["http"],
+    "good": "#84d8a4",
+    "label": "#10141b",
+    "table": "#222832",
+    "page": "#10141b",
+    "panel": "#1b212b",
+    "fill": "#2b3340",
+    "rule": "#2f3847",
+    "hill": "#1f2b40",
+    "far": "#182132",
+    "tile": "#4a578f",
+    "shade": "#000000",
+    "bezel": "#05070a",
+    "rim": "#6b778c",
+    "strap": "#4a5566",
+    "face": "#0c1016",
+    "bright": "#f2f5f9",
+    "dim": "#a9b4c3",
+}
+PHONE_WORDS: Mapping[str, tuple[str, ...]] = {
+    "ink": ("page", "panel", "hill"),
+    "muted": ("page", "panel", "fill"),
+    "accent": ("page", "panel"),
+    "good": ("panel",),
+    "refused": ("panel",),
+    "label": ("accent",),
+    "bright": ("face",),
+    "dim": ("face",),
+}
+"""Each colour of words on a phone, and the grounds behind them."""
+
+FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif"
+"""The reader's own font."""
+
+
+def sheet(scope: str, rules: Mapping[str, str]) -> str:
+    """The style sheet of pictures of the class `scope`: both sets of colours, and rules for no other picture.
+
+    Several pictures may be inlined in one page, so each selector begins with the class.
+    """
+    both = f".{scope}{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{.{scope}{{{variables(DARK)}}}}}"
+    scoped = (f"{','.join(f'.{scope} {name}' for name in names.split(','))}{{{rule}}}" for names, rule in rules.items())
+    return both + "".join(scoped)
+
+
+def variables(colours: Mapping[str, str]) -> str:
+    """The colours as CSS variables."""
+    return "".join(f"--{name}:{colour};" for name, colour in colours.items())
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours as WCAG defines it, from 1 to 21."""
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """The relative luminance of an sRGB colour such as `#0b57c2` (WCAG 2, section "relative luminance")."""
+    # The gamma of sRGB is undone for each channel; near black it is a straight line, so that its slope stays finite.
+    channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)  # noqa: PLR2004
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
 
 STYLE = (
     f".wb-phone{{{variables(PHONE_LIGHT)}}}"
@@ -22,7 +143,7 @@ STYLE = (
     + "".join(f".wb-phone .wb-line-{name}{{stroke:var(--{name})}}" for name in PHONE_LIGHT)
 )
 WIDEST = 0.66
-"""How wide a character may be, in parts of its size: wider than the mean of any common font, also where it is bold."""
+"""The width of a character in parts of its size: more than the mean of any common font, also a bold one."""
 SIGNS = {
     "arch": "M-6.5 7v-7a6.5 6.5 0 0 1 13 0v7M-2.2 7v-6.4a2.2 2.2 0 0 1 4.4 0v6.4",
     "basket": "M-6.5-1.5h13l-2 7.5h-9zM-3.5-1.5l3.5-4.5l3.5 4.5",
@@ -38,14 +159,14 @@ SIGNS = {
     "warning": "M0-7l8 13.5h-16zM0-2.2v4M0 3.9v.1",
     "watch": "M-5-5h10v10h-10zM-3-5l.6-3.5h4.8l.6 3.5M-3 5l.6 3.5h4.8l.6-3.5",
 }  # fmt: skip
-"""Line drawings about their own middle, some 16 units wide."""
+"""Line drawings around their own middle, about 16 units wide."""
 
 
 def word(
     text: object, x: float, y: float, size: float, *, fill: str = "ink", weight: int = 400, anchor: str | None = None,
     room: float = 242,
 ) -> Markup:  # fmt: skip
-    """A text, as much of it as fits into `room`."""
+    """A text, cut to `room` pixels."""
     fitting = cut(clean(text), int(room / (size * WIDEST)))
     place = {"x": x, "y": y, "font_size": size, "font_weight": weight, "text_anchor": anchor}
     return tag("text", fitting, class_=f"wb-fill-{fill}", **place)
@@ -84,3 +205,86 @@ def rule(x: float, y: float, width: float) -> Markup:
 
 def _moved(x: float, y: float, scale: float) -> str:
     return f"translate({x:g} {y:g})" + (f" scale({scale:g})" if scale != 1 else "")
+
+
+# A drawing, and the places in it that can be pressed. In a snapshot it is an image. In a browser with a kernel, real
+# buttons lie over these places, so that keyboard, focus and screen readers reach everything that a finger reaches.
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A place that can be pressed, in the drawing's own units.
+
+    Attributes:
+        act: what it does, such as `tap`.
+        label: its name for a reader.
+        value: what it acts on, such as a card; empty where there is only one thing.
+        enabled: False for a button that is greyed out (A-BTN-1).
+    """
+
+    act: str
+    label: str
+    x: float
+    y: float
+    width: float
+    height: float
+    value: str = ""
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing.
+
+    Attributes:
+        svg: a self-contained SVG document.
+        width: in its own units, which are pixels at full size.
+        height: likewise.
+        alt: the same in words.
+        controls: what can be pressed in it, in the order of reading.
+    """
+
+    svg: str
+    width: float
+    height: float
+    alt: str
+    controls: tuple[Control, ...] = ()
+
+    def image(self, *, style: str = "max-width:100%;height:auto") -> Markup:
+        """The drawing as an HTML image: it passes a sanitiser, and its styles affect nothing else on the page."""
+        source = "data:image/svg+xml;base64," + b64encode(self.svg.encode()).decode("ascii")
+        return void("img", alt=self.alt, src=source, style=style)
+
+    def figure(self, text: str, *below: Markup) -> Markup:
+        """The image as a notebook shows it, with something below it, and the text form folded up at the end."""
+        folded = tag("details", tag("summary", "The same as text"), preformatted(text))
+        return tag("figure", self.image(), *below, folded, style="margin:0")
+
+
+def document(
+    scope: str, style: str, title: str, description: str, size: tuple[int, int], *parts: Markup, alt: str = ""
+) -> Picture:
+    """A picture as one self-contained SVG document: no script, no outside font, nothing to load.
+
+    Args:
+        scope: the class of the document, by which its style sheet is scoped.
+        style: the style sheet; see `sheet`.
+        title: the document's title.
+        description: the picture in words, for readers who do not see it.
+        size: width and height in pixels.
+        parts: the shapes, from the back to the front.
+        alt: the words for the image on a page, if they are not the description.
+    """
+    width, height = size
+    svg = tag(
+        "svg",
+        tag("title", title), tag("desc", description), tag("style", trusted(style)), *parts,
+        xmlns="http://www.w3.org/2000/svg", role="img", class_=scope,
+        viewBox=f"0 0 {width} {height}", width=width, height=height,
+    )  # fmt: skip
+    return Picture(str(svg), width, height, alt or description)
+
+
+def ground(width: int, height: int) -> Markup:
+    """The page that a diagram is painted on, with its frame."""
+    return void("rect", class_="wb-ground", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=12)

@@ -1,24 +1,19 @@
-"""A scene as a notebook shows it: how it ended, what happened, and what is to be said about it."""
+"""A run as a notebook shows it: how it ended, the sequence, the findings, and advice."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-from workbook.views.advice import advised
-from workbook.views.facts import facts
-from workbook.views.findings import findings
-from workbook.views.markup import tag, trusted
+from workbook.views.findings import advised, findings
+from workbook.views.html import View, tag, trusted
 from workbook.views.sequence import sequence
-from workbook.views.view import View
-
-if TYPE_CHECKING:
-    from workbook.scenes.staged import Staged
+from workbook.views.table import facts
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stack(View):
-    """Several views, one under the other."""
+    """Several views, one below the other."""
 
     views: tuple[View, ...]
 
@@ -31,7 +26,7 @@ class Stack(View):
         return tag("div", *(tag("div", trusted(view.html()), style="margin-bottom:1em") for view in self.views))
 
 
-def show(scene: Staged) -> Stack:
-    """The end of the scene, its sequence diagram, its findings, and what a good back end does about it."""
-    shown = facts("How it ended", scene.summary), sequence(scene.trace), findings(scene.findings)
-    return Stack(shown if scene.advice is None else (*shown, advised(scene.advice)))
+def show(run: Any) -> Stack:
+    """The views of anything with `summary`, `trace`, `findings`, and an `advice` that may be None."""
+    views = facts("How it ended", run.summary), sequence(run.trace), findings(run.findings)
+    return Stack(views if run.advice is None else (*views, advised(run.advice)))

@@ -1,27 +1,26 @@
-"""What the cardholder sees of a phone at one moment, and how each record of a trace changes it.
+"""The screen of the phone at one moment: as data, in words, and how each message of a trace changes it.
 
-A fold, and its table: a message that stands here changes the screen, every other leaves it alone. Where the app's own
-screen is concerned the document says what must be seen (A-BTN-1, B-FIN-2); the wallet's sheet, its list and its
-authorization screen are the wallet's own, and how they look here is assumed.
+`CHANGES` says which messages change the screen and how; all others leave it alone. The document says what the app's own
+screen must show (A-BTN-1, B-FIN-2). The wallet's sheet, list and authorization screen are assumed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum, unique
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.flows import messages as m
+from workbook.views.card_svg import BANK, digits
+from workbook.views.table import clean
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Change = Callable[["Screen", Any], "Screen"]
+Change = Callable[["Screen", Any], "Screen"]
 
 
 @unique
-class Place(StrEnum):
-    """What is in front."""
+class InFront(StrEnum):
+    """Which app is in front."""
 
     HOME = "home screen"
     APP = "the issuer's app"
@@ -30,7 +29,7 @@ class Place(StrEnum):
 
 @unique
 class Sheet(StrEnum):
-    """The wallet's sheet over the issuer's app, and what it says."""
+    """The message of the wallet's sheet over the issuer's app; NONE without a sheet."""
 
     NONE = ""
     UP = "the wallet asks the cardholder"
@@ -41,7 +40,7 @@ class Sheet(StrEnum):
 
 @unique
 class Page(StrEnum):
-    """Where the wallet app stands when the flow starts there."""
+    """The page of the wallet app, in a flow that begins there."""
 
     NONE = ""
     LOOKING = "looks for apps with cards"
@@ -60,30 +59,30 @@ FAILED = "failed"
 """The state in which an attempt in an app has failed."""
 NOT_ADDED = "Not added"
 CANCELED = "Canceled"
-"""The reason for which the cardholder's own choice ended it (sdk-a)."""
+"""The reason of a failure that the cardholder chose (sdk-a)."""
 ENDS = (m.ProvisionFailure, m.SdkOutputFailed, m.OpcFailed)
-"""What may end an attempt on platform A. The document has no word of what its app then says, so that is assumed."""
+"""Failures on platform A after which the app says "Not added" (assumed: the document has no words for them)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What is to be seen.
+    """All that the cardholder sees.
 
     Attributes:
-        place: what is in front.
+        place: the app in front.
         card: the payment instrument whose page is open, or that was chosen.
         button: the add button: absent, shown, disabled or hidden (A-BTN-1, A-CAN-2).
-        label: what the app's screen says beside it, such as "Added to Wallet" (B-FIN-2).
-        waits: the app or the wallet is waiting for an answer.
+        label: the words beside it, such as "Added to Wallet" (B-FIN-2).
+        waits: the app or the wallet waits for an answer.
         sheet: the wallet's sheet, over the app.
         page: the wallet app's page.
         entries: the identifiers of the cards that the wallet app offers.
-        on_phone: the cards that the phone's wallet holds.
-        on_watch: the cards that the watch's wallet holds; None where no watch is paired.
+        on_phone: the cards in the phone's wallet.
+        on_watch: the cards in the watch's wallet; None where no watch is paired.
         surface: `phone` or `watch`: where the wallet app runs.
     """
 
-    place: Place = Place.HOME
+    place: InFront = InFront.HOME
     card: str = ""
     button: str = "absent"
     label: str = ""
@@ -97,15 +96,13 @@ class Screen:
 
 
 def after(screen: Screen, message: m.Message, state: str = "") -> Screen:
-    """The screen once this has happened, and the flow has come to this state."""
+    """The screen after this message, which led the flow to this state."""
     change = CHANGES.get(type(message))
     changed = screen if change is None else change(screen, message)
-    return replace(changed, label=NOT_ADDED) if state == FAILED and _tells(message) else changed
-
-
-def _tells(message: m.Message) -> bool:
-    """Whether the app says that the card was not added; whoever cancelled knows it (assumed)."""
-    return isinstance(message, ENDS) and getattr(message, "reason", "") != CANCELED
+    canceled = getattr(message, "reason", "") == CANCELED  # then the app need not say it (assumed)
+    return (
+        replace(changed, label=NOT_ADDED) if state == FAILED and isinstance(message, ENDS) and not canceled else changed
+    )
 
 
 def _to(**changes: Any) -> Change:
@@ -114,19 +111,11 @@ def _to(**changes: Any) -> Change:
 
 def _opened(screen: Screen, message: m.Opened) -> Screen:
     card = message.payment_instrument_id
-    return replace(screen, place=Place.APP, card=card, button="absent", label="", waits=True, sheet=Sheet.NONE)
-
-
-def _button(button: str, *, waits: bool = False) -> Change:
-    return lambda screen, _message: replace(screen, button=button, waits=waits)
-
-
-def _disabled(screen: Screen, _message: m.Message) -> Screen:
-    return replace(screen, button="disabled", waits=True, label="")
+    return replace(screen, place=InFront.APP, card=card, button="absent", label="", waits=True, sheet=Sheet.NONE)
 
 
 def _failed(screen: Screen, _message: m.Message) -> Screen:
-    """A sheet that was never up cannot fail; the app alone then says what happened."""
+    """The sheet shows the failure if it is up; otherwise only the app can."""
     return replace(screen, waits=False, sheet=Sheet.FAILED if screen.sheet else Sheet.NONE)
 
 
@@ -148,12 +137,7 @@ def _finished(screen: Screen, message: m.FinishedWithPass) -> Screen:
     return replace(_into(screen, message.where), sheet=Sheet.ADDED, waits=False)
 
 
-def _closes_sheet(screen: Screen, _message: m.Message) -> Screen:
-    """The app asks again whether the card can be added: by then the sheet is gone."""
-    return replace(screen, sheet=Sheet.NONE, waits=True)
-
-
-def _entries(screen: Screen, message: m.ShowEntries) -> Screen:
+def _show_entries(screen: Screen, message: m.ShowEntries) -> Screen:
     offered = tuple(str(getattr(entry, "identifier", entry)) for entry in message.entries)
     return replace(screen, page=Page.CARDS, entries=offered, waits=False)
 
@@ -166,12 +150,15 @@ def _card_added(screen: Screen, _message: m.ShowCardAdded) -> Screen:
     return replace(_into(screen, screen.surface), page=Page.ADDED, waits=False)
 
 
+CLOSES_SHEET = _to(sheet=Sheet.NONE, waits=True)
+"""The app asks again whether the card can be added; by then the sheet is gone."""
+
 CHANGES: Mapping[type[m.Message], Change] = {
     m.Opened: _opened,
-    m.ShowButton: _button("shown"),
-    m.HideButton: _button("hidden"),
+    m.ShowButton: _to(button="shown", waits=False),
+    m.HideButton: _to(button="hidden", waits=False),
     m.EnableButton: _to(button="shown", waits=False, sheet=Sheet.NONE),
-    m.DisableButton: _disabled,
+    m.DisableButton: _to(button="disabled", waits=True, label=""),
     m.ShowAdded: _to(label="Added to Wallet"),
     m.ShowAvailable: _to(label="Available in Wallet"),
     m.AddTapped: _to(label=""),
@@ -179,7 +166,7 @@ CHANGES: Mapping[type[m.Message], Change] = {
     m.WalletAsked: _to(sheet=Sheet.ADDING),
     m.ProvisionSuccess: _succeeded,
     m.ProvisionFailure: _failed,
-    m.CanProvisionCalled: _closes_sheet,
+    m.CanProvisionCalled: CLOSES_SHEET,
     m.StartCalled: _to(sheet=Sheet.UP),
     m.StartThrew: _to(sheet=Sheet.NONE, waits=False),
     m.WalletKitAsked: _to(sheet=Sheet.ADDING),
@@ -187,17 +174,71 @@ CHANGES: Mapping[type[m.Message], Change] = {
     m.FinishedWithPass: _finished,
     m.FinishedWithError: _failed,
     m.FinishedWithNeither: _failed,
-    m.CanAddCardCalled: _closes_sheet,
-    m.CanAddCardDetailsCalled: _closes_sheet,
-    m.IssuerListOpened: _to(place=Place.WALLET, page=Page.LOOKING, waits=True, card="", entries=()),
+    m.CanAddCardCalled: CLOSES_SHEET,
+    m.CanAddCardDetailsCalled: CLOSES_SHEET,
+    m.IssuerListOpened: _to(place=InFront.WALLET, page=Page.LOOKING, waits=True, card="", entries=()),
     m.ListIssuer: _to(page=Page.APPS, waits=False),
     m.HideIssuer: _to(page=Page.NO_APPS, waits=False),
     m.IssuerChosen: _to(page=Page.FETCHING, waits=True),
-    m.ShowEntries: _entries,
+    m.ShowEntries: _show_entries,
     m.ShowNoEntries: _to(page=Page.NO_CARDS, waits=False, entries=()),
     m.EntryChosen: _chosen,
     m.CallGenerate: _to(page=Page.ADDING, waits=True),
     m.ShowCardAdded: _card_added,
     m.ShowNotAdded: _to(page=Page.NOT_ADDED, waits=False),
 }
-"""What changes the screen. Everything else happens behind it."""
+"""The messages that change the screen. All others happen behind it."""
+
+
+# The screen in words, for readers who do not see the picture, and for a console.
+
+BUTTONS: Mapping[str, str] = {
+    "absent": "there is no add button",
+    "shown": "the add button is shown",
+    "disabled": "the add button is disabled",
+    "hidden": "the add button is hidden",
+}
+
+
+def describe(screen: Screen) -> str:
+    """One or two sentences: the app in front, and the cards on the watch beside it."""
+    front, card = "", named(screen.card)
+    match screen.place:
+        case InFront.HOME:
+            front = f"The home screen, with the issuer's app, {BANK}, and the wallet."
+        case InFront.APP if screen.sheet:
+            message = f"{screen.sheet} whether to add the card" if screen.sheet is Sheet.UP else str(screen.sheet)
+            front = f"Over the issuer's app, the wallet's sheet: {message.removesuffix('the card')}{card}."
+        case InFront.APP:
+            button = BUTTONS.get(screen.button, BUTTONS["absent"])
+            waits = " while the app waits for an answer" if screen.waits else ""
+            label = f"; it says “{clean(screen.label)}”" if screen.label else ""
+            front = f"The issuer's app shows {card}; {button}{waits}{label}."
+        case InFront.WALLET:
+            front = f"{_wallet(screen)}."
+    if screen.on_watch is None:
+        return front
+    return f"{front} The watch holds {', '.join(map(named, sorted(screen.on_watch))) or 'no card'}."
+
+
+def named(card: str) -> str:
+    """A card by its last characters."""
+    return f"the card ending in {digits(card)}" if digits(card) else "the card"
+
+
+def _wallet(screen: Screen) -> str:
+    """The wallet app, or the watch's app on the phone, and its page."""
+    app = "The wallet app" if screen.surface != "watch" else "The watch's wallet, on the phone,"
+    match screen.page:
+        case Page.NONE:
+            return f"{app} is open"
+        case Page.APPS:
+            return f"{app} {screen.page}: {BANK}"
+        case Page.CARDS:
+            return f"{app} {screen.page}: {', '.join(map(named, screen.entries)) or 'none'}"
+        case Page.AUTHORIZING:
+            return f"The issuer's app asks the cardholder to confirm or cancel, for {named(screen.card)}"
+        case Page.ADDING | Page.ADDED | Page.NOT_ADDED:
+            return f"{app} {screen.page.replace('the card', named(screen.card))}"
+        case _:
+            return f"{app} {screen.page}"

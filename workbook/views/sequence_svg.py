@@ -1,34 +1,57 @@
-"""A sequence diagram as one self-contained SVG document: no script, no outside font, nothing to load.
+"""A sequence diagram as one self-contained SVG document.
 
-Two layers, painted one over the other: the lifelines, and the lines themselves. A line is one group with all that
-belongs to it, so a player can show and hide it; where it has a tint behind it, its group repeats the lifelines over
-the tint. Words get a halo in the colour of what they stand on, so that a lifeline never cuts them.
+The picture has two layers, painted one over the other: the lifelines, and the lines of the sequence. A line is one
+group with all its parts, so that a player can show and hide it; where it has a tint behind it, its group repeats the
+lifelines over the tint. Words have a halo in the colour of their ground, so that no lifeline cuts them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from workbook.views.markup import joined, tag, trusted, void
-from workbook.views.palette import FONT, sheet
-from workbook.views.plain import cut, wrap
-from workbook.views.sequence_line_svg import DETAIL, WIDE, Drawing, Measures
+from workbook.flows.messages import Actor
+from workbook.views.html import Markup, joined, tag, void
+from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.sequence import Sequence, SequenceLine, Shape
+from workbook.views.table import cut, width, wrap
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
-    from workbook.flows.messages import Actor
-    from workbook.views.markup import Markup
-    from workbook.views.sequence import Line, Sequence
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """How a picture is laid out across, in pixels.
 
+    Attributes:
+        width: of the whole picture.
+        left: lifelines and their words are between this and `right`; the time is left of it.
+        right: rule ids are right of it, where there is room for them.
+        box: the width of an actor's box.
+    """
+
+    width: int
+    left: int
+    right: int
+    box: int
+
+    @property
+    def rules(self) -> bool:
+        """Whether there is room for the rule ids."""
+        return self.width - self.right > self.box
+
+
+WIDE = Measures(1000, 84, 868, 108)
+LABEL, DETAIL = 7.4, 6.5
+"""The width of a character of a label and of a detail, in pixels: more than in any common font."""
+LEADING = 15
+GROUNDS = {Shape.HTTP: "on-tint", Shape.LOST: "on-tint", Shape.NOTE: "on-box"}
+"""The ground behind a line's words, where it is not the page."""
 BOX_HEIGHT = 34
 TOP = 64
 """Where the boxes with the actors' names begin."""
 AGAIN, REST = 560, 4
-"""So many pixels below its boxes a long picture names the actors once more, where so many lines are still to come."""
+"""So many pixels below its boxes a long picture repeats the actors' names, if so many lines are still to come."""
 DASH = 6
-"""How long a dash of a lifeline and the gap after it are together, in pixels."""
+"""The length of a lifeline's dash and the gap after it, in pixels."""
 STYLE = sheet(
     "wb-sequence",
     {
@@ -48,6 +71,9 @@ STYLE = sheet(
         ".is-refused .wb-shaft": "stroke:var(--refused);stroke-dasharray:5 4",
         ".is-refused .wb-cross": "stroke:var(--refused);stroke-width:2.5;fill:none",
         ".is-refused .wb-label": "fill:var(--refused)",
+        ".is-lost .wb-shaft": "stroke:var(--refused);stroke-width:2.5;stroke-dasharray:5 4",
+        ".is-lost .wb-cross": "stroke:var(--refused);stroke-width:2.5;fill:none",
+        ".is-lost .wb-label": "fill:var(--refused)",
         ".wb-deprecated": "fill:var(--deprecated)",
         ".wb-box": "fill:var(--box);stroke:var(--edge)",
         ".wb-tint": "fill:var(--tint)",
@@ -69,141 +95,154 @@ class Painted:
     """A picture of a sequence.
 
     Attributes:
-        svg: a self-contained SVG document; line N of the sequence is the group with `data-line="N"`, from 0.
-        width: in pixels.
-        height: in pixels.
+        picture: line N of the sequence is the group with `data-line="N"`, from 0.
         rows: where each line begins from the top and how high it is, in pixels.
     """
 
-    svg: str
-    width: int
-    height: int
+    picture: Picture
     rows: tuple[tuple[int, int], ...]
 
 
-def draw(sequence: Sequence) -> str:
-    """The picture of a sequence as an SVG document, the same bytes on every run."""
-    return paint(sequence).svg
+def narrow(actors: int) -> Measures:
+    """The measures for a picture beside others: the actors are close together, and there are no rule ids."""
+    room = 87 * max(actors, 6)
+    return Measures(78 + room + 6, 78, 78 + room, min(108, room // max(actors, 1) - 2))
 
 
 def paint(sequence: Sequence, measures: Measures = WIDE) -> Painted:
-    """The picture of a sequence, and where in it each line stands."""
-    return Page(sequence, measures).finished()
-
-
-def narrow(actors: int) -> Measures:
-    """The measures for so many actors where room is scarce: they stand close, and there are no rule ids."""
-    room = 87 * max(actors, 6)
-    return Measures(66 + room + 6, 66, 66 + room, min(108, room // max(actors, 1) - 2))
-
-
-class Page:
-    """The picture as it grows downwards.
-
-    Attributes:
-        y: where the next line begins, in pixels from the top.
-        rows: where each line stands that is painted already.
-    """
-
-    def __init__(self, sequence: Sequence, measures: Measures) -> None:
-        self.sequence, self.measures = sequence, measures
-        self.lanes = _lanes(sequence.columns, measures)
-        self.y = TOP + BOX_HEIGHT + 14
-        self._named = TOP
-        self.rows: list[tuple[int, int]] = []
-        self._front: list[Markup] = []
-
-    def finished(self) -> Painted:
-        """The whole document."""
-        for row in self.sequence.rows:
-            if isinstance(row, str):
-                self._band(row)
-                continue
-            self._remind()
-            self._line(row)
-        end = self.y + 6
-        words = list(self._words(end))
-        height = end + 26 + 18 * len(words)
-        threads = self._threads(TOP + BOX_HEIGHT, end)
-        return Painted(str(self._document(height, *threads, *words)), self.measures.width, height, tuple(self.rows))
-
-    def _document(self, height: int, *parts: Markup) -> Markup:
-        width = self.measures.width
-        return tag(
-            "svg",
-            tag("title", f"Sequence diagram: {self.sequence.title}"),
-            tag("desc", " ".join(line.sentence for line in self.sequence.lines) or "Nothing happened yet."),
-            tag("style", trusted(STYLE)),
-            void("rect", class_="wb-ground", x=0.5, y=0.5, width=width - 1, height=height - 1, rx=12),
-            *parts, *self._heads(), *self._front,
-            xmlns="http://www.w3.org/2000/svg", role="img", class_="wb-sequence",
-            viewBox=f"0 0 {width} {height}", width=width, height=height,
-        )  # fmt: skip
-
-    def _threads(self, top: int, end: int) -> Iterator[Markup]:
-        """The lifelines from `top` to `end`; their dashes go on where those above end."""
-        offset = (top - TOP - BOX_HEIGHT) % DASH or None
-        for x in self.lanes.values():
-            yield void("line", class_="wb-thread", x1=x, y1=top, x2=x, y2=end, stroke_dashoffset=offset)
-
-    def _heads(self) -> Iterator[Markup]:
-        yield tag("text", cut(self.sequence.title, self.measures.width // 10), class_="wb-title", x=24, y=36)
-        yield tag("text", "time", class_="wb-time", x=self.measures.left - 14, y=TOP + 22)
-        if self.measures.rules:
-            yield tag("text", "rules", class_="wb-rules", x=self.measures.right + 14, y=TOP + 22)
-        yield from self._names(TOP)
-
-    def _names(self, top: int) -> Iterator[Markup]:
-        """Who is who, each over the own lifeline."""
-        wide = self.measures.box
-        for actor, x in self.lanes.items():
-            yield void("rect", class_="wb-box", x=x - wide // 2, y=top, width=wide, height=BOX_HEIGHT, rx=9)
-            yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=top + 22)
-
-    def _words(self, y: int) -> Iterator[Markup]:
-        """What the document's words mean, below the picture."""
-        room, at = int((self.measures.width - 48) / DETAIL), y + 28
-        for word, meaning in self.sequence.glossary:
-            first, *more = wrap(f"{word}: {meaning}", room)
-            name = tag("tspan", word, font_weight=600, class_="wb-word")
-            for text in (joined(name, first.removeprefix(word)), *more):
-                yield tag("text", text, class_="wb-detail", x=24, y=at)
-                at += 18
-
-    def _band(self, title: str) -> None:
-        y, middle = self.y + 20, (self.measures.left + self.measures.right) // 2
-        self._front += [
-            void("line", class_="wb-band", x1=24, y1=y, x2=self.measures.width - 24, y2=y),
-            void("rect", class_="wb-box", x=middle - 66, y=y - 12, width=132, height=24, rx=12),
-            tag("text", title, class_="wb-actor on-box", x=middle, y=y + 5),
-        ]
-        self.y += 40
-
-    def _remind(self) -> None:
-        """Who is who, for a reader who has scrolled; a narrow picture's owner keeps the names in sight."""
-        to_come = len(self.sequence.lines) - len(self.rows)
-        if self.measures.rules and self.y - self._named >= AGAIN and to_come >= REST:
-            self._named = self.y + 8
-            self._front += self._names(self._named)
-            self.y = self._named + BOX_HEIGHT + 8
-
-    def _line(self, line: Line) -> None:
-        drawing = Drawing(line, self.lanes, self.y, self.measures)
-        parts = (*self._behind(drawing), *drawing.parts())
-        number = len(self.rows)
-        self._front.append(tag("g", *parts, class_=f"is-{line.shape.lower()}", data_line=number))
-        self.rows.append((self.y, drawing.height))
-        self.y += drawing.height
-
-    def _behind(self, drawing: Drawing) -> Iterator[Markup]:
-        if drawing.ground:
-            edge = 12 if self.measures.rules else 4
-            place = {"x": edge, "y": self.y, "width": self.measures.width - 2 * edge, "height": drawing.height}
-            yield void("rect", class_=drawing.ground.replace("on-", "wb-"), **place)
-            yield from self._threads(self.y, self.y + drawing.height)
-
-
-def _lanes(columns: tuple[Actor, ...], measures: Measures) -> Mapping[Actor, int]:
+    """The picture of a sequence, the same bytes on every run, and where in it each line is."""
     first, last = measures.left + measures.box // 2, measures.right - measures.box // 2
-    gap = (last - first) // max(len(columns) - 1, 1)
-    return {actor: first + number * gap for number, actor in enumerate(columns)}
+    gap = (last - first) // max(len(sequence.columns) - 1, 1)
+    lanes = {actor: first + number * gap for number, actor in enumerate(sequence.columns)}
+    lines: list[Markup] = []
+    rows: list[tuple[int, int]] = []
+    y, named = TOP + BOX_HEIGHT + 14, TOP
+    for line in sequence.rows:
+        if isinstance(line, str):
+            lines += _band(line, y, measures)
+            y += 40
+            continue
+        if measures.rules and y - named >= AGAIN and len(sequence.lines) - len(rows) >= REST:
+            named = y + 8  # for a reader who has scrolled; a narrow picture's player keeps the names in sight
+            lines += _names(lanes, named, measures)
+            y = named + BOX_HEIGHT + 8
+        parts, height = _line(line, lanes, y, measures)
+        lines.append(tag("g", *parts, class_=f"is-{line.shape.lower()}", data_line=len(rows)))
+        rows.append((y, height))
+        y += height
+    # The height is known only now, so the page and the lifelines are made last, though they are painted first.
+    words = list(_glossary(sequence, y + 34, measures))
+    height = y + 32 + 18 * len(words)
+    heads = [
+        tag("text", cut(sequence.title, measures.width // 10), class_="wb-title", x=24, y=36),
+        tag("text", "time", class_="wb-time", x=measures.left - 14, y=TOP + 22),
+    ]
+    if measures.rules:
+        heads.append(tag("text", "rules", class_="wb-rules", x=measures.right + 14, y=TOP + 22))
+    title = f"Sequence diagram: {sequence.title}"
+    sentences = " ".join(line.sentence for line in sequence.lines) or "Nothing happened yet."
+    picture = document(
+        "wb-sequence", STYLE, title, sentences, (measures.width, height),
+        ground(measures.width, height), *_threads(lanes, TOP + BOX_HEIGHT, y + 6), *words,
+        *heads, *_names(lanes, TOP, measures), *lines,
+        alt=f"{title}, {len(sequence.lines)} lines. The same as text follows.",
+    )  # fmt: skip
+    return Painted(picture, tuple(rows))
+
+
+def _threads(lanes: Mapping[Actor, int], top: int, end: int) -> Iterator[Markup]:
+    """The lifelines from `top` to `end`; their dashes continue those above."""
+    offset = (top - TOP - BOX_HEIGHT) % DASH or None
+    for x in lanes.values():
+        yield void("line", class_="wb-thread", x1=x, y1=top, x2=x, y2=end, stroke_dashoffset=offset)
+
+
+def _names(lanes: Mapping[Actor, int], top: int, measures: Measures) -> Iterator[Markup]:
+    """The actors' names in boxes, each over its lifeline."""
+    for actor, x in lanes.items():
+        place = {"x": x - measures.box // 2, "y": top, "width": measures.box, "height": BOX_HEIGHT, "rx": 9}
+        yield void("rect", class_="wb-box", **place)
+        yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=top + 22)
+
+
+def _glossary(sequence: Sequence, y: int, measures: Measures) -> Iterator[Markup]:
+    """The meaning of the document's words, below the picture."""
+    for word, meaning in sequence.glossary:
+        first, *more = wrap(f"{word}: {meaning}", int((measures.width - 48) / DETAIL))
+        name = tag("tspan", word, font_weight=600, class_="wb-word")
+        for text in (joined(name, first.removeprefix(word)), *more):
+            yield tag("text", text, class_="wb-detail", x=24, y=y)
+            y += 18
+
+
+def _band(title: str, y: int, measures: Measures) -> Iterator[Markup]:
+    """A rule across the page with a word in it."""
+    y, middle = y + 20, (measures.left + measures.right) // 2
+    yield void("line", class_="wb-band", x1=24, y1=y, x2=measures.width - 24, y2=y)
+    yield void("rect", class_="wb-box", x=middle - 74, y=y - 12, width=148, height=24, rx=12)
+    yield tag("text", title, class_="wb-actor on-box", x=middle, y=y + 5)
+
+
+def _line(line: SequenceLine, lanes: Mapping[Actor, int], top: int, measures: Measures) -> tuple[list[Markup], int]:
+    """The parts of one line and its height: its words, its arrow below them, its detail below that."""
+    room, behind = measures.right - measures.left, GROUNDS.get(line.shape, "")
+    labels, details = wrap(line.label, int(room / LABEL) - 14), wrap(line.detail, int(room / DETAIL))
+    rules = wrap(" ".join(line.rules), 16) if measures.rules else []
+    shaft = top + 6 + LEADING * len(labels) + (0 if line.shape is Shape.NOTE else 6)
+    height = max(shaft + 8 + LEADING * len(details), top + 4 + LEADING * len(rules)) + 6 - top
+    parts, first, time = [], top + 17, measures.left - 14
+
+    def write(name: str, texts: list[str], x: int, y: int, **more: object) -> None:
+        for number, text in enumerate(texts):
+            place = {"x": x, "y": y + LEADING * number, "text_anchor": None} | more
+            parts.append(tag("text", text, class_=f"{name} {behind}".strip(), **place))
+
+    if behind:
+        edge = 12 if measures.rules else 4
+        place = {"x": edge, "y": top, "width": measures.width - 2 * edge, "height": height}
+        parts += [void("rect", class_=behind.replace("on-", "wb-"), **place), *_threads(lanes, top, top + height)]
+    write("wb-time", [f"{line.at:.3f} s"], time, first)
+    write("wb-rules", rules, measures.right + 14, first)
+    if line.shape in (Shape.HTTP, Shape.LOST):
+        write("wb-time", ["HTTP"], time, first + LEADING, font_weight=600)
+    source, target = lanes[line.sender], lanes[line.receiver]
+    if line.shape is not Shape.NOTE:
+        parts += _arrow(line, source, target, shaft)
+    if line.button:
+        place = {"x": target - 25, "y": shaft - 11, "width": 50, "height": 22, "rx": 11}
+        parts.append(void("rect", class_=f"wb-{line.button}", **place))
+        parts.append(tag("text", "Add", class_=f"wb-actor wb-add on-{line.button}", x=target, y=shaft + 4))
+
+    # words are over the arrow if it is long enough, else beside one of its ends
+    space = max(width(line.heading) * LABEL, width(line.detail) * DETAIL)
+    left, right = sorted((source, target + (25 if line.button else 0)))
+    if space <= right - left - 20:
+        x, anchor = (left + right) // 2, "middle"
+    elif left + 12 + space <= measures.right:
+        x, anchor = left + 12, "start"
+    elif right - 12 - space >= measures.left:
+        x, anchor = right - 12, "end"
+    else:
+        x, anchor = measures.left + 4, "start"
+    write("wb-label", labels[:-1], x, first, text_anchor=anchor)
+    mark = tag("tspan", " [deprecated]", class_="wb-deprecated") if line.deprecated else ""
+    write("wb-label", [joined(*labels[-1:], mark)], x, first + LEADING * max(len(labels) - 1, 0), text_anchor=anchor)
+    write("wb-detail", details, x, shaft + 17, text_anchor=anchor)
+    return parts, height
+
+
+def _arrow(line: SequenceLine, source: int, target: int, y: int) -> Iterator[Markup]:
+    """The shaft, and its head; a cross instead of the head where nothing arrived or nothing was accepted."""
+    if source == target:
+        x, y, step, cross = source + 2, y + 4, -1, source + 8
+        yield void("path", class_="wb-shaft", d=f"M{source} {y - 10}h22v10h-12")
+    else:
+        step = 1 if target > source else -1
+        x = target - step * (28 if line.button else 3)
+        cross = x - step * (30 if line.shape is Shape.LOST else 6)
+        end = cross if line.shape is Shape.LOST else x - step * 8
+        yield void("line", class_="wb-shaft", x1=source, y1=y, x2=end, y2=y)
+    if line.shape in (Shape.REFUSED, Shape.LOST):
+        yield void("path", class_="wb-cross", d=f"M{cross - 6} {y - 6}l12 12m0-12l-12 12")
+    else:
+        yield void("path", class_="wb-head", d=f"M{x} {y}l{-step * 10}-5v10z")

@@ -1,38 +1,248 @@
-"""*States*: the flow's diagram with the present state lit, the way that was taken, and what can happen next."""
+"""The flow's state diagram with the present state and the path of the run lit, and what can happen next."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from itertools import count
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
-from workbook.views.markup import tag
-from workbook.views.plain import wrap
-from workbook.views.states_says_svg import key
-from workbook.views.states_svg import Lit, draw
-from workbook.views.table import WIDEST, paragraph, preformatted
-from workbook.views.view import View
+from workbook.views.film import Film
+from workbook.views.html import Markup, View, tag, void
+from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.states_layout import BADGE, BOX, LEADING, TOP, WIDTH, Arrow, Layout, Words
+from workbook.views.table import WIDEST, cut, paragraph, wrap
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+# The words beside arrows. Where several events lead the same way, each can be marked by itself: an event that happened
+# bears a tick and stands out, and the others stay pale. Where there is no room for all names, the picture names those
+# that happened, once the arrow is taken, and says that there are others.
 
-    from workbook.flows.machine import Machine
-    from workbook.flows.messages import Event
-    from workbook.views.film import Film
-    from workbook.views.picture import Picture
+TICK = "✓ "
+SAYS: Mapping[str, str] = {
+    ".wb-been .wb-choice,.wb-now .wb-choice": "fill:var(--muted)",
+    ".wb-choice .wb-took,.wb-choice.wb-took": "fill:var(--ink);font-weight:700",
+    ".wb-choice .wb-now,.wb-choice.wb-now": "text-decoration:underline",
+    ".wb-tick": "display:none",
+    ".wb-took .wb-tick": "display:inline",
+    ".wb-many": "display:none",
+    ".wb-been .wb-many,.wb-now .wb-many": "display:inline",
+    ".wb-been .wb-short,.wb-now .wb-short": "display:none",
+    ".wb-many .wb-event": "display:none",
+    ".wb-many .wb-took": "display:inline",
+    ".wb-many:not(:has(.wb-event:not(.wb-took))) .wb-others": "display:none",
+}
+
+
+def key(move: str, event: str) -> str:
+    """The name in a picture of an event on a move."""
+    return f"{move}: {event}"
+
+
+def texts(words: Words, took: Collection[str]) -> Iterator[Markup]:
+    """The lines of some words, the last one first; `took` holds the keys of the events that happened."""
+    tick = tag("tspan", TICK, class_="wb-tick")
+
+    def marked(event: str) -> dict[str, str]:
+        keys = [key(move, event) for move in words.moves]
+        happened = any(name in took for name in keys)
+        return {"data_event": "|".join(keys), "class_": "wb-event wb-took" if happened else "wb-event"}
+
+    choice = len({event for label in words.lines for event in label.events}) > 1
+    for number, label in enumerate(reversed(words.lines)):
+        place = {"x": words.x, "y": words.y - LEADING * number, "text_anchor": words.anchor}
+        if not choice:
+            yield tag("text", label.text, class_="wb-says", **place)
+            continue
+        if len(label.events) == 1:
+            mark = marked(label.events[0])
+            names = f"wb-says wb-choice {mark.pop('class_')}"
+            yield tag("text", tick if label.begins else "", label.text, **mark, class_=names, **place)
+            continue
+        events = [
+            tag("tspan", tick, name, **marked(event)) for event, name in zip(label.events, label.named, strict=True)
+        ]
+        if label.whole:
+            parts = [part for event in events for part in (" or ", event)][1:]
+            yield tag("text", *parts, class_="wb-says wb-choice", **place)
+        else:
+            yield tag("text", label.text, class_="wb-says wb-short", **place)
+            parts = [part for event in events for part in (event, " ")]
+            others = tag("tspan", "or others", class_="wb-others")
+            yield tag("text", *parts, others, class_="wb-says wb-choice wb-many", **place)
+
+
+# What is lit differs in form as well as in colour: the present state has a thick edge, a state that was passed a firm
+# one, and a move that was made is a thick line with the numbers of its steps. A player lights the same parts by adding
+# classes: `wb-here` or `wb-been` to elements with `data-state`, `wb-been` (and `wb-now` in the moment itself) to those
+# with `data-move`, `wb-took` (and `wb-now`) to those with `data-event`.
+
+SCOPE = "wb-states"
+STYLE = sheet(
+    SCOPE,
+    {
+        "text": f"font-family:{FONT};font-size:11.5px;fill:var(--muted);"
+        "paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoin:round",
+        ".wb-title": "font-size:17px;font-weight:600;fill:var(--ink)",
+        ".wb-ground": "fill:var(--ground);stroke:var(--frame)",
+        ".wb-box": "fill:var(--ground);stroke:var(--edge);stroke-width:1.2",
+        ".wb-rest": "fill:none;stroke:var(--edge);stroke-width:1",
+        ".wb-name": "font-size:12px;text-anchor:middle;stroke:none",
+        ".wb-way": "fill:none;stroke:var(--edge);stroke-width:1.2",
+        ".wb-head": "fill:var(--edge)",
+        ".is-ours .wb-way": "stroke-dasharray:2 3",
+        ".is-deprecated .wb-way": "stroke-dasharray:8 4",
+        ".is-deprecated .wb-says": "fill:var(--deprecated)",
+        ".wb-been .wb-box": "fill:var(--box);stroke:var(--ink);stroke-width:2",
+        ".wb-been .wb-name": "fill:var(--ink);font-weight:600",
+        ".wb-here .wb-box": "fill:var(--tint);stroke:var(--http);stroke-width:4",
+        ".wb-here .wb-rest": "display:none",
+        ".wb-here .wb-name": "fill:var(--http);font-weight:700",
+        ".wb-been .wb-way,.wb-now .wb-way": "stroke:var(--http);stroke-width:3",
+        ".wb-now .wb-way": "stroke-width:4.5",
+        ".wb-been .wb-head,.wb-now .wb-head": "fill:var(--http)",
+        ".wb-been .wb-says,.wb-now .wb-says": "fill:var(--ink)",
+        **SAYS,
+        ".wb-step": "fill:var(--http);stroke:var(--ground);stroke-width:1.5",
+        ".wb-number": "font-size:10.5px;font-weight:700;fill:var(--ground);stroke:none;text-anchor:middle;"
+        "font-variant-numeric:tabular-nums",
+    },
+)
+HEAD, HALF = 9, 4.5
+"""The length of an arrow's head, and half its width."""
+ROUND = 6
+"""The radius of an arrow's corners."""
+MOST = 2
+"""At most so many steps are numbered at a move; an ellipsis replaces those before."""
+FOOT = 84
+"""The height of the legend."""
+LINES = (
+    ("is-spec", "stated by the document"),
+    ("is-ours", "left open by it: our choice, or public knowledge"),
+    ("is-deprecated", "deprecated"),
+)
+BOXES = (("", "not reached"), ("wb-been", "passed"), ("wb-here", "here now"))
+TOOK = f"{TICK}where several events lead the same way: the one that happened in this run"
+RESTS = "a resting place: an attempt is over, or the cardholder chooses"
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """The lit parts of a picture; none by default.
+
+    Attributes:
+        here: the state of the run.
+        been: the states that it passed.
+        steps: the numbers of the steps in which a move was made, by its name `from>to`.
+        took: the events that made moves, each as `key` writes it.
+    """
+
+    here: str = ""
+    been: frozenset[str] = frozenset()
+    steps: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    took: frozenset[str] = frozenset()
+
+
+def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Picture:
+    """The picture of a machine as one self-contained SVG document, the same bytes on every run.
+
+    Args:
+        machine: the table of states and moves.
+        title: the words above them.
+        alt: the picture in words.
+        lit: the lit parts.
+    """
+    plan, lit = Layout(machine), lit or Lit()
+    height = plan.height + FOOT
+    first, final = plan.boxes[str(machine.initial)], frozenset(map(str, machine.final))
+    parts = []
+    for arrow in sorted(plan.arrows, key=lambda arrow: arrow.move.name in lit.steps):  # moves that were made are on top
+        name, taken = arrow.move.name, " wb-been" if arrow.move.name in lit.steps else ""
+        parts.append(tag("g", *_arrow(arrow, lit), data_move=name, class_=f"wb-move is-{arrow.move.origin}{taken}"))
+    for sign in plan.signs:
+        parts += texts(sign, lit.took)
+    parts.append(void("path", class_="wb-head", d=f"M{first.middle - 4} {TOP - 15}a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"))
+    parts.append(void("path", class_="wb-way", d=f"M{first.middle} {TOP - 12}V{first.y}"))
+    for state, box in plan.boxes.items():
+        mark = " wb-here" if state == lit.here else " wb-been" if state in lit.been else ""
+        shape = [void("rect", class_="wb-box", x=box.x, y=box.y, width=BOX, height=box.height, rx=9)]
+        if state in final:
+            inner = {"x": box.x + 3, "y": box.y + 3, "width": BOX - 6, "height": box.height - 6, "rx": 6}
+            shape.append(void("rect", class_="wb-rest", **inner))
+        words = tag("text", cut(state, 26), class_="wb-name", x=box.middle, y=box.y + box.height // 2 + 4)
+        parts.append(tag("g", *shape, words, data_state=state, class_=f"wb-state{mark}"))
+    words = tag("text", cut(title, 90), class_="wb-title", x=24, y=34)
+    shapes = (ground(WIDTH, height), words, *parts, *_legend(plan.height + 12))
+    return document(SCOPE, STYLE, f"States: {title}", alt, (WIDTH, height), *shapes)
+
+
+def _arrow(arrow: Arrow, lit: Lit) -> Iterator[Markup]:
+    """A move's arrow with its words, and the numbers of its steps in a pill.
+
+    The path begins at the head, so that the dashes of arrows that share a lane coincide.
+    """
+    yield tag("title", f"{arrow.move.source} → {arrow.move.target}: {' or '.join(arrow.move.events)}")
+    (x0, y0), (x, y) = arrow.points[-2:]
+    dx, dy = _sign(x - x0), _sign(y - y0)
+    neck = (x - dx * (HEAD - 1), y - dy * (HEAD - 1))
+    yield void("path", class_="wb-way", d=_rounded((neck, *reversed(arrow.points[:-1]))))
+    corners = (f"{x - dx * HEAD + side * dy:g} {y - dy * HEAD + side * dx:g}" for side in (-HALF, HALF))
+    yield void("path", class_="wb-head", d=f"M{x} {y}L{'L'.join(corners)}z")
+    steps, badge, words = lit.steps.get(arrow.move.name, ()), arrow.badge, arrow.words
+    numbers = "… " * (len(steps) > MOST) + ", ".join(map(str, steps[-MOST:]))
+    wide = max(16, 8 + 6 * len(numbers)) if numbers else 0
+    if words:
+        room = wide + 8 - BADGE  # a wide number moves the words away from the box
+        if room > 0 and words.anchor == badge.anchor and arrow.points[0][1] == badge.y:
+            words = replace(words, x=words.x + (room if words.anchor == "start" else -room))
+        yield from texts(words, lit.took)
+    if numbers:
+        left = badge.x - {"start": 0, "middle": wide // 2, "end": wide}[badge.anchor]
+        yield void("rect", class_="wb-step", x=left, y=badge.y - 8, width=wide, height=16, rx=8)
+        yield tag("text", numbers, class_="wb-number", x=left + wide / 2, y=badge.y + 4)
+
+
+def _rounded(points: Sequence[tuple[int, int]]) -> str:
+    """A path through the points, its corners rounded."""
+    (first_x, first_y), (last_x, last_y) = points[0], points[-1]
+    path = f"M{first_x} {first_y}"
+    for before, (x, y), after in zip(points, points[1:], points[2:], strict=False):
+        ends = []
+        for end_x, end_y in (before, after):
+            near = min(ROUND, (abs(x - end_x) + abs(y - end_y)) / 2)
+            ends.append(f"{x + _sign(end_x - x) * near:g} {y + _sign(end_y - y) * near:g}")
+        path += f"L{ends[0]}Q{x} {y} {ends[1]}"
+    return f"{path}L{last_x} {last_y}"
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _legend(y: int) -> Iterator[Markup]:
+    yield void("path", class_="wb-ground", d=f"M24 {y}H{WIDTH - 24}")
+    x = 24
+    for name, words in LINES:
+        line = void("path", class_="wb-way", d=f"M{x} {y + 18}h34")
+        yield tag("g", line, tag("text", words, x=x + 42, y=y + 22), class_=name)
+        x += 80 + 6 * len(words)
+    for number, (name, words) in enumerate((*BOXES, ("", RESTS))):
+        x = 24 + 124 * number
+        box = void("rect", class_="wb-box", x=x, y=y + 30, width=34, height=14, rx=4)
+        rest = void("rect", class_="wb-rest", x=x + 3, y=y + 33, width=28, height=8, rx=2) if words is RESTS else ""
+        yield tag("g", box, rest, tag("text", words, x=x + 42, y=y + 41), class_=name or None)
+    yield tag("text", TOOK, x=24, y=y + 60)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One move that the run made.
+    """One move of the run.
 
     Attributes:
         number: from 1.
         at: seconds since the run began.
-        source: the state that it left.
-        target: the state that it came to; the same where it stayed.
+        source: the state before.
+        target: the state after, which may be the same.
         says: the label of the event.
     """
 
@@ -45,27 +255,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class States(View):
-    """The states of a film's machine.
-
-    Attributes:
-        film: what was played.
-    """
+    """The states of a film's machine."""
 
     film: Film
 
     @property
     def here(self) -> str:
-        """The state that the run is in at the end."""
+        """The state at the end of the run."""
         frames = self.film.frames
         return frames[-1].state if frames else str(self.film.machine.initial)
 
     @property
     def path(self) -> tuple[Step, ...]:
-        """The moves that the run made, in order."""
-        numbers = count(1)
-        return tuple(
-            Step(next(numbers), frame.at, *frame.moved, frame.event.says) for frame in self.film.frames if frame.moved
-        )
+        """The moves of the run, in order."""
+        moved = ((frame, frame.moved) for frame in self.film.frames if frame.moved)
+        return tuple(Step(n, frame.at, *states, frame.event.says) for n, (frame, states) in enumerate(moved, 1))
 
     @property
     def allowed(self) -> str:
@@ -74,38 +278,37 @@ class States(View):
 
     @property
     def plain(self) -> Picture:
-        """The diagram with nothing lit: what a player lights step by step."""
-        told = f"The states of {self.film.machine.name}: {', '.join(self.film.machine.states)}."
-        return draw(self.film.machine, self.film.title, told)
+        """The diagram with nothing lit, for a player that lights it step by step."""
+        alt = f"The states of {self.film.machine.name}: {', '.join(self.film.machine.states)}."
+        return draw(self.film.machine, self.film.title, alt)
 
     @property
     def picture(self) -> Picture:
-        """The diagram as it is at the end of the run."""
+        """The diagram at the end of the run."""
+        path = self.path
         steps: dict[str, list[int]] = {}
-        for step in self.path:
+        for step in path:
             steps.setdefault(f"{step.source}>{step.target}", []).append(step.number)
-        took = frozenset(key(f"{step.source}>{step.target}", step.says) for step in self.path)
-        been = frozenset(state for step in self.path for state in (step.source, step.target))
-        way = " → ".join([step.source for step in self.path] + [self.here])
-        told = f"States: {self.film.title}. The way that was taken: {way}. {self.allowed}"
-        return draw(self.film.machine, self.film.title, told, Lit(self.here, been, steps, took))
+        took = frozenset(key(f"{step.source}>{step.target}", step.says) for step in path)
+        been = frozenset(state for step in path for state in (step.source, step.target))
+        way = " → ".join([step.source for step in path] + [self.here])
+        alt = f"States: {self.film.title}. The path of the run: {way}. {self.allowed}"
+        return draw(self.film.machine, self.film.title, alt, Lit(self.here, been, steps, took))
 
     def text(self) -> str:
-        """The way that was taken, one move a line, where the run is now, and what can happen next."""
-        lines = [f"States: {self.film.title}", *map(self._line, self.path)]
-        lines += [f"Now: {self.here}", *wrap(self.allowed, WIDEST)]
-        return "\n".join(lines)
-
-    def _line(self, step: Step) -> str:
-        wide = max(len(one.source) + len(one.target) for one in self.path) + 3
-        way = f"{step.source} → {step.target}"
-        return f"  {step.number:>3}  {step.at:8.3f} s  {way:<{wide}}  {step.says}"
+        """The moves of the run, one a line, the state at its end, and what can happen next."""
+        ways = [f"{step.source} → {step.target}" for step in self.path]
+        wide = max(map(len, ways), default=0)
+        lines = [
+            f"  {step.number:>3}  {step.at:8.3f} s  {way:<{wide}}  {step.says}"
+            for step, way in zip(self.path, ways, strict=True)
+        ]
+        return "\n".join([f"States: {self.film.title}", *lines, f"Now: {self.here}", *wrap(self.allowed, WIDEST)])
 
     def html(self) -> str:
         """The diagram, what can happen next below it, and the text form folded up."""
         words = paragraph(tag("b", f"Now: {self.here}. "), self.allowed)
-        folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
-        return tag("figure", self.picture.image(), words, folded, style="margin:0")
+        return self.picture.figure(self.text(), words)
 
 
 SPEAKS: Mapping[Actor, str] = {
@@ -117,20 +320,16 @@ SPEAKS: Mapping[Actor, str] = {
     Actor.WALLET: "for the wallet:",
     Actor.WALLET_APP: "for the wallet:",
 }
-"""Who makes an event happen, as the beginning of a sentence."""
+"""The beginning of a sentence about an event: who makes it happen."""
 CALLBACK = re.compile(r"[a-z]\w*\(")
-"""An event that is a call of the SDK's, and no answer."""
+"""Matches an event that is a call by the SDK, not an answer."""
 
 
 def allowed(machine: Machine, state: str) -> tuple[str, ...]:
-    """What can happen next in this state, a clause for each who can make it happen, in the order of the table."""
-    rows = (row for row in machine.rows if str(row.state) == state and not row.beside)
-    found: dict[str, list[str]] = {}
-    for event in dict.fromkeys(row.event for row in rows):
-        found.setdefault(_who(event), []).append(event.says)
-    return tuple(f"{who} {' or '.join(dict.fromkeys(says))}" for who, says in found.items())
-
-
-def _who(event: type[Event]) -> str:
-    calls = event.sender is Actor.SDK and CALLBACK.match(event.says)
-    return "the SDK calls" if calls else SPEAKS[event.sender]
+    """What can happen next in this state: a clause for each actor, in the order of the table."""
+    clauses: dict[str, list[str]] = {}
+    events = (row.event for row in machine.rows if str(row.state) == state and not row.beside)
+    for event in dict.fromkeys(events):
+        calls = event.sender is Actor.SDK and CALLBACK.match(event.says)
+        clauses.setdefault("the SDK calls" if calls else SPEAKS[event.sender], []).append(event.says)
+    return tuple(f"{who} {' or '.join(dict.fromkeys(names))}" for who, names in clauses.items())

@@ -1,19 +1,97 @@
-"""A table to look at: a title, a head, rows of short texts."""
+"""Tables, cards of facts, source code and snapshots, and the measuring and wrapping of text."""
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
 
-from workbook.views.markup import Markup, tag
-from workbook.views.plain import clean, width, wrap
-from workbook.views.view import View
+from workbook.errors import ParameterError
+from workbook.views.html import Markup, View, joined, tag, trusted
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+# Text from anywhere, made safe for a fixed-width drawing: one line, printable, of a known width.
+#
+# A label may hold what a customer typed or what a broken server sent. Every character that is invisible, or that
+# reverses the writing direction, is written as its code point.
+#
+# A drawing measures thousands of short texts, nearly all of them in characters that take one cell. One regular
+# expression recognises those; only other texts are measured character by character (wcwidth, imported when needed).
+
+LONGEST = 400
+"""A drawing shows at most this many characters of one text; an ellipsis replaces the rest."""
+ONE_CELL = re.compile("[ -\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2713-\u2718]*").fullmatch
+"""Matches a text whose every character takes one cell: Latin letters, punctuation, arrows, boxes, ticks and crosses."""
+
+
+def clean(text: object, longest: int = LONGEST) -> str:
+    """`text` on one line, at most `longest` characters of it, with code points for unprintable characters."""
+    line = " ".join(str(text).split())
+    short = line if len(line) <= longest else line[: longest - 1] + "…"
+    return short if short.isprintable() else "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in short)
+
+
+def width(text: str) -> int:
+    """How many cells of a fixed-width drawing `text` takes."""
+    return len(text) if ONE_CELL(text) else sum(cells for _glyph, cells in glyphs(text))
+
+
+def cut(text: str, room: int) -> str:
+    """`text`, or as much of it as leaves space for an ellipsis within `room` cells."""
+    return text if width(text) <= room else next(_pieces(text, room - 1)) + "…"
+
+
+def wrap(text: str, room: int) -> list[str]:
+    """`text` in lines of at most `room` cells, broken between words where that is possible."""
+    words = text.split()
+    if width(line := " ".join(words)) <= room:
+        return [line] if line else []
+    lines, taken = [""], 0
+    for piece in (piece for word in words for piece in _pieces(word, room)):
+        cells = width(piece)
+        if taken and taken + 1 + cells <= room:
+            lines[-1] += f" {piece}"
+            taken += 1 + cells
+        else:
+            lines.append(piece)
+            taken = cells
+    return lines[1:]
+
+
+def glyphs(text: str) -> Iterator[tuple[str, int]]:
+    """Each character with its combining marks, and the number of cells that it takes."""
+    from wcwidth import wcwidth  # costs milliseconds, and few texts need it
+
+    glyph, cells = "", 0
+    for character in text:
+        more = max(wcwidth(character), 0)
+        if glyph and more:
+            yield glyph, cells
+            glyph, cells = "", 0
+        glyph, cells = glyph + character, cells + more
+    if glyph:
+        yield glyph, cells
+
+
+def _pieces(word: str, room: int) -> Iterator[str]:
+    """The parts of a word, each at most `room` cells wide; a glyph that is wider than that stands alone."""
+    if ONE_CELL(word):
+        yield from (word[at : at + room] for at in range(0, max(len(word), 1), room))
+        return
+    piece, taken = "", 0
+    for glyph, cells in glyphs(word):
+        if piece and taken + cells > room:
+            yield piece
+            piece, taken = "", 0
+        piece, taken = piece + glyph, taken + cells
+    yield piece
+
 
 INK = "var(--jp-ui-font-color1, inherit)"
-"""What words are written in: the notebook's own colour, so that the contrast is the theme's in light and dark."""
+"""The colour of words: the notebook's own, so that the theme decides the contrast in light and dark."""
 EDGE = "1px solid var(--jp-border-color1, #8b95a3)"
 TABLE = f"border-collapse:collapse;color:{INK};margin:0.3em 0"
 CELL = "text-align:left;vertical-align:top;padding:0.25em 0.9em 0.25em 0"
@@ -25,7 +103,7 @@ PRE = (
     "word-break:normal;margin:0.3em 0"
 )
 WIDEST = 110
-"""How wide a table's text form may become, in characters."""
+"""The greatest width of a table's text form, in characters."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,27 +121,21 @@ class Table(View):
 
     def text(self) -> str:
         """The table in columns; the last one is wrapped at 110 characters."""
-        rule = tuple("─" * width(name) for name in self.head)
-        lines = (line for row in (self.head, rule, *self.rows) for line in self._lines(row))
-        return "\n".join([self.title, *lines])
-
-    def _lines(self, row: tuple[str, ...]) -> Iterator[str]:
-        *front, last = row
-        indent = "  ".join(one + " " * (wide - width(one)) for one, wide in zip(front, self._widths(), strict=True))
-        room = max(WIDEST - width(indent) - 4, 20)
-        for number, piece in enumerate(wrap(last, room) or [""]):
-            yield f"  {indent if not number else ' ' * width(indent)}  {piece}".rstrip()
-
-    def _widths(self) -> list[int]:
-        columns = zip(self.head, *self.rows, strict=True)
-        return [max(map(width, column)) for column in columns][:-1]
+        widths = [max(map(width, column)) for column in zip(self.head, *self.rows, strict=True)][:-1]
+        rule, lines = tuple("─" * width(name) for name in self.head), [self.title]
+        for *front, last in (self.head, rule, *self.rows):
+            indent = "  ".join(cell + " " * (wide - width(cell)) for cell, wide in zip(front, widths, strict=True))
+            for piece in wrap(last, max(WIDEST - width(indent) - 4, 20)) or [""]:
+                lines.append(f"  {indent}  {piece}".rstrip())
+                indent = " " * width(indent)
+        return "\n".join(lines)
 
     def html(self) -> str:
         """The table as an HTML table with a caption and a header for each column."""
         names = (tag("th", name, scope="col", style=f"{CELL};{LINE};font-weight:600") for name in self.head)
         styles = [*[f"{CELL};{LINE};white-space:nowrap"] * (len(self.head) - 1), f"{CELL};{LINE}"]
         rows = (
-            tag("tr", *(tag("td", one, style=style) for one, style in zip(row, styles, strict=True)))
+            tag("tr", *(tag("td", cell, style=style) for cell, style in zip(row, styles, strict=True)))
             for row in self.rows
         )
         head, body = tag("thead", tag("tr", *names)), tag("tbody", *rows)
@@ -71,7 +143,7 @@ class Table(View):
 
 
 def table(title: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
-    """A table of anything that has a text form; each text stands on one line, unprintable characters written out."""
+    """A table of anything that has a text form; each text is on one line, unprintable characters as code points."""
     cleaned = tuple(tuple(clean(cell) for cell in row) for row in rows)
     return Table(clean(title), tuple(clean(name) for name in head), cleaned)
 
@@ -82,5 +154,126 @@ def paragraph(*children: object) -> Markup:
 
 
 def preformatted(text: str) -> Markup:
-    """Text as it stands, in letters of one width and with its line breaks."""
+    """Text in a fixed-width font, with its line breaks."""
     return tag("pre", text, style=PRE)
+
+
+# A card of facts: names on the left, values on the right.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Facts(View):
+    """A two-column card.
+
+    Attributes:
+        rows: pairs of a name and a value, both as text.
+    """
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+    def text(self) -> str:
+        """The title, and below it one fact a line."""
+        wide = max((width(name) for name, _value in self.rows), default=0)
+        lines = [self.title]
+        for name, value in self.rows:
+            first, *others = wrap(value, max(WIDEST - wide - 4, 20)) or [""]
+            lines.append(f"  {name}{' ' * (wide - width(name))}  {first}".rstrip())
+            lines += [f"  {' ' * wide}  {other}" for other in others]
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """A table with a caption, where each name is the header of its row."""
+        head = f"{CELL};font-weight:600;white-space:nowrap"
+        rows = (
+            tag("tr", tag("th", name, scope="row", style=head), tag("td", value, style=CELL))
+            for name, value in self.rows
+        )
+        return tag("table", tag("caption", self.title, style=TITLE), tag("tbody", *rows), style=TABLE)
+
+
+def facts(title: str, rows: Mapping[str, object] | Iterable[tuple[str, object]]) -> Facts:
+    """A card of facts, from a mapping or from pairs."""
+    pairs = rows.items() if isinstance(rows, Mapping) else rows
+    return Facts(clean(title), tuple((clean(name), clean(value)) for name, value in pairs))
+
+
+# Source code: a class, a function or a whole file.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Code(View):
+    """Source code, as it is in the file."""
+
+    source: str
+
+    def text(self) -> str:
+        """The source."""
+        return self.source
+
+    def html(self) -> str:
+        """The source in a fixed-width font."""
+        return preformatted(self.source)
+
+
+def code(thing: object) -> Code:
+    """The source of a class or a function, or a file's text.
+
+    Raises:
+        ParameterError: no source was found.
+    """
+    try:
+        if isinstance(thing, Path):
+            return Code(thing.read_text(encoding="utf-8").rstrip())
+        return Code(dedent(inspect.getsource(thing)).rstrip())  # type: ignore[arg-type]  # it raises TypeError
+    except (TypeError, OSError, UnicodeDecodeError):
+        message = f"No source is known for {thing!r:.60}. Give a class or a function that is in a file, or a Path."
+        raise ParameterError(message) from None
+
+
+# A snapshot of any value: a text and a piece of HTML that need no kernel.
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Snapshot(View):
+    """The two forms of a value at one moment."""
+
+    plain: str
+    markup: str
+
+    def text(self) -> str:
+        """The text form."""
+        return self.plain
+
+    def html(self) -> str:
+        """The HTML form."""
+        return self.markup
+
+
+def snapshot(value: object) -> Snapshot:
+    """The forms in which a notebook would show `value`: its own HTML if it has some, else its text."""
+    if value is None:
+        return Snapshot("Nothing was returned.", paragraph("Nothing was returned."))
+    if isinstance(value, str):
+        return Snapshot(value, preformatted(value))
+    bundle: dict[str, Any] = {}
+    if callable(offer := getattr(value, "_repr_mimebundle_", None)):
+        offered = offer()
+        bundle = dict(offered[0] if isinstance(offered, tuple) else offered or {})  # a tuple has metadata, too
+    elif callable(offer := getattr(value, "_repr_html_", None)):
+        bundle = {"text/html": offer()}
+    text = str(bundle.get("text/plain") or repr(value))
+    html = bundle.get("text/html")
+    return Snapshot(text, str(html) if html else preformatted(text))
+
+
+def failure(error: BaseException) -> Snapshot:
+    """An error as its class and its message."""
+    name = type(error).__name__
+    return Snapshot(f"✗ {name}: {error}", paragraph("✗ ", tag("b", name), f": {error}"))
+
+
+def above(first: Snapshot, second: Snapshot) -> Snapshot:
+    """Two snapshots, the first above the second."""
+    markup = joined(trusted(first.markup), trusted(second.markup))
+    return Snapshot(f"{first.plain}\n{second.plain}", markup)

@@ -1,37 +1,28 @@
-"""*Timing*: the budgets of a run as bars that fill.
+"""The time limits of a run as bars that fill.
 
-Each call of the wallet that has a limit is one bar: its whole length is the limit, what is filled was used. The
-distributions of the timing lab are pictures of their own, see `durations`.
+Each call of the wallet that has a limit is one bar: its whole length is the limit, its filled part was used. For
+measured or planned durations of many calls see `durations`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from workbook.flows.limits import LIMITS
-from workbook.views.durations_page import DISCS, SIGNS
-from workbook.views.markup import tag, trusted, void
-from workbook.views.palette import FONT, sheet
-from workbook.views.picture import Picture
-from workbook.views.plain import clean, cut
-from workbook.views.table import paragraph, preformatted
-from workbook.views.view import View
+from workbook.flows.messages import LIMITS
+from workbook.views.durations import DISCS, SIGNS
+from workbook.views.film import CallBudget, Film
+from workbook.views.html import Markup, View, tag, void
+from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.table import clean, cut, paragraph
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from workbook.views.film import Budget, Film
-    from workbook.views.markup import Markup
-
-NONE = "No limit runs in this run: nothing here has to be done within a given time."
+NONE = "No call in this run has a time limit."
 WIDTH, LEFT, TRACK = 900, 24, 640
-"""How wide the picture is, where its bars begin, and how long a whole limit is, in pixels."""
+"""The width of the picture, where its bars begin, and the length of a whole limit, in pixels."""
 TOP, ROW = 56, 62
 CELLS = 50
-"""How many cells a whole limit takes in the text form."""
+"""The length of a whole limit in the text form, in characters."""
 SHORT = 0.995
-"""Limits below so many seconds are told in milliseconds."""
+"""Times below so many seconds are shown in milliseconds."""
 STYLE = sheet(
     "wb-timing",
     {
@@ -52,19 +43,19 @@ STYLE = sheet(
 )
 MARKS = {"kept": "✓", "spent": "✗", "running": "…"}
 SHAPES = {"kept": "pass", "spent": "fail"}
-"""The signs of the timing lab that say the same: a circle with a tick, an octagon with a cross."""
+"""The signs of `durations` with the same meaning: a circle with a tick, an octagon with a cross."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One budget.
+class BudgetBar:
+    """One call's limit at a moment of the run.
 
     Attributes:
-        budget: what was measured.
-        until: how far the run went, in seconds since it began.
+        budget: the call and its limit.
+        until: the moment, in seconds since the run began.
     """
 
-    budget: Budget
+    budget: CallBudget
     until: float
 
     @property
@@ -82,7 +73,7 @@ class Bar:
 
     @property
     def words(self) -> str:
-        """What became of it."""
+        """The outcome as a phrase."""
         limit, used = span(self.budget.seconds), span(self.used * self.budget.seconds)
         return {
             "kept": f"answered after {used} of {limit}",
@@ -91,112 +82,72 @@ class Bar:
         }[self.verdict]
 
     @property
-    def sentence(self) -> str:
-        """The bar in words."""
-        return f"{self.budget.call}, from {self.budget.began:.3f} s: {self.verdict}, {self.words}."
+    def source(self) -> str:
+        """The rule and the source of the limit, where it is one of the wallet's."""
+        known = LIMITS.get(self.budget.call)
+        return f" ({known.rule}, {known.source})" if known else ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Timing(View):
-    """The budgets of a film.
-
-    Attributes:
-        film: what was played.
-    """
+    """The time limits of a film."""
 
     film: Film
 
     @property
-    def bars(self) -> tuple[Bar, ...]:
-        """The limits that were running, in order; what came after the film's last frame is not told."""
-        frames = self.film.frames
-        until = frames[-1].at if frames else 0.0
-        return tuple(Bar(_seen(one, until), until) for one in self.film.budgets if one.began <= until)
-
-    @property
-    def told(self) -> str:
-        """All of it in words."""
-        return " ".join(bar.sentence for bar in self.bars) or NONE
+    def bars(self) -> tuple[BudgetBar, ...]:
+        """The limits that were running, in order, as far as they are known at the film's last frame."""
+        until = self.film.ends
+        return tuple(BudgetBar(budget.seen_at(until), until) for budget in self.film.budgets if budget.began <= until)
 
     @property
     def picture(self) -> Picture:
-        """The bars; a player fills those with `data-budget` and shows those with `data-verdict` when it is due."""
+        """The bars; a player fills those with `data-budget` and shows those with `data-verdict` when they are due."""
         height = TOP + ROW * len(self.bars) + (0 if self.bars else 30)
-        svg = tag(
-            "svg",
-            tag("title", f"Timing: {self.film.title}"),
-            tag("desc", self.told),
-            tag("style", trusted(STYLE)),
-            void("rect", class_="wb-ground", x=0.5, y=0.5, width=WIDTH - 1, height=height - 1, rx=12),
-            tag("text", cut(self.film.title, 90), class_="wb-title", x=LEFT, y=34),
-            *(_row(number, bar) for number, bar in enumerate(self.bars)),
-            *([] if self.bars else [tag("text", NONE, x=LEFT, y=TOP + 6)]),
-            xmlns="http://www.w3.org/2000/svg", role="img", class_="wb-timing",
-            viewBox=f"0 0 {WIDTH} {height}", width=WIDTH, height=height,
-        )  # fmt: skip
-        return Picture(str(svg), WIDTH, height, f"Timing: {self.film.title}. {self.told}")
+        sentences = " ".join(
+            f"{bar.budget.call}, from {bar.budget.began:.3f} s: {bar.verdict}, {bar.words}." for bar in self.bars
+        )
+        name, words = f"Timing: {self.film.title}", sentences or NONE
+        title = tag("text", cut(self.film.title, 90), class_="wb-title", x=LEFT, y=34)
+        parts = [_row(number, bar) for number, bar in enumerate(self.bars)] or [tag("text", NONE, x=LEFT, y=TOP + 6)]
+        shapes = (ground(WIDTH, height), title, *parts)
+        return document("wb-timing", STYLE, name, words, (WIDTH, height), *shapes, alt=f"{name}. {words}")
 
     def text(self) -> str:
-        """A bar of characters for each budget, or one sentence where there is none."""
-        lines = [line for bar in self.bars for line in _lines(bar)]
+        """A bar of characters for each limit, or one sentence where there is none."""
+        lines = []
+        for bar in self.bars:
+            call, filled = cut(clean(bar.budget.call), 80), round(bar.used * CELLS)
+            lines += ["", f"{MARKS[bar.verdict]} {bar.verdict}  {call}, from {bar.budget.began:.3f} s"]
+            lines.append(f"  {'█' * filled}{'·' * (CELLS - filled)}┃ {bar.words}{bar.source}")
         return "\n".join([f"Timing: {self.film.title}", *(lines or [NONE])])
 
     def html(self) -> str:
         """The bars with the text form folded up below them, or one sentence where there is none."""
-        if not self.bars:
-            return paragraph(NONE)
-        folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
-        return tag("figure", self.picture.image(), folded, style="margin:0")
+        return self.picture.figure(self.text()) if self.bars else paragraph(NONE)
 
 
 def span(seconds: float) -> str:
-    """A time in words: milliseconds where it is short."""
+    """A time with its unit: milliseconds where it is short."""
     return f"{seconds * 1000:.0f} ms" if seconds < SHORT else f"{round(seconds, 2):g} s"
 
 
-def _seen(budget: Budget, until: float) -> Budget:
-    """The budget as it stood at that time."""
-    over = budget.ended is not None and budget.ended <= until
-    return budget if over else replace(budget, ended=None, kept=False)
-
-
-def _lines(bar: Bar) -> Iterator[str]:
-    filled = round(bar.used * CELLS)
-    yield ""
-    yield f"{MARKS[bar.verdict]} {bar.verdict}  {cut(clean(bar.budget.call), 80)}, from {bar.budget.began:.3f} s"
-    yield f"  {'█' * filled}{'·' * (CELLS - filled)}┃ {bar.words}{_source(bar)}"
-
-
-def _row(number: int, bar: Bar) -> Markup:
-    y = TOP + ROW * number
+def _row(number: int, bar: BudgetBar) -> Markup:
+    y, x = TOP + ROW * number, LEFT + TRACK + 8
     call = f"{clean(bar.budget.call)}, from {bar.budget.began:.3f} s"
     track = {"x": LEFT, "y": y + 22, "height": 16, "rx": 4}
-    filled = round(bar.used * TRACK, 1)
+    used = "no answer" if bar.verdict == "spent" else f"{span(bar.used * bar.budget.seconds)} used"
+    verdict = [tag("text", tag("tspan", bar.verdict, class_="wb-word"), f", {used}", x=x + 25, y=y + 34)]
+    if shape := SHAPES.get(bar.verdict):
+        sign = (void("path", class_="wb-disc", d=DISCS[shape]), void("path", class_="wb-sign", d=SIGNS[shape]))
+        verdict.insert(0, tag("g", *sign, transform=f"translate({x + 10} {y + 30})"))
     return tag(
         "g",
         tag("text", cut(call, 90), class_="wb-call", x=LEFT, y=y + 14),
         void("rect", class_="wb-track", width=TRACK, **track),
-        void("rect", class_="wb-fill", width=filled, **track, data_budget=number, data_width=TRACK),
+        void("rect", class_="wb-fill", width=round(bar.used * TRACK, 1), **track, data_budget=number, data_width=TRACK),
         void("line", class_="wb-limit", x1=LEFT + TRACK, y1=y + 17, x2=LEFT + TRACK, y2=y + 43),
-        tag("text", f"limit {span(bar.budget.seconds)}{_source(bar)}", x=LEFT + TRACK + 8, y=y + 15),
-        tag("g", *_verdict(bar, y), data_verdict=number),
+        tag("text", f"limit {span(bar.budget.seconds)}{bar.source}", x=x, y=y + 15),
+        tag("g", *verdict, data_verdict=number),
         class_=f"is-{bar.verdict}",
     )
-
-
-def _verdict(bar: Bar, y: int) -> Iterator[Markup]:
-    x = LEFT + TRACK + 8
-    if shape := SHAPES.get(bar.verdict):
-        sign = (void("path", class_="wb-disc", d=DISCS[shape]), void("path", class_="wb-sign", d=SIGNS[shape]))
-        yield tag("g", *sign, transform=f"translate({x + 10} {y + 30})")
-    yield tag("text", tag("tspan", bar.verdict, class_="wb-word"), f", {_brief(bar)}", x=x + 25, y=y + 34)
-
-
-def _source(bar: Bar) -> str:
-    """Where the limit is known from, as far as it is a known one."""
-    known = LIMITS.get(bar.budget.call)
-    return f" ({known.rule}, {known.source})" if known else ""
-
-
-def _brief(bar: Bar) -> str:
-    return "no answer" if bar.verdict == "spent" else f"{span(bar.used * bar.budget.seconds)} used"

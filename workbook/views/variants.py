@@ -1,16 +1,15 @@
-"""Platform B's two variants side by side, and the project files that both need."""
+"""Platform B's two variants side by side, the wallet's time limits, and the extensions' project files."""
 
 from __future__ import annotations
 
 from workbook.extension.plist import EXTENSIONS
-from workbook.flows.limits import LIMITS
-from workbook.flows.variants_b import B_EARLIER, B_LATER
-from workbook.views.facts import Facts, facts
-from workbook.views.table import Table, table
+from workbook.flows.messages import LIMITS
+from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
+from workbook.views.table import Facts, Table, cut, facts, table
 
 
 def variants(profile: str = "spec") -> Table:
-    """What differs between the variants beside the tables (FLOW-3, X-PLIST-2).
+    """The differences between the variants other than their state tables (FLOW-3, X-PLIST-2).
 
     Raises:
         ParameterError: there is no such profile.
@@ -22,19 +21,28 @@ def variants(profile: str = "spec") -> Table:
 def time_limits() -> Table:
     """How long the wallet waits for each call, and what a missed limit means (X-STATUS-3, X-ENTRIES-3).
 
-    `spec` is said of what the document gives, `wallet` of what only the platform does.
+    A limit of the source `spec` is in the document, one of the source `wallet` is the platform's alone.
     """
     rows = [
-        (_short(one.call), f"{one.seconds:g} s", f"{one.rule} ({one.source})", one.missed) for one in LIMITS.values()
-    ]
+        (cut(limit.call, 29), f"{limit.seconds:g} s", f"{limit.rule} ({limit.source})", limit.missed)
+        for limit in LIMITS.values()
+    ]  # one name of the document is 64 letters long
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)
 
 
-def _short(call: str) -> str:
-    return f"{call[:28]}…" if len(call) > 30 else call  # noqa: PLR2004  # one name of the document is 64 letters long
-
-
 def extensions() -> Facts:
-    """The two extensions and what their project files say (X-PLIST-1, X-PLIST-2, X-PLIST-3)."""
-    rows = [(f"{name}: {key}", value) for name, one in EXTENSIONS.items() for key, value in one.keys().items()]
+    """The keys in the project files of the two extensions (X-PLIST-1, X-PLIST-2, X-PLIST-3)."""
+    rows = [
+        (f"{name}: {key}", value) for name, extension in EXTENSIONS.items() for key, value in extension.keys().items()
+    ]
     return facts("The dictionary NSExtension of each target", rows)
+
+
+def variants_of_platform_a() -> Table:
+    """The differences between platform A's variants other than their state tables (A-DEP-1, A-CAN-5)."""
+    rows = [
+        (name, variant.facts.push_provisioning_library, "yes" if variant.facts.api_error else "no")
+        for name, variant in VARIANTS_A.items()
+    ]
+    head = ["flow", "wallet provider's library", "canProvision can answer ApiError"]
+    return table("Platform A's variants", head, rows)

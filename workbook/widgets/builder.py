@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import ipywidgets
 
-from workbook.scenes.script import FLOWS, Script
-from workbook.simulation.fault_plan import MOMENTS, OPERATIONS
-from workbook.simulation.faults import FAULTS
+from workbook.plays.script import FLOWS, Script
+from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.views.markup import joined, tag, trusted
-from workbook.views.snapshot import Snapshot
-from workbook.views.table import paragraph, preformatted
-from workbook.widgets.chooser import dropdown
-from workbook.widgets.keys import Keys
-from workbook.widgets.live import Live
+from workbook.views.html import joined, tag, trusted
+from workbook.views.table import Snapshot, paragraph, preformatted
+from workbook.widgets.chooser import Keys, dropdown
+from workbook.widgets.player import Live
 from workbook.widgets.stage import Stage, spelled
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NO_FAULT = "none"
 WITH_FAULT = ("operation", "moment", "seconds")
-"""Chosen for a fault."""
+"""The choices that only a fault has."""
 SECONDS = ("as the fault has it", "0.5", "2.0", "7.0", "25.0")
 
 
 def choices(flow: str) -> dict[str, tuple[str, ...]]:
-    """What there is to choose for a flow, the ordinary first."""
+    """The values of each choice for a flow, the ordinary one first."""
     kind = FLOWS[flow]
     return {
         "flow": tuple(FLOWS),
@@ -43,7 +38,7 @@ def choices(flow: str) -> dict[str, tuple[str, ...]]:
 
 
 def script(chosen: Mapping[str, str]) -> Script:
-    """The stage that was chosen; what is ordinary is left to its default, so that the call stays short."""
+    """The script for these choices; an ordinary value is left to its default, so that the call stays short."""
     ordinary = {name: options[0] for name, options in choices(chosen["flow"]).items()}
     given: dict[str, Any] = {name: chosen[name] for name in ordinary if chosen[name] != ordinary[name]}
     for name in ("flow", "seconds", *(() if "fault" in given else WITH_FAULT)):
@@ -58,11 +53,6 @@ def timed(chosen: Mapping[str, str]) -> bool:
     return chosen["fault"] != NO_FAULT and "seconds" in FAULTS[chosen["fault"]].settings
 
 
-def met(script: Script) -> str:
-    """Which request the fault meets."""
-    return f"The fault meets the first {script.operation}; a second attempt meets none."
-
-
 class Builder(Live):
     """The scenario builder."""
 
@@ -74,18 +64,18 @@ class Builder(Live):
         return "builder()"
 
     def snapshot(self) -> Snapshot:
-        """What there is to choose, and the first stage."""
+        """All choices, and the first stage."""
         options = [f"{name}: {', '.join(names)}" for name, names in choices("platform A").items()]
         stored = self.stage.snapshot()
-        listed = tag("details", tag("summary", "What there is to choose"), preformatted("\n".join(options)))
+        listed = tag("details", tag("summary", "All choices"), preformatted("\n".join(options)))
         return Snapshot("\n".join([*options, stored.text()]), joined(trusted(stored.html()), listed))
 
     def widget(self) -> Any:
         """The choices, the call, and the stage; always the same box."""
         if self._box is None:
             self._dropdowns = {name: dropdown(name, options) for name, options in choices("platform A").items()}
-            for one in self._dropdowns.values():
-                one.observe(self._chosen, "value")
+            for box in self._dropdowns.values():
+                box.observe(self._chosen, "value")
             self._call = ipywidgets.HTML()
             row = ipywidgets.Box([*self._dropdowns.values()], layout={"flex_flow": "row wrap"})
             self._box = ipywidgets.VBox([row, self._call, Keys(), self.stage.widget()])
@@ -96,7 +86,7 @@ class Builder(Live):
     @property
     def chosen(self) -> dict[str, str]:
         """The label of each choice."""
-        return {name: one.value for name, one in self._dropdowns.items()}
+        return {name: box.value for name, box in self._dropdowns.items()}
 
     def _chosen(self, change: Mapping[str, Any]) -> None:
         if change["owner"] is self._dropdowns["flow"]:
@@ -104,12 +94,12 @@ class Builder(Live):
         self._show()
 
     def _offer(self, flow: str) -> None:
-        """Another flow has other variants and other phones; that they change is no choice of the reader's."""
+        """Replace the variants and phones by those of another flow, without reporting that as a choice."""
         for name in ("variant", "phone"):
-            one = self._dropdowns[name]
-            one.unobserve(self._chosen, "value")
-            one.options = choices(flow)[name]
-            one.observe(self._chosen, "value")
+            box = self._dropdowns[name]
+            box.unobserve(self._chosen, "value")
+            box.options = choices(flow)[name]
+            box.observe(self._chosen, "value")
 
     def _show(self) -> None:
         for name in WITH_FAULT:
@@ -120,11 +110,12 @@ class Builder(Live):
 
     def _tell(self) -> None:
         spelt = spelled(self.stage.script)
-        meets = [paragraph(met(self.stage.script))] if self.stage.script.fault else []
-        told = tag("div", *meets, paragraph("The same in Python:"), preformatted(spelt), role="status")
-        self._call.value = str(told)
+        meets = f"The fault meets the first {self.stage.script.operation}; a second attempt meets none."
+        words = [paragraph(meets)] if self.stage.script.fault else []
+        same = (paragraph("The same in Python:"), preformatted(spelt))
+        self._call.value = str(tag("div", *words, *same, role="status"))
 
 
 def builder() -> Builder:
-    """The scenario builder."""
+    """A panel to put a run together: choose flow, phone, card and fault, press it yourself, and copy the call."""
     return Builder()

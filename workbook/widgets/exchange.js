@@ -1,4 +1,4 @@
-// The exchange: its lines, each a button that opens its details, and the actors' names above them. player.js follows.
+// The exchange panel: each line is a button that opens its details; the actors' names stay above. player.js follows.
 
 class Exchange {
   constructor(page) {
@@ -59,7 +59,7 @@ class Exchange {
     if (lost) rows[n].focus(QUIETLY);
   }
 
-  /** Nothing can be brought into sight in a box that is hidden; so that is done when it is shown. */
+  /** A hidden box cannot scroll, so it scrolls to the current line when it is shown. */
   appear() {
     const seen = this.box.clientHeight > 0;
     if (seen && !this.seen) this.follow(this.opened ?? this.rows.children[this.at]);

@@ -1,16 +1,16 @@
-// Whether the kernel that answers a panel is still there, and what to do when it is not. Others follow in one module.
+// Watches the kernel of a panel, and says what to do when it has ended. Others follow in the same module.
 
 const ENDED = new Set(["restarting", "autorestarting", "terminating", "dead"]);
 const LIVE_AGAIN = "Run the cells down to this one again to go on.";
 const RELOAD = "Load the page again to go on."; // Voila has no cells to run
 
-/** What a panel says when its kernel is gone. */
+/** The sentence in a panel whose kernel has ended. */
 export function ended(body) {
   return `The kernel has ended. ${body.dataset.voila ? RELOAD : LIVE_AGAIN}`;
 }
 
 /**
- * Calls `tell` with true or false as the kernel comes or goes, until the function that is returned is called.
+ * Calls `tell` with true or false as the kernel comes or goes. Returns a function that ends this.
  *
  * JupyterLab marks its widgets as cut off after a restart from the menu ("restarting"), yet not after a kernel died and
  * was started anew ("autorestarting"). So the kernel is listened to as well, where a host lets us have it.

@@ -1,5 +1,5 @@
-// What lies in a box of ordinary controls; kernel.js stands before it in the same module.
-// JupyterLab's command mode would take arrows, Enter and letters away from the box; what goes with Ctrl passes.
+// An addition to a box of ordinary controls; kernel.js comes before it in the same module. It keeps arrows, Enter and
+// letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass.
 
 function keep(event) {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();

@@ -1,32 +1,31 @@
-"""Panels of what was played: what the phone showed, what passed behind it, which states and which limits.
+"""Panels of a run: the phone, the messages behind it, the states, the time limits and the findings.
 
 All are drawn from one film, so they move together. A snapshot of each is stored; with a kernel they can be played.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import ipywidgets
 
 from workbook.checks import check
+from workbook.extension.measuring import HandlerTiming
+from workbook.flows.machine import Machine
+from workbook.trace import Trace
+from workbook.views.durations import durations
 from workbook.views.exchange import Exchange
-from workbook.views.film import film
+from workbook.views.film import Film, film
 from workbook.views.findings import findings
+from workbook.views.html import View, joined, tag, trusted
 from workbook.views.phone import Phone
-from workbook.views.reel import reel
+from workbook.views.player_data import player_data
 from workbook.views.scene import Stack
-from workbook.views.snapshot import Snapshot
 from workbook.views.states import States
+from workbook.views.table import Snapshot, paragraph, preformatted
 from workbook.views.timing_bars import Timing
-from workbook.widgets.live import Live
-from workbook.widgets.player import PANELS, Player
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from workbook.flows.machine import Machine
-    from workbook.trace import Trace
-    from workbook.views.film import Film
-    from workbook.views.view import View
+from workbook.widgets.player import PANELS, Live, Player
 
 FACES: Mapping[str, Callable[[Film], View]] = {
     "phone": Phone,
@@ -34,11 +33,11 @@ FACES: Mapping[str, Callable[[Film], View]] = {
     "states": States,
     "timing": Timing,
 }
-"""What is stored of each panel."""
+"""The stored form of each panel."""
 
 
-class Source(Protocol):
-    """What can be shown: a scene, or a bench that has run."""
+class Played(Protocol):
+    """Anything with a trace and the machine that was stepped."""
 
     @property
     def trace(self) -> Trace:
@@ -47,66 +46,93 @@ class Source(Protocol):
 
     @property
     def machine(self) -> Machine:
-        """The table that was stepped."""
+        """The table of states and events."""
         ...
 
 
-def film_of(source: Source) -> Film:
-    """The film of a scene, or of a bench that has run."""
-    return film(source.trace, source.machine, getattr(source, "first", None))
+def film_of(source: Played) -> Film:
+    """The film of a run; its `before` is the screen at the beginning, if it has one."""
+    return film(source.trace, source.machine, getattr(source, "before", None))
 
 
 class Panels(Live):
     """Some panels of one film.
 
     Attributes:
-        film: what was played.
+        film: the run.
         shown: which of `PANELS`, in this order.
     """
 
-    def __init__(self, source: Source, *shown: str) -> None:
+    def __init__(self, source: Played, *shown: str) -> None:
         self.film = film_of(source)
         self.shown = shown
-        self._found = check(source.trace)
+        self._findings = check(source.trace)
         self._player: Player | None = None
 
     def __repr__(self) -> str:
         return self.snapshot().text()
 
     def snapshot(self) -> Snapshot:
-        """Each panel as it is stored."""
+        """The stored forms of the panels."""
         faces = Stack(tuple(FACES[name](self.film) for name in self.shown if name in FACES))
         if "findings" in self.shown:
-            faces = Stack((*faces.views, findings(self._found)))
+            faces = Stack((*faces.views, findings(self._findings)))
         return Snapshot(faces.text(), faces.html())
 
     def widget(self) -> Player:
-        """The panels to play; always the same ones."""
+        """The live panels, always the same widget."""
         if self._player is None:
-            self._player = Player(reel(self.film, self._found), self.shown)
+            self._player = Player(player_data(self.film, self._findings), self.shown)
         return self._player
 
 
-def screens(source: Source) -> Panels:
-    """What the cardholder saw."""
+def screens(source: Played) -> Panels:
+    """The phone's screens."""
     return Panels(source, "phone")
 
 
-def exchange(source: Source) -> Panels:
-    """Who said what to whom, line by line, with its details."""
+def exchange(source: Played) -> Panels:
+    """The messages between the actors, line by line, with their details."""
     return Panels(source, "exchange")
 
 
-def states(source: Source) -> Panels:
-    """The way through the flow's states."""
+def states(source: Played) -> Panels:
+    """The path through the flow's states."""
     return Panels(source, "states")
 
 
-def timing(source: Source) -> Panels:
-    """The limits that ran, and how much of each was used."""
+def timing(source: Played) -> Panels:
+    """The time limits, and how much of each was used."""
     return Panels(source, "timing")
 
 
-def panels(source: Source) -> Panels:
-    """All of it, side by side."""
+def panels(source: Played) -> Panels:
+    """All panels, side by side."""
     return Panels(source, *PANELS)
+
+
+# Measurements of this machine and this moment. A stored notebook must be the same on every run, and a measurement is
+# not: so its figures are in the live widget only, and a sentence about them is stored.
+
+NOT_STORED = "The figures depend on the machine that runs this cell, so they are shown live and not stored."
+
+
+class Here(Live):
+    """A measurement, shown live only."""
+
+    def __init__(self, timing: HandlerTiming) -> None:
+        self.timing = timing
+
+    def __repr__(self) -> str:
+        return f"Measured here: {self.timing.measurement.call}(). {self.timing.network}. {NOT_STORED}"
+
+    def snapshot(self) -> Snapshot:
+        """A sentence about the measurement, without its figures."""
+        return Snapshot(repr(self), paragraph(repr(self)))
+
+    def widget(self) -> Any:
+        """The figures and their picture, as an ipywidgets HTML."""
+        measured = self.timing.measurement
+        picture = durations(f"{measured.call}(), measured here", measured.judgements)
+        shown = joined(preformatted(repr(self.timing)), trusted(picture.html()), paragraph(NOT_STORED))
+        return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))

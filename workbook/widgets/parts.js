@@ -1,4 +1,4 @@
-// What the page is put together from: elements, signs, drawings in shadows of their own. exchange.js follows.
+// The parts of the page: elements, signs, and drawings in shadow roots. exchange.js follows.
 
 const SHADOW = `
 svg{display:block;width:var(--wb-wide,100%);height:auto}
@@ -21,7 +21,7 @@ function make(name, properties = {}, ...children) {
   return element;
 }
 
-/** A sign drawn, because fonts differ in which of these they have; a word stays a word. */
+/** A sign as a drawing, because not every font has it; a word stays a word. */
 function icon(text) {
   const back = { "|<": "M3 3v10M13 3l-8 5 8 5z", "<": "M11 3l-7 5 7 5z" };
   const path = { ...back, ">": "M5 3l7 5-7 5z", ">|": "M13 3v10M3 3l8 5-8 5z" };
@@ -30,7 +30,7 @@ function icon(text) {
   return `<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path d="${path[text]}" ${paint}/></svg>`;
 }
 
-/** A drawing in a shadow of its own, so that no style of one reaches another. */
+/** A drawing in a shadow root of its own, so that no style of one reaches another. */
 function drawing(name = "") {
   const host = make("div", { className: `wb-drawing ${name}` });
   host.attachShadow({ mode: "open" });
@@ -42,12 +42,12 @@ function paint(host, svg, dark) {
   return host.shadowRoot.querySelector("svg");
 }
 
-/** A drawing's words stay large enough to be read, and become no posters: where it finds no room, its box scrolls. */
+/** Limits a drawing's width, so that its words are neither too small nor too large; a narrower box scrolls. */
 function fit(element, width) {
   Object.assign(element.style, { minWidth: `${Math.round(width * 0.96)}px`, maxWidth: `${Math.round(width * 1.2)}px` });
 }
 
-/** What of an element lies outside a box comes into it; the page stays where it is. */
+/** Scrolls a box, and not the page, until an element in it is visible. */
 function follow(box, element, above = 0) {
   const [inside, wanted] = [within(box), element.getBoundingClientRect()];
   if (wanted.bottom > inside.bottom) box.scrollTop += wanted.bottom - inside.bottom + 8;
@@ -57,7 +57,7 @@ function follow(box, element, above = 0) {
   if (wanted.left < inside.left) box.scrollLeft -= inside.left - wanted.left + 8;
 }
 
-/** Where a box shows what is in it: without its edges and its scrollbars. */
+/** The visible area of a box, without its edges and scrollbars. */
 function within(box) {
   const edges = box.getBoundingClientRect();
   const [left, top] = [edges.left + box.clientLeft, edges.top + box.clientTop];
@@ -73,7 +73,7 @@ function button(text, label, act) {
   return make("button", { type: "button", innerHTML: icon(text), onclick: act, title: label, aria: { label } });
 }
 
-/** Arrow keys, Home and End go from one of these to another, which takes the focus and is returned. */
+/** Arrow keys, Home and End move the focus between these elements; returns the new one. */
 function rove(event, elements) {
   const [step, at] = [FORWARD[event.key], elements.indexOf(event.target)];
   const to = { Home: 0, End: elements.length - 1 }[event.key] ?? (step && at + step);

@@ -1,6 +1,6 @@
-// The panels on the page: real buttons over the drawings, and which frame of them is to be seen.
-// reel.js, kernel.js, parts.js and exchange.js stand before it in the same module. Nothing is decided here: a tap is
-// told to Python, which answers with a reel.
+// The panels on the page: real buttons over the drawings, and the frame that they show. frames.js, kernel.js, parts.js
+// and exchange.js come before it in the same module. Nothing is decided here: a tap is sent to Python, which answers
+// with new player data.
 
 const TABS = { exchange: "Exchange", states: "States", findings: "Findings" };
 const WAITS = "The kernel is busy. The answer comes as soon as it is free.";
@@ -11,12 +11,12 @@ class Player {
   constructor(model, el) {
     this.model = model;
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
-    this.reel = model.get("reel");
+    this.data = model.get("player_data");
     this.head = { n: this.frames.length - 1, spent: 0 };
     this.speed = model.get("speed");
     this.pending = this.timer = 0;
     this.gone = false;
-    this.root = make("section", { className: "wb-player", aria: { label: this.reel.title } });
+    this.root = make("section", { className: "wb-player", aria: { label: this.data.title } });
     this.build();
     el.append(this.root);
     this.listen();
@@ -24,7 +24,7 @@ class Player {
   }
 
   get frames() {
-    return this.reel.frames;
+    return this.data.frames;
   }
 
   get frame() {
@@ -50,8 +50,8 @@ class Player {
     if (panels.includes("phone")) this.main.append(this.buildPhone());
     const tabs = Object.keys(TABS).filter((name) => panels.includes(name));
     if (tabs.length) this.main.append(this.buildTabs(tabs));
-    const told = make("div", { className: "wb-told" }, this.caption, this.notice);
-    this.root.append(this.buildBar(), told, this.main, this.status);
+    const words = make("div", { className: "wb-words" }, this.caption, this.notice);
+    this.root.append(this.buildBar(), words, this.main, this.status);
     if (panels.includes("timing")) this.root.append((this.timing = drawing("wb-limits")));
   }
 
@@ -112,7 +112,7 @@ class Player {
     return pages;
   }
 
-  /** Where there is room the states stand beside the others and not behind a tab, so that all moves at once. */
+  /** Where there is room, the states are beside the other panels and not behind a tab. */
   widen() {
     const wide = this.root.clientWidth >= WIDE;
     if (wide === this.wide) return;
@@ -146,7 +146,7 @@ class Player {
     this.themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
   }
 
-  /** JupyterLab's command mode would take arrows, Enter and letters for itself; what goes with Ctrl stays its own. */
+  /** Keeps arrows, Enter and letters from JupyterLab's command mode; shortcuts with Ctrl still reach it. */
   keydown(event) {
     if (event.key === "Escape") this.exchange?.close();
     if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
@@ -159,27 +159,27 @@ class Player {
   }
 
   /**
-   * An answer to what was done here is played from the frame after the one on which it was done. What is done once
-   * more on an earlier frame leads to the same reel, which is played from there all the same.
+   * The answer to an act of this page is played from the frame after the one of the act. The same act once more on an
+   * earlier frame leads to the same data, which is played from there, too.
    */
   changed() {
     const [before, asked] = [this.frames.length, this.pending > 0];
     const mine = asked && !this.busy;
     if (mine) this.pending = 0;
-    const [old, refused] = [this.reel, this.model.get("hint") !== ""];
-    this.reel = this.model.get("reel");
-    if (this.reel === old && (!mine || refused)) return this.draw();
+    const [old, refused] = [this.data, this.model.get("hint") !== ""];
+    this.data = this.model.get("player_data");
+    if (this.data === old && (!mine || refused)) return this.draw();
     const { n } = this.head;
     const at = asked ? Math.min(n + mine, this.last) : carried(n, before, this.last + 1);
     this.head = { n: this.model.get("acts") ? at : this.last, spent: 0 };
     this.load();
-    if (this.reel.title !== old.title) this.show(this.opening);
+    if (this.data.title !== old.title) this.show(this.opening);
     if (mine && this.head.n < this.last) this.play();
   }
 
   // -- acting
 
-  /** A tap: the button is busy at once, one message goes, and whatever comes before the answer is dropped. */
+  /** A tap: the button is busy at once, one message is sent, and taps before the answer are dropped. */
   act(control) {
     if (this.gone || !control.enabled || (this.busy && this.model.get("guarded"))) return;
     const now = { frame: this.head.n, playing: this.timer !== 0, seen: this.model.get("number") };
@@ -243,9 +243,9 @@ class Player {
 
   load() {
     this.shown = -1;
-    set(this.root, { "aria-label": this.reel.title });
+    set(this.root, { "aria-label": this.data.title });
     this.slider.max = this.last;
-    if (this.tabs?.has("findings")) this.tabs.get("findings").page.innerHTML = this.reel.findings;
+    if (this.tabs?.has("findings")) this.tabs.get("findings").page.innerHTML = this.data.findings;
     this.repaint();
   }
 
@@ -253,10 +253,10 @@ class Player {
     const dark = theme();
     this.shown = -1;
     for (const name of ["states", "timing"]) {
-      if (this[name]) paint(this[name], this.reel[name]?.svg ?? "", dark);
+      if (this[name]) paint(this[name], this.data[name]?.svg ?? "", dark);
     }
-    if (this.states) fit(this.states, this.reel.states.width);
-    this.exchange?.paint(this.reel.exchange, dark);
+    if (this.states) fit(this.states, this.data.states.width);
+    this.exchange?.paint(this.data.exchange, dark);
     this.draw();
   }
 
@@ -299,8 +299,8 @@ class Player {
   drawTime() {
     const at = moment(this.frames, this.head, this.speed);
     this.time.textContent = `${at.toFixed(2)} s`;
-    if (!this.timing || !this.reel.timing) return;
-    this.reel.timing.budgets.forEach((budget, number) => {
+    if (!this.timing || !this.data.timing) return;
+    this.data.timing.budgets.forEach((budget, number) => {
       for (const bar of this.timing.shadowRoot.querySelectorAll(`[data-budget="${number}"]`)) {
         bar.setAttribute("width", (bar.dataset.width * used(budget, at)).toFixed(1));
       }
@@ -311,7 +311,7 @@ class Player {
   }
 
   drawPhone() {
-    const screen = this.reel.screens[this.frame.screen];
+    const screen = this.data.screens[this.frame.screen];
     if (this.shown !== this.frame.screen) {
       paint(this.glass, screen.svg, theme());
       this.phone.style.aspectRatio = `${screen.width} / ${screen.height}`;
@@ -320,7 +320,7 @@ class Player {
     if (this.model.get("by_hand")) this.drawKeys(screen);
   }
 
-  /** A button stays the same element as long as it does the same, so that the focus stays too. */
+  /** A button that does the same stays the same element, so that it keeps the focus. */
   drawKeys(screen) {
     const before = [...this.keys.children];
     const [focused, held] = [before.indexOf(document.activeElement), document.activeElement === this.phone];

@@ -1,43 +1,43 @@
-"""The live panels as one widget: Python draws a reel and answers taps, the browser only plays.
+"""The live panels as one widget: Python draws everything and answers taps, the browser only plays.
 
-Five short texts in plain JavaScript make its module: `reel.js`, pure functions, `kernel.js`, whether there still is
-one, `parts.js`, what a page is made of, `exchange.js`, one of its panels, and `player.js`, the page.
+Five files of plain JavaScript make its module: `frames.js` chooses the frame (pure functions), `kernel.js` watches the
+kernel, `parts.js` makes elements, `exchange.js` is one of the panels, and `player.js` is the whole page.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anywidget
 import traitlets
 
-from workbook.errors import ParameterError, did_you_mean
-from workbook.parameters import quoted
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+from workbook.values import choice
+from workbook.views.html import joined, tag, trusted
+from workbook.views.table import Snapshot
 
 PANELS = ("phone", "exchange", "states", "timing", "findings")
-"""What a player can show."""
+"""The panels that a player can show."""
 
 READING, HAPPENING = "for reading", "as it happens"
-"""Two of the speeds that `reel.js` knows."""
+"""Two of the speeds in `frames.js`."""
 
 _HERE = Path(__file__).parent
-_TEXTS = ("reel.js", "kernel.js", "parts.js", "exchange.js", "player.js")
+_TEXTS = ("frames.js", "kernel.js", "parts.js", "exchange.js", "player.js")
 
 
 class Player(anywidget.AnyWidget):
-    """The panels of one reel.
+    """The panels of one run.
 
     Attributes:
-        reel: what is played; see `views/reel.py`.
+        player_data: the run; see `workbook.views.player_data`.
         panels: which of `PANELS` are shown.
-        speed: at which it is played first.
-        by_hand: what can be pressed on the phone is told to `answer`.
-        number: of the last message that was answered; an older one is dropped, so that a click never counts twice.
-        acts: how many acts led to this reel.
+        speed: the speed at the start.
+        by_hand: the phone's buttons work, and each press is sent to `answer`.
+        number: the number of the last answered message; an older one is dropped, so that no click counts twice.
+        acts: how many acts led to this run.
         guarded: the app disables its button, so the browser drops a tap that comes before the answer (A-BTN-1).
         careless_offered: there is a switch for an app that does not.
         hint: why the last message was refused; empty if it was not.
@@ -46,7 +46,7 @@ class Player(anywidget.AnyWidget):
     _esm = "".join((_HERE / name).read_text("utf-8") for name in _TEXTS)
     _css = (_HERE / "player.css").read_text("utf-8")
 
-    reel = traitlets.Dict().tag(sync=True)
+    player_data = traitlets.Dict().tag(sync=True)
     panels = traitlets.List(traitlets.Unicode()).tag(sync=True)
     speed = traitlets.Unicode(READING).tag(sync=True)
     by_hand = traitlets.Bool(default_value=False).tag(sync=True)
@@ -58,32 +58,35 @@ class Player(anywidget.AnyWidget):
 
     def __init__(
         self,
-        reel: Mapping[str, Any],
+        data: Mapping[str, Any],
         panels: Iterable[str] = PANELS,
         *,
         answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
         **more: Any,
     ) -> None:
-        """Show a reel.
+        """Show a run.
 
         Args:
-            reel: what is played.
+            data: the run.
             panels: which of `PANELS` are shown.
-            answer: takes a message and gives the values of the traits that change; called once for each number.
+            answer: takes a message and returns the values of the traits that change; called once for each number.
             more: values of further traits.
 
         Raises:
             ParameterError: there is no such panel.
         """
-        super().__init__(reel=dict(reel), panels=_checked(panels), by_hand=answer is not None, **more)
+        names = list(panels)
+        for name in names:
+            choice("panel", name, PANELS)
+        super().__init__(player_data=dict(data), panels=names, by_hand=answer is not None, **more)
         self._answer = answer
         self.on_msg(self._received)
 
     def __repr__(self) -> str:
-        return f"Player({self.reel['title']!r}, {', '.join(self.panels)})"
+        return f"Player({self.player_data['title']!r}, {', '.join(self.panels)})"
 
     def _received(self, _widget: object, content: object, _buffers: object) -> None:
-        """What comes from a browser is not trusted: only a newer number of a known shape is answered."""
+        """Messages from a browser are not trusted: only one with a newer number is answered."""
         if self._answer is None or not isinstance(content, dict):
             return
         number = content.get("number")
@@ -95,9 +98,44 @@ class Player(anywidget.AnyWidget):
             self.number = number
 
 
-def _checked(panels: Iterable[str]) -> list[str]:
-    names = list(panels)
-    for name in names:
-        if name not in PANELS:
-            raise ParameterError(f"No panel {quoted(name)}. {did_you_mean(str(name), PANELS)}")
-    return names
+# The base of everything live. A notebook gets two outputs: a snapshot, which is stored, and a view, which is not.
+#
+# A view lives as long as its kernel. A notebook that was saved and is opened again still has the view's address, and
+# JupyterLab then shows an error message instead of another form of the same output. So the snapshot is an output of its
+# own. Its style sheet hides it while a living view is below it, and replaces a dead view by a sentence. In a notebook
+# that is not trusted JupyterLab removes both the style sheet and the view, and the snapshot remains.
+
+WAKE = "Run the cells down to this one to make it live."
+_OUTPUT, _DEAD = ".jp-OutputArea-child", ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
+STYLE = (
+    f"{_OUTPUT}:has(.wb-snapshot):has(+{_OUTPUT} :is(.wb-player,.jupyter-widgets *)){{display:none}}"
+    f"{_OUTPUT}:has(.wb-snapshot)+{_OUTPUT} {_DEAD}{{visibility:hidden;font-size:0}}"
+    f"{_OUTPUT}:has(.wb-snapshot)+{_OUTPUT} {_DEAD}::after"
+    f'{{content:"{WAKE}";visibility:visible;font-size:var(--jp-ui-font-size1,13px)}}'
+)
+
+
+class Live(ABC):
+    """A live panel, with a snapshot for a reader without a kernel."""
+
+    @abstractmethod
+    def snapshot(self) -> Snapshot:
+        """The stored form, the same on every run."""
+
+    @abstractmethod
+    def widget(self) -> Any:
+        """The live form, always the same ipywidget."""
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """The snapshot's two forms."""
+        stored = self.snapshot()
+        html = tag("div", tag("style", trusted(STYLE)), trusted(stored.html()), class_="wb-snapshot")
+        return {"text/plain": stored.text(), "text/html": str(joined(html))}
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display  # only a notebook displays
+
+        display(self._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
+        view: dict[str, Any] = self.widget()._repr_mimebundle_()
+        bundle = view[0] if isinstance(view, tuple) else view
+        display(bundle | {"text/plain": WAKE}, raw=True)  # type: ignore[no-untyped-call]

@@ -1,49 +1,45 @@
-"""A stage to play by hand: press what the phone shows, and the whole is played again with one act more.
+"""A flow to play by hand: each press on the phone adds one act to the script, which is then played from the start.
 
-Nothing is kept but the script. What may be pressed is read from the picture of the frame that the browser shows, here
-once more: a browser is asked, not believed.
+Only the script is kept. A message from the browser is checked against the picture of the frame that it names, so that
+nothing can be pressed that the phone does not show.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbook.errors import ParameterError, did_you_mean
-from workbook.parameters import quoted
-from workbook.scenes.script import REACTION, Act, Play, Script, play
+from workbook.errors import ParameterError
+from workbook.plays.script import FLOWS, REACTION, Act, Play, Script, play
+from workbook.values import did_you_mean, lookup, quoted
+from workbook.views.film import Frame
+from workbook.views.paint import Control
 from workbook.views.phone import Phone
 from workbook.views.phone_svg import draw
-from workbook.views.reel import reel
-from workbook.views.snapshot import Snapshot
+from workbook.views.player_data import player_data
+from workbook.views.table import Snapshot
 from workbook.widgets.chooser import literal
-from workbook.widgets.live import Live
-from workbook.widgets.player import HAPPENING, Player
+from workbook.widgets.player import HAPPENING, Live, Player
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from workbook.views.film import Frame
-    from workbook.views.picture import Control
-
-HINT = "This is how it goes when each thing is pressed once. Live, it is played by hand."
-TWICE = "This is how it goes after two quick taps, which the app does not keep apart. Live, it is played by hand."
+HINT = "The run after one press of each button. Live, it is played by hand."
+TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
 CHOICES = (
     "variant", "phone", "card", "guarded", "surface", "fault", "operation", "moment", "seconds", "back_end",
 )  # fmt: skip
-"""What is chosen before anything is done."""
+"""The settings of a stage, chosen before the first act."""
 CARELESS = ("platform A",)
-"""The flows whose document says what quick taps do (A-BTN-2)."""
+"""The flows for which the document describes quick taps (A-BTN-2)."""
 BACK = "look"
-"""Leads back to the beginning of a flow that starts in the wallet."""
+"""The act that leads back to the beginning of a flow that starts in the wallet."""
 
 
 class Stage(Live):
     """A flow to play by hand.
 
     Attributes:
-        script: what was done so far.
+        script: the settings, and the acts so far.
     """
 
     def __init__(self, script: Script) -> None:
@@ -55,21 +51,20 @@ class Stage(Live):
         return spelled(self.script)
 
     def snapshot(self) -> Snapshot:
-        """The story of a run, the first thing pressed that is offered each time, for a reader without a kernel."""
-        told = Phone(play(walked(self._empty)).film)
+        """The phone in a run in which the first button is pressed each time, for a reader without a kernel."""
+        phone = Phone(play(walked(self._empty)).film)
         hint = TWICE if careless(self.script) else HINT
-        text = f"{spelled(self._empty)}\n{told.text()}\n{hint}"
-        return Snapshot(text, f"{told.html()}<p>{hint}</p>")
+        return Snapshot(f"{spelled(self._empty)}\n{phone.text()}\n{hint}", f"{phone.html()}<p>{hint}</p>")
 
     def widget(self) -> Player:
-        """The phone and what happens behind it; always the same one."""
+        """The live panels, always the same widget."""
         if self._player is None:
             values = self._values()
-            self._player = Player(values.pop("reel"), answer=self.answer, speed=HAPPENING, **values)
+            self._player = Player(values.pop("player_data"), answer=self.answer, speed=HAPPENING, **values)
         return self._player
 
     def begin(self, script: Script) -> None:
-        """Set another stage; the panels follow."""
+        """Replace the script; the live panels follow."""
         self.script = script
         if self._player is None:
             return
@@ -78,7 +73,7 @@ class Stage(Live):
                 setattr(self._player, name, value)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """What changes when this message comes; a refusal changes nothing but says why."""
+        """The traits that change with a message of the browser; after a refusal only the hint, which says why."""
         try:
             self.script = self._next(message)
         except ParameterError as error:
@@ -101,35 +96,30 @@ class Stage(Live):
                 raise ParameterError(NOT_OFFERED)
 
     def _acted(self, message: Mapping[str, Any]) -> Script:
-        """One act more, made on a frame of the film that the browser had."""
-        frame = self._frame(message.get("frame"))
-        name, value = message.get("name"), message.get("value")
-        unseen = message.get("seen") != self._seen
-        if (unseen and self.script.guarded) or (name, value) not in [(one.act, one.value) for one in offered(frame)]:
+        """The script with one act more, made on a frame of the film that the browser shows."""
+        frames, number = self._played.film.frames, message.get("frame")
+        if type(number) is not int or not 0 <= number < len(frames):
             raise ParameterError(NOT_OFFERED)
+        frame, act = frames[number], (message.get("name"), message.get("value"))
+        # `seen` is the number of the last answer that the page had: a tap with an older one was made before the answer
+        # to the tap before it. A guarded app has disabled its button by then, so such a tap never happened.
+        unseen = message.get("seen") != (0 if self._player is None else self._player.number)
+        if (unseen and self.script.guarded) or act not in [(control.act, control.value) for control in offered(frame)]:
+            raise ParameterError(NOT_OFFERED)
+        name, value = act
         quick = unseen or (message.get("playing") is True and not self.script.guarded)
         return acted(self.script, frame.at, str(name), str(value), again=quick)
 
     @property
-    def _seen(self) -> int:
-        return 0 if self._player is None else self._player.number
-
-    def _frame(self, number: object) -> Frame:
-        frames = self._played.film.frames
-        if type(number) is not int or not 0 <= number < len(frames):
-            raise ParameterError(NOT_OFFERED)
-        return frames[number]
-
-    @property
     def _played(self) -> Play:
-        """What came of the script; played once for each."""
+        """The run of the script, played once."""
         if self._last is None or self._last.script != self.script:
             self._last = play(self.script)
         return self._last
 
     def _values(self) -> dict[str, Any]:
         return {
-            "reel": reel(self._played.film, self._played.findings),
+            "player_data": player_data(self._played.film, self._played.findings),
             "acts": len(self.script.acts),
             "guarded": self.script.guarded,
             "careless_offered": self.script.flow in CARELESS,
@@ -141,28 +131,38 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
     """A flow to play by hand.
 
     Args:
-        flow: one of `workbook.scenes.script.FLOWS`.
-        choices: any of `CHOICES`, as `workbook.scenes.script.Script` has them.
+        flow: one of `workbook.plays.script.FLOWS`.
+        choices: any of `CHOICES`, as `workbook.plays.script.Script` has them.
 
     Raises:
-        ParameterError: nothing has this name, or something else is chosen.
+        ParameterError: an unknown flow, setting or value.
     """
     for name in choices:
         if name not in CHOICES:
             raise ParameterError(f"A stage has no {quoted(name)}. {did_you_mean(name, CHOICES)}")
+    if choices.get("variant") == lookup("flow", flow, FLOWS).latest:
+        choices |= {"variant": ""}
     return Stage(Script(flow, **choices))
 
 
+LIVE = {
+    "platform A": "session.platform_a.live",
+    "platform B": "session.platform_b.live",
+    "from the wallet": "session.wallet.live",
+}
+"""The call of a lesson that sets the stage of each flow."""
+
+
 def offered(frame: Frame) -> tuple[Control, ...]:
-    """What can be pressed on a frame, in the order of reading."""
+    """The enabled controls of a frame, in the order of reading."""
     return tuple(control for control in draw(frame.screen).controls if control.enabled)
 
 
 def acted(script: Script, at: float, name: str, value: str = "", *, again: bool = False) -> Script:
-    """The script with one act more, made on the frame that stood at `at` seconds.
+    """The script with one act more, made on the frame at `at` seconds.
 
-    Whoever goes back and does something else takes back what came after. `again` is for a tap that was made before
-    the answer to the last one was seen, or while it is still being played: it comes after that one.
+    An act on an earlier frame removes the acts after it. `again` is for a tap that was made before the answer to the
+    last one was seen, or while that was still playing: it comes after the last one.
     """
     kept = script.acts if again else tuple(act for act in script.acts if act.at <= at)
     last = max((act.at for act in kept), default=0.0)
@@ -171,14 +171,14 @@ def acted(script: Script, at: float, name: str, value: str = "", *, again: bool 
 
 
 def careless(script: Script) -> bool:
-    """Whether quick taps all count, in an app that does not disable its button."""
+    """Whether all quick taps count, because the app does not disable its button."""
     return not script.guarded and script.flow in CARELESS
 
 
 def walked(script: Script) -> Script:
-    """The script of a cardholder who presses the first thing that is offered, each kind once and does not go back.
+    """The script of a cardholder who presses the first control each time, each kind once, and does not go back.
 
-    The button of an app that does not disable it is tapped twice, quickly: one tap would show nothing wrong.
+    In an app that does not disable its button it is tapped twice, quickly: one tap would show no fault.
     """
     while True:
         frame = play(script).film.frames[-1]
@@ -192,8 +192,7 @@ def walked(script: Script) -> Script:
 
 def spelled(script: Script) -> str:
     """The call that sets this stage, as Python to copy."""
-    plain = Script(script.flow)
-    given = [
-        f"{name}={literal(getattr(script, name))}" for name in CHOICES if getattr(script, name) != getattr(plain, name)
-    ]
-    return f"stage({', '.join([literal(script.flow), *given])})"
+    values = {name: getattr(script, name) for name in CHOICES}
+    defaults = Script(script.flow)
+    given = [f"{name}={literal(value)}" for name, value in values.items() if value != getattr(defaults, name)]
+    return f"{LIVE[script.flow]}({', '.join(given)})"

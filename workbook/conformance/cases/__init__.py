@@ -1,24 +1,13 @@
-"""Every case there is, as data. A name is never used for anything else, so none is ever taken out and put back."""
+"""Every case, as data. A name is never used for another case, so no case is ever removed and added again."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from workbook.conformance.cases.budget import CASES as BUDGET
-from workbook.conformance.cases.concurrency import CASES as CONCURRENCY
-from workbook.conformance.cases.faulted import CASES as FAULTED
-from workbook.conformance.cases.fidelity import CASES as FIDELITY
-from workbook.conformance.cases.form import CASES as FORM
-from workbook.conformance.cases.http import CASES as HTTP
-from workbook.conformance.cases.isolation import CASES as ISOLATION
-from workbook.conformance.cases.secrecy import CASES as SECRECY
+from workbook.conformance.cases import faulted, fidelity, form, isolation, secrecy, timing
+from workbook.conformance.model import Case
 from workbook.errors import DefinitionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from workbook.conformance.case import Case
 
 
 def by_name(cases: Iterable[Case]) -> Mapping[str, Case]:
@@ -35,15 +24,6 @@ def by_name(cases: Iterable[Case]) -> Mapping[str, Case]:
 
 
 CASES: Mapping[str, Case] = by_name(
-    (
-        *FORM,
-        *HTTP,
-        *FIDELITY,
-        *SECRECY,
-        *ISOLATION,
-        *FAULTED,
-        *BUDGET,
-        *CONCURRENCY,
-    )
+    case for part in (form, fidelity, secrecy, isolation, faulted, timing) for case in part.CASES
 )
-"""In the order in which they are told."""
+"""In the order of reports."""

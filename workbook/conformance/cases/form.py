@@ -1,72 +1,80 @@
-"""The form of the two requests, as they reach the API."""
+"""The form of the two requests, as they reach the API, and of the calls that HTTP allows the phone."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from functools import partial
 from urllib.parse import unquote
 
-from workbook.conformance.case import Case, Group, Need
-from workbook.conformance.judging import all_of, answered, each_request, one_request, outcome, works
-from workbook.conformance.script import GET, POST, Ask, Script, both
-from workbook.conformance.verdict import Miss
+from workbook.conformance.cases.fidelity import given_back, handed_on
+from workbook.conformance.judging import all_of, answered, each_request, one_request, outcome, recovers, works
+from workbook.conformance.model import (
+    GET,
+    POST,
+    Arrived,
+    Ask,
+    CaseScript,
+    Group,
+    Judge,
+    Manner,
+    Miss,
+    Need,
+    Seen,
+    both,
+    relay_case,
+)
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from workbook.conformance.case import Judge
-    from workbook.conformance.judging import OfRequest
-    from workbook.conformance.seen import Arrived, Seen
-
-ATTEMPT = Script(both(), alone=True)
-"""One attempt, with nothing else going on: a request to a wrong path belongs to nobody."""
-LIST = Script(tuple(Ask(GET, card=number) for number in range(3)), cards=3, alone=True)
+ATTEMPT = CaseScript(both(), alone=True)
+"""One attempt with nothing else going on, so a request to a wrong path can only belong to it."""
+LIST = tuple(Ask(GET, card=number) for number in range(3))
+ONE_EACH = "Make one request for each call of the app; what it did not ask for, it does not need."
+WORKS = all_of(works(GET), works(POST))
 
 
-def _key(seen_key: Callable[[Seen], str], operation: str) -> Judge:
-    """The header x-api-key stands there once, with the key."""
+def _key_once(operation: str) -> Judge:
+    """The header x-api-key is there once, with the key."""
+    todo = "Send the header x-api-key once, with the key that was handed over, and nothing added to it."
 
     def judge(seen: Seen) -> Iterator[Miss]:
-        yield from each_request(operation, lambda one: _once(one, seen_key(seen)))(seen)
+        def question(arrived: Arrived) -> Iterator[Miss]:
+            values = [value for name, value in arrived.request.headers if name.lower() == "x-api-key"]
+            if len(values) != 1:
+                yield Miss("the header x-api-key once", f"it came {len(values)} times", todo)
+            elif values[0] != seen.key:
+                yield Miss("the key that was handed over", f"another value of {len(values[0])} characters", todo)
+
+        yield from each_request(operation, question)(seen)
 
     return judge
 
 
-def _once(one: Arrived, key: str) -> Iterator[Miss]:
-    values = [value for name, value in one.request.headers if name.lower() == "x-api-key"]
-    todo = "Send the header x-api-key once, with the key that was handed over, and nothing added to it."
-    if len(values) != 1:
-        yield Miss("the header x-api-key once", f"it came {len(values)} times", todo)
-    elif values[0] != key:
-        yield Miss("the key that was handed over", f"another value of {len(values[0])} characters", todo)
-
-
-def _content_type(one: Arrived) -> Iterator[Miss]:
-    values = [value for name, value in one.request.headers if name.lower() == "content-type"]
-    told = [value.partition(";")[0].strip().lower() for value in values]
-    if told != ["application/json"]:
+def _content_type(arrived: Arrived) -> Iterator[Miss]:
+    values = [value for name, value in arrived.request.headers if name.lower() == "content-type"]
+    if [value.partition(";")[0].strip().lower() for value in values] != ["application/json"]:
         observed = f"content-type {', '.join(values)[:60]!r}" if values else "no content-type"
         yield Miss("content-type: application/json", observed, "Send content-type: application/json, on the GET too.")
 
 
-def _no_query(one: Arrived) -> Iterator[Miss]:
-    if "?" in one.request.target:
+def _no_query(arrived: Arrived) -> Iterator[Miss]:
+    if "?" in arrived.request.target:
         yield Miss("no query", "a query", "Send no query parameters: the document shows none.")
 
 
-def _no_body(one: Arrived) -> Iterator[Miss]:
-    if one.request.body:
-        yield Miss("no body", f"a body of {len(one.request.body)} bytes", "Send the GET without a body.")
+def _no_body(arrived: Arrived) -> Iterator[Miss]:
+    if arrived.request.body:
+        yield Miss("no body", f"a body of {len(arrived.request.body)} bytes", "Send the GET without a body.")
 
 
-def _one_field(one: Arrived) -> Iterator[Miss]:
+def _one_field(arrived: Arrived) -> Iterator[Miss]:
     try:
-        document = json.loads(one.request.body)
+        document = json.loads(arrived.request.body)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        yield Miss("a JSON object", f"{len(one.request.body)} bytes that are none", 'Send JSON: {"sdkOutput": ...}.')
+        observed = f"{len(arrived.request.body)} bytes that are none"
+        yield Miss("a JSON object", observed, 'Send JSON: {"sdkOutput": ...}.')
     elif list(document) != ["sdkOutput"]:
         names = ", ".join(sorted(document))[:80] or "no field"
         yield Miss("exactly the field sdkOutput", names, "Send sdkOutput and nothing beside it.")
@@ -77,16 +85,29 @@ def _path(operation: str) -> Judge:
     todo = f"The path is {BEFORE_ID}{{id}}{AFTER_ID}, on GET and POST alike."
 
     def judge(seen: Seen) -> Iterator[Miss]:
-        for one in seen.strays:
-            if one.request.method == operation and seen.calls[0].instrument in unquote(one.request.target):
+        for stray in seen.strays:
+            if stray.request.method == operation and seen.calls[0].instrument in unquote(stray.request.target):
                 yield Miss(f"{BEFORE_ID}…{AFTER_ID}", f"{operation} to another path", todo)
-        yield from each_request(operation, lambda _one: [])(seen)
+        yield from each_request(operation, lambda _request: ())(seen)
 
     return judge
 
 
+def _path_kept(seen: Seen) -> Iterator[Miss]:
+    """An id with special characters goes to the API as one segment, or not at all, never as another path (API-3)."""
+    todo = "Percent-encode the id as one segment, and refuse what is not one of the cardholder's own cards."
+    (call,) = seen.calls
+    card = call.instrument.partition("/")[0]
+    for arrived in seen.arrived:
+        target = arrived.request.target
+        if card in target and (arrived.instrument != call.instrument or "?" in target):
+            yield Miss("the id as one segment of the path, or no request", "a request to another path", todo)
+    if call.succeeded:
+        yield Miss("a refusal", outcome(call), todo)
+
+
 def _get_first(seen: Seen) -> Iterator[Miss]:
-    order = [one.operation for one in seen.arrived if one.operation]
+    order = [arrived.operation for arrived in seen.arrived if arrived.operation]
     todo = "Make the GET when the app asks for data, the POST on its sdkOutput."
     if order[:1] != [GET] or POST not in order:
         yield Miss("the GET, then the POST", ", then ".join(order) or "no request", todo)
@@ -97,57 +118,77 @@ def _get_first(seen: Seen) -> Iterator[Miss]:
 def _each_its_own(seen: Seen) -> Iterator[Miss]:
     """One GET for each instrument, and each card gets what its own GET gave (API-12)."""
     for call in seen.calls:
-        given = [one.given for one in seen.came(GET) if one.instrument == call.instrument]
+        given = [arrived.given for arrived in seen.came(GET) if arrived.instrument == call.instrument]
         if len(given) != 1:
             yield Miss("one GET for each instrument", f"{len(given)} for one of them", "Make one GET for each card.")
         elif call.value != given[0]:
             yield Miss("each card's own sdkInput", "another card's", "Keep each answer with the card that it is for.")
 
 
-def _case(name: str, says: str, rule: str, judge: Judge, script: Script = ATTEMPT, *needs: Need) -> Case:
-    return Case(f"relay.{name}", says, rule, Group.FORM, script, judge, frozenset(needs))
+def _own(seen: Seen) -> Iterator[Miss]:
+    """Of several calls on one connection each gets the answer for its own card."""
+    for call in seen.calls:
+        given = {arrived.given for arrived in seen.came(GET) if arrived.instrument == call.instrument}
+        if call.value not in given:
+            todo = "Keep nothing of a call in the connection that it came by."
+            yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "")
 
 
-def _of(operation: str, question: OfRequest) -> Judge:
-    return each_request(operation, question)
+def _not_encoded(seen: Seen) -> Iterator[Miss]:
+    """An answer is encoded only for a phone that accepts that."""
+    for call in seen.calls:
+        codings = [value for name, value in call.headers if name.lower() == "content-encoding"]
+        if codings and codings != ["identity"]:
+            todo = "Compress for whoever says accept-encoding: gzip; without that an app may not be able to read it."
+            yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 
-def _path_kept(seen: Seen) -> Iterator[Miss]:
-    """An id that is none goes to the API as one segment, or not at all; it never becomes another path (API-3)."""
-    todo = "Percent-encode the id as one segment, and refuse what is not one of the cardholder's own cards."
-    (call,) = seen.calls
-    card = call.instrument.partition("/")[0]
-    for one in seen.arrived:
-        if card in one.request.target and (one.instrument != call.instrument or "?" in one.request.target):
-            yield Miss("the id as one segment of the path, or no request", "a request to another path", todo)
-    if call.succeeded:
-        yield Miss("a refusal", outcome(call), todo)
+def _odd_id(operation: str) -> CaseScript:
+    """A call with an id that contains everything that ends a segment, a path or a query."""
+    return CaseScript((Ask(operation, instrument=lambda card: f"{card}/../{card}?a=1#b%2F"),), alone=True)
 
 
-def _astray(operation: str) -> Script:
-    """An id with everything in it that ends a segment, a path or a query."""
-    return Script((Ask(operation, instrument=lambda card: f"{card}/../{card}?a=1#b%2F"),), alone=True)
+def _attempt(manner: Manner) -> CaseScript:
+    return CaseScript((Ask(GET, manner=manner), Ask(POST, manner=manner)))
 
 
-ONE_EACH = "Make one request for each call of the app; what it did not ask for, it does not need."
+_case = partial(relay_case, Group.FORM)
 CASES = (
-    _case("get.path", "The GET goes to the document's path.", "API-1", _path(GET)),
-    _case("post.path", "The POST goes to the very same path.", "API-2", _path(POST)),
-    _case("get.key-once", "The GET carries the key, once and unchanged.", "API-4", _key(lambda s: s.key, GET)),
-    _case("post.key-once", "The POST carries the key, once and unchanged.", "API-4", _key(lambda s: s.key, POST)),
-    _case("get.content-type", "The GET says content-type: application/json.", "API-4", _of(GET, _content_type)),
-    _case("post.content-type", "The POST says content-type: application/json.", "API-4", _of(POST, _content_type)),
-    _case("get.no-query", "The GET has no query.", "API-5", _of(GET, _no_query)),
-    _case("get.no-body", "The GET has no body.", "API-5", _of(GET, _no_body)),
-    _case("post.no-query", "The POST has no query.", "API-2", _of(POST, _no_query)),
-    _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6", _of(POST, _one_field)),
+    _case("get.path", "The GET goes to the document's path.", "API-1", _path(GET), ATTEMPT),
+    _case("post.path", "The POST goes to the very same path.", "API-2", _path(POST), ATTEMPT),
+    _case("get.key-once", "The GET carries the key, once and unchanged.", "API-4", _key_once(GET), ATTEMPT),
+    _case("post.key-once", "The POST carries the key, once and unchanged.", "API-4", _key_once(POST), ATTEMPT),
+    _case("get.content-type", "The GET says content-type: application/json.", "API-4",
+          each_request(GET, _content_type), ATTEMPT),
+    _case("post.content-type", "The POST says content-type: application/json.", "API-4",
+          each_request(POST, _content_type), ATTEMPT),
+    _case("get.no-query", "The GET has no query.", "API-5", each_request(GET, _no_query), ATTEMPT),
+    _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, _no_body), ATTEMPT),
+    _case("post.no-query", "The POST has no query.", "API-2", each_request(POST, _no_query), ATTEMPT),
+    _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6",
+          each_request(POST, _one_field), ATTEMPT),
     _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(_path_kept, answered),
-          _astray(GET)),
+          _odd_id(GET)),
     _case("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", all_of(_path_kept, answered),
-          _astray(POST)),
-    _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", _get_first),
+          _odd_id(POST)),
+    _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", _get_first, ATTEMPT),
     _case("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",
-          all_of(one_request(GET, ONE_EACH), one_request(POST, ONE_EACH, "REL-1"), works(GET), works(POST))),
+          all_of(one_request(GET, ONE_EACH), one_request(POST, ONE_EACH, "REL-1"), WORKS), ATTEMPT),
     _case("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", _each_its_own,
-          LIST, Need.SEVERAL_CARDS),
+          CaseScript(LIST, cards=3, alone=True), Need.SEVERAL_CARDS),
+    # A back end accepts every form of a call that HTTP allows, and takes all of them to mean the same (REL-8).
+    _case("post.chunked-body", "The phone may send its body in chunks, without a length.", "REL-8",
+          all_of(works(POST), handed_on, given_back(POST)), CaseScript((Ask(GET), Ask(POST, manner=Manner.CHUNKED))),
+          Need.HTTP),
+    _case("attempt.header-case", "The phone may write header names in capitals.", "REL-8", WORKS,
+          _attempt(Manner.UPPER_CASE), Need.HTTP),
+    _case("attempt.closed-connections", "The phone may use a new connection for each call.", "REL-8", WORKS,
+          _attempt(Manner.CLOSING), Need.HTTP),
+    _case("attempt.no-encoding", "An answer is not compressed for a phone that accepts no compression.", "REL-8",
+          all_of(WORKS, _not_encoded), _attempt(Manner.UNPACKED), Need.HTTP),
+    _case("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
+          all_of(works(GET), _own), CaseScript(LIST, cards=3), Need.HTTP, Need.SEVERAL_CARDS),
+    # A body that the back end left unread would come before the next call on the same connection.
+    _case("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8", recovers,
+          CaseScript((Ask(POST, cardholder=-1), Ask(GET)), alone=True), Need.HTTP, Need.SESSIONS),
 )  # fmt: skip

@@ -1,0 +1,147 @@
+"""Each check of a watched back end, proven twice: on a trace where all is well, and on one broken in this one way."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.api.opaque import SdkInput
+from workbook.checks import Level, Owner, api, check
+from workbook.checks.advice import ADVICE, advice_for
+from workbook.checks.api import PATIENCE
+from workbook.flows import messages as m
+from workbook.rules import rule
+from workbook.simulation.faults import FAULTS
+from workbook.trace import Kind, Record, Trace
+
+ID = "PISIMULATED00000000000001"
+GET, POST = m.ApiRequested("GET", ID), m.ApiRequested("POST", ID)
+GET_AGAIN, POST_AGAIN = m.ApiAskedAgain("GET", ID, pause=0.1), m.ApiAskedAgain("POST", ID, pause=0.1)
+GOOD, BUSY, NOTHING = m.ApiAnswered(200, SdkInput("YQ==")), m.ApiAnswered(503), m.ApiAnswered(200, "")
+PASSING, LOST = m.AnswerLost("", "gone", "reset"), m.AnswerLost("MaybeSentError", "gone", "reset")
+REFUSED = m.AnswerRefused("SdkInputError", "none", "sdkInput missing")
+LATE = m.AnswerLost("DeadlineError", "late", "dribble")
+
+
+def over(method, tries=1, took=0.3, ending="sdkInput"):
+    return m.ApiCallEnded(method, tries, took, ending)
+
+
+def trace(*told):
+    made = Trace()
+    for at, message in enumerate(told):
+        made.append(Record(float(at), Kind.EXCHANGE, message, "here", "here", message.rules))
+    return made
+
+
+PAIRS = {
+    # check: a trace where it is silent, a trace where it speaks, what it says
+    "posted_again": (
+        (GET, PASSING, GET_AGAIN, GOOD, over("GET", 2), POST, GOOD, over("POST")),
+        (POST, PASSING, POST_AGAIN, GOOD, over("POST", 2)),
+        "REL-1 fail you",
+    ),
+    "waited_too_long": (
+        (GET, GOOD, over("GET", took=PATIENCE - 0.001)),
+        (GET, GOOD, over("GET", took=PATIENCE)),
+        "REL-5 fail you",
+    ),
+    "passed_on_nothing": ((GET, GOOD, m.ApiAnswered(200)), (GET, NOTHING), "REL-6 fail you"),
+    "followed_redirects": (
+        (GET, m.RedirectFollowed("https://elsewhere.invalid/", with_key=False)),
+        (GET, m.RedirectFollowed("https://elsewhere.invalid/", with_key=True)),
+        "REL-2 fail you",
+    ),
+    "gave_up_at_once": (
+        (GET, PASSING, GET_AGAIN, LOST, over("GET", 2), POST, LOST, over("POST"), GET, LATE, over("GET")),
+        (GET, BUSY, over("GET")),
+        "REL-1 warn you",
+    ),
+    "lost_answers": ((GET, PASSING, GET_AGAIN, GOOD, over("GET", 2)), (POST, LOST, over("POST")), "REL-1 warn nobody"),
+    "refused_answers": ((GET, GOOD, over("GET")), (GET, REFUSED, over("GET")), "API-9 warn operator"),
+}
+
+
+def test_every_check_has_its_pair():
+    assert [*PAIRS] == [one.__name__ for one in api.CHECKS[2:]]
+
+
+@pytest.mark.rule("REL-1", "REL-2", "REL-5", "REL-6", "API-9")
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_check_is_silent_and_speaks_once(name):
+    silent, broken, said = PAIRS[name]
+    run = getattr(api, name)
+    assert [*run(trace(*silent))] == []
+    (found,) = run(trace(*broken))
+    assert f"{found.rule} {found.level} {found.owner}" == said
+    assert rule(found.rule).id == found.rule
+    assert found.text
+    assert found.todo
+    assert found in check(trace(*broken))
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize("outcome", [LOST, m.ApiAnswered(429), m.ApiAnswered(504)])
+def test_giving_up_is_told_of_what_passes(outcome):
+    assert [one.level for one in api.gave_up_at_once(trace(GET, outcome, over("GET")))] == [Level.WARN]
+
+
+@pytest.mark.parametrize("outcome", [GOOD, REFUSED, LATE, m.ApiAnswered(401), m.ApiAnswered(302)])
+def test_giving_up_is_right_where_asking_again_is_of_no_use(outcome):
+    assert [*api.gave_up_at_once(trace(GET, outcome, over("GET")))] == []
+
+
+def test_a_status_after_which_the_back_end_asked_again_is_only_worth_knowing():
+    (found,) = check(trace(GET, BUSY, GET_AGAIN, GOOD, over("GET", 2)))
+    assert (found.level, found.owner) == (Level.NOTE, Owner.NOBODY)
+    (found, _gave_up) = check(trace(GET, BUSY, over("GET")))
+    assert (found.level, found.owner) == (Level.FAIL, Owner.OPERATOR)
+
+
+@pytest.mark.rule("REL-2")
+def test_a_redirect_is_not_to_be_tried_again():
+    (found,) = check(trace(GET, m.ApiAnswered(302), over("GET")))
+    assert "REL-2" in found.todo
+    assert "Try again" not in found.todo
+
+
+ANY = st.sampled_from([GET, POST, GET_AGAIN, POST_AGAIN, GOOD, BUSY, NOTHING, PASSING, LOST, REFUSED, over("GET")])
+
+
+@given(st.lists(ANY, max_size=8))
+def test_any_order_of_attempts_can_be_read(told):
+    made = trace(*told)
+    assert all(one.rule and one.todo for one in check(made))
+    assert advice_for(made, "GET") in (None, *ADVICE)
+
+
+KINDS = {
+    "it never left": m.ApiFailed("NotSentError", "m"),
+    "no answer": LOST,
+    "busy or broken": BUSY,
+    "refused": m.ApiAnswered(422),
+    "sent elsewhere": m.ApiAnswered(307),
+    "a 200 of no use": REFUSED,
+    "looks right": GOOD,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_of_failure_is_recognised_by_what_the_back_end_got(kind):
+    assert advice_for(trace(GET, KINDS[kind]), "GET").kind == kind
+    assert advice_for(trace(GET, KINDS[kind]), "POST") is None
+
+
+def test_every_kind_is_recognised_by_something():
+    assert [*KINDS] == [one.kind for one in ADVICE]
+    assert advice_for(trace(GET, NOTHING), "GET").kind == "a 200 of no use"
+    assert advice_for(trace(GET, LATE), "GET").kind == "no answer"
+
+
+def test_the_first_failure_counts():
+    told = trace(POST, GOOD, GET, BUSY, GET_AGAIN, LOST)
+    assert advice_for(told, "GET").kind == "busy or broken"
+    assert advice_for(told, "POST").kind == "looks right"
+
+
+def test_a_fault_of_the_trace_is_one_that_exists():
+    assert {LOST.fault, REFUSED.fault, LATE.fault} <= {*FAULTS}

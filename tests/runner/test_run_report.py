@@ -1,0 +1,78 @@
+import json
+from xml.etree import ElementTree as ET
+
+from workbook.runner.run import (
+    CheckFailed,
+    CheckResult,
+    Interrupted,
+    KernelDied,
+    NotebookRun,
+    Passed,
+    Raised,
+    Report,
+    TimedOut,
+    explanation,
+    worst,
+)
+from workbook.secrecy import Secrets
+
+EVIL = 'a "quoted" <b> & \x00\x1b[31m\ufffe name\ud800'
+RUNS = (
+    NotebookRun("00_ok", Passed(), 1.25, (CheckResult("fine", passed=True, rule="A-CAN-2"),), written=True),
+    NotebookRun("01_bad", CheckFailed(), 2.0, (CheckResult(EVIL, passed=False),), written=True),
+    NotebookRun("02_error", Raised("ValueError", EVIL, f"\n{EVIL}\n1 / 0"), 0.5),
+    NotebookRun("03_long", TimedOut(4.0), 4.0),
+)
+
+
+def test_the_worst_end_decides():
+    ends = [Passed(), CheckFailed(), Raised("E", "m"), TimedOut(1), KernelDied(), Interrupted()]
+    assert [end.exit_code for end in ends] == [0, 1, 3, 4, 5, 130]
+    for count in range(1, len(ends) + 1):
+        assert worst(reversed(ends[:count])) == ends[count - 1].exit_code
+    assert worst([]) == 0
+
+
+def test_an_error_names_its_cell_by_the_first_line():
+    told = explanation(Raised("ValueError", "bad", f"\nfirst = {'x' * 99}\nsecond"))
+    assert told == f"ValueError in the cell that begins 'first = {'x' * 52}'... (107 characters): bad"
+    assert explanation(Raised("SystemExit", "early")) == "SystemExit: early"
+
+
+def test_run_json_is_versioned():
+    content = Report(RUNS, {"seed": 9}, 8.0).as_dict()
+    assert {key: content[key] for key in ("version", "exit_code", "interrupted", "seconds", "parameters")} == {
+        "version": 1,
+        "exit_code": 4,
+        "interrupted": False,
+        "seconds": 8.0,
+        "parameters": {"seed": 9},
+    }
+    assert content["notebooks"][0] == {
+        "name": "00_ok",
+        "status": "ok",
+        "seconds": 1.25,
+        "file": "00_ok.ipynb",
+        "error": None,
+        "checks": [{"name": "fine", "passed": True, "rule": "A-CAN-2"}],
+    }
+    assert content["notebooks"][3]["error"].startswith("took longer than 4 s")
+
+
+def test_junit_is_well_formed_whatever_the_names_hold():
+    suites = list(ET.fromstring(Report(RUNS, {}, 8.0).to_junit()))
+    counts = [(suite.get("tests"), suite.get("failures"), suite.get("errors")) for suite in suites]
+    assert counts == [("2", "0", "0"), ("2", "1", "0"), ("1", "0", "1"), ("1", "0", "1")]
+    cases = [case.get("name") for case in suites[0]]
+    assert cases == ["execution", "fine (A-CAN-2)"]
+    assert suites[1][1][0].get("message") == 'a "quoted" <b> & [31m name'
+
+
+def test_what_is_written_holds_no_key(tmp_path):
+    runs = (NotebookRun("00", Raised("E", "canary-0123456789"), 1.0),)
+    Report(runs, {"payment_instrument_id": "canary-0123456789"}, 1.0, interrupted=True).write(
+        tmp_path, Secrets.of_keys(["canary-0123456789"])
+    )
+    assert json.loads((tmp_path / "run.json").read_text())["exit_code"] == 130
+    assert not any("canary" in path.read_text() for path in tmp_path.iterdir())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["junit.xml", "run.json"]

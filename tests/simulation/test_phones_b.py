@@ -1,0 +1,128 @@
+"""Platform B's phone: phone and watch hold their own cards, and a fact that cannot be is explained."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.errors import ParameterError
+from workbook.simulation.phones import (
+    ERRORS,
+    NOTHING,
+    PLACES,
+    PROFILES,
+    TARGETS,
+    THROWN_BY_START,
+    LatenciesB,
+    PhoneB,
+    Watch,
+)
+
+MISSING = {
+    "no watch, no card": (PhoneB(), (True, False)),
+    "no watch, on the phone": (PhoneB(cards={"PI1"}), (False, False)),
+    "watch, no card": (PhoneB(watch=Watch()), (True, True)),
+    "watch, on the phone": (PhoneB(watch=Watch(), cards={"PI1"}), (False, True)),
+    "watch, on the watch": (PhoneB(watch=Watch({"PI1"})), (True, False)),
+    "watch, on both": (PhoneB(watch=Watch({"PI1"}), cards={"PI1"}), (False, False)),
+    "another card": (PhoneB(watch=Watch({"PI2"}), cards={"PI2"}), (True, True)),
+}
+
+
+@pytest.mark.rule("B-CAN-3")
+@pytest.mark.parametrize("name", MISSING)
+def test_where_a_card_is_missing(name):
+    phone, missing = MISSING[name]
+    assert phone.missing("PI1") == missing
+
+
+ADDED = {
+    # where the card is, which place is wanted: where it goes
+    ("nowhere", "phone"): "phone",
+    ("nowhere", "watch"): "watch",
+    ("nowhere", "both"): "both",
+    ("phone", "phone"): "watch",
+    ("phone", "watch"): "watch",
+    ("phone", "both"): "watch",
+    ("watch", "phone"): "phone",
+    ("watch", "watch"): "phone",
+    ("watch", "both"): "phone",
+    ("both", "phone"): "phone",
+    ("both", "watch"): "phone",
+    ("both", "both"): "phone",
+}
+
+
+@pytest.mark.rule("B-CAN-3")
+@pytest.mark.parametrize(("there", "wanted"), ADDED)
+def test_the_sheet_offers_the_places_that_lack_the_card(there, wanted):
+    on_phone, on_watch = there in ("phone", "both"), there in ("watch", "both")
+    phone = PhoneB(watch=Watch({"PI1"} if on_watch else set()), cards={"PI1"} if on_phone else set())
+    where = phone.add("PI1", wanted)
+    assert where == ADDED[there, wanted]
+    assert ("PI1" in phone.cards) == (on_phone or where in ("phone", "both"))
+    assert ("PI1" in phone.watch.cards) == (on_watch or where in ("watch", "both"))
+
+
+@pytest.mark.parametrize("wanted", PLACES)
+@pytest.mark.parametrize("cards", [set(), {"PI1"}])
+def test_where_there_is_no_watch_the_card_goes_to_the_phone_whatever_was_wanted(wanted, cards):
+    phone = PhoneB(cards=set(cards))
+    assert (phone.add("PI1", wanted), phone.cards) == ("phone", {"PI1"})
+
+
+@given(st.lists(st.tuples(st.sampled_from(["PI1", "PI2"]), st.sampled_from(PLACES)), max_size=6), st.booleans())
+def test_whatever_is_added_is_there_afterwards_and_said_to_be(added, paired):
+    phone = PhoneB(watch=Watch() if paired else None)
+    for card, wanted in added:
+        where = phone.add(card, wanted)
+        assert where in PLACES
+        assert (where == "watch") or card in phone.cards
+        assert (where == "phone") or card in phone.watch.cards
+
+
+def test_two_phones_share_nothing():
+    one, other = PhoneB(watch=Watch()), PhoneB(watch=Watch())
+    one.add("PI1", "both")
+    one.storage.save("PI1", b"x")
+    assert (other.cards, other.watch.cards, other.storage.values(), other.watch_sessions) == (set(), set(), {}, 0)
+
+
+WRONG = {
+    "adds_to": (lambda: PhoneB(adds_to="fone"), "adds_to is 'fone'. Did you mean 'phone'?"),
+    "ends_with": (lambda: PhoneB(ends_with="usercancelled"), "Did you mean 'userCancelled'?"),
+    "ends_with a number": (lambda: PhoneB(ends_with=5), "ends_with is 5. Known: delegateNotSet, "),
+    "profile": (lambda: PhoneB(profile="filed"), "Did you mean 'field'?"),
+    "profile list": (lambda: PhoneB(profile=["field"]), "profile is a value of type list."),
+    "entitled": (lambda: PhoneB(entitled=("ap",)), "entitled is 'ap'. Did you mean 'app'?"),
+    "entitled text": (lambda: PhoneB(entitled="app"), "A phone's entitled is 'app'; give a tuple."),
+    "entitled number": (lambda: PhoneB(entitled=5), "A phone's entitled is 5; give a tuple."),
+    "watch": (lambda: PhoneB(watch=True), "A phone's watch is True; give a Watch or None."),
+    "watch class": (lambda: PhoneB(watch=Watch), "give a Watch or None."),
+    "cards": (lambda: PhoneB(cards=["PI1"]), "A phone's cards is ['PI1']; give a set."),
+    "cards text": (lambda: PhoneB(cards="PI1"), "A phone's cards is 'PI1'; give a set."),
+    "latencies": (lambda: PhoneB(latencies=20), "A phone's latencies is 20; give a LatenciesB."),
+    "storage": (lambda: PhoneB(storage={}), "A phone's storage is {}; give a SecureStorage."),
+    "long": (lambda: PhoneB(adds_to="x" * 100_000), "adds_to is 'xxx"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_fact_that_cannot_be_is_explained(name):
+    make, told = WRONG[name]
+    with pytest.raises(ParameterError) as caught:
+        make()
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+def test_every_fact_that_is_listed_can_be_set():
+    for case in (None, NOTHING, *ERRORS):
+        assert PhoneB(ends_with=case).ends_with == case
+    assert set(THROWN_BY_START) <= set(ERRORS)
+    assert [PhoneB(profile=one).profile for one in PROFILES] == list(PROFILES)
+    assert PhoneB().entitled == TARGETS
+
+
+def test_latencies_cannot_be_changed_during_a_run():
+    with pytest.raises(AttributeError):
+        LatenciesB().post = 1.0

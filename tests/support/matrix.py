@@ -1,0 +1,185 @@
+"""The kill matrix: which case catches which relay that is broken on purpose, as proof that the cases work.
+
+A case without such a relay may pass whatever it looks at, and a relay that no case catches is a defect that a back
+end can have and be told that all is well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from workbook.conformance.model import Verdict
+from workbook.templates import environment, page_values
+
+CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
+NOTING = frozenset({"relay.upstream.no-session-ever"})
+"""Cases that come to a note and never to more: no rule says anything of what they look at."""
+MADE, BESIDE, MISSED, UNTRIED, NONE = "X", "x", "!", "-", ""
+MARKS = {
+    MADE: "caught by the case made for it",
+    BESIDE: "caught by a case made for something else",
+    MISSED: "not caught by the case made for it",
+    UNTRIED: "not tried",
+}
+"""What stands in a cell; nothing where there was nothing to catch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """One relay, and what the cases made of it.
+
+    Attributes:
+        name: of the relay.
+        wrong: what is wrong with it, as a sentence; empty for one that is in order.
+        made: the cases that are made for that, by name.
+        verdicts: the verdict on each case that was tried, by name.
+    """
+
+    name: str
+    wrong: str
+    made: tuple[str, ...]
+    verdicts: Mapping[str, Verdict]
+
+    @property
+    def caught(self) -> frozenset[str]:
+        """The cases that were not content with it."""
+        return frozenset(name for name, verdict in self.verdicts.items() if verdict in CAUGHT or self._noted(name))
+
+    def _noted(self, case: str) -> bool:
+        return case in NOTING and self.verdicts[case] is Verdict.NOTE
+
+    def mark(self, case: str) -> str:
+        """What stands in the cell of this case."""
+        if case in self.caught:
+            return MADE if case in self.made else BESIDE
+        return MISSED if case in self.made else NONE if case in self.verdicts else UNTRIED
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Cases by relays.
+
+    Attributes:
+        cases: their names, in their order.
+        relays: in their order, those in order first.
+    """
+
+    cases: tuple[str, ...]
+    relays: tuple[Relay, ...]
+
+    def gaps(self) -> list[str]:
+        """Everything that speaks against the cases, as sentences; empty where they are proven to work."""
+        made = {name for relay in self.relays for name in relay.made}
+        return [
+            *(f"{one.name} is in order, and {case} says {verdict}." for one in self._right()
+              for case, verdict in one.verdicts.items() if verdict is not Verdict.PASS),
+            *(f"{relay.name} is not caught by {case}, which is made for it." for relay in self.relays
+              for case in relay.made if case not in relay.caught),
+            *(f"No relay is broken in the way that {case} is made for." for case in self.cases if case not in made),
+            *(f"{name} is no case." for name in sorted(made - set(self.cases))),
+        ]  # fmt: skip
+
+    def markdown(self) -> str:
+        """A table with one row for each relay, and below it each case with the relays that it catches."""
+        rows = (
+            [relay.name, relay.wrong or "in order", _count(relay.made), str(len(relay.caught))] for relay in self.relays
+        )
+        by_case = ([f"`{case}`", ", ".join(made) or "-", str(len(all_))] for case, made, all_ in self._catches())
+        return "\n".join([
+            "# Kill matrix", "", self.summary, "",
+            *_table(("Relay", "What is wrong", "Made for it", "Caught by"), rows), "",
+            *_table(("Case", "Made for", "Catches"), by_case), "",
+        ])  # fmt: skip
+
+    @property
+    def summary(self) -> str:
+        """What it comes to, in a sentence or two."""
+        broken = [relay for relay in self.relays if relay.made]
+        told = (
+            f"{len(self.cases)} cases against {len(broken)} relays that are broken and {len(self._right())} in order."
+        )
+        gaps = self.gaps()
+        return f"{told} {'Every one is caught by the cases made for it.' if not gaps else f'{len(gaps)} gaps.'}"
+
+    def _right(self) -> Sequence[Relay]:
+        return [relay for relay in self.relays if not relay.made]
+
+    def _catches(self) -> Iterable[tuple[str, list[str], list[str]]]:
+        for case in self.cases:
+            made = [relay.name for relay in self.relays if relay.mark(case) == MADE]
+            yield case, made, [relay.name for relay in self.relays if case in relay.caught]
+
+
+def _count(names: tuple[str, ...]) -> str:
+    """The cases, or how many they are where they are many."""
+    few = 3
+    return ", ".join(f"`{name}`" for name in names) if len(names) <= few else f"{len(names)} cases"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """A Markdown table."""
+    lines = [_line(head), _line(["---"] * len(head))]
+    return [*lines, *(_line([cell.replace("|", "\\|") for cell in row]) for row in rows)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+# The kill matrix as a web page: each case, each relay, and where they meet.
+
+TITLE = "Kill matrix: do the cases catch what they are made for?"
+WHY = (
+    "Each column is a back end, each row a case of workbook conform. A case that no broken back end fails could pass "
+    "whatever it looks at; a back end that no case catches would be told that all is well."
+)
+COLOURS = {MADE: "is-pass", BESIDE: "is-harness-error", MISSED: "is-fail"}
+PAGE = """\
+{% extends "page.html" %}
+{% block skip %}<a class="skip" href="#matrix">To the matrix</a>{% endblock %}
+{% block main %}
+<h1>{{ title }}</h1>
+<p>{{ why }}</p>
+<p class="headline {{ "is-fail" if gaps else "is-pass" }}">{{ matrix.summary }}</p>
+{% if gaps %}
+<ul>{% for gap in gaps %}<li>{{ gap }}</li>{% endfor %}</ul>
+{% endif %}
+<h2>The back ends</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="The back ends"><table>
+<thead><tr><th scope="col">Back end</th><th scope="col">What is wrong</th><th scope="col">Made for it</th>
+<th scope="col">Caught by</th></tr></thead>
+<tbody>
+{% for relay in matrix.relays %}
+<tr><th scope="row">{{ relay.name }}</th><td>{{ relay.wrong or "in order" }}</td>
+<td>{{ relay.made|length or "" }}</td><td>{{ relay.caught|length or "" }}</td></tr>
+{% endfor %}
+</tbody></table></div>
+<h2 id="matrix">Case by case</h2>
+<p class="muted">
+{%- for mark, words in marks.items() %}{{ mark }} {{ words }}{{ "." if loop.last else "; " }}{% endfor %}</p>
+<div class="scroll" tabindex="0" role="region" aria-label="Case by case"><table class="matrix">
+<thead><tr><th scope="col">Case</th>
+{% for relay in matrix.relays %}
+<th scope="col" title="{{ relay.wrong or "in order" }}"><span>{{ relay.name }}</span></th>
+{% endfor %}
+</tr></thead>
+<tbody>
+{% for case in matrix.cases %}
+<tr><th scope="row">{{ case }}</th>
+{% for relay in matrix.relays %}
+{% set mark = relay.mark(case) %}
+<td{% if mark in colours %} class="{{ colours[mark] }}"{% endif %} title="{{ relay.name }}, {{ case }}">
+{%- if mark %}<b class="verdict">{{ mark }}</b>{% endif %}</td>
+{% endfor %}
+</tr>
+{% endfor %}
+</tbody></table></div>
+{% endblock %}
+"""
+
+
+def to_html(matrix: Matrix) -> str:
+    """The whole page."""
+    shown = {"title": TITLE, "why": WHY, "matrix": matrix, "gaps": matrix.gaps(), "marks": MARKS, "colours": COLOURS}
+    return environment(".html").from_string(PAGE).render(page_values() | shown)

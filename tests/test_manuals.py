@@ -1,0 +1,133 @@
+"""The manuals: every command line in them is valid, every option exists, and the examples do what they say."""
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from workbook import cli
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "notebooks" / "reference"
+PAGES = [ROOT / "README.md", *sorted(path for path in FOLDER.glob("*.md") if path.name != "python.md")]
+ids = [path.stem for path in PAGES]
+
+
+def blocks(path, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_every_command_that_a_page_names_exists(path, capsys):
+    cli.main(["--help"])
+    commands = set(re.findall(r"^    ([a-z-]+)(?: |$)", capsys.readouterr().out, re.MULTILINE))
+    assert len(commands) > 10
+    assert set(re.findall(r"`workbook ([a-z][a-z-]*)", path.read_text())) <= commands
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_every_command_line_of_a_page_is_valid(path):
+    parser, commands = cli._parsers()
+    lines = [line for block in blocks(path, "sh") for line in block.splitlines()]
+    for line in lines:
+        for part in re.findall(r"(?:^|\(| |/)workbook ([^)|>#]*)", line):
+            words = shlex.split(part)
+            options, unknown = parser.parse_known_args(words)
+            assert (unknown, callable(options.handler)) == ([], True), line
+            assert words[0] in commands
+
+
+@pytest.mark.parametrize("name", ["serve", "proxy", "drift", "conform", "run"])
+def test_every_option_that_a_manual_names_exists(name, capsys):
+    cli.main([name, "--help"])
+    known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out)) | {"--check", "--template"}
+    for command in ("render", "export"):
+        cli.main([command, "--help"])
+        known |= set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
+    named = set(re.findall(r"`(--[a-z-]+)", (FOLDER / f"{name}.md").read_text()))
+    assert named - known == set()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_every_link_leads_somewhere(path):
+    links = re.findall(r"\]\(([^)#]+)\)", path.read_text())
+    assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES[1:] if "```text" in path.read_text()], ids=lambda p: p.stem)
+def test_every_python_example_prints_what_the_page_says(path):
+    pairs = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE)
+    for program, printed in pairs:
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        assert done.stdout == printed
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory):
+    """Runs a block of a page in a new directory, with `workbook` on the path."""
+    folder = tmp_path_factory.mktemp("shell")
+    program = folder / "bin" / "workbook"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m workbook "$@"\n')
+    program.chmod(0o755)
+
+    def run(block, cwd, **values):
+        # the pages leave out what a server printed: NAME=... is filled in
+        for name, value in values.items():
+            block = re.sub(rf"\b{name}=\S+", f"{name}={value}", block)
+        script = f'PATH="{program.parent}:$PATH"; export PYTHONPATH={ROOT}; set -eu\n{block}'
+        done = subprocess.run(["sh", "-c", script], cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+@contextmanager
+def started(*words, cwd):
+    """A server of the command line, and what it printed as JSON."""
+    command = [sys.executable, "-m", "workbook", *words, "--json", "--quiet"]
+    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.PIPE, text=True, env=None)
+    try:
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+
+
+@pytest.mark.slow
+def test_the_calls_of_serve_are_answered(shell, tmp_path):
+    _, calls, control = blocks(FOLDER / "serve.md", "sh")
+    with started("serve", "--control", cwd=tmp_path) as printed:
+        answers = shell(calls, tmp_path, BASE_URL=printed["base_url"], KEY=printed["api_key"])
+        assert answers.count('"sdkInput"') == 2
+        urls = {"CONTROL_URL": printed["control_url"], "CONTROL_TOKEN": printed["control_token"]}
+        lines = shell(control.replace("world=w1&", ""), tmp_path, **urls).splitlines()
+    assert [json.loads(line)["method"] for line in lines] == ["POST"]
+    assert len(json.loads((tmp_path / "journal.har").read_text())["log"]["entries"]) == 2
+
+
+@pytest.mark.slow
+def test_a_record_of_the_simulator_differs_in_nothing(shell, tmp_path):
+    _, calls, _ = blocks(FOLDER / "serve.md", "sh")
+    drift = blocks(FOLDER / "drift.md", "sh")[0]
+    with started("serve", cwd=tmp_path) as api:
+        to = ("--to", api["base_url"], "--out", "record.jsonl")
+        with started("proxy", *to, cwd=tmp_path) as proxy:
+            shell(calls, tmp_path, BASE_URL=proxy["base_url"], KEY=api["api_key"])
+    assert len((tmp_path / "record.jsonl").read_text().splitlines()) == 3
+    assert shell(drift, tmp_path)
+
+
+@pytest.mark.slow
+def test_the_sample_back_end_conforms(shell, tmp_path):
+    page = FOLDER / "conform.md"
+    printed = shell(blocks(page, "sh")[1], tmp_path)
+    for line in blocks(page, "text")[0].splitlines():
+        assert line in printed

@@ -1,0 +1,87 @@
+"""The public face: every name is loaded when it is used, is explained on one page, and its examples run."""
+
+import ast
+import doctest
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from reference_page import GROUPS, page
+
+import workbook as wb
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "notebooks" / "reference" / "python.md"
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def test_there_are_at_most_forty_names_sorted_and_each_is_on_the_page_once():
+    assert len(wb.__all__) <= 40
+    assert wb.__all__ == sorted(wb.__all__)
+    assert sorted(name for names in GROUPS.values() for name in names) == wb.__all__
+    assert set(wb.__all__) <= set(dir(wb))
+
+
+def test_the_page_is_what_the_docstrings_say():
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        PAGE.write_text(page(), "utf-8")
+    assert PAGE.read_text("utf-8") == page(), f"{PAGE.name} differs; WORKBOOK_GOLDEN=write makes it anew"
+
+
+def test_every_example_on_the_page_runs():
+    text = "\n".join("" if line.startswith("```") else line for line in page().splitlines())
+    examples = doctest.DocTestParser().get_doctest(text, {}, PAGE.name, str(PAGE), 0)
+    assert len(examples.examples) >= 10
+    result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", wb.__all__)
+def test_a_docstring_is_enough_to_work_from(name):
+    doc = getattr(wb, name).__doc__
+    assert doc
+    assert len(doc.split()) >= 8
+
+
+@pytest.mark.parametrize(("wrong", "hint"), [("sesion", "Did you mean 'session'?"), ("zzz", "Public names: ")])
+def test_an_unknown_name_is_explained(wrong, hint):
+    with pytest.raises(AttributeError, match=f"has no public name '{wrong}'") as caught:
+        getattr(wb, wrong)
+    assert hint in str(caught.value)
+
+
+def test_what_the_type_checker_sees_is_what_is_loaded():
+    tree = ast.parse(Path(wb.__file__).read_text("utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {alias.asname: f"{node.module}.{alias.name}" for node in block.body for alias in node.names}
+    homes = {name: f"{module}.{attribute}".rstrip(".") for name, (module, attribute) in wb._HOMES.items()}
+    assert seen == homes
+
+
+def test_importing_the_face_loads_nothing_of_ours():
+    program = "import sys, workbook; print([name for name in sys.modules if name.startswith('workbook.')])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_imports_nothing_else_of_ours(lesson):
+    cells = [cell for cell in json.loads(lesson.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
+    imported = []
+    for cell in cells:
+        for node in ast.walk(ast.parse("".join(cell["source"]))):
+            if isinstance(node, ast.Import):
+                imported += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                imported.append(node.module)
+    ours = [name for name in imported if name.split(".")[0] == "workbook"]
+    assert ours == ["workbook"]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_cell_calls_and_shows_in_ten_lines_at_most(lesson):
+    cells = [cell for cell in json.loads(lesson.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
+    assert [cell for cell in cells if len("".join(cell["source"]).splitlines()) > 10] == []

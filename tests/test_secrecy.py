@@ -1,0 +1,172 @@
+import base64
+import html
+import json
+import logging
+import pickle
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.api import ActivationDataClient
+from workbook.errors import ConfigurationError
+from workbook.secrecy import MASK, MISSING, Secret, Secrets, check_key, guard_logs
+
+HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
+VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)
+AWKWARD = "it's\"a/key\\u0041"
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        (None, "WORKBOOK_API_KEY"),
+        ("", "WORKBOOK_API_KEY"),
+        (b"hush", "not bytes"),
+        ("hush\n", "a line break at position 5"),
+        (" hush", "a blank at position 1"),
+        ("hush\x00", "a control character at position 5"),
+        ("hush\x7f", "a control character"),
+        ("hushé", "outside ASCII at position 5"),
+    ],
+)
+def test_a_key_that_no_header_can_carry_is_refused_unseen(key, why):
+    with pytest.raises(ConfigurationError, match=why) as caught:
+        check_key(key)
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "key", "told"),
+    [
+        (None, None, f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url. {MISSING}"),
+        (None, "hush", "No base address is given. Set WORKBOOK_BASE_URL or pass base_url."),
+        ("https://h", None, "No API key is given. Set WORKBOOK_API_KEY or pass api_key."),
+    ],
+)
+def test_a_program_is_told_all_that_is_missing_at_once(monkeypatch, base_url, key, told):
+    for name in ("WORKBOOK_BASE_URL", "WORKBOOK_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigurationError) as caught:
+        ActivationDataClient(base_url, key)
+    assert str(caught.value) == told
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2")
+@settings(HEAVY)
+@given(st.text() | VISIBLE)
+def test_keys_are_taken_or_refused_with_a_typed_error(key):
+    try:
+        assert check_key(key) == key
+    except ConfigurationError as error:
+        assert len(key) < 4 or key not in str(error)  # noqa: PT017  # either way is fine
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2")
+@settings(HEAVY)
+@given(VISIBLE.filter(lambda key: key not in MASK), st.text(), st.text())
+def test_every_spelling_of_the_key_is_scrubbed(key, before, after):
+    secret = Secret(key)
+    spellings = [key, repr(key)[1:-1], json.dumps(key), repr(json.dumps(key)), key.replace("/", "\\/")]
+    spellings.append("".join(f"\\u{ord(character):04x}" for character in key))
+    for spelling in spellings:
+        assert key not in secret.scrub(before + spelling + after)
+        assert spelling not in secret.scrub(before + spelling + after)
+
+
+def test_bytes_without_the_key_stay_as_they_came():
+    data = bytes(range(256))
+    assert Secret("hush").scrub_bytes(data) is data
+    assert Secret("hush").scrub_bytes(b"\xffhush\xff") == b"\xff[key]\xff"
+    assert Secret(AWKWARD).scrub(json.dumps(AWKWARD)) == f'"{MASK}"'
+
+
+def test_a_secret_is_shown_and_pickled_nowhere():
+    secret = Secret("hush")
+    assert repr(secret) == str(secret) == f"{secret}" == "Secret([key])"
+    assert secret.reveal() == "hush"
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(secret)
+
+
+def test_a_wrong_secret_scrubs_nothing():
+    assert Secret(None).scrub("a\\u0041") == "a\\u0041"
+
+
+@pytest.mark.rule("REL-2")
+def test_the_engine_s_own_log_is_scrubbed(caplog):
+    guard_logs()
+    secret = Secret("an-engine-s-own-key-0123")
+    with caplog.at_level(logging.DEBUG):
+        logging.getLogger("httpcore.http11").debug("got %r", b"x: an-engine-s-own-key-0123")
+    assert caplog.messages == ["got b'x: [key]'"]
+    assert secret
+
+
+def secrets_of(key):
+    return Secrets.of_keys(filter(None, [key]))
+
+
+ODD_KEY = 'canary"key\\with/odd+é<signs>'
+SPELLINGS = {
+    "plain": str,
+    "json": json.dumps,
+    "json, not ascii": lambda text: json.dumps(text, ensure_ascii=False),
+    "json in json": lambda text: json.dumps(json.dumps(text)),
+    "html in json": lambda text: json.dumps(html.escape(text)),
+    "html entities": lambda text: "".join(f"&#{ord(character)};" for character in text),
+    "url": lambda text: quote(text, safe=""),
+    "url, all of it": lambda text: "".join(f"%{octet:02X}" for octet in text.encode()),
+    "url, all of it in lower case": lambda text: "".join(f"%{octet:02x}" for octet in text.encode()),
+    "url, one character in the middle": lambda text: f"{text[:9]}%{ord(text[9]):02X}{text[10:]}",
+    "json, one character more": lambda text: json.dumps(text).replace("y", "\u0079", 1),
+    "html, one character in the middle": lambda text: f"{text[:9]}&#x{ord(text[9]):x};{text[10:]}",
+    "hex": lambda text: text.encode().hex(),
+    "hex in upper case": lambda text: text.encode().hex().upper(),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "without its last two characters": lambda text: text[:-2],
+    "repr": repr,
+}
+
+
+@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS.keys())
+@pytest.mark.parametrize("key", [ODD_KEY, "canary-0123456789"])
+def test_every_spelling_is_found_and_only_that_is_replaced(spell, key):
+    secrets = secrets_of(key)
+    text = f"before {spell(key)} after"
+    assert secrets.found_in(text)
+    cleaned = secrets.scrub(text)
+    assert "[key]" in cleaned
+    assert not secrets.found_in(cleaned)
+    assert "canary" not in cleaned
+
+
+def test_a_key_of_which_some_characters_are_escaped_is_cut_out_exactly():
+    text = "first\n100% \\u0063anary-0123456789 here\nlast\n"
+    assert secrets_of("canary-0123456789").scrub(text) == "first\n100% [key] here\nlast\n"
+    assert secrets_of("canary-0123456789").scrub("a&b cana%72y-0123456789 b") == "a&b [key] b"
+
+
+@given(before=st.binary(max_size=9), after=st.binary(max_size=9), safe=st.booleans())
+def test_base64_is_found_wherever_the_key_stands_in_it(before, after, safe):
+    encode = base64.urlsafe_b64encode if safe else base64.b64encode
+    text = encode(before + ODD_KEY.encode() + after).decode()
+    assert Secrets.of_keys([ODD_KEY]).found_in(text)
+
+
+@pytest.mark.parametrize("key", [None, "", "seven77"])
+def test_no_key_or_a_short_one_changes_nothing(key):
+    secrets = secrets_of(key)
+    assert not secrets.found_in("seven77")
+    assert secrets.scrub("seven77") == "seven77"
+
+
+def test_the_key_comes_from_the_environment_and_its_repr_is_silent():
+    secrets = Secrets.of_environment({"WORKBOOK_API_KEY": "canary-0123456789"})
+    assert secrets.found_in("x canary-0123456789")
+    assert repr(secrets) == "Secrets(some)"
+    assert repr(Secrets.of_environment({})) == "Secrets(none)"

@@ -1,0 +1,38 @@
+"""What a good back end does about a failure, as a table and as a card."""
+
+import re
+
+from workbook.checks.advice import ADVICE
+from workbook.plays.faults import break_it, fault_table, outcomes
+from workbook.rules import rule
+from workbook.views.findings import advice_table, advised
+
+
+def test_advice_reads_as_a_table(golden):
+    golden("advice", advice_table().text())
+
+
+def test_faults_read_as_tables(golden):
+    golden("faults", fault_table().text())
+    golden("fault_outcomes", outcomes().text())
+
+
+def test_a_fault_reads_as_a_scene_with_its_advice_last(golden):
+    golden("fault_scene", break_it("reset", "GET", platform="platform B, in the app").__repr__())
+
+
+def test_every_kind_has_its_four_lines_and_is_named_once():
+    rows = advice_table().rows
+    assert len(rows) == 4 * len(ADVICE)
+    assert [row[0] for row in rows if row[0]] == [one.kind for one in ADVICE]
+
+
+def test_a_card_says_what_the_table_says():
+    cards = [row[1] for one in ADVICE for row in advised(one).rows[1:]]
+    assert cards == [row[2] for row in advice_table().rows]
+
+
+def test_every_rule_that_it_names_exists():
+    named = re.findall(r"\b(?:API|REL|GAP)-\d+", advice_table().text())
+    assert named
+    assert [rule(one).id for one in named] == named

@@ -1,0 +1,30 @@
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.views.html import joined, tag, trusted, void
+
+
+def test_a_tag_has_attributes_in_the_order_given():
+    assert tag("td", "x", class_="a", aria_label="b", rx=None, y=1.50) == '<td class="a" aria-label="b" y="1.5">x</td>'
+
+
+def test_an_element_without_children_is_still_closed():
+    assert tag("td") == "<td></td>"
+    assert void("br") == "<br/>"
+
+
+def test_whatever_is_not_markup_is_escaped():
+    assert joined("<b>", tag("i", "&")) == "&lt;b&gt;<i>&amp;</i>"
+    assert tag("a", title='"><script>') == '<a title="&quot;&gt;&lt;script&gt;"></a>'
+
+
+def test_a_string_method_takes_the_trust_away():
+    assert joined(trusted("<b>").upper()) == "&lt;B&gt;"
+
+
+@given(st.text(), st.text())
+def test_any_text_gives_well_formed_xml(inside, attribute):
+    root = ET.fromstring(tag("p", inside, title=attribute))
+    assert root.tag == "p"

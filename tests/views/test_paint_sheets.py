@@ -1,0 +1,45 @@
+"""Drawings that stand in one page: no rule, id or class of one may change another."""
+
+import re
+
+import pytest
+from plays import played
+
+from workbook.views.exchange import Exchange
+from workbook.views.paint import DARK, LIGHT, sheet, variables
+from workbook.views.sequence_svg import STYLE as SEQUENCE
+from workbook.views.states import STYLE as STATES
+from workbook.views.states import States
+from workbook.views.timing_bars import STYLE as TIMING
+from workbook.views.timing_bars import Timing
+
+SHEETS = {"wb-sequence": SEQUENCE, "wb-states": STATES, "wb-timing": TIMING}
+
+
+@pytest.mark.parametrize("scope", SHEETS)
+def test_every_rule_begins_with_the_class_of_its_own_picture(scope):
+    bare = SHEETS[scope].replace("@media(prefers-color-scheme:dark){", "")
+    selectors = [one for group in re.findall(r"([^{}]+)\{", bare) for one in group.split(",")]
+    assert len(selectors) > 10
+    assert [one for one in selectors if not re.match(rf"\.{scope}( |$)", one)] == []
+
+
+@pytest.mark.parametrize("scope", SHEETS)
+def test_colours_are_variables_of_the_palette_and_nothing_else(scope):
+    rules = SHEETS[scope].replace(variables(LIGHT), "").replace(variables(DARK), "")
+    assert not re.search(r"#[0-9a-f]{3}", rules)
+    assert set(re.findall(r"var\(--(\w+)\)", rules)) <= set(LIGHT)
+
+
+def test_no_picture_has_an_id():
+    shown = played("from the wallet, later, app was opened, phone").film
+    for view in (Exchange(shown), States(shown), Timing(shown)):
+        assert not re.search(r"\sid=", view.picture.svg)
+
+
+def test_a_sheet_has_both_sets_of_colours_and_scopes_every_selector():
+    made = sheet("wb-one", {"text": "fill:var(--ink)", ".a,.b .c": "stroke:none"})
+    assert made.startswith(
+        f".wb-one{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{.wb-one{{{variables(DARK)}}}}}"
+    )
+    assert made.endswith(".wb-one text{fill:var(--ink)}.wb-one .a,.wb-one .b .c{stroke:none}")

@@ -1,0 +1,81 @@
+from collections.abc import Iterator
+
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.rules import rules
+from workbook.views.findings import show_rules
+from workbook.views.html import View
+from workbook.views.sequence import sequence
+from workbook.views.table import facts, table, width
+
+
+def card():
+    return facts("The card", {"id": "PI1", "wallet": "wallet-a", "note": "long " * 40, "empty": ""})
+
+
+def test_facts_read_as_a_card(golden):
+    golden("facts", card().text())
+
+
+def test_facts_take_pairs_too_and_may_be_none_at_all():
+    assert facts("F", [("a", 1)]) == facts("F", {"a": "1"})
+    assert facts("F", {}).text() == "F"
+
+
+def test_each_fact_is_a_row_with_its_own_header():
+    html = facts("<F>", {"<a>": "<b>"}).html()
+    assert "<caption" in html
+    assert "&lt;F&gt;</caption>" in html
+    assert 'scope="row"' in html
+    assert "<b>" not in html
+
+
+def test_rules_read_as_a_table(golden):
+    golden("rules", show_rules("A-CAN-2", "A-BTN-1").text())
+
+
+def test_every_rule_of_the_ledger_can_be_shown():
+    ids = [rule.id for rule in rules()]
+    assert [row[0] for row in show_rules(*ids).rows] == ids
+
+
+def test_an_unknown_rule_is_refused_with_a_hint():
+    with pytest.raises(ParameterError, match="Did you mean 'A-CAN-2'"):
+        show_rules("A-CAM-2")
+
+
+def test_a_table_is_at_most_110_characters_wide_as_long_as_its_first_columns_allow(story):
+    rows = [(f"{line.at:.3f} s", " ".join(line.rules), line.sentence) for line in sequence(story[1]).lines]
+    assert max(map(width, table("T", ("time", "rules", "what"), rows).text().splitlines())) <= 110
+
+
+def test_a_table_has_a_caption_and_column_headers():
+    html = table("T", ("a", "b"), [(1, "<script>")]).html()
+    assert html.count('scope="col"') == 2
+    assert "&lt;script&gt;" in html
+
+
+def test_an_empty_table_shows_its_head():
+    assert table("T", ("a", "b"), []).text() == "T\n  a  b\n  ─  ─"
+
+
+@pytest.mark.parametrize("make", [card, lambda: show_rules("A-CAN-1")])
+def test_a_view_shows_its_text_and_its_html(make):
+    view = make()
+    assert isinstance(view, View)
+    assert repr(view) == view.text()
+    assert view._repr_mimebundle_(include=None, exclude=None) == {"text/plain": view.text(), "text/html": view.html()}
+
+
+@pytest.mark.parametrize("make", [card, lambda: show_rules("A-CAN-1")])
+def test_no_view_carries_a_script_or_a_style_sheet_or_a_fixed_text_colour(make):
+    html = make().html()
+    assert not any(word in html for word in ("<script", "<style", "color:#"))
+
+
+def test_a_table_may_be_made_of_generators():
+    def rows() -> Iterator[tuple[int, int]]:
+        yield 1, 2
+
+    assert table("T", iter("ab"), rows()).rows == (("1", "2"),)

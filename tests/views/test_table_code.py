@@ -1,0 +1,22 @@
+"""Source code to read, as it stands."""
+
+import pytest
+
+from workbook.errors import ParameterError
+from workbook.extension.handler import ReferenceHandler
+from workbook.views.table import code
+
+
+def test_a_class_is_shown_as_it_stands():
+    shown = code(ReferenceHandler)
+    assert shown.text().startswith("class ReferenceHandler(ExtensionHandler):")
+    assert shown.text().endswith("return None")
+    assert "dict(" not in shown.html()
+    assert "<pre" in shown.html()
+    assert "-&gt;" in shown.html()
+
+
+@pytest.mark.parametrize("thing", [7, "text", len, None])
+def test_what_has_no_source_is_explained(thing):
+    with pytest.raises(ParameterError, match="Give a class or a function"):
+        code(thing)

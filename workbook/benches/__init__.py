@@ -1,1 +1,0 @@
-"""The only loop that touches the world, and all that is connected to it: apps, back ends, and what lies between."""

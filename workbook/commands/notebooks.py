@@ -1,0 +1,163 @@
+"""`workbook lab`, `new`, `run`, `render` and `export`: everything about the notebooks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.commands import Parser, add, end_like_ctrl_c
+from workbook.errors import ConfigurationError, ParameterError
+
+COPY: Final = Path("provisioning-workbook")
+"""Where `lab` lays out the lessons of an installed workbook."""
+RUN_CODES: Final = """exit codes (when notebooks end differently, the highest wins):
+  0  every cell ran and every check passed
+  1  a check failed
+  2  usage or a parameter is wrong; nothing ran
+  3  a notebook raised an error
+  4  the time limit passed; the kernel was killed
+  5  a kernel died
+  130  interrupted; the report holds what had ended
+
+The API key is read from the environment variable WORKBOOK_API_KEY, never from a parameter."""
+RENDER_CODES: Final = "exit codes: 0 done, or nothing differs; 1 with --check, a notebook differs; 3 a notebook failed"
+NEEDED: Final = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient", "nbconvert", "nbformat", "numpy",
+                 "pandas", "papermill")  # fmt: skip
+"""Packages of the extra `lab`, by the names that Python imports."""
+
+
+def add_to(commands: Any) -> None:
+    """How they are called."""
+    parser = add(commands, "lab", lab, "open the notebooks in JupyterLab, on this machine only")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, default=None, help="default: the first free one from 8888")
+    _add_directory(parser)
+
+    parser = add(commands, "new", new, "copy the notebooks and the sample files into a new directory")
+    parser.add_argument("dir", type=Path, metavar="DIR", help="must not exist, or be empty")
+
+    parser = add(commands, "run", run, "run notebooks and write a report", RUN_CODES)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="01, activation_data or 01_activation_data; default: all"
+    )
+    parser.add_argument("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    parser.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="default: %(default)s")
+    _add_directory(parser)
+    _add_time_limit(parser)
+
+    parser = add(commands, "render", render, "execute notebooks in place and store their outputs", RENDER_CODES)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    parser.add_argument("--check", action="store_true", help="write nothing; name the notebooks that differ")
+    _add_directory(parser)
+    _add_time_limit(parser)
+
+    parser = add(commands, "export", export, "write notebooks as web pages that need neither kernel nor network")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="as for run, or a notebook's file; default: all")
+    parser.add_argument("--out", type=Path, default=Path("export"), metavar="DIR", help="default: %(default)s")
+    _add_directory(parser)
+
+
+def _add_directory(parser: Parser) -> None:
+    parser.add_argument("--notebooks", type=Path, metavar="DIR", help="default: ./notebooks, or the workbook's own")
+
+
+def _add_time_limit(parser: Parser) -> None:
+    parser.add_argument(
+        "--time-limit", type=float, default=300.0, metavar="SECONDS", help="per notebook; default: %(default)g"
+    )
+
+
+def _require_lab(command: str) -> None:
+    """Raise ConfigurationError where the packages of the extra `lab` are not installed."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        from workbook.files import pip_line
+
+        raise ConfigurationError(
+            f"`workbook {command}` needs packages that are not installed ({', '.join(missing)}): {pip_line('lab')}"
+        )
+
+
+def lab(options: argparse.Namespace) -> int:
+    """Open JupyterLab and stay until it ends."""
+    _require_lab("lab")
+    from workbook.files import INSTALLED, NOTEBOOKS, copy_lessons
+    from workbook.lab import Lab
+    from workbook.runner.notebook import notebooks_dir
+
+    end_like_ctrl_c()
+    directory = notebooks_dir(options.notebooks)
+    if INSTALLED and directory == NOTEBOOKS:
+        # JupyterLab saves what it opens, and an installation is not the place for a reader's work
+        directory = COPY / "notebooks"
+        if not directory.is_dir():
+            copy_lessons(COPY)
+            print(f"The lessons are copied to {COPY}.", flush=True)
+    return Lab.on(directory, port=options.port, browser=not options.no_browser).run(
+        tell=lambda line: print(line, flush=True)
+    )
+
+
+def new(options: argparse.Namespace) -> int:
+    """Lay out a working copy."""
+    from workbook.files import copy_lessons
+
+    copy_lessons(options.dir)
+    print(f"The lessons are in {options.dir / 'notebooks'}, the sample files in {options.dir / 'fixtures'}.")
+    print(f"Open them: workbook lab --notebooks {options.dir / 'notebooks'}")
+    return 0
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the notebooks; the worst one decides the exit code."""
+    given: dict[str, str] = {}
+    for word in options.given:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise ParameterError("-p needs NAME=VALUE, such as -p seed=9.")
+        if name in given:
+            raise ParameterError(f"-p {name} was given twice.")
+        given[name] = value
+    _require_lab("run")
+    from workbook.runner.run import RunRequest, run
+
+    end_like_ctrl_c()
+    request = RunRequest(
+        names=options.names, given=given, out=options.out, notebooks=options.notebooks, limit=options.time_limit
+    )
+    report = run(request)
+    print(f"report in {options.out}")
+    return report.exit_code
+
+
+def render(options: argparse.Namespace) -> int:
+    """Execute the notebooks and store or compare their outputs."""
+    _require_lab("render")
+    from workbook.files import INSTALLED, NOTEBOOKS
+    from workbook.runner.notebook import notebooks_dir, select
+    from workbook.runner.render import exit_code, render
+
+    end_like_ctrl_c()
+    directory, write = notebooks_dir(options.notebooks), not options.check
+    if write and INSTALLED and directory == NOTEBOOKS:
+        raise ConfigurationError("This would change the installed notebooks. Copy them first: workbook new DIR")
+    chosen = select(options.names, directory)
+    results = render(chosen, write=write, limit=options.time_limit, done=lambda result: print(result, flush=True))
+    return exit_code(results, write=write)
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write the pages and print their paths."""
+    _require_lab("export")
+    from workbook.runner.export import export
+    from workbook.runner.notebook import notebooks_dir, select
+
+    paths = [Path(name) for name in options.names if name.endswith(".ipynb") and Path(name).is_file()]
+    names: Sequence[str] = [name for name in options.names if Path(name) not in paths]
+    chosen = select(names, notebooks_dir(options.notebooks)) if names or not paths else ()
+    for page in export((*paths, *chosen), options.out):
+        print(page)
+    return 0

@@ -1,0 +1,247 @@
+"""The API that a back end is tried against: the simulated service, with a case's orders in front of it.
+
+It keeps every request raw, for judging. Where an order has a value of its own, the service is not asked: a case may
+answer with what no SDK would produce, to see it arrive unchanged.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import secrets
+from collections.abc import Iterable
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from threading import Lock
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Self
+
+from workbook.conformance.model import Arrived, Order
+from workbook.errors import ConfigurationError
+from workbook.simulation.faults import Chance, fault
+from workbook.simulation.http import JSON_HEADERS, Request, Response
+from workbook.simulation.journal_entry import OPERATIONS, operation_of
+from workbook.simulation.seal import Seal
+from workbook.simulation.server import Responder, Server, answering, base_url, listening, on_thread
+from workbook.simulation.service import Service
+from workbook.simulation.world import Credential, Instrument, World
+
+GZIP = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")
+"""One of the encodings that a request accepts, where it is gzip and not refused."""
+DRAW = 0.5
+"""What a fault draws on: always the middle, so that a case is the same each time."""
+
+
+class ScriptedApi:
+    """Answers as the API would, or as a case orders, and remembers every request.
+
+    Args:
+        world: its first credential's key is the one that the back end is given.
+
+    Attributes:
+        key: that key.
+    """
+
+    def __init__(self, world: World | None = None) -> None:
+        self.world = world or World()
+        self.key = next(iter(self.world.credentials))
+        self._service = Service(self.world)
+        self._orders: dict[str, list[tuple[Order, str]]] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self._arrived: list[Arrived] = []
+        self._number = 0
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"ScriptedApi({len(self._arrived)} requests)"
+
+    @property
+    def seal(self) -> Seal:
+        """What its data is sealed with."""
+        return self._service.seal
+
+    def order(self, instrument: str, orders: Iterable[Order], canary: str) -> None:
+        """Answer for this instrument by these orders from now on; without any, the service answers again."""
+        with self._lock:
+            self._orders[instrument] = [(order, canary) for order in orders]
+            for operation in OPERATIONS:
+                self._counts.pop((instrument, operation), None)
+
+    def forget(self) -> None:
+        """Drop the requests so far: many rounds would fill the memory with them."""
+        with self._lock:
+            self._arrived.clear()
+
+    def arrived(self, since: int = 0) -> tuple[Arrived, ...]:
+        """The kept requests, without the first `since` of them."""
+        with self._lock:
+            return tuple(self._arrived[since:])
+
+    def respond(self, request: Request) -> Response:
+        """The answer, kept with its request and the sdkInput that a lenient reader would find in it."""
+        at = monotonic()
+        known, named = operation_of(request.method, request.target)
+        operation, instrument = (known, named or "") if known else ("", "")
+        with self._lock:
+            count = self._counts[instrument, operation] = self._counts.get((instrument, operation), 0) + 1
+            due = (
+                (order, canary)
+                for order, canary in self._orders.get(instrument, ())
+                if order.operation == operation and order.nth in (None, count)
+            )
+            order, canary = next(due, (None, ""))
+            response = self._service.respond(request) if order is None else self._ordered(request, order, canary)
+            value = _sdk_input(response)
+            if order is not None and order.packed and order.fault is None:
+                response = _packed(response, request)
+            self._number += 1
+            self._arrived.append(Arrived(self._number, at, request, response, operation, instrument, value))
+        return response
+
+    def _ordered(self, request: Request, order: Order, canary: str) -> Response:
+        """The answer of an order: a fault, or a 200 with the order's value or the service's, and more fields."""
+        if order.fault is not None:
+            planned = fault(str(order.fault)).but(**order.settings)
+            moves_state = order.moment == "after" or planned.harmless
+            answer = (self._service if moves_state else Service(self.world)).respond(request)
+            return planned.played(answer, Chance(DRAW, self.seal))
+        if order.value is None:
+            answer = self._service.respond(request)
+            fields = json.loads(answer.body)
+        else:
+            answer = Response(200, JSON_HEADERS, b"", "case: assumed")
+            fields = {"sdkInput": order.value(canary)}
+        return replace(answer, body=json.dumps({**fields, **order.more}, ensure_ascii=False).encode())
+
+
+def _packed(response: Response, request: Request) -> Response:
+    """The answer as a gateway passes it on: compressed, if the request accepts that."""
+    accepted = ",".join(value for name, value in request.headers if name.lower() == "accept-encoding")
+    if not any(GZIP.match(encoding.strip()) for encoding in accepted.lower().split(",")):
+        return response
+    headers = (*response.headers, ("content-encoding", "gzip"), ("vary", "accept-encoding"))
+    return replace(response, headers=headers, body=gzip.compress(response.body, mtime=0))
+
+
+def _sdk_input(response: Response) -> str | None:
+    try:
+        value = json.loads(response.body)["sdkInput"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
+
+
+TRIES, PAUSE = 20, 0.1
+"""How often a port that is taken is tried again, and the seconds in between."""
+
+
+class Listener:
+    """One address on loopback where a responder answers, for as long as the block lasts.
+
+    It can go away and come back at the same address, with `down` and `up`; going away cuts every connection.
+
+    Args:
+        responder: answers.
+        port: 0 takes any free one.
+    """
+
+    def __init__(self, responder: Responder, port: int = 0) -> None:
+        self._responder = responder
+        self._socket = listening("127.0.0.1", port)
+        self.base_url = base_url(self._socket)
+        self._port: int = self._socket.getsockname()[1]
+        self._running = ExitStack()
+        self.is_up = False
+
+    def __repr__(self) -> str:
+        return f"Listener({self.base_url}, {'up' if self.is_up else 'down'})"
+
+    def __enter__(self) -> Self:
+        self._serve()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
+    ) -> None:
+        self.down()
+
+    def up(self) -> None:
+        """Listen again at the same address; an outgoing connection of another program may hold the port shortly."""
+        if self.is_up:
+            return None
+        for _ in range(TRIES - 1):
+            with suppress(ConfigurationError):
+                self._socket = listening("127.0.0.1", self._port)
+                return self._serve()
+            sleep(PAUSE)
+        self._socket = listening("127.0.0.1", self._port)
+        return self._serve()
+
+    def down(self) -> None:
+        """Stop listening, and cut every connection."""
+        self._running.close()
+        self.is_up = False
+
+    def _serve(self) -> None:
+        server = Server(answering(self._responder))
+        server.listen(self._running.enter_context(self._socket))
+        self._running.enter_context(on_thread(server, abrupt=True))
+        self.is_up = True
+
+
+KEY_BYTES = 24
+
+
+class MockApi:
+    """The API at one address, and another address where a redirect would lead, for as long as the block lasts.
+
+    with MockApi(["PI1", "PI2"]) as side:
+        ...  # configure a back end with side.url and side.key
+
+    Args:
+        cards: ids of the payment instruments that the API knows.
+        key: for the back end; None makes a fresh one.
+        port: 0 takes any free one.
+        profile: of the service.
+        seed: of everything that is simulated.
+
+    Attributes:
+        upstream: the API.
+        elsewhere: the API at the other address.
+        listener: where the API listens.
+        other: where a redirect leads.
+
+    Raises:
+        ConfigurationError: the port cannot be had.
+    """
+
+    def __init__(
+        self, cards: Iterable[str], *, key: str | None = None, port: int = 0, profile: str = "spec", seed: int = 7
+    ) -> None:
+        self.key = key or f"KEY-{secrets.token_urlsafe(KEY_BYTES)}"
+        instruments = {card: Instrument(card) for card in cards}
+        world = World(instruments, {self.key: Credential()}, seed=seed, profile=profile)
+        self.upstream, self.elsewhere = ScriptedApi(world), ScriptedApi(world)
+        self.listener = Listener(self.upstream, port)
+        self.other = Listener(self.elsewhere)
+        self._stack = ExitStack()
+
+    def __repr__(self) -> str:
+        return f"MockApi({self.url})"
+
+    @property
+    def url(self) -> str:
+        """The address to configure."""
+        return self.listener.base_url
+
+    def __enter__(self) -> Self:
+        for listener in (self.listener, self.other):
+            self._stack.enter_context(listener)
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
+    ) -> None:
+        self._stack.close()

@@ -1,0 +1,631 @@
+"""Runs cases: at the same time where they do not disturb each other, each with its own cards; else one by one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import traceback
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from time import monotonic
+from typing import TypeAlias, TypeVar, assert_never
+from urllib.parse import quote
+
+from workbook.conformance import phone as tls
+from workbook.conformance.adapter import PythonPhone
+from workbook.conformance.api_side import MockApi
+from workbook.conformance.judging import SecretWatch, outcome
+from workbook.conformance.logs import Logs, LogSpan
+from workbook.conformance.model import (
+    GET,
+    POST,
+    RECOVERY,
+    SUCCESS,
+    Arrived,
+    Ask,
+    Broke,
+    Cardholder,
+    Case,
+    CaseResult,
+    CaseScript,
+    Down,
+    Group,
+    Miss,
+    Need,
+    Now,
+    Order,
+    PhoneCall,
+    Recover,
+    Rest,
+    ScriptStep,
+    Seen,
+    Surface,
+    Target,
+    Together,
+    Up,
+    Verdict,
+    WholeRun,
+    asks_of,
+    both,
+    broken,
+)
+from workbook.conformance.phone import HttpPhone, Origin, Phone, listens
+from workbook.errors import WorkbookError
+from workbook.rules import rule
+from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.seal import Content
+
+OnResult: TypeAlias = Callable[[CaseResult], None]
+T = TypeVar("T", bound=Hashable)
+
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.STATUS, Need.HTTP})
+"""What a back end may rightly not have."""
+
+
+async def run_cases(
+    cases: Iterable[Case], runner: CaseRunner, on_result: OnResult = lambda _result: None, repetition: int = 1
+) -> list[CaseResult]:
+    """Run these cases; the results come in the order of the cases.
+
+    A case that does not say which platform's app calls is carried out with each app that the back end can tell apart,
+    and has to hold with all of them. Cases that judge the whole run come last.
+
+    Args:
+        cases: which.
+        runner: carries them out.
+        on_result: called with each result as it comes.
+        repetition: which repetition, from 1; each has its own canaries.
+    """
+    cases, target = list(cases), runner.target
+    cards = _CardPool(target.cardholders[0].cards)
+    results: dict[str, CaseResult] = {}
+
+    def keep(result: CaseResult) -> None:
+        results[result.case.name] = result
+        on_result(result)
+
+    async def with_app_of(case: Case, platform: str) -> CaseResult:
+        async with cards.lent(case.script.cards) as lent:
+            return await runner.judged(case, lent, platform, repetition)
+
+    async def beside_others(case: Case) -> None:
+        keep(combined(await asyncio.gather(*(with_app_of(case, app) for app in platforms(case, target)))))
+
+    def alone(case: Case) -> bool:  # a circuit breaker that opens for one case is open for all
+        script = case.script
+        return script.alone or script.whole or (script.faulty and target.recovery > RECOVERY)
+
+    ready = []
+    for case in cases:
+        if (left_out := without(case, target)) is None:
+            ready.append(case)
+        else:
+            keep(left_out)
+    # All at once: most of a case is waiting, and the card pool limits how many really run.
+    await asyncio.gather(*(beside_others(case) for case in ready if not alone(case)))
+    for case in sorted(filter(alone, ready), key=lambda case: case.script.whole):
+        keep(combined([await with_app_of(case, app) for app in platforms(case, target)]))
+    return [results[case.name] for case in cases]
+
+
+def without(case: Case, target: Target) -> CaseResult | None:
+    """The result of a case that cannot run here, or that the configuration leaves out; None where it can run."""
+    if case.group in target.without:
+        return CaseResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
+    cards = len(target.cardholders[0].cards)
+    has = {
+        Need.PLATFORM_A: Need.PLATFORM_A.value in target.surfaces,
+        Need.PLATFORM_B: Need.PLATFORM_B.value in target.surfaces,
+        Need.SESSIONS: any(cardholder.session for cardholder in target.cardholders),
+        Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
+        Need.SEVERAL_CARDS: cards > 1,
+        Need.LOGS: bool(target.logs),
+        Need.STATUS: target.answers_status,
+        Need.HTTP: target.over_http,
+    }
+    for need in sorted(case.needs):
+        if not has[need]:
+            verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
+            return CaseResult(case, verdict, why=f"It needs {need}, which the configuration does not name.")
+    if cards < case.script.cards:
+        return CaseResult(
+            case, Verdict.NOT_TESTABLE, why=f"It needs {case.script.cards} cards of the first cardholder."
+        )
+    return None
+
+
+def platforms(case: Case, target: Target) -> tuple[str, ...]:
+    """The platforms whose app makes a case's calls: one for each kind of app that the back end can tell apart."""
+    if case.script.whole:
+        return ("",)
+    if case.platform is not None:
+        return (case.platform,)
+    operations = {ask.operation for ask in case.script.asks}
+    kinds: dict[object, str] = {}
+    for platform, surface in target.surfaces.items():
+        used = (surface.get if GET in operations else None, surface.post if POST in operations else None)
+        kinds.setdefault((used, surface.decoded, surface.headers), platform)
+    return tuple(kinds.values())
+
+
+class _CardPool:
+    """The cards of the first cardholder. Each is lent to one case at a time.
+
+    So a request for a card belongs to the case that has it, although cases run at the same time.
+    """
+
+    def __init__(self, cards: Iterable[str]) -> None:
+        self._free = list(cards)
+        self._changed = asyncio.Condition()
+
+    @asynccontextmanager
+    async def lent(self, count: int) -> AsyncIterator[tuple[str, ...]]:
+        """So many free cards for the block; waits for them."""
+        async with self._changed:
+            await self._changed.wait_for(lambda: len(self._free) >= count)
+            lent, self._free = self._free[:count], self._free[count:]
+        try:
+            yield tuple(lent)
+        finally:
+            async with self._changed:
+                self._free.extend(lent)
+                self._changed.notify_all()
+
+
+# The result of a case with each platform's app, put together: the rule is kept where it is kept with all of them.
+
+GRAVEST = (
+    Verdict.HARNESS_ERROR,
+    Verdict.FAIL,
+    Verdict.WARN,
+    Verdict.NOTE,
+    Verdict.NOT_TESTABLE,
+    Verdict.PASS,
+)
+"""The verdicts of a case that was carried out. The first counts: a case that was half tried does not pass."""
+
+
+def combined(parts: Sequence[CaseResult]) -> CaseResult:
+    """One result of at least one. Each miss says with whose app it happened."""
+    if len(parts) == 1:
+        return parts[0]
+    misses = _by_platform((miss, part.platform) for part in parts for miss in part.misses)
+    whys = _by_platform((part.why, part.platform) for part in parts if part.why)
+    return replace(
+        parts[0],
+        verdict=min((part.verdict for part in parts), key=GRAVEST.index),
+        misses=tuple(replace(miss, observed=f"with the app of {apps}: {miss.observed}") for miss, apps in misses),
+        why=" ".join(f"The app of {apps}: {why}" if apps else why for why, apps in whys),
+        platform=_listed(part.platform for part in parts),
+        seconds=sum(part.seconds for part in parts),
+        parts=tuple(parts),
+    )
+
+
+def _by_platform(pairs: Iterable[tuple[T, str]]) -> list[tuple[T, str]]:
+    """Each item once, with the platforms that it was found on."""
+    platforms: dict[T, list[str]] = {}
+    for item, platform in pairs:
+        platforms.setdefault(item, []).append(platform)
+    return [(item, _listed(names)) for item, names in platforms.items()]
+
+
+def _listed(platforms: Iterable[str]) -> str:
+    return " and ".join(dict.fromkeys(filter(None, platforms)))
+
+
+def gravest(case: Case, misses: Iterable[Miss]) -> Verdict:
+    """The verdict of the gravest of these misses; a pass where there is none."""
+    verdicts = {Verdict.NOTE if miss.noted else broken(rule(miss.rule or case.rule)) for miss in misses}
+    return min(verdicts, key=GRAVEST.index, default=Verdict.PASS)
+
+
+def reason(error: BaseException) -> str:
+    """What went wrong in the workbook, and where. The text of an error may hold a value, so only our own is shown."""
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    where = f" in {Path(last[0].filename).name}, line {last[0].lineno}" if last else ""
+    text = f": {error}" if isinstance(error, WorkbookError) else ""
+    return f"{type(error).__name__}{where}{text}"
+
+
+# Several rounds of the same cases, put together: a case that does not end the same each time is flaky.
+
+GRAVEST_OF_ROUNDS = (
+    Verdict.HARNESS_ERROR,
+    Verdict.FAIL,
+    Verdict.WARN,
+    Verdict.NOTE,
+    Verdict.PASS,
+    Verdict.NOT_TESTABLE,
+    Verdict.NOT_APPLICABLE,
+    Verdict.DISABLED,
+)
+"""The verdicts of a single round. Of several rounds only the gravest result is kept."""
+JUDGED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.NOTE, Verdict.PASS})
+
+
+@dataclass
+class Rounds:
+    """The results of each case so far."""
+
+    _worst: dict[str, CaseResult] = field(default_factory=dict)
+    _counts: dict[str, Counter[Verdict]] = field(default_factory=dict)
+
+    def keep(self, result: CaseResult) -> None:
+        """Count one more result of a case."""
+        name = result.case.name
+        self._counts.setdefault(name, Counter())[result.verdict] += 1
+        worst = self._worst.setdefault(name, result)
+        if GRAVEST_OF_ROUNDS.index(result.verdict) < GRAVEST_OF_ROUNDS.index(worst.verdict):
+            self._worst[name] = result
+
+    def ended(self, name: str) -> CaseResult | None:
+        """The result of a case over all its rounds; None where it has not ended."""
+        worst, counts = self._worst.get(name), self._counts.get(name, Counter())
+        if worst is None or worst.verdict not in JUDGED or len(counts.keys() & JUDGED) == 1:
+            return worst
+        listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in GRAVEST_OF_ROUNDS if counts[verdict])
+        return replace(worst, verdict=Verdict.FLAKY, why=f"Of {counts.total()} rounds: {listed}.")
+
+
+# The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
+
+SAYS = "One attempt, with nothing wrong anywhere."
+ATTEMPT = Case(
+    "relay.plain.attempt", SAYS, "API-10", Group.FORM, CaseScript(both(), alone=True), lambda _seen: iter(())
+)
+FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((Ask(GET),), alone=True))
+HINTS = {
+    401: "Is the session in order?",
+    403: "Is the session in order, and is the card that cardholder's?",
+    404: "Is the path in order, and is the card known to the back end?",
+    405: "Is the method in order?",
+}
+"""What to check where a back end answers with this status and asks the API nothing."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NO_CONNECTION = {
+    Broke.REFUSED: "Does the back end listen at {url}?",
+    Broke.UNTRUSTED: tls.MEND,
+    Broke.NO_TLS: tls.PLAIN,
+}
+"""What to check where no connection was made."""
+UPSTREAM = "A request reached the API: see the cases of the group form."
+NOTHING = "No request reached the API."
+_AFTER = re.compile(r", after [0-9.]+ s\Z")
+
+
+async def plain_attempt(runner: CaseRunner) -> tuple[str, bool]:
+    """One attempt with each platform's app: what does not work, in words, and whether anything can be judged."""
+    target, by_surface = runner.target, dict[Surface, Seen]()
+    for platform, surface in target.surfaces.items():
+        if surface not in by_surface:
+            by_surface[surface] = await runner.run(ATTEMPT, target.cardholders[0].cards[:1], platform)
+    failures = ((plain_failure(by_surface[surface], target.base_url), app) for app, surface in target.surfaces.items())
+    trouble = (f"The app of {apps}: {why}" for why, apps in _by_platform(failures) if why)
+    decidable = any(seen.arrived or any(call.succeeded for call in seen.calls) for seen in by_surface.values())
+    return " ".join(trouble), decidable
+
+
+async def first_call(runner: CaseRunner) -> Seen:
+    """One GET with the first platform's app."""
+    target = runner.target
+    return await runner.run(FIRST_CALL, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
+
+
+def plain_failure(seen: Seen, base_url: str) -> str:
+    """Why a plain call did not succeed, and what to check; empty where every call did."""
+    call = next((call for call in seen.calls if not call.succeeded), None)
+    return "" if call is None else " ".join(_failure(call, seen, base_url))
+
+
+def _failure(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
+    yield f"the plain {call.operation} does not work: {_AFTER.sub('', outcome(call))}."
+    if call.broke in NO_CONNECTION:
+        yield NO_CONNECTION[call.broke].format(url=base_url)
+        return
+    reached = any(call.began <= request.at <= call.ended for request in seen.arrived)
+    headers = {name.lower(): value for name, value in call.headers}
+    yield UPSTREAM if reached else NOTHING
+    if not reached and call.status in HINTS:
+        yield HINTS[call.status]
+    if call.status in REDIRECTS:
+        yield "The back end redirects, which is never followed. Configure the address to which it leads."
+    if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not reached:
+        yield "Does something else listen there, or does it speak TLS? Then base_url begins with https://."
+    if call.status in SUCCESS and call.value is None:
+        yield f"Is sdk_input in order? The answer says content-type {headers.get('content-type', 'nothing')[:40]!r}."
+    if call.value is None and headers.get("content-encoding", "identity").lower() not in tls.CODINGS:
+        yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
+
+
+# Whether a back end still answers: where it hangs, a run would wait for every one of its calls.
+#
+# Only plain calls count, those that meet an API which answers as it should. A back end that is slow but alive lets one
+# of them succeed now and then.
+
+FEW = 4
+"""Plain calls in a row without a success; fewer mean nothing (assumed)."""
+LONG = 2.0
+"""Multiple of the bound for which no plain call succeeds before the back end is probed (assumed)."""
+SLOW = 0.2
+"""A failure that takes this share of the bound was waited for; a quicker one is an answer (assumed)."""
+
+
+@dataclass(slots=True)
+class Silence:
+    """For how long no plain call has succeeded.
+
+    Attributes:
+        bound: seconds within which the back end has to answer.
+        since: name of the case with which the silence began; empty where there is none.
+    """
+
+    bound: float
+    since: str = ""
+    _began: float = 0.0
+    _ended: float = 0.0
+    _count: int = 0
+
+    def heard(self, case: str, call: PhoneCall) -> None:
+        """Count a plain call of this case."""
+        if call.succeeded:
+            self.forget()
+        elif call.broke is not Broke.CANCELLED and call.seconds > SLOW * self.bound:
+            if not self._count:
+                self.since, self._began = case, call.began
+            self._count, self._ended = self._count + 1, max(self._ended, call.ended)
+
+    @property
+    def suspected(self) -> bool:
+        """Whether it is time to probe the back end."""
+        return self._count >= FEW and self._ended - self._began >= LONG * self.bound
+
+    def forget(self) -> None:
+        """Begin anew: a call succeeded."""
+        self.since, self._count, self._began, self._ended = "", 0, 0.0, 0.0
+
+
+def calm(orders: Iterable[Order]) -> bool:
+    """Whether the API answers as it should with these orders in force."""
+    return not any(order.fault for order in orders)
+
+
+def calm_after(step: ScriptStep, *, before: bool) -> bool:
+    """Whether the API answers as it should after a step, given whether it did before."""
+    match step:
+        case Now():
+            return calm(step.orders)
+        case Down():
+            return False
+        case Up():
+            return True
+        case _:
+            return before
+
+
+# Carries out one case's script between the phone and the API, and returns what both saw.
+
+BEGINNING = 2000
+"""Characters of each opaque value that are kept until the run is over."""
+MOST = 4000
+"""Values of the whole run, the last of them, that are looked for in the log: more than one round has."""
+PROBES = 2
+"""Plain calls to each platform's surface before a back end counts as hanging for good (assumed)."""
+SETTLE = 0.05
+"""Seconds after the last answer in which a late request may still reach the API."""
+SHORT = 16
+"""Characters of an sdkOutput that may be the same in two cases."""
+STRANGER = Cardholder("nobody", (), ())
+
+
+class CaseRunner:
+    """Runs single cases between the phone and the API, and knows what became of the back end so far.
+
+    Args:
+        target: the back end.
+        api: the API that the back end asks.
+        seed: of the canaries.
+
+    Attributes:
+        target: the back end.
+        upstream: the API's side: what arrived there, and what it answers.
+        gone: since when the back end no longer answers, in words; empty while it does.
+        logs: the back end's log files, from their state when the runner is created.
+        values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
+        silence: for how long the back end has not answered.
+    """
+
+    def __init__(self, target: Target, api: MockApi, seed: int = 7) -> None:
+        self.target, self.upstream, self.gone = target, api.upstream, ""
+        self.logs, self.silence = Logs(target.logs), Silence(target.bound)
+        self.values: dict[tuple[str, str], None] = {}
+        self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
+        self._watch = SecretWatch(api.key, self._host, target)
+        self._outputs, self._sent = 0, set[int]()
+        self._probing = asyncio.Lock()
+
+    async def judged(self, case: Case, cards: tuple[str, ...], platform: str, repetition: int) -> CaseResult:
+        """Carry out a case with one platform's app, and judge what was seen.
+
+        A case is not testable where the back end went away before all of its calls were made, or before any of them.
+        """
+        await self.settled()
+        if self.gone and not case.script.whole:
+            return CaseResult(case, Verdict.NOT_TESTABLE, why=self.gone, platform=platform)
+        began = monotonic()
+        result = CaseResult(case, Verdict.NOT_TESTABLE, platform=platform)
+        try:
+            seen = await self.run(case, cards, platform, repetition)
+            refused = [call.broke is Broke.REFUSED for call in seen.calls]
+            if any(refused) and not self.gone and not await self.is_there():
+                self.gone = f"No program listens at {self.target.base_url} any more, since about {case.name}."
+            incomplete = len(refused) < len(case.script.asks) or all(refused)
+            if self.gone and not case.script.whole and incomplete:
+                return replace(result, why=self.gone, seen=seen, seconds=monotonic() - began)
+            misses = tuple(case.judge(seen))
+        except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
+            return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
+        return replace(result, verdict=gravest(case, misses), misses=misses, seen=seen, seconds=monotonic() - began)
+
+    async def run(self, case: Case, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
+        """Carry out a case with these cards, and return what both sides saw."""
+        if case.script.whole:
+            return self._whole_run()
+        text = f"{self._seed} {case.name} {platform} {repetition}"
+        canary = f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"  # in no other case's data
+        # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
+        before, beside = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
+        log_began = self.logs.positions() if Need.LOGS in case.needs else None
+        self._order(case.script.orders, cards, canary)
+        try:
+            async with self._phone(self.target.surfaces[platform]) as phone:
+                calls = [call async for call in self._calls(phone, case, cards, canary)]
+            await asyncio.sleep(SETTLE)  # a request that the back end still sends belongs to this case
+            recovers = self.target.recovery > RECOVERY and case.script.faulty
+            if recovers and calls and not calls[-1].succeeded:  # the next case is to find the back end recovered
+                await asyncio.sleep(self.target.recovery)
+        finally:
+            self._api.listener.up()
+            self._order((), cards, canary)
+        astray = (replace(request, elsewhere=True) for request in self._api.elsewhere.arrived(beside))
+        arrived = (*self._own(before, cards, calls, alone=case.script.alone), *astray)
+        self._watch.scan_answers(case.name, calls, arrived)
+        log = LogSpan() if log_began is None else self.logs.since(log_began)
+        seen = self._seen(tuple(sorted(calls, key=lambda call: call.number)), arrived, log)
+        self.values.update(dict.fromkeys((card, value[:BEGINNING]) for card, value in seen.opaque()))
+        await self._probe(cards[0])
+        return seen
+
+    def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[Arrived, ...], log: LogSpan) -> Seen:
+        target = self.target
+        setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
+        return Seen(calls, arrived, log, *setting)
+
+    def _whole_run(self) -> Seen:
+        """What a case sees that judges the whole run."""
+        log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
+        exposures, values = self._watch.exposures(requests), tuple(self.values)[-MOST:]
+        run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing())
+        return replace(self._seen((), (), log), run=run)
+
+    async def settled(self) -> None:
+        """Wait while the back end is probed: nothing else may keep it busy then."""
+        async with self._probing:
+            pass
+
+    async def _probe(self, card: str) -> None:
+        """Where no plain call has succeeded for a while, ask once more with each app, and believe the answer."""
+        # Cases that ended meanwhile wait here, and those that follow wait in `settled`.
+        async with self._probing:
+            if self.gone or not self.silence.suspected:
+                return
+            ann = self.target.cardholders[0]
+            for surface in (*dict.fromkeys(self.target.surfaces.values()),) * PROBES:
+                async with self._phone(surface) as phone:
+                    if (await phone.call(PhoneCall(1, GET, ann.name, card, session=ann.session))).succeeded:
+                        break
+            else:
+                self.gone = f"The back end has answered no plain call any more since about {self.silence.since}."
+            self.silence.forget()
+
+    async def is_there(self) -> bool:
+        """Whether a program listens at the back end's address; an adapter is always there."""
+        return self.target.adapter is not None or await listens(Origin.of(self.target.base_url))
+
+    def _phone(self, surface: Surface) -> Phone:
+        if self.target.adapter is None:
+            return HttpPhone(self.target, surface)
+        return PythonPhone(self.target.adapter, self.target.bound, decoded=surface.decoded)
+
+    def _own(self, before: int, cards: Sequence[str], calls: Sequence[PhoneCall], *, alone: bool) -> Iterator[Arrived]:
+        """The requests at the API that belong to this case: for its cards, or all where nothing else was running.
+
+        A slow back end may still be busy with an earlier case. What came before this case's first call belongs to that
+        one, as does an sdkOutput that the phone sent in another case.
+        """
+        began, sent = min((call.began for call in calls), default=0.0), {call.sent for call in calls}
+        # A hash is enough to recognise an sdkOutput: the values are large, and a run has thousands of them.
+        for request in self.upstream.arrived(before):
+            own = (alone or request.instrument in cards) and request.at >= began
+            if own and (hash(request.sdk_output) not in self._sent or request.sdk_output in sent):
+                yield request
+
+    async def _calls(self, phone: Phone, case: Case, cards: Sequence[str], canary: str) -> AsyncIterator[PhoneCall]:
+        """Go through the steps of a script, and yield each call once it has ended."""
+        number, plain = 0, calm(case.script.orders)
+        for step in case.script.steps:
+            await self.settled()
+            if self.gone:
+                return
+            calls = []
+            for ask in asks_of(step):
+                number += 1
+                calls.append(self._call(number, ask, cards, canary))
+            for call in await asyncio.gather(*map(phone.call, calls)):
+                if plain:
+                    self.silence.heard(case.name, call)
+                yield call
+            plain = calm_after(step, before=plain)
+            await self._between(step, cards, canary)
+
+    async def _between(self, step: ScriptStep, cards: Sequence[str], canary: str) -> None:
+        """A step that is no call: time passes, or the API goes away, comes back or changes its answers."""
+        match step:
+            case Rest():
+                await asyncio.sleep(step.seconds)
+            case Recover():
+                await asyncio.sleep(self.target.recovery)
+            case Down():
+                await asyncio.to_thread(self._api.listener.down)
+            case Up():
+                await asyncio.to_thread(self._api.listener.up)
+            case Now():
+                self._order(step.orders, cards, canary)
+            case Ask() | Together():
+                pass
+            case _:
+                assert_never(step)
+
+    def _order(self, orders: Sequence[Order], cards: Sequence[str], canary: str) -> None:
+        """Set what the API answers for these cards from now on. A redirect points to the other origin."""
+        for number, card in enumerate(cards):
+            own = [order.within(self.target.bound) for order in orders if order.card == number]
+            location = f"{self._api.other.base_url}{BEFORE_ID}{quote(card, safe='')}{AFTER_ID}"
+            for place, order in enumerate(own):
+                if order.fault == "redirect" and "location" not in order.settings:
+                    own[place] = replace(order, settings={**order.settings, "location": location})
+            self.upstream.order(card, own, f"{canary}-{number}")
+
+    def _call(self, number: int, ask: Ask, cards: Sequence[str], canary: str) -> PhoneCall:
+        """The call that the phone is to make."""
+        match ask.cardholder:
+            case -1:
+                cardholder = STRANGER
+            case -2:
+                first = self.target.cardholders[0]
+                forged = tuple((name, _forged(value)) for name, value in first.session)
+                cardholder = replace(first, name="somebody forged", session=forged)
+            case index:
+                cardholder = self.target.cardholders[index]
+        card = cardholder.cards[ask.card] if ask.own else cards[ask.card]
+        sent = None
+        if ask.operation == POST and ask.output is not None:
+            sent = ask.output(f"{canary}-{number}")
+        elif ask.operation == POST:
+            self._outputs += 1
+            sent = self.upstream.seal.close(Content.OUTPUT, card, self._outputs, canary=f"{canary}-{number}")
+        if len(sent or "") > SHORT:
+            self._sent.add(hash(sent))
+        call = PhoneCall(number, ask.operation, cardholder.name, ask.instrument(card) if ask.instrument else card, sent)
+        call.session, call.cancel, call.manner = cardholder.session, ask.cancel, ask.manner
+        return call
+
+
+def _forged(value: str) -> str:
+    """A session that differs in one character of its last word, but not in the very last character."""
+    at = len(value) - min(5, len(value.rsplit(maxsplit=1)[-1]) if value.split() else 0)
+    return f"{value[:at]}{'y' if value[at : at + 1] == 'x' else 'x'}{value[at + 1 :]}"

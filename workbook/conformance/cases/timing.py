@@ -1,0 +1,135 @@
+"""Time: the wallet waits 20 seconds, and status() has a tenth of one. Also several calls at once and given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from workbook.conformance.cases.fidelity import handed_on
+from workbook.conformance.judging import (
+    all_of,
+    answered,
+    in_time,
+    no_success,
+    not_again,
+    one_works,
+    outcome,
+    recovers,
+    works,
+)
+from workbook.conformance.model import (
+    GET,
+    POST,
+    STATUS,
+    Ask,
+    CaseScript,
+    Down,
+    Group,
+    Miss,
+    Need,
+    Order,
+    Recover,
+    Rest,
+    Seen,
+    Together,
+    Up,
+    both,
+    relay_case,
+)
+
+SLOW = 0.2
+"""Share of the wallet's time that the API takes for each answer where a list of cards is fetched (assumed)."""
+LIST = 6
+"""Cards of that list: one after the other they take longer than the wallet waits."""
+LONG = 3.0
+"""Multiple of the wallet's time for which an answer stalls that no phone waits for."""
+
+
+def _took(seen: Seen) -> float:
+    """Seconds from the first call's beginning to the last one's end."""
+    return max(call.ended for call in seen.calls) - min(call.began for call in seen.calls)
+
+
+def _list_in_time(seen: Seen) -> Iterator[Miss]:
+    """All cards of the list are there before the wallet gives up, though the API is slow."""
+    if (took := _took(seen)) > seen.bound:
+        todo = "Fetch the cards of a list at the same time, or at least without waiting in a queue."
+        yield Miss(f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", todo)
+    yield from works(GET)(seen)
+
+
+def _side_by_side(seen: Seen) -> Iterator[Miss]:
+    """Calls for several cards do not wait for each other: together they take less than one after the other."""
+    if (took := _took(seen)) > SLOW * seen.bound * len(seen.calls) / 2:
+        todo = "Let calls run side by side: more than one worker, and no lock around the API."
+        yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", todo)
+
+
+def _status_alone(seen: Seen) -> Iterator[Miss]:
+    """status() is answered from stored data (X-STATUS-3)."""
+    todo = "Answer from stored data: the network takes longer than the tenth of a second that there is."
+    for call in seen.asked(STATUS):
+        if not call.reported_success:
+            yield Miss("an answer", outcome(call), todo)
+    for arrived in seen.arrived:
+        if arrived.operation:
+            yield Miss("no request at the API", f"a {arrived.request.method} reached it", todo)
+
+
+def _own_answers(seen: Seen) -> Iterator[Miss]:
+    """Two POSTs for one card at the same time: each gets the answer to its own sdkOutput."""
+    answers = {arrived.sdk_output: arrived.given for arrived in seen.came(POST)}
+    for call in seen.asked(POST):
+        if call.succeeded and call.value != answers.get(call.sent):
+            todo = "Keep each answer with the request that it answers, also when the card is the same."
+            yield Miss("the answer to its own sdkOutput", "the answer to another one", todo)
+
+
+def _fails_while_away(seen: Seen) -> Iterator[Miss]:
+    """Of three calls the middle one met no API."""
+    middle = replace(seen, calls=seen.calls[1:2])
+    yield from all_of(no_success, answered, in_time)(middle)
+
+
+STALLS = {
+    "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=LONG), no_success),
+    "body": ("stalls before its body", Order(GET, fault="stall after headers", share=LONG), no_success),
+    "trickle": ("comes byte by byte", Order(GET, fault="dribble"), all_of()),  # a success in time is right, too
+}
+"""How an exchange outlasts a limit that is set for a part of it only."""
+OPERATIONS = ((GET, "get"), (POST, "post"))
+TOGETHER = CaseScript(
+    (Together(tuple(Ask(GET, card=number) for number in range(LIST))),),
+    tuple(Order(GET, card=number, fault="latency", share=SLOW) for number in range(LIST)),
+    cards=LIST,
+)
+TWICE = (Ask(GET), Together((Ask(POST), Ask(POST))))
+LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
+GIVEN_UP = CaseScript((Ask(GET), Ask(POST, cancel=0.2), Rest(1.0)), LATE)
+AGAIN = CaseScript((*both(cancel=0.2), Rest(1.0), *both()), LATE)
+
+_budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, Group.CONCURRENCY)
+_recovery = partial(relay_case, Group.RECOVERY)
+CASES = (
+    *(_budget(f"{name}.limit-{part}", f"A {operation} that {words} is given up before the wallet gives up.", "REL-5",
+              all_of(in_time, judge, answered), CaseScript((Ask(operation),), (replace(order, operation=operation),)))
+      for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
+    _budget("list.in-time", "A list of cards is there before the wallet gives up.", "X-ENTRIES-3", _list_in_time,
+            TOGETHER, Need.SEVERAL_CARDS),
+    _budget("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
+            all_of(works(GET), _side_by_side), TOGETHER, Need.SEVERAL_CARDS),
+    _budget("status.no-api-call", "status() is answered without the API.", "X-STATUS-3", _status_alone,
+            CaseScript((Ask(STATUS),), alone=True), Need.STATUS),
+    _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
+                 all_of(one_works(POST), handed_on, _own_answers), CaseScript(TWICE)),
+    _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
+                 all_of(one_works(POST), _own_answers), CaseScript(TWICE, LATE)),
+    _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", not_again, GIVEN_UP),
+    _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
+              AGAIN),
+    *(_recovery(f"{name}.api-away", f"While the API is away a {operation} fails in time, and works when it is back.",
+                rule, all_of(_fails_while_away, recovers),
+                CaseScript((Ask(operation), Down(), Ask(operation), Up(), Recover(), Ask(operation)), alone=True))
+      for (operation, name), rule in zip(OPERATIONS, ("API-10", "API-11"), strict=True)),
+)  # fmt: skip

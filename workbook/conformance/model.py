@@ -1,0 +1,786 @@
+"""The model of a conformance run: a case and its script, verdicts, what both sides saw, and the back end under test."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum, unique
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any, Protocol, TypeAlias
+
+from workbook.errors import DefinitionError
+from workbook.rules import Rule, rule
+from workbook.simulation.http import Request, Response
+
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
+Maker: TypeAlias = Callable[[str], str]
+"""Makes a value from a canary that no other case has, or one id from another."""
+Piece: TypeAlias = tuple[str, bool]
+
+GET, POST, STATUS = "GET", "POST", "status()"
+"""What the phone asks the back end for. The API knows the first two."""
+
+_CASE_NAME = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*){2}\Z")
+
+
+@unique
+class Group(StrEnum):
+    """What a case is about. A configuration can leave out whole groups."""
+
+    FORM = "form"
+    FIDELITY = "fidelity"
+    SECRECY = "secrecy"
+    ISOLATION = "isolation"
+    FAULTS = "faults"
+    BUDGET = "budget"
+    CONCURRENCY = "concurrency"
+    RECOVERY = "recovery"
+
+
+@unique
+class Need(StrEnum):
+    """What a case requires of the back end or of its configuration."""
+
+    PLATFORM_A = "platform A"
+    PLATFORM_B = "platform B"
+    SESSIONS = "cardholder sessions"
+    TWO_CARDHOLDERS = "two cardholders with cards of their own"
+    SEVERAL_CARDS = "several cards of one cardholder"
+    LOGS = "log files to scan"
+    STATUS = "a call for status()"
+    HTTP = "a back end that is reached over HTTP"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One conformance case.
+
+    Attributes:
+        name: such as `relay.post.sdk-input-byte-exact`. A name is never reused for another case.
+        says: what the case requires, as a sentence.
+        rule: the id of the rule that the case tests.
+        group: what the case is about.
+        script: what the phone and the API do.
+        judge: yields each way in which what was seen breaks the rule.
+        needs: what must be configured. A platform among them is the one whose app makes the calls.
+
+    Raises:
+        DefinitionError: the name has another form.
+        ParameterError: the rule does not exist.
+    """
+
+    name: str
+    says: str
+    rule: str
+    group: Group
+    script: CaseScript = field(repr=False)
+    judge: Judge = field(repr=False)
+    needs: frozenset[Need] = frozenset()
+
+    def __post_init__(self) -> None:
+        if not _CASE_NAME.match(self.name):
+            raise DefinitionError(f"A case is named like relay.post.sdk-input-byte-exact, not {self.name!r:.60}.")
+        rule(self.rule)
+
+    @property
+    def platform(self) -> str | None:
+        """The platform whose app makes the calls; None where either platform will do."""
+        return next((need.value for need in (Need.PLATFORM_A, Need.PLATFORM_B) if need in self.needs), None)
+
+    @property
+    def rests_on(self) -> Rule:
+        """The rule itself."""
+        return rule(self.rule)
+
+
+def relay_case(  # noqa: PLR0917 - a row of a table
+    group: Group, name: str, says: str, rule: str, judge: Judge, script: CaseScript, *needs: Need
+) -> Case:
+    """One row of a table of cases; `name` is without `relay.`."""
+    return Case(f"relay.{name}", says, rule, group, script, judge, frozenset(needs))
+
+
+# Verdicts: how a case ended, who has to act, and which verdict follows from the level of a broken rule.
+
+
+@unique
+class Verdict(StrEnum):
+    """How a case ended."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    WARN = "warn"
+    FAIL = "fail"
+    NOTE = "note"
+    NOT_TESTABLE = "not testable"
+    NOT_APPLICABLE = "not applicable"
+    DISABLED = "disabled"
+    KNOWN = "known"
+    FLAKY = "flaky"
+    HARNESS_ERROR = "harness error"
+
+
+@unique
+class Owner(StrEnum):
+    """Who has to act."""
+
+    YOU = "you"
+    WORKBOOK = "the workbook"
+    NOBODY = "nobody"
+
+
+MEANINGS = {
+    Verdict.PASS: "The back end did what the rule asks for.",
+    Verdict.WARN: "A rule that should be kept was not; no harm is sure to follow.",
+    Verdict.FAIL: "A rule that must be kept was not, or harm would follow.",
+    Verdict.NOTE: "Something was observed that no rule judges.",
+    Verdict.NOT_TESTABLE: "What the case needs is not there, and the configuration says so.",
+    Verdict.NOT_APPLICABLE: "The back end has nothing that the case is about.",
+    Verdict.DISABLED: "The configuration leaves the case out.",
+    Verdict.KNOWN: "It fails, and the baseline says so.",
+    Verdict.FLAKY: "It did not come to the same end each time.",
+    Verdict.HARNESS_ERROR: "The workbook itself failed; this says nothing about the back end.",
+}
+"""Each verdict in a sentence."""
+
+OWNERS = {
+    Verdict.WARN: Owner.YOU,
+    Verdict.FAIL: Owner.YOU,
+    Verdict.KNOWN: Owner.YOU,
+    Verdict.FLAKY: Owner.YOU,
+    Verdict.NOT_TESTABLE: Owner.YOU,
+    Verdict.HARNESS_ERROR: Owner.WORKBOOK,
+}
+"""Who acts on a verdict. Verdicts that are missing here need no action."""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One way in which what was seen differs from what the rule asks for.
+
+    Attributes:
+        expected: in words.
+        observed: in words; never opaque data, never a key.
+        todo: what to do about it.
+        rule: the id of the broken rule; empty for the case's own rule.
+        noted: an observation that no rule judges, so it fails nothing.
+    """
+
+    expected: str
+    observed: str
+    todo: str
+    rule: str = ""
+    noted: bool = False
+
+
+def broken(rule: Rule) -> Verdict:
+    """The verdict when this rule was broken.
+
+    A must fails and a should warns. A practice rule fails where a breach harms somebody and warns otherwise. What the
+    document does not show can be observed and never fails.
+    """
+    match rule.level:
+        case "must":
+            return Verdict.FAIL
+        case "should":
+            return Verdict.WARN
+        case "practice":
+            return Verdict.FAIL if rule.harm else Verdict.WARN
+        case _:
+            return Verdict.NOTE
+
+
+# The script of a case: the phone's calls, and what the API answers meanwhile. Data only; CaseRunner carries it out.
+
+
+@unique
+class Manner(StrEnum):
+    """How the phone sends a call. HTTP allows all of these, and all mean the same."""
+
+    PLAIN = ""
+    CHUNKED = "a body in chunks"
+    UPPER_CASE = "header names in capitals"
+    CLOSING = "a connection of its own"
+    UNPACKED = "no encoding of the answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The phone makes one call.
+
+    Attributes:
+        operation: GET, POST or STATUS.
+        card: index of the card among the case's cards.
+        cardholder: index of the cardholder whose session is presented; -1 for no session, -2 for a forged session.
+        output: for a POST, makes the sdkOutput; None takes one from the SDK stand-in.
+        cancel: seconds after which the phone gives up; None waits for the answer.
+        own: `card` is an index among that cardholder's own cards instead.
+        instrument: makes the requested id from the card's id; None requests the card's id.
+        manner: how the call is sent.
+    """
+
+    operation: str
+    card: int = 0
+    cardholder: int = 0
+    output: Maker | None = field(default=None, repr=False)
+    cancel: float | None = None
+    own: bool = False
+    instrument: Maker | None = field(default=None, repr=False)
+    manner: Manner = Manner.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several calls at the same time."""
+
+    steps: tuple[Ask, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Wait for so many seconds. Requests that the back end makes by itself show up meanwhile."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """Wait for as long as the configuration allows the back end to recover from a fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """Take the API away: connections to it are refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Up:
+    """Bring the API back at the same address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the API answers for one of the case's cards, instead of its own answer.
+
+    Attributes:
+        operation: GET or POST.
+        card: index of the card among the case's cards.
+        value: makes the sdkInput of a plain 200; None keeps the API's own answer.
+        more: fields beside the sdkInput.
+        fault: one of `simulation.faults.FAULTS`; None for none.
+        moment: whether the fault comes `before` or `after` the API has done its work.
+        settings: parameters of the fault.
+        nth: applies to the n-th such request only, from 1; None for all of them.
+        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer.
+        packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
+    """
+
+    operation: str
+    card: int = 0
+    value: Maker | None = field(default=None, repr=False)
+    more: Mapping[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+    moment: str = "before"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    nth: int | None = None
+    share: float | None = None
+    packed: bool = False
+
+    def within(self, bound: float) -> Order:
+        """The same order with `share` resolved, for a back end that has `bound` seconds to answer."""
+        if self.share is None:
+            return self
+        return replace(self, settings={**self.settings, "seconds": self.share * bound}, share=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """Replace the orders in force from here on; without orders the API answers as it should."""
+
+    orders: tuple[Order, ...] = ()
+
+
+ScriptStep: TypeAlias = Ask | Together | Rest | Recover | Down | Up | Now
+CALM = Now()
+"""From here on the API answers as it should."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseScript:
+    """What happens in a case.
+
+    Attributes:
+        steps: in their order.
+        orders: in force from the beginning until a `Now`.
+        cards: how many payment instruments the case needs, all of the first cardholder.
+        alone: no other case may run at the same time.
+        whole: the case makes no calls; it judges the whole run after everything else, once the back end has ended.
+    """
+
+    steps: tuple[ScriptStep, ...]
+    orders: tuple[Order, ...] = ()
+    cards: int = 1
+    alone: bool = False
+    whole: bool = False
+
+    @property
+    def asks(self) -> tuple[Ask, ...]:
+        """Every call that the phone makes."""
+        return tuple(ask for step in self.steps for ask in asks_of(step))
+
+    @property
+    def faulty(self) -> bool:
+        """Whether the API fails or is away at some time."""
+        later = (order for step in self.steps if isinstance(step, Now) for order in step.orders)
+        failing = any(order.fault for order in (*self.orders, *later))
+        return failing or any(isinstance(step, Down) for step in self.steps)
+
+
+def asks_of(step: ScriptStep) -> tuple[Ask, ...]:
+    """The calls of one step."""
+    return step.steps if isinstance(step, Together) else (step,) if isinstance(step, Ask) else ()
+
+
+def both(**post: Any) -> tuple[Ask, Ask]:
+    """The GET and the POST of one attempt; `post` are fields of the POST."""
+    return Ask(GET), Ask(POST, **post)
+
+
+# The back end under test as the phone sees it: where its two operations are, and where values are placed in them.
+#
+# The document does not specify this side. It is the integrator's own, so all of it is configuration.
+
+PLATFORMS = ("platform A", "platform B")
+CALLS_PYTHON = "python:"
+"""Prefix of `Target.base_url` for a back end that an adapter calls."""
+RAW = "raw"
+"""Instead of a JSON pointer: the body is the value itself."""
+BOUND = 20.0
+"""Seconds that the wallet waits (wallet). A later answer counts as none."""
+RECOVERY = 0.05
+"""Seconds in which a back end notices that a kept connection is gone. A circuit breaker takes longer."""
+BY_STATUS, IN_BODY = "status", "body"
+"""How a back end reports a failure: with a status outside 2xx, or with a field of the answer's body."""
+
+AdapterValue: TypeAlias = str | bytes | None
+
+
+class Adapter(Protocol):
+    """The callables of a back end in Python. Texts are the API's base64 text; bytes where the configuration says so.
+
+    A third callable, `status(session)`, is optional: it answers the extension's status() from what the back end knows.
+    """
+
+    def get(self, card: str, session: Mapping[str, str]) -> AdapterValue:
+        """The sdkInput of the GET."""
+        ...
+
+    def post(self, card: str, session: Mapping[str, str], sdk_output: Any) -> AdapterValue:
+        """The sdkInput of the POST."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One of the back end's two operations.
+
+    Attributes:
+        method: such as POST.
+        path: below the base URL; `{id}` is replaced by the payment instrument id, percent-encoded.
+        id: JSON pointer to the id in the request's body; None where the id is in the path.
+        sdk_output: JSON pointer, or `raw`; None for the operation that takes none.
+        sdk_input: JSON pointer into the answer, or `raw`.
+    """
+
+    method: str
+    path: str
+    id: str | None = None
+    sdk_output: str | None = None
+    sdk_input: str = "/sdkInput"
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """What the back end offers the app of one platform.
+
+    Attributes:
+        get: returns the GET's sdkInput.
+        post: exchanges an sdkOutput for the POST's sdkInput.
+        decoded: bodies are the bytes themselves instead of the API's base64 text; platform B with `raw` only.
+        headers: sent with each call; their values are kept out of repr.
+    """
+
+    get: Operation
+    post: Operation
+    decoded: bool = False
+    headers: Headers = field(default=(), repr=False)
+
+
+CALLED = Surface(Operation("GET", ""), Operation("POST", ""))
+"""The surface of a back end that an adapter calls: it has no paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cardholder:
+    """A cardholder with cards and a session.
+
+    Attributes:
+        name: for reports.
+        cards: ids of the payment instruments, as the back end knows them.
+        session: headers that present the session; empty where the back end has no sessions.
+    """
+
+    name: str
+    cards: tuple[str, ...]
+    session: Headers = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The back end under test.
+
+    Attributes:
+        base_url: without a slash at the end.
+        surfaces: what it offers each platform's app.
+        cardholders: at least one.
+        status: answers the extension's status() from stored data, without calling the API; None where the back end
+            does not take part in that.
+        bound: seconds within which it has to answer.
+        logs: log files that it writes, to be scanned.
+        without: groups of cases that are left out.
+        adapter: is called instead of HTTP; `base_url` then is a name only.
+        ca_file: certificates that are trusted for TLS besides the machine's own.
+        recovery: seconds after a fault of the API within which the back end need not work again.
+        failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
+    """
+
+    base_url: str
+    surfaces: Mapping[str, Surface]
+    cardholders: tuple[Cardholder, ...]
+    status: Operation | None = None
+    bound: float = BOUND
+    logs: tuple[Path, ...] = ()
+    without: frozenset[Group] = frozenset()
+    adapter: Adapter | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    recovery: float = RECOVERY
+    failures: str = BY_STATUS
+
+    @property
+    def over_http(self) -> bool:
+        """Whether it is reached over HTTP. An adapter may be configured and not be loaded yet."""
+        return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
+
+    @property
+    def answers_status(self) -> bool:
+        """Whether it takes part in the extension's status()."""
+        return self.status is not None or callable(getattr(self.adapter, "status", None))
+
+    def session_secrets(self) -> tuple[str, ...]:
+        """Every configured header value. No report may contain one."""
+        sessions = (value for cardholder in self.cardholders for _name, value in cardholder.session)
+        headers = (value for surface in self.surfaces.values() for _name, value in surface.headers)
+        return (*sessions, *headers)
+
+
+# What a case saw: each call on the phone's side and each request on the API's side, raw.
+#
+# Opaque data and the key are in here as they travelled, because judging compares bytes. None of it has a repr, and
+# reports take it through `report.Redaction` only.
+
+SUCCESS = range(200, 300)
+
+
+@unique
+class Broke(StrEnum):
+    """Why a call has no answer."""
+
+    NO = ""
+    REFUSED = "no connection could be made"
+    LOST = "the connection broke before the answer was complete"
+    LATE = "no answer came in time"
+    CANCELLED = "the phone gave up, as the case has it"
+    NO_HTTP = "what came is no HTTP, or not in order"
+    HUGE = "the answer was larger than anything that could be one"
+    SPOILT = "the answer could not be unpacked as its content-encoding says"
+    UNTRUSTED = "the back end's certificate does not hold"
+    NO_TLS = "no TLS connection could be made"
+
+
+@dataclass(slots=True)
+class PhoneCall:
+    """One call of the phone: what it asks for, then what came back.
+
+    The phone fills in the second part as it becomes known, because a time limit may end a call at any point.
+
+    Attributes:
+        number: place among the case's calls, from 1.
+        operation: GET, POST or STATUS.
+        cardholder: name of the cardholder whose session is presented.
+        instrument: id of the payment instrument.
+        sent: the sdkOutput that the phone hands over; None on the GET.
+        began: when it began, in seconds of the monotonic clock.
+        ended: when it ended, on the same clock.
+        status: of the answer; None where none came.
+        headers: of the answer.
+        body: of the answer, unpacked.
+        value: the sdkInput at its configured place; None where there is none.
+        broke: why there is no answer.
+        why: more about that, in words without a secret.
+        request: as it left the phone, with everything that HTTP adds; None where it never left.
+        partial: of an answer that broke off or came too late, the headers and the beginning of the body.
+        session: headers that present the session.
+        cancel: seconds after which the phone gives up; None waits for the answer.
+        manner: how the call is sent.
+    """
+
+    number: int
+    operation: str
+    cardholder: str
+    instrument: str
+    sent: str | None = field(default=None, repr=False)
+    began: float = 0.0
+    ended: float = 0.0
+    status: int | None = None
+    headers: Headers = field(default=(), repr=False)
+    body: bytes = field(default=b"", repr=False)
+    value: str | None = field(default=None, repr=False)
+    broke: Broke = Broke.NO
+    why: str = ""
+    request: Request | None = field(default=None, repr=False)
+    partial: bytes = field(default=b"", repr=False)
+    session: Headers = field(default=(), repr=False)
+    cancel: float | None = None
+    manner: Manner = Manner.PLAIN
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended - self.began
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the app would take it for a success: a status of 2xx and an sdkInput that is not empty."""
+        return self.status in SUCCESS and bool(self.value)
+
+    @property
+    def reported_success(self) -> bool:
+        """Whether the status is 2xx, sdkInput or not."""
+        return self.status in SUCCESS
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """One request that reached the API, and its answer.
+
+    Attributes:
+        number: place among all requests of the run, from 1.
+        at: when it arrived, on the same clock as a call.
+        request: as it came.
+        response: as it was given.
+        operation: GET or POST where it is one of the API's two operations, else empty.
+        instrument: the payment instrument, percent-decoded; empty where the path is another.
+        given: the sdkInput of the answer; None where there was none.
+        elsewhere: it came to the other origin, where a redirect pointed.
+    """
+
+    number: int
+    at: float
+    request: Request = field(repr=False)
+    response: Response = field(repr=False)
+    operation: str = ""
+    instrument: str = ""
+    given: str | None = field(default=None, repr=False)
+    elsewhere: bool = False
+
+    @property
+    def sdk_output(self) -> str | None:
+        """The sdkOutput in the body; None where there is none."""
+        try:
+            value = json.loads(self.request.body)["sdkOutput"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return value if isinstance(value, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of a log, or a piece of a very long one.
+
+    Attributes:
+        file: the log's name.
+        number: of the line in the file, from 1.
+        text: without the line's end.
+    """
+
+    file: str
+    number: int
+    text: str = field(repr=False)
+
+
+@unique
+class Exposed(StrEnum):
+    """A secret that was found where it must not be."""
+
+    KEY = "the key"
+    HOST = "the API's address"
+    SESSION = "the cardholder's session"
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """One place where a secret was found, never the secret itself.
+
+    Attributes:
+        secret: which.
+        case: name of the case that was running; empty where that is unknown.
+        where: in words, such as `an answer with status 504`.
+    """
+
+    secret: Exposed
+    case: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """What only a case that judges the whole run sees.
+
+    Attributes:
+        answers: how many answers to the phone were scanned.
+        requests: how many requests at the API were scanned.
+        exposures: what the scan found.
+        values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
+        missing_logs: names of configured log files that were never written.
+    """
+
+    answers: int = 0
+    requests: int = 0
+    exposures: tuple[Exposure, ...] = ()
+    values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    missing_logs: tuple[str, ...] = ()
+
+
+NO_RUN = WholeRun()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Everything that one case saw.
+
+    Attributes:
+        calls: the phone's side, in the order in which the calls began.
+        arrived: the API's side, in the order of arrival.
+        log: the lines that the back end wrote into its log files; only for a case that needs them.
+        key: the API key that the back end was given.
+        host: the API's host and port that the back end was given.
+        bound: seconds within which the back end has to answer.
+        recovery: seconds that the back end was given to recover from a fault.
+        failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
+        run: the whole run; empty unless the case judges that.
+    """
+
+    calls: tuple[PhoneCall, ...]
+    arrived: tuple[Arrived, ...]
+    log: Iterable[LogLine] = field(default=(), repr=False)
+    key: str = field(default="", repr=False)
+    host: str = ""
+    bound: float = BOUND
+    recovery: float = 0.0
+    failures: str = BY_STATUS
+    run: WholeRun = NO_RUN
+
+    def asked(self, operation: str) -> tuple[PhoneCall, ...]:
+        """The phone's calls of one operation."""
+        return tuple(call for call in self.calls if call.operation == operation)
+
+    def came(self, operation: str) -> tuple[Arrived, ...]:
+        """The requests of one operation that reached the API."""
+        return tuple(request for request in self.arrived if request.operation == operation and not request.elsewhere)
+
+    @property
+    def strays(self) -> tuple[Arrived, ...]:
+        """The requests at the API that are neither of the two operations."""
+        return tuple(request for request in self.arrived if not request.operation and not request.elsewhere)
+
+    def opaque(self) -> Iterator[tuple[str, str]]:
+        """Every opaque value of this case, in either direction, after its payment instrument."""
+        yield from ((call.instrument, call.sent) for call in self.calls if call.sent)
+        yield from ((request.instrument, request.given) for request in self.arrived if request.given)
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """How one case ended.
+
+    Attributes:
+        case: which.
+        verdict: how it ended.
+        misses: every way in which the rule was broken.
+        why: what else a reader has to know, such as what is missing.
+        platform: whose app made the calls; empty where none did.
+        seen: both sides; None where no call was made.
+        seconds: how long it took.
+        parts: one result for each platform's app, where there is more than one; else empty.
+    """
+
+    case: Case
+    verdict: Verdict
+    misses: tuple[Miss, ...] = ()
+    why: str = ""
+    platform: str = ""
+    seen: Seen | None = None
+    seconds: float = 0.0
+    parts: tuple[CaseResult, ...] = ()
+
+    @property
+    def each(self) -> tuple[CaseResult, ...]:
+        """One result for each platform whose app made the calls."""
+        return self.parts or (self,)
+
+
+# A body as it may be shown: its shape as JSON, and in the place of each value which value it is and how long.
+
+MADE = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
+"""Names of what the simulator generates."""
+
+
+class Values:
+    """Shows bodies, and gives equal values of one case the same letter."""
+
+    def __init__(self) -> None:
+        self._letters: dict[str, str] = {}
+
+    def text(self, body: Any) -> str:
+        """A body as JSON, with words in the place of its values."""
+        return "".join(text for text, _is_value in self.pieces(body))
+
+    def pieces(self, body: Any) -> Iterator[Piece]:
+        """The same in pieces, each with whether it is in the place of a value."""
+        match body:
+            case {"length": int(length), **value} if "digest" in value or value.get("simulated") is True:
+                name, digest = "spoilt", value.get("digest")  # simulated data that was changed has no digest
+                if isinstance(digest, str):
+                    round_, place = divmod(len(self._letters), len(ascii_uppercase))
+                    name = "value " + self._letters.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")
+                if value.get("simulated"):
+                    name += f": simulated {MADE.get(str(value.get('kind')), 'data')}"
+                    name += f" #{value['serial']}" if "serial" in value else ""
+                yield f"⟨{name}, {length} characters⟩", True
+            case dict() | list():
+                begin, end = "{}" if isinstance(body, dict) else "[]"
+                yield begin, False
+                for place, item in enumerate(body):
+                    comma = ", " if place else ""
+                    if isinstance(body, dict):
+                        yield f"{comma}{json.dumps(item, ensure_ascii=False)}: ", False
+                        yield from self.pieces(body[item])
+                    else:
+                        yield comma, False
+                        yield from self.pieces(item)
+                yield end, False
+            case _:
+                yield json.dumps(body, ensure_ascii=False), False

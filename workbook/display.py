@@ -1,0 +1,196 @@
+"""Looking at things: `show` for any value of the workbook, `table` for what can be looked up, `rule` for the ledger."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from workbook.errors import ParameterError
+from workbook.values import choice, lookup, quoted
+
+PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all")
+"""What `show` can show of a run; `messages` is what it shows of a trace."""
+
+
+def show(thing: Any, part: str = "", *, title: str = "") -> Any:
+    """Show one thing in a notebook, or one part of a run.
+
+    Args:
+        thing: a run, a trace, an SDK by hand, a wallet app, findings, judgements, a measurement, a mapping of facts,
+            a class, a function or a file's path.
+        part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice`, `durations` or `all`
+            (the live panels side by side); empty shows how it ended, its messages and its findings.
+        title: the title of the picture, where it takes one.
+
+    Returns:
+        A view: text on a console, HTML in a notebook, live where it can be operated.
+
+    Raises:
+        ParameterError: there is no such part, or nothing is known of how to show the thing.
+
+    Example:
+        >>> import workbook as wb
+        >>> run = wb.session().platform_a.play()
+        >>> print(wb.show(run, "findings").text())
+        ✓ Nothing to report: no check found anything in this run.
+    """
+    if part:
+        choice("part", part, PARTS)
+        return _part(_source(thing), part, title)
+    if isinstance(thing, Path) or inspect.isclass(thing) or inspect.isroutine(thing):
+        from workbook.views.table import code
+
+        return code(thing)
+    if isinstance(thing, Mapping):
+        from workbook.views.table import facts
+
+        return facts(title or "Facts", thing)
+    return _by_kind(thing, title)
+
+
+def _part(run: Any, part: str, title: str) -> Any:
+    """One part of something that has a trace."""
+    if part == "messages":
+        from workbook.views.sequence import sequence
+
+        return sequence(run.trace)
+    if part == "findings":
+        from workbook.checks import check
+        from workbook.views.findings import findings
+
+        return findings(check(run.trace))
+    if part == "advice":
+        from workbook.views.findings import advised
+
+        advice = getattr(run, "advice", None)
+        if advice is None:
+            raise ParameterError("This run has no failure of the API, so there is no advice about one.")
+        return advised(advice)
+    if part == "durations":
+        from workbook.timing.verdict import judge_trace
+        from workbook.views.durations import budgets
+
+        return budgets(title or "The handler's calls", judge_trace(run.trace))
+    from workbook.widgets import panels
+
+    if not hasattr(run, "machine"):
+        raise ParameterError(f"{part!r} needs a run; this has messages and findings only.")
+    live: dict[str, Callable[[Any], Any]] = {
+        "phone": panels.screens,
+        "states": panels.states,
+        "limits": panels.timing,
+        "all": panels.panels,
+    }
+    return live[part](run)
+
+
+def _source(thing: Any) -> Any:
+    """The thing itself where it has a trace."""
+    if hasattr(thing, "trace"):
+        return thing
+    if hasattr(thing, "select"):  # a trace
+        return _Traced(thing)
+    raise ParameterError(
+        f"{quoted(thing)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
+    )
+
+
+class _Traced:
+    """A trace on its own."""
+
+    def __init__(self, trace: Any) -> None:
+        self.trace = trace
+
+
+def _by_kind(thing: Any, title: str) -> Any:
+    """Show a thing by what it is."""
+    from workbook.plays.run import Run
+
+    if isinstance(thing, Run):
+        from workbook.views.scene import show as whole
+
+        return whole(thing)
+    if hasattr(thing, "network_calls"):
+        from workbook.widgets.panels import Here
+
+        return Here(thing)
+    if hasattr(thing, "trace") or hasattr(thing, "select"):
+        return _part(_source(thing), "messages", title)
+    many = list(thing) if isinstance(thing, list | tuple) else [thing]
+    if many and all(hasattr(judged, "judgement") or hasattr(judged, "limit_text") for judged in many):
+        from workbook.views.durations import durations
+
+        return durations(title or "Durations", many)
+    if all(hasattr(finding, "todo") for finding in many):
+        from workbook.views.findings import findings
+
+        return findings(many)
+    raise ParameterError(
+        f"show does not know {quoted(thing)}. Give a run, a trace, findings, judgements, a mapping, a class or a path."
+    )
+
+
+TABLES = {
+    "advice": ("workbook.views.findings", "advice_table"),
+    "answers": ("workbook.sessions", "answers"),
+    "back ends": ("workbook.plays.faults", "back_end_table"),
+    "cases": ("workbook.conformance.notebook", "case_table"),
+    "extensions": ("workbook.views.variants", "extensions"),
+    "fault outcomes": ("workbook.plays.faults", "outcomes"),
+    "faults": ("workbook.plays.faults", "fault_table"),
+    "sources": ("workbook.sessions", "sources"),
+    "time limits": ("workbook.views.variants", "time_limits"),
+    "variants": ("workbook.views.variants", "variants"),
+    "variants of platform A": ("workbook.views.variants", "variants_of_platform_a"),
+}
+"""Every table that can be looked up: the module and the function that make it, loaded when it is asked for."""
+
+
+def table(name: str, *args: Any, **choices: Any) -> Any:
+    """A table to look something up.
+
+    Args:
+        name: `advice` (what a good back end does about a failure), `answers` (wrong answers to a GET), `back ends`,
+            `cases` (of `conform`; patterns follow), `extensions` (their project files),
+            `fault outcomes` (choice: `moment`), `faults`, `sources` (what is real with each), `time limits`, `variants`
+            (of platform B; choice: `profile`) or `variants of platform A`.
+        args: the patterns of `cases`.
+        choices: as named above.
+
+    Raises:
+        ParameterError: there is no such table, or it takes no such choice.
+
+    Example:
+        >>> import workbook as wb
+        >>> print(wb.table("time limits").text().splitlines()[0])
+        How long the wallet waits
+    """
+    module, function = lookup("table", name, TABLES)
+    make = getattr(import_module(module), function)
+    try:
+        inspect.signature(make).bind(*args, **choices)
+    except TypeError as error:
+        raise ParameterError(f"The table {name!r} cannot be made so: {error}.") from None
+    return make(*args, **choices)
+
+
+def rule(*rule_ids: str) -> Any:
+    """Rules of the ledger as a table: id, level, where the document says it, and the rule itself.
+
+    Args:
+        rule_ids: one or more ids, such as `A-BTN-1`.
+
+    Raises:
+        ParameterError: no id is given, or there is no such rule; the message names the nearest.
+
+    Example:
+        >>> import workbook as wb
+        >>> "A-BTN-1" in wb.rule("A-BTN-1").text()
+        True
+    """
+    from workbook.views.findings import show_rules
+
+    return show_rules(*rule_ids)

@@ -1,0 +1,408 @@
+"""The wallet app that calls the extension: it calls a handler exactly as a wallet would, and watches the clock.
+
+Every call gets a new handler. Time is virtual: the storage, the SDK and the network each spend theirs, and the answer
+happens when the call is over. A handler runs to its end at once, so two calls never interleave; wallet apps on the
+phone and on the watch run side by side, call by call (see `loop.together`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from traceback import walk_tb
+from typing import Any
+
+from workbook.errors import ParameterError, WorkbookError
+from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
+from workbook.extension.plist import EXTENSIONS, plist, plist_problems
+from workbook.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
+from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
+from workbook.flows import messages as m
+from workbook.flows.extension import State
+from workbook.flows.messages import Command, Event
+from workbook.flows.variants import B_LATER, SURFACES, VariantB
+from workbook.runs.back_end import BackEnd, completed, simulated_back_end
+from workbook.runs.loop import Loop, Port, Reply
+from workbook.simulation.phones import PhoneB
+from workbook.simulation.sdks import Call, under_way, wrong_with
+from workbook.simulation.seal import Seal
+from workbook.simulation.world import INSTRUMENT_IDS, World
+from workbook.trace import Trace
+from workbook.values import quoted
+
+Contents = dict[str, list[object]]
+"""The attributes of an object or a class: each value, and what is in it where that can change in place."""
+
+OURS = (object, ExtensionHandler, ReferenceHandler)
+"""Classes that keep nothing."""
+
+
+def _contents(attributes: Mapping[str, object]) -> Contents:
+    inside: dict[type, Any] = {dict: lambda value: [*value, *value.values()], list: list, set: list}
+    return {
+        name: [value, *next((items(value) for kind, items in inside.items() if isinstance(value, kind)), [])]
+        for name, value in attributes.items()
+        if not name.startswith("__")
+    }
+
+
+def _contents_of_class(handler: type) -> Contents:
+    own = [kind for kind in handler.__mro__ if kind not in OURS]
+    return {name: values for kind in reversed(own) for name, values in _contents(vars(kind)).items()}
+
+
+def _changed(before: Contents, after: Contents) -> tuple[str, ...]:
+    """The names of changed attributes, by identity: to compare for equality would run the handler's code."""
+    same = {
+        name
+        for name, values in after.items()
+        if [id(value) for value in values] == [id(value) for value in before.get(name, [])]
+    }
+    return tuple(sorted(set(after) - same))
+
+
+# The event that a handler's answer is for the wallet; None where the answer has the wrong type. An event never repeats
+# what the handler was given.
+
+
+def status_event(returned: object, surface: str) -> Event | None:
+    """What status() returned, for the wallet app on this surface (X-STATUS-1)."""
+    if not isinstance(returned, ExtensionStatus):
+        return None
+    on_phone = surface == "phone"
+    available = returned.pass_entries_available if on_phone else returned.remote_pass_entries_available
+    return m.EntriesAvailable(returned.requires_authentication) if available else m.EntriesUnavailable()
+
+
+def entries_event(returned: object) -> Event | None:
+    """What passEntries() or remotePassEntries() returned (X-ENTRIES-1)."""
+    if not isinstance(returned, list | tuple) or not all(isinstance(entry, PassEntry) for entry in returned):
+        return None
+    return m.EntriesReturned(tuple(returned)) if returned else m.NoEntries()
+
+
+def request_event(returned: object) -> Event | None:
+    """What the request's generation returned (X-GEN-1)."""
+    if returned is None:
+        return m.NoRequest()
+    return m.RequestReturned(returned) if isinstance(returned, AddPaymentPassRequest) else None
+
+
+LONGEST_NAME = 40
+"""An error repeats at most this many characters of a missing attribute's name; opaque data is longer."""
+ARGUMENTS = re.compile(
+    r"[\w.<>]{1,120}\(\) (missing \d+ required [\w-]+ arguments?: [\w', ]{1,120}"
+    r"|takes [\w ]{1,60} but \d+ (was|were) given|got (an unexpected keyword|multiple values for) argument '\w{1,60}')"
+)
+"""What Python says about a call with the wrong arguments: names and numbers, and no value."""
+
+
+def error_words(error: BaseException) -> str:
+    """An exception in words that can hold no opaque data: its type, and what is known to be harmless.
+
+    The message of one of our errors is harmless only if this package raised it: a handler can put anything into one.
+    """
+    name = getattr(error, "name", None)
+    if (
+        isinstance(error, AttributeError)
+        and isinstance(name, str)
+        and name.isidentifier()
+        and len(name) <= LONGEST_NAME
+    ):
+        return f"AttributeError: {name}"
+    if isinstance(error, TypeError) and ARGUMENTS.fullmatch(str(error)):
+        return f"TypeError: {error}"
+    frames = [frame for frame, _line in walk_tb(error.__traceback__)]
+    raised_in = str(frames[-1].f_globals.get("__name__")) if frames else ""
+    ours = isinstance(error, WorkbookError) and raised_in.startswith("workbook.")
+    return f"{type(error).__name__}: {error}" if ours else type(error).__name__
+
+
+def _check_settings(
+    handler: object, *, variant: object, phone: object, authorization: object, cards: object, plists: object
+) -> None:
+    """Make sure that each setting has its type, before anything runs.
+
+    Raises:
+        ParameterError: one has not; says what is allowed.
+    """
+    if not isinstance(handler, type) or not issubclass(handler, ExtensionHandler):
+        given = f"the class {handler.__name__}, which is none" if isinstance(handler, type) else quoted(handler)
+        raise ParameterError(
+            f"A host takes a handler class, for it makes a new one for each call; not {given}. "
+            "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
+        )
+    is_provider = isinstance(authorization, type) and issubclass(authorization, AuthorizationProvider)
+    is_ids = isinstance(cards, list | tuple) and all(isinstance(card, str) for card in cards)
+    for right, sentence in (
+        (isinstance(variant, VariantB), f"variant is {quoted(variant)}; allowed: B_EARLIER or B_LATER."),
+        (
+            isinstance(phone, PhoneB | None),
+            f"phone is {quoted(phone)}; allowed: a PhoneB(...) from workbook.simulation.phones.",
+        ),
+        (
+            authorization is None or is_provider,
+            f"authorization is a class below AuthorizationProvider, or None; not {quoted(authorization)}.",
+        ),
+        (is_ids, f"cards is a list of payment instrument ids, not {quoted(cards)}."),
+        (
+            isinstance(plists, Mapping | None),
+            f"plists holds a project file for each name of an extension; it is not {quoted(plists)}.",
+        ),
+    ):
+        if not right:
+            raise ParameterError(sentence)
+
+
+GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"
+INTERRUPTED = "it was interrupted"
+
+
+class WalletApp(Loop):
+    """One wallet app with one issuer's extensions.
+
+    Args:
+        handler: the handler's class; each call makes a new one (X-HANDLER-1).
+        variant: the SDK's variant.
+        surface: `phone` or `watch`: where the wallet app runs.
+        phone: the phone, and the watch that may be paired with it; by default a new one.
+        authorization: the class of the authorization UI; None where there is no such extension.
+        cards: the ids of the cardholder's payment instruments, as the app knows them.
+        back_end: the issuer's back end; by default one in front of the simulated service.
+        gets: seconds that each GET takes, in order; then the phone's own figure.
+        plists: the project file of each extension; by default as X-PLIST-1 to X-PLIST-3 want it.
+
+    Attributes:
+        entries: the pass entries that the wallet shows.
+
+    Raises:
+        ParameterError: an argument has another type, or there is no such surface.
+    """
+
+    begins = m.IssuerListOpened
+
+    def __init__(
+        self,
+        handler: type[ExtensionHandler] = ReferenceHandler,
+        variant: VariantB = B_LATER,
+        *,
+        surface: str = SURFACES[0],
+        phone: PhoneB | None = None,
+        authorization: type[AuthorizationProvider] | None = AuthorizationProvider,
+        cards: Sequence[str] = INSTRUMENT_IDS,
+        back_end: BackEnd | None = None,
+        gets: Iterable[float] = (),
+        plists: Mapping[str, object] | None = None,
+    ) -> None:
+        _check_settings(handler, variant=variant, phone=phone, authorization=authorization, cards=cards, plists=plists)
+        self.handler = handler
+        self.variant = variant
+        self.surface = surface
+        self.phone = phone or PhoneB()
+        self.entries: tuple[PassEntry, ...] = ()
+        self._authorization = authorization
+        self._cards = tuple(cards)
+        self._seal = Seal(self.phone.seed)
+        self._back_end = ExtensionBackEnd(back_end or simulated_back_end(World(seed=self.phone.seed)), self.phone, gets)
+        self._plists = {name: plist(name) for name in (*EXTENSIONS, *(plists or {}))} | dict(plists or {})
+        self._requires_authentication = authorization is not None
+        self._nonces = 0
+        self._unanswered: list[int] = []
+        super().__init__(variant.extension(surface), variant.extension_title(surface))
+
+    def __repr__(self) -> str:
+        known = f"{self.handler.__name__}, {self.surface!r}, {self.state.value}, {len(self.trace)} records"
+        steps = {m.IssuerListOpened: "open_list()", m.IssuerChosen: "choose_app()", m.EntryChosen: "choose_card()"}
+        possible = [text for event, text in steps.items() if event in self.allowed]
+        return f"WalletApp({known})\nNext: {', '.join([*possible, '.entries', '.trace'])}."
+
+    def walk(self) -> Trace:
+        """Open the list, choose the app and choose its first card, as far as the wallet offers it."""
+        self.open_list()
+        while (act := self.next_act()) is not None:
+            self.feed(act)
+        return self.trace
+
+    def next_act(self) -> Event | None:
+        """What the cardholder does next to add a card; None when there is nothing to do."""
+        match self.state:
+            case State.CLOSED:
+                return m.IssuerListOpened()
+            case State.LISTED:
+                return m.IssuerChosen()
+            case State.OFFERED:
+                return m.EntryChosen(self.entries[0].identifier)
+            case _:
+                return None
+
+    def open_list(self) -> Trace:
+        """The cardholder opens the wallet's list of apps that offer cards."""
+        return self.feed(m.IssuerListOpened())
+
+    def choose_app(self) -> Trace:
+        """The cardholder chooses the issuer's app."""
+        return self.feed(m.IssuerChosen())
+
+    def choose_card(self, identifier: str | None = None) -> Trace:
+        """The cardholder chooses a card; by default the first that is shown.
+
+        Raises:
+            ParameterError: none is shown and none was named, or what was named is no text.
+        """
+        if identifier is None and not self.entries:
+            raise ParameterError("The wallet shows no card to choose. Call choose_app() first, or name an identifier.")
+        chosen = self.entries[0].identifier if identifier is None else identifier
+        if not isinstance(chosen, str):
+            raise ParameterError(f"identifier is {quoted(chosen)}; give the text of an entry's identifier.")
+        return self.feed(m.EntryChosen(chosen))
+
+    def _connect(self) -> dict[type[Command], Port]:
+        return super()._connect() | {
+            m.CallStatus: self._status,
+            m.CallPassEntries: lambda _command: self._call_handler("pass_entries", entries_event),
+            m.CallRemotePassEntries: lambda _command: self._call_handler("remote_pass_entries", entries_event),
+            m.CallGenerate: self._generate,
+            m.Authenticate: self._authenticate,
+            m.AddPass: self._add,
+            m.ListIssuer: self._list,
+            m.HideIssuer: self._show_none,
+            m.ShowEntries: self._show,
+            m.ShowNoEntries: self._show_none,
+            m.ShowCardAdded: lambda _command: None,  # what the cardholder sees is in the trace
+            m.ShowNotAdded: lambda _command: None,
+            m.IgnoreLate: lambda _command: None,
+        }
+
+    # each call of the handler
+
+    def _status(self, _command: Command) -> Reply | None:
+        why = self._not_found("extension")
+        if why:
+            return 0.0, m.ExtensionNotFound(why)
+        self._call_handler("status", lambda returned: status_event(returned, self.surface))
+        return None
+
+    def _generate(self, command: m.CallGenerate) -> None:
+        self._nonces += 1
+        wallet = {
+            "configuration": "the platform's add-payment-pass configuration",
+            "certificate_chain": [b"simulated leaf certificate", b"simulated intermediate certificate"],
+            "nonce": self._nonce,
+            "nonce_signature": b"simulated signature",
+        }
+        self._call_handler(GENERATE, request_event, command.identifier, **wallet)
+
+    def _call_handler(
+        self, name: str, answer: Callable[[object], Event | None], *given: object, **named: object
+    ) -> None:
+        """Call a new handler, and put on the clock what it does, what it keeps, and its answer as `answer` reads it."""
+        self._forget_earlier_calls()
+        call = Call(self.phone, later=self.variant.later, tell=self._tell)
+        call.spend(self.phone.latencies.handler)
+        handler: ExtensionHandler | None = None
+        in_self, in_class = Contents(), _contents_of_class(self.handler)
+        event: Event = m.HandlerRaised(name, INTERRUPTED)  # such as by the kernel's stop button
+        with under_way(call):
+            try:
+                handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
+                in_self = _contents(vars(handler))
+                returned = completed(getattr(handler, name), *given, **named)
+                event = answer(returned) or m.HandlerRaised(name, f"it returned {type(returned).__name__}")
+            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+                event = m.HandlerRaised(name, error_words(error))
+            finally:
+                if isinstance(handler, ExtensionHandler) and (names := _changed(in_self, _contents(vars(handler)))):
+                    call.seen(m.HandlerKept("the handler", names))
+                if names := _changed(in_class, _contents_of_class(self.handler)):
+                    call.seen(m.HandlerKept("its class", names))
+                call.seen(event)
+
+    def _tell(self, at: float, event: Event) -> None:
+        self._unanswered.append(self._clock.after(at, event))
+
+    def _forget_earlier_calls(self) -> None:
+        """Cancel late answers that are still to come: they would be taken for the next call's answers."""
+        while self._unanswered:
+            self._clock.cancel(self._unanswered.pop())
+
+    # what the wallet does itself
+
+    def _not_found(self, name: str) -> str:
+        """Why the wallet finds no such extension; empty when it does."""
+        if name not in self.phone.entitled:
+            return f"the {name} target lacks the provisioning entitlement (sdk-b)"
+        return "; ".join(plist_problems(name, self._plists[name]))
+
+    def _list(self, command: m.ListIssuer) -> None:
+        self._requires_authentication = command.requires_authentication
+        self.entries = ()
+
+    def _show(self, command: m.ShowEntries) -> None:
+        self.entries = tuple(command.entries)
+        for instrument in sorted(self._there & {entry.payment_instrument_id for entry in self.entries}):
+            self.soon(m.AlreadyThere(instrument))
+
+    def _show_none(self, _command: Command) -> None:
+        self.entries = ()
+
+    def _authenticate(self, command: m.Authenticate) -> Reply:
+        """By the authorization UI where status() said so; otherwise the wallet asks by itself (assumed)."""
+        self._forget_earlier_calls()
+        takes = self.phone.latencies.authorization
+        if not self._requires_authentication:
+            return takes, m.AuthenticatedByWallet(command.identifier)
+        why = self._not_found("authorization UI")
+        if self._authorization is None or why:
+            return 0.0, m.AuthorizationMissing(why or "requiresAuthentication is true, and there is no UI for it")
+        return takes, self._authorized(self._authorization, command.identifier)
+
+    def _authorized(self, provider: type[AuthorizationProvider], identifier: str) -> Event:
+        reported: list[object] = []
+        self.soon(m.AuthorizationUiShown())
+        try:
+            view = provider()
+            view.completion_handler = reported.append
+            completed(view.view_did_appear)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+            return m.AuthorizationMissing(f"the authorization UI failed: {error_words(error)}")
+        except BaseException:
+            self.soon(m.AuthorizationMissing(INTERRUPTED))
+            raise
+        for succeeded in reported:
+            self.soon(m.CompletionHandlerCalled(succeeded is True), self.phone.latencies.authorization)
+        match reported:  # the first call counts (assumed)
+            case []:
+                return m.AuthorizationMissing("completionHandler was never called")
+            case [True, *_]:
+                return m.Authorized(identifier)
+            case [False, *_]:
+                return m.AuthorizationCanceled()
+            case _:
+                return m.AuthorizationMissing("completionHandler was given neither True nor False")
+
+    def _add(self, command: m.AddPass) -> Reply:
+        """The card of this request into this wallet, unless something is wrong with the request."""
+        request: AddPaymentPassRequest = command.request
+        instrument = request.payment_instrument_id
+        if instrument in self._there:
+            why = "the card is in the wallet already"
+        elif self.surface == "watch" and self.phone.watch is None:
+            why = "no watch is paired"
+        elif request.nonce != self._nonce:
+            why = "the request answers another nonce than the wallet's"
+        else:
+            why = wrong_with(self._seal, request.sdk_input, instrument, request.attempt) or ""
+        if not why:
+            self.phone.add(instrument, self.surface)
+        return self.phone.latencies.wallet, m.PassRefused(why) if why else m.PassAdded()
+
+    @property
+    def _there(self) -> frozenset[str]:
+        """The cards in this wallet."""
+        library = Library(self.phone)
+        return library.on_phone if self.surface == SURFACES[0] else library.on_watch
+
+    @property
+    def _nonce(self) -> bytes:
+        return f"simulated nonce {self._nonces}".encode()

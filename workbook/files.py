@@ -1,0 +1,125 @@
+"""The files that come with the workbook (lessons and samples), and how a file is written.
+
+A checkout holds them at its top level, as `notebooks` and `fixtures`. A wheel holds them inside the package, in
+`workbook/_data`. `workbook new` copies them to where a reader can change them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.values import did_you_mean
+
+_PACKAGE: Final = Path(__file__).resolve().parent
+INSTALLED: Final = (_PACKAGE / "_data").is_dir()
+"""Whether the workbook was installed from a wheel; False in a checkout, and where one is installed with -e."""
+DATA: Final = _PACKAGE / "_data" if INSTALLED else _PACKAGE.parent
+NOTEBOOKS: Final = DATA / "notebooks"
+FIXTURES: Final = DATA / "fixtures"
+_CHECKOUT_PYTHON: Final = "../../.venv/bin/python"
+"""How the sample's configuration names Python in a checkout."""
+
+
+def fixture(name: str) -> Path:
+    """The path of a sample file, such as `measurements/good_build.csv`.
+
+    Raises:
+        ParameterError: there is no such file.
+    """
+    path = FIXTURES / str(name)
+    if path.is_file() and path.resolve().is_relative_to(FIXTURES):
+        return path
+    known = sorted(str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.*") if file.is_file())
+    if not known:
+        raise ParameterError(f"The folder of sample files, {FIXTURES}, is empty. Install the workbook again.")
+    raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
+
+
+def copy_lessons(folder: Path) -> None:
+    """Copy the lessons and the sample files into a new folder, as `notebooks` and `fixtures`.
+
+    Raises:
+        ConfigurationError: the folder exists and is not empty, or cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise ConfigurationError(f"{str(folder)!r} is not empty. Name a new folder: nothing is overwritten.")
+        without = shutil.ignore_patterns("__pycache__", ".*")
+        for source in (NOTEBOOKS, FIXTURES):
+            shutil.copytree(source, folder / source.name, ignore=without)
+        config = folder / "fixtures" / "back_ends" / "back-end.toml"
+        # outside a checkout the sample back end runs on the Python that the workbook is installed in
+        text = config.read_text("utf-8").replace(_CHECKOUT_PYTHON, shlex.quote(sys.executable))
+        write_whole(config, text)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror or error}.") from error
+
+
+def pip_line(extra: str) -> str:
+    """The command that installs one of the workbook's extras."""
+    return f"pip install 'provisioning-workbook[{extra}]'" if INSTALLED else f"pip install -e '.[{extra}]'"
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """Read a regular file: at most `most` bytes and one more, so that the caller sees that it is larger.
+
+    A pipe or a device is refused before it is opened: reading one may never end.
+
+    Raises:
+        OSError: there is no such file, it is not regular, or it cannot be read.
+    """
+    try:
+        regular = stat.S_ISREG(path.stat().st_mode)
+    except ValueError as error:  # a name that no file system can have
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
+    if not regular:
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` as UTF-8; a reader sees the old file or the new one, never a part.
+
+    A symbolic link is replaced, not followed: a link that somebody else put into a shared folder leads nowhere.
+
+    Raises:
+        OSError: the directory is missing or not writable; the old file is as it was.
+    """
+    write_all({path: text})
+
+
+def write_all(texts: Mapping[Path, str]) -> None:
+    """Write each text as UTF-8 into its file, all of them or none; a symbolic link is replaced, not followed.
+
+    All drafts are written to the disk before the first one replaces its file, so a full disk leaves every old file.
+
+    Raises:
+        OSError: a directory is missing or not writable, or the disk is full; the old files are as they were.
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for path, text in texts.items():
+            if path.is_dir() and not path.is_symlink():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            draft = drafts[path] = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+            with draft.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            if path.is_file() and not path.is_symlink():
+                shutil.copymode(path, draft)
+        for path, draft in drafts.items():
+            draft.replace(path)
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,128 @@
+"""The planner at work: one call for a lesson, and the proof that a plan and the wallet's clock agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbook.extension.handler import ReferenceHandler
+from workbook.extension.service import ExtensionProvisioningService, PassEntry
+from workbook.extension.wallet_app import WalletApp
+from workbook.flows import messages as m
+from workbook.runs.back_end import simulated_back_end
+from workbook.simulation.phones import LatenciesB, PhoneB
+from workbook.simulation.world import Instrument, World
+from workbook.trace import handler_calls
+from workbook.views.table import Facts, facts
+
+if TYPE_CHECKING:
+    from workbook.timing.planner import Estimate, Latency, Plan
+
+NOTHING_ELSE = LatenciesB(storage=0.0, service=0.0, handler=0.0, card_art=0.0)
+"""A phone on which only the network takes time."""
+
+
+def plan_for(  # noqa: PLR0917  # one choice each, in the order of the sentence
+    median: float = 0.8,
+    p99: float = 6.0,
+    cards: int = 10,
+    gets: str = "one by one",
+    timeout: float | None = None,
+    retries: int = 0,
+    calls: int = 200_000,
+) -> Estimate:
+    """The chance to miss 20 s with these figures (X-ENTRIES-3).
+
+    Args:
+        median: of one GET, in seconds.
+        p99: one GET in a hundred takes longer, in seconds.
+        cards: how many GETs a call makes (API-12).
+        gets: `one by one` or `concurrent`.
+        timeout: seconds after which a GET is given up; None waits for ever.
+        retries: how often a GET that was given up is made again.
+        calls: how many calls to simulate.
+
+    Raises:
+        ParameterError: one of these is not what it may be.
+    """
+    from workbook.timing.planner import (
+        LogNormal,  # numpy
+        Plan,  # numpy
+    )
+
+    return Plan(LogNormal(median, p99), cards=cards, gets=gets, timeout=timeout, retries=retries).simulate(calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One call, played by the wallet's clock.
+
+    Attributes:
+        seconds: how long it took.
+        lost: how many cards it lacks.
+    """
+
+    seconds: float
+    lost: int
+
+
+def agreement(latency: Latency, *, cards: int = 10, calls: int = 100, seed: int = 7) -> Facts:
+    """The same latencies through the plan and, call by call, through the simulated wallet.
+
+    Raises:
+        ParameterError: one of these is not what it may be.
+    """
+    from workbook.timing.planner import Plan  # numpy
+
+    plans = {
+        "one by one": Plan(latency, cards=cards),
+        "concurrent": Plan(latency, cards=cards, gets="concurrent"),
+        "concurrent, 5 s for each GET": Plan(latency, cards=cards, gets="concurrent", timeout=5.0),
+    }
+    rows = {name: _agreed(plan, calls, seed) for name, plan in plans.items()}
+    return facts(f"{calls} calls of {cards} cards, planned and played", rows)
+
+
+def _agreed(plan: Plan, calls: int, seed: int) -> str:
+    from workbook.timing.planner import (
+        generator,  # numpy
+        totals,  # numpy
+    )
+
+    drawn = plan.latency.draw(generator(seed), (calls, plan.cards, 1))
+    planned, lost = totals(drawn, plan)
+    played = [play(plan, [float(each[0]) for each in call]) for call in drawn]
+    apart = max(abs(float(one) - other.seconds) for one, other in zip(planned, played, strict=True))
+    same = [int(one) for one in lost] == [other.lost for other in played]
+    within = "the same total to the microsecond" if apart < 1e-6 else f"up to {apart:.6f} s apart"  # noqa: PLR2004  # what it says
+    return f"{within}; {'the same' if same else 'other'} cards missing"
+
+
+def play(plan: Plan, gets: list[float]) -> Played:
+    """One call of pass_entries() under the wallet's clock, whose GETs take these seconds, one for each card."""
+    ids = [f"PISIMULATED{number:014d}" for number in range(1, plan.cards + 1)]
+    world = World({one: Instrument(one) for one in ids})
+    host = WalletApp(
+        _handler(plan), phone=PhoneB(latencies=NOTHING_ELSE), cards=ids, back_end=simulated_back_end(world), gets=gets
+    )
+    host.phone.storage.save(ids[0], simulated_back_end(world).get(ids[0]).data)
+    host.open_list()
+    host.choose_app()
+    call = [call for call in handler_calls(host.trace) if call.name == "pass_entries"][-1]
+    made: Any = [record.message for record in call.did(m.ServiceMade)]
+    return Played(call.seconds or 0.0, plan.cards - sum(len(each.cards) for each in made))
+
+
+def _handler(plan: Plan) -> type[ReferenceHandler]:
+    """A handler that fetches as the plan says."""
+    at_once, timeout = plan.gets == "concurrent", plan.timeout
+
+    class Planned(ReferenceHandler):
+        def pass_entries(self) -> list[PassEntry]:
+            fresh = self.back_end.get_all(self.cards, timeout=timeout) if at_once else self._one_by_one()
+            return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).pass_entries(self) if fresh else []
+
+        def _one_by_one(self) -> dict[str, bytes]:
+            return {card: self.back_end.get(card, timeout=timeout) for card in self.cards}
+
+    return Planned

@@ -1,0 +1,256 @@
+"""A stage: a run that somebody plays by hand, one act after the other.
+
+A play is a pure function of its script. Each act says when it was done, in virtual seconds; whoever acts once more adds
+an act, and the whole is played again from the beginning, which takes milliseconds. So nothing has to be kept between
+two acts but the script: a panel can be shown twice, reopened, or copied as a call, and the same script gives the same
+film to the byte. What had happened before an act stays as it was, because the act comes after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbook.checks import Finding, check
+from workbook.errors import ParameterError
+from workbook.extension.handler import AuthorizationProvider
+from workbook.extension.wallet_app import WalletApp
+from workbook.flows import messages as m
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
+from workbook.plays.platform_a import PHONES_A
+from workbook.plays.platform_b import PHONES_B
+from workbook.plays.run import screen_of
+from workbook.plays.wallet import WALLETS, opened_phone
+from workbook.runs.back_end import BackEnd
+from workbook.runs.back_ends import BACK_ENDS
+from workbook.runs.loop import Loop
+from workbook.runs.network import Network, WatchedBackEnd
+from workbook.runs.platform_a import PlatformARun
+from workbook.runs.platform_b import PlatformBRun
+from workbook.simulation.faults import FaultPlan, Planned
+from workbook.simulation.faults import fault as fault_named
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.values import choice, lookup, number
+from workbook.views.film import Film, film
+from workbook.views.screen import Screen
+
+REACTION = 0.1
+"""Seconds from what a cardholder sees to the finger on the glass (assumed)."""
+
+MOST_ACTS = 40
+"""How many acts a script holds at most: far more than any lesson needs, and still played in a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing that the cardholder does.
+
+    Attributes:
+        name: one of `ACTS`.
+        at: when, in virtual seconds since the run began.
+        value: what it is done to, such as the identifier of a pass entry.
+
+    Raises:
+        ParameterError: there is no such act, or its moment is no number of seconds.
+    """
+
+    name: str
+    at: float
+    value: str = ""
+
+    def __post_init__(self) -> None:
+        lookup("act", self.name, ACTS)
+        number("An act's moment", self.at, unit="seconds")
+
+    def event(self) -> m.Event | None:
+        """What it is to a table; None for an act that only lets the run go on."""
+        return ACTS[self.name](self.value)
+
+
+ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
+    "open": m.Opened,
+    "tap": lambda _value: m.AddTapped(),
+    "look": lambda _value: m.IssuerListOpened(),
+    "choose app": lambda _value: m.IssuerChosen(),
+    "choose card": m.EntryChosen,
+    "confirm": lambda _value: None,
+    "cancel": lambda _value: None,
+}
+"""What a cardholder can do, and the event that it is."""
+
+DECISIONS = ("confirm", "cancel")
+"""What an authorization UI waits for: until then nothing of what follows is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Everything that a play depends on.
+
+    Attributes:
+        flow: one of `FLOWS`.
+        variant: one of the flow's variants; empty for its latest.
+        phone: one of the flow's phones; empty for its first.
+        card: the payment instrument.
+        guarded: False plays an app that does not disable its button (A-BTN-1); platform A only.
+        surface: where the wallet app runs, `phone` or `watch`.
+        fault: one of `simulation.faults.FAULTS`, played on the first request of `operation`; empty for none.
+        operation: GET or POST.
+        moment: whether the fault comes `before` or `after` the API has done its part.
+        seconds: of a fault that takes a time; None leaves it as the fault has it.
+        back_end: one of `back_ends.BACK_ENDS`, for a fault to meet.
+        acts: what was done, in order.
+
+    Raises:
+        ParameterError: nothing has this name, or the fault takes no such time.
+    """
+
+    flow: str = "platform A"
+    variant: str = ""
+    phone: str = ""
+    card: str = INSTRUMENT_IDS[0]
+    guarded: bool = True
+    surface: str = SURFACES[0]
+    fault: str = ""
+    operation: str = "POST"
+    moment: str = "before"
+    seconds: float | None = None
+    back_end: str = "good"
+    acts: tuple[Act, ...] = ()
+
+    def __post_init__(self) -> None:
+        flow = lookup("flow", self.flow, FLOWS)
+        choice("variant", self.variant or flow.latest, flow.variants)
+        choice("phone", self.phone or flow.first_phone, flow.phones)
+        choice("card", self.card, INSTRUMENT_IDS)
+        choice("surface", self.surface, SURFACES)
+        choice("back end", self.back_end, BACK_ENDS)
+        if self.fault:
+            self.planned()
+        if len(self.acts) > MOST_ACTS:
+            raise ParameterError(f"A script holds {MOST_ACTS} acts at most. Begin again.")
+
+    def planned(self) -> Planned:
+        """The fault, as a rule for the first request that it is meant for."""
+        chosen = fault_named(self.fault)
+        timed = chosen if self.seconds is None else chosen.but(seconds=self.seconds)
+        return Planned(timed, self.operation, nth=1, moment=self.moment)  # type: ignore[arg-type]  # it checks
+
+    def front(self) -> BackEnd | None:
+        """The back end that meets the fault, attempt by attempt; None where all goes well."""
+        if not self.fault:
+            return None
+        line = Network(Service(plan=FaultPlan([self.planned()])))
+        return WatchedBackEnd(BACK_ENDS[self.back_end].make(line), line)
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """What the cardholder decided: the first belongs to the first authorization UI, and so on."""
+        return tuple(act.name for act in self.acts if act.name in DECISIONS)
+
+    def then(self, name: str, at: float, value: str = "") -> Script:
+        """The same script with one more act."""
+        return replace(self, acts=(*self.acts, Act(name, at, value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """What came of a script.
+
+    Attributes:
+        script: what was played.
+        film: what was seen.
+        findings: what the checks make of it.
+    """
+
+    script: Script
+    film: Film
+    findings: tuple[Finding, ...]
+
+
+def play(script: Script) -> Play:
+    """Play a script from its beginning to the moment at which nothing is due."""
+    loop, screen, first = FLOWS[script.flow].stage(script)
+    for act in (first, *script.acts):
+        if (event := act.event()) is not None:
+            loop.soon(event, act.at)
+    loop.run()
+    shown = film(loop.trace, loop.machine, screen)
+    shown = shown.until(m.AuthorizationUiShown, len(script.decisions) + 1)
+    return Play(script, shown, tuple(found for found in check(loop.trace) if found.at <= shown.ends))
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """One of the ways to add a card.
+
+    Attributes:
+        variants: its variants by name, the latest last.
+        phones: its phones by name, the ordinary one first.
+        stage: builds the run that a script asks for, what is seen before it, and the act that opens it.
+    """
+
+    variants: Mapping[str, Any]
+    phones: Mapping[str, Any]
+    stage: Callable[[Script], tuple[Loop, Screen, Act]]
+
+    @property
+    def latest(self) -> str:
+        """The name of the latest variant."""
+        return list(self.variants)[-1]
+
+    @property
+    def first_phone(self) -> str:
+        """The name of the ordinary phone."""
+        return next(iter(self.phones))
+
+
+def _platform_a(script: Script) -> tuple[Loop, Screen, Act]:
+    flow = FLOWS[script.flow]
+    variant = replace(flow.variants[script.variant or flow.latest], guarded=script.guarded)
+    phone = flow.phones[script.phone or flow.first_phone](script.card)
+    run = PlatformARun(variant, script.card, phone=phone, back_end=script.front())
+    return run, screen_of(phone), Act("open", 0.0, script.card)
+
+
+def _platform_b(script: Script) -> tuple[Loop, Screen, Act]:
+    flow = FLOWS[script.flow]
+    phone = flow.phones[script.phone or flow.first_phone](script.card)
+    variant = flow.variants[script.variant or flow.latest]
+    run = PlatformBRun(variant, script.card, phone=phone, back_end=script.front())
+    return run, screen_of(phone), Act("open", 0.0, script.card)
+
+
+def _wallet(script: Script) -> tuple[Loop, Screen, Act]:
+    flow = FLOWS[script.flow]
+    phone = opened_phone(script.phone or flow.first_phone)
+    wallet = WalletApp(
+        variant=flow.variants[script.variant or flow.latest],
+        surface=script.surface,
+        phone=phone,
+        authorization=_decided(script),
+        back_end=script.front(),
+    )
+    return wallet, screen_of(phone, script.surface), Act("look", 0.0)
+
+
+def _decided(script: Script) -> type[AuthorizationProvider]:
+    """The authorization UI that the cardholder answers: each showing has its own decision, in order."""
+    decisions = iter(script.decisions)
+
+    class Decided(AuthorizationProvider):
+        """What comes after the last decision is not shown, so any answer will do."""
+
+        def view_did_appear(self) -> None:
+            self.completion_handler(next(decisions, "confirm") == "confirm")
+
+    return Decided
+
+
+FLOWS: Mapping[str, Flow] = {
+    "platform A": Flow(VARIANTS_A, PHONES_A, _platform_a),
+    "platform B": Flow(VARIANTS_B, PHONES_B, _platform_b),
+    "from the wallet": Flow(VARIANTS_B, WALLETS, _wallet),
+}
+"""The ways to add a card."""

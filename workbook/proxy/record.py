@@ -1,0 +1,490 @@
+"""The record of a proxy: a file of JSON lines, one for each exchange, with nothing that a log must not hold.
+
+The journal's own redaction does the work (REL-2, REL-3): keys are removed before anything else happens, strings are
+replaced by a length and a salted digest, headers are shown by a list of allowed names. A real API needs two more rules.
+Its sentences (`detail`, `instance`, `requestId`) are not kept, because they may repeat the request; and the id of a
+payment instrument, which is no secret, is kept as it is, or as a pseudonym where that was asked for or where it is not
+short, printable ASCII.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+from workbook.api.body import BodyReader
+from workbook.api.opaque import diagnose
+from workbook.errors import ConfigurationError
+from workbook.proxy.upstream import AWAY, OWN, Exchange
+from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
+from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.journal_entry import entry
+from workbook.simulation.journal_export import as_dict, shown_body
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+# The shape of a body: field names and JSON types, and no value but those that are known to be harmless.
+#
+# That is what two APIs can be compared by without keeping what they said (REL-3).
+
+SHOWN = frozenset({"type", "title", "status", "errorCode"})
+"""Fields of an answer whose values are kept: a problem's, without its sentences, which may repeat what was asked."""
+LONGEST_SHOWN = 100
+"""Characters of such a value; a longer one may be anything."""
+LARGEST_UNPACKED = 8 * 1_048_576
+"""Bytes of a packed body that are looked at."""
+MOST, DEEPEST, LONGEST_NAME = 100, 6, 40
+NOT_JSON, EMPTY, TWICE = "not JSON", "empty", "fields twice"
+
+
+class _Pairs(dict[str, Any]):
+    """An object that remembers whether a name stood in it twice."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.twice = len(self) != len(pairs)
+
+
+_TYPES = {bool: "boolean", int: "number", float: "number", list: "array", _Pairs: "object", type(None): "null"}
+
+
+def unpacked(body: bytes, encoding: str) -> bytes:
+    """The body without its gzip; as it is where it has none, or is not what its header says."""
+    if encoding.strip().lower() not in ("gzip", "x-gzip"):
+        return body
+    reader = BodyReader(LARGEST_UNPACKED, encoding)
+    reader.feed(body)
+    plain = reader.finish()
+    return plain if isinstance(plain, bytes) else body
+
+
+def shape(body: bytes) -> dict[str, str]:
+    """Path to type, such as `{"": "object", "sdkInput": "string"}`; the whole body has the path "".
+
+    Types are JSON's, and `empty string`, `empty`, `not JSON` and `fields twice` (for an object in which a name stands
+    twice). A name that is no short word is told by its length.
+    """
+    if not body:
+        return {"": EMPTY}
+    try:
+        document = json.loads(body.decode(), object_pairs_hook=_Pairs, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return {"": NOT_JSON}
+    found: dict[str, str] = {}
+    for path, kind in _walk(document, "", 0):
+        found.setdefault(path, kind)
+        if len(found) >= MOST:
+            break
+    return found
+
+
+def layer(body: bytes, field: str) -> str | None:
+    """What is wrong with the opaque text in this field, one of `opaque.LAYERS`; None where nothing is, or no text."""
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    value = document.get(field) if isinstance(document, dict) else None
+    return diagnose(value) if isinstance(value, str) and value else None
+
+
+def shown(body: bytes) -> Any:
+    """A body as the record holds it: as the journal exports one, with fewer values in the open."""
+    fields = shown_body(body, SHOWN)
+    if isinstance(fields, dict):
+        for name in SHOWN & fields.keys():
+            value = fields[name]
+            if isinstance(value, str) and (len(value) > LONGEST_SHOWN or not value.isprintable()):
+                fields[name] = f"[{len(value)} characters]"
+    return fields
+
+
+def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, "string" if value else "empty string"
+    elif isinstance(value, _Pairs) and value.twice:
+        yield path, TWICE
+    else:
+        yield path, _TYPES[type(value)]
+    if depth < DEEPEST and isinstance(value, list):
+        for inner in value[:MOST]:
+            yield from _walk(inner, f"{path}[]", depth + 1)
+    elif depth < DEEPEST and isinstance(value, dict):
+        for name, inner in [*value.items()][:MOST]:
+            plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum() and not name[0].isdigit()
+            shown_name = name if plain and len(name) <= LONGEST_NAME else f"[{len(name)} characters]"
+            yield from _walk(inner, f"{path}.{shown_name}" if path else shown_name, depth + 1)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+# One exchange as a line.
+
+FORMAT, VERSION = "workbook proxy record", 1
+LONGEST_ID = 64
+_LEFT_OUT = ("basis", "fault", "ending", "bodyLength", "responseLength")
+
+
+class Lines:
+    """Makes lines of exchanges; one for each run of a proxy.
+
+    Args:
+        pseudonyms: write a pseudonym instead of each id of a payment instrument.
+    """
+
+    def __init__(self, *, pseudonyms: bool = False) -> None:
+        self._pseudonyms = pseudonyms
+        self._salt = secrets.token_bytes(16)
+        self._keys: dict[bytes, str] = {}
+        self._ids: dict[str, str] = {}
+        self._count = 0
+
+    def line(self, exchange: Exchange, began: float) -> tuple[str, str]:
+        """The line of one exchange, and what is logged of it; `began` is the run's second 0."""
+        self._count += 1
+        request, reply = exchange.request, exchange.reply
+        coding = next((value for name, value in reply.response.headers if name.lower() == "content-encoding"), "")
+        kept = entry(
+            self._count,
+            (exchange.arrived - began, exchange.answered - began),
+            # Unpacked, so that a key in a body is found and its fields are seen.
+            replace(request, body=unpacked(request.body, request.header("content-encoding") or "")),
+            replace(reply.response, body=unpacked(reply.response.body, coding)),
+            keys := frozenset(secrets_in_request(request.headers, request.target)),
+        )
+        pseudonym = self._pseudonym(kept.instrument)
+        if pseudonym is not None:
+            query = kept.target.partition("?")[1:]
+            kept = replace(kept, instrument=pseudonym, target="".join((BEFORE_ID, pseudonym, AFTER_ID, *query)))
+        values = {name: value for name, value in as_dict(kept).items() if name not in _LEFT_OUT}
+        answered = shown(kept.response_body)
+        values |= {
+            "body": values["body"] if pseudonym is None else _nameless(values["body"]),
+            "credential": self._credential(request.header("x-api-key")),
+            "answeredBy": "api" if reply.failure is None else "proxy",
+            "failure": "" if reply.failure is None else reply.failure.value,
+            "sent": reply.failure not in OWN | AWAY,
+            "latency": None if reply.latency is None else round(reply.latency, 6),
+            "bodyLength": len(request.body),
+            "bodyShape": shape(kept.body),
+            "bodyLayer": layer(kept.body, "sdkOutput"),
+            "responseLength": len(reply.response.body),
+            "responseBody": answered if pseudonym is None else _nameless(answered),
+            "responseShape": shape(kept.response_body),
+            "responseLayer": layer(kept.response_body, "sdkInput"),
+        }
+        values = each_text(values, Secrets.of_keys(keys).scrub)  # JSON escapes hid a key until a body was read
+        milliseconds = f"{(exchange.answered - exchange.arrived) * 1000:.1f} ms"
+        failure = f"  the proxy: {reply.failure}" if reply.failure else ""
+        return json.dumps(values), f"{values['method']} {values['target']} {values['status']} {milliseconds}{failure}"
+
+    def _pseudonym(self, instrument: str | None) -> str | None:
+        """What is written instead of this id; None where it is written as it is."""
+        if instrument is None:
+            return None
+        short = len(instrument) <= LONGEST_ID and instrument == instrument.strip()
+        plain = instrument.isascii() and instrument.isprintable() and MASK not in instrument
+        if short and plain and not self._pseudonyms:
+            return None
+        return self._ids.setdefault(instrument, f"PIRECORDED{len(self._ids) + 1:015d}")
+
+    def _credential(self, key: str | None) -> str | None:
+        """A name for the key, in the order in which keys are first seen; the key cannot be found from it."""
+        if not key:
+            return None
+        digest = blake2b(key.encode("utf-8", "surrogatepass"), key=self._salt, digest_size=16).digest()
+        return self._keys.setdefault(digest, f"k{len(self._keys) + 1}")
+
+
+def _nameless(body: Any) -> Any:
+    """A body without the id that simulated data names, where that id was replaced by a pseudonym."""
+    if not isinstance(body, dict):
+        return body
+    return {name: _nameless(value) for name, value in body.items() if name not in ("text", "paymentInstrumentId")}
+
+
+# The file: for its owner alone, whole after each line, and never overwritten.
+#
+# Its first line says what it is; each run of a proxy that appends to it begins with such a line again.
+
+MODE = 0o600
+_LONGEST_HEAD = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first line says.
+
+    Attributes:
+        to: the API's base URL; it holds no secret.
+        began: the moment of second 0, in UTC.
+        pseudonyms: whether every id of a payment instrument is one.
+        format: what the file is.
+        version: of the format.
+    """
+
+    to: str
+    began: str
+    pseudonyms: bool = False
+    format: str = FORMAT
+    version: int = VERSION
+
+
+class Recording:
+    """An open record; close it.
+
+    Args:
+        path: the file; it is made, or appended to where `append` says so.
+        head: what this run begins with.
+        append: continue an existing record.
+
+    Attributes:
+        count: how many exchanges were written.
+        cut: whether an unfinished last line of an earlier run was removed.
+
+    Raises:
+        ConfigurationError: the file is there already, is no record, or cannot be written.
+    """
+
+    def __init__(self, path: Path, head: Head, *, append: bool = False) -> None:
+        self.path = path
+        self.count = 0
+        self.cut = False
+        self._lines = Lines(pseudonyms=head.pseudonyms)
+        self._began = monotonic()
+        try:
+            self._file = self._continued() if append and path.exists() else self._claimed(os.O_CREAT | os.O_EXCL)
+            self._write(json.dumps(asdict(head)))
+        except FileExistsError:
+            message = f"{path} is there already. Give another --out, or say --append to go on with it."
+            raise ConfigurationError(message) from None
+        except BlockingIOError:
+            raise ConfigurationError(f"Another proxy writes {path}. Stop it, or give another --out.") from None
+        except OSError as error:
+            raise ConfigurationError(f"Cannot write the record {path}: {error.strerror or error}.") from None
+
+    def keep(self, exchange: Exchange) -> str:
+        """Write one exchange; returns what is logged of it.
+
+        Raises:
+            OSError: the disk is full, for one; nothing of the line is kept.
+        """
+        line, log = self._lines.line(exchange, self._began)
+        self._write(line)
+        self.count += 1
+        return log
+
+    def close(self) -> None:
+        """Release the file."""
+        os.close(self._file)
+
+    def _claimed(self, flags: int = 0) -> int:
+        """The open file, locked for this process for as long as it is open."""
+        file = os.open(self.path, os.O_RDWR | flags, MODE)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            os.close(file)
+            raise
+        return file
+
+    def _continued(self) -> int:
+        """An existing record, from the end of its last whole line on."""
+        file = self._claimed()
+        try:
+            os.fchmod(file, MODE)
+            end = size = os.lseek(file, 0, os.SEEK_END)
+            if not is_head(os.pread(file, _LONGEST_HEAD, 0).partition(b"\n")[0]):
+                raise ConfigurationError(f"{self.path} is no record of a proxy. Give another --out.")  # noqa: TRY301
+            while end and os.pread(file, 1, end - 1) != b"\n":
+                end -= 1
+            self.cut = end != size
+            os.ftruncate(file, end)
+            os.lseek(file, 0, os.SEEK_END)
+        except BaseException:
+            os.close(file)
+            raise
+        return file
+
+    def _write(self, line: str) -> None:
+        """Write one whole line; what a full disk cut off is removed again."""
+        data = f"{line}\n".encode()
+        end = os.lseek(self._file, 0, os.SEEK_CUR)
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError:
+            with suppress(OSError):
+                os.ftruncate(self._file, end)
+                os.lseek(self._file, end, os.SEEK_SET)
+            raise
+
+
+def is_head(line: bytes) -> bool:
+    """Whether this line begins a run of a record."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(values, dict) and (values.get("format"), values.get("version")) == (FORMAT, VERSION)
+
+
+# A record read back: each line checked, and an unfinished last one left out with a note.
+
+LONGEST_LINE = 4 * 1_048_576
+"""Bytes of a line that are read; a proxy writes none that is longer."""
+LARGEST = 512 * 1_048_576
+"""Bytes of a record that are read."""
+CUT = "The last line is unfinished, as a kill leaves it, and is left out."
+
+
+class RecordedExchange(BaseModel):
+    """One exchange of a record, as far as a comparison needs it.
+
+    Attributes:
+        line: of the file, from 1.
+        run: of a proxy, from 1: names of keys and digests mean something within one run only.
+        number: of the request in its run, from 1.
+        arrived: seconds from the run's start to the request.
+        answered: seconds from the run's start to the end of the answer.
+        method: as it was sent.
+        target: redacted.
+        operation: GET or POST where it was one of the two operations.
+        instrument: the payment instrument's id or pseudonym.
+        credential: a name for the key; None where there was none.
+        headers: redacted.
+        body: redacted, as a JSON value.
+        body_shape: see `shape`.
+        body_layer: what was wrong with the sdkOutput's text.
+        body_length: bytes.
+        status: of the answer.
+        failure: why the answer is the proxy's own; empty where it is the API's.
+        sent: whether the request may have reached the API.
+        latency: seconds to the answer's head; None where none came.
+        response_headers: redacted.
+        response_body: redacted, as a JSON value.
+        response_shape: see `shape`.
+        response_layer: what was wrong with the sdkInput's text.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, alias_generator=to_camel)
+
+    line: int = 0
+    run: int = 0
+    number: int
+    arrived: float
+    answered: float
+    method: str
+    target: str
+    operation: Literal["GET", "POST"] | None
+    instrument: str | None
+    credential: str | None
+    headers: Pairs
+    body: Any = None
+    body_shape: Mapping[str, str]
+    body_layer: str | None
+    body_length: int
+    status: int
+    failure: str
+    sent: bool
+    latency: float | None
+    response_headers: Pairs
+    response_body: Any = None
+    response_shape: Mapping[str, str]
+    response_layer: str | None
+
+    @property
+    def seconds(self) -> float:
+        """From the request to the end of the answer."""
+        return self.answered - self.arrived
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyRecord:
+    """What a file holds.
+
+    Attributes:
+        to: the API's base URLs, each once.
+        exchanges: in the order of arrival within each run.
+        notes: what a reader should know of the file.
+    """
+
+    to: tuple[str, ...]
+    exchanges: tuple[RecordedExchange, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read(path: Path) -> ProxyRecord:
+    """The record in this file.
+
+    Raises:
+        ConfigurationError: it cannot be read, is no record, or a line of it is not as a proxy writes it.
+    """
+    lines = _bytes(path).split(b"\n")
+    notes = [CUT] if lines.pop() else []
+    if not lines or not is_head(lines[0]):
+        raise ConfigurationError(f"{path} is no record of a proxy, or one in another version. Make one: workbook proxy")
+    runs: list[str] = []
+    exchanges: list[RecordedExchange] = []
+    for number, line in enumerate(lines, 1):
+        if is_head(line):
+            runs.append(str(json.loads(line).get("to", ""))[:300])
+        else:
+            exchange = _exchange(f"{path}, line {number}", line)
+            exchanges.append(exchange.model_copy(update={"line": number, "run": len(runs)}))
+    exchanges.sort(key=lambda exchange: (exchange.run, exchange.number))
+    other = sum(exchange.operation is None or exchange.instrument is None for exchange in exchanges)
+    if other:
+        notes.append(f"{other} for other paths or methods, which are not compared.")
+    lost = Counter(exchange.failure for exchange in exchanges if exchange.failure and not exchange.sent)
+    if lost:
+        failures = ", ".join(f"{count} {failure}" for failure, count in sorted(lost.items()))
+        notes.append(f"{lost.total()} never reached the API ({failures}).")
+    return ProxyRecord(tuple(dict.fromkeys(runs)), tuple(exchanges), tuple(notes))
+
+
+def _bytes(path: Path) -> bytes:
+    """The content of a regular file: reading a pipe could wait for ever."""
+    try:
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"{path} is no file. Give the record that `workbook proxy` wrote.")
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigurationError(f"Cannot read the record {path}: {why}.") from None
+    if len(data) > LARGEST:
+        raise ConfigurationError(f"{path} is larger than {LARGEST} bytes. Record fewer exchanges in a file.")
+    return data
+
+
+def _exchange(where: str, line: bytes) -> RecordedExchange:
+    try:
+        return RecordedExchange.model_validate_json(line[:LONGEST_LINE])
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[
+            0
+        ]  # a record may hold anything: nothing is repeated
+    if not first["loc"]:
+        why = "it is no JSON object"
+    elif first["type"] == "missing" and len(first["loc"]) == 1:
+        why = f"{first['loc'][0]!r} is missing"
+    else:
+        why = f"{first['loc'][0]!r} is of the wrong type"
+    raise ConfigurationError(f"{where}: {why}. Take the line out, or record again.")

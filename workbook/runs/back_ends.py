@@ -1,0 +1,169 @@
+"""Back ends to compare: the good one, and those that make one mistake each.
+
+Each is a real configuration of the client, or a small class around it. None is made for a certain fault.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from types import MappingProxyType
+from typing import Any
+
+from workbook.api import ActivationDataClient, RetryPolicy, Timeouts
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.api.protocol import ActivationData, find_header
+from workbook.errors import ApiStatusError, DeadlineError, MalformedResponseError, MaybeSentError
+from workbook.flows import messages as m
+from workbook.runs.back_end import ActivationDataApi
+from workbook.runs.network import Network
+from workbook.simulation.http import Response
+from workbook.simulation.service import ORIGIN
+from workbook.simulation.transport import SimulatedTransport
+from workbook.simulation.world import SIMULATED_KEY
+
+DEADLINE = 12.0
+"""Seconds of the good back end for one call, retries included: well below the wallet's 20 (REL-5)."""
+GET_READ, POST_READ = 4.0, 8.0
+"""Seconds that it waits for one answer: a GET can be asked again, so it waits less; a POST has this one chance."""
+PUBLISHED = 30.0
+"""Seconds that the published clients wait by default (seen)."""
+ONCE = RetryPolicy(attempts=1)
+AGAIN = 3
+"""Attempts of the back end that repeats its POST."""
+
+
+def client(line: Network, **limits: Any) -> ActivationDataClient:
+    """A client in front of the simulated service, on the line's virtual time."""
+    transport = SimulatedTransport(line, pause=line.pause)
+    chance = Random(7)  # noqa: S311  # jitter is no secret
+    return ActivationDataClient(
+        base_url=ORIGIN, api_key=SIMULATED_KEY, transport=transport, clock=line.clock, random=chance, **limits
+    )
+
+
+class Good:
+    """Repeats a GET that may be repeated, posts once, and ends before the wallet stops waiting.
+
+    Attributes:
+        line: what lies between it and the API.
+    """
+
+    def __init__(self, line: Network, retries: RetryPolicy | None = None) -> None:
+        self.line = line
+        self._get = client(line, deadline=DEADLINE, timeouts=Timeouts(read=GET_READ), retries=retries)
+        self._post = self._get.with_options(timeouts=Timeouts(read=POST_READ))
+
+    def get(self, payment_instrument_id: str) -> ActivationData:
+        """Read activation data; the client asks again where that can help."""
+        return self._get.get(payment_instrument_id)
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
+        """Exchange an sdkOutput; the client does not send it again (REL-1)."""
+        return self._post.post(payment_instrument_id, sdk_output)
+
+
+class SendsThePostAgain(Good):
+    """Treats a POST like a GET: sends it again after an error that looks temporary (breaks REL-1)."""
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
+        """Exchange an sdkOutput, up to three times."""
+        for _attempt in range(AGAIN - 1):
+            try:
+                return super().post(payment_instrument_id, sdk_output)
+            except (MaybeSentError, DeadlineError, ApiStatusError) as error:
+                if isinstance(error, ApiStatusError) and error.status < 429:  # noqa: PLR2004  # 429 and 5xx look temporary
+                    raise
+        return super().post(payment_instrument_id, sdk_output)
+
+
+class BelievesEvery200(Good):
+    """Passes on whatever a 200 holds, as the published clients do with an empty one (seen; breaks REL-6)."""
+
+    def get(self, payment_instrument_id: str) -> ActivationData:
+        """Read activation data, or whatever came."""
+        return self._believed(lambda: super(BelievesEvery200, self).get(payment_instrument_id))
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
+        """Exchange an sdkOutput for whatever comes."""
+        return self._believed(lambda: super(BelievesEvery200, self).post(payment_instrument_id, sdk_output))
+
+    def _believed(self, call: Callable[[], ActivationData]) -> ActivationData:
+        try:
+            return call()
+        except MalformedResponseError:
+            latest = self.line.attempts[-1].response
+            if find_header(latest.headers, "content-encoding"):
+                raise  # what cannot be unpacked is an error in any client
+            return ActivationData(_whatever(latest))
+
+
+def _whatever(response: Response) -> Any:
+    """The sdkInput of an answer that is not checked; empty text where there is none."""
+    body = b"".join(piece for _seconds, piece in response.wire.pieces(response.body))
+    try:
+        value = json.loads(body).get("sdkInput")
+    except (ValueError, AttributeError, RecursionError):
+        value = None
+    return SdkInput(value) if isinstance(value, str) and value else ""
+
+
+class FollowsRedirects(Good):
+    """Sends the request with all its headers to the address of a redirect (breaks REL-2)."""
+
+    def get(self, payment_instrument_id: str) -> ActivationData:
+        """Read activation data, from anywhere."""
+        return self._followed(lambda: super(FollowsRedirects, self).get(payment_instrument_id))
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
+        """Exchange an sdkOutput, with anybody."""
+        return self._followed(lambda: super(FollowsRedirects, self).post(payment_instrument_id, sdk_output))
+
+    def _followed(self, call: Callable[[], ActivationData]) -> ActivationData:
+        try:
+            return call()
+        except ApiStatusError:
+            latest = self.line.attempts[-1]
+            location = find_header(latest.response.headers, "location")
+            if location is not None:
+                sent = replace(latest.request, target=location)
+                self.line.note(m.RedirectFollowed(location, sent.header("x-api-key") is not None))
+            raise  # no server answers at an address that cannot exist
+
+
+def waits_30_s(line: Network) -> ActivationDataClient:
+    """The limits of the published clients (seen): 30 s for each step, and one attempt."""
+    limits = Timeouts(connect=PUBLISHED, read=PUBLISHED, write=PUBLISHED, pool=PUBLISHED)
+    return client(line, deadline=2 * PUBLISHED, timeouts=limits, retries=ONCE)
+
+
+@dataclass(frozen=True, slots=True)
+class BackEndKind:
+    """One kind of back end.
+
+    Attributes:
+        sentence: what it does.
+        breaks: the id of the rule that it breaks; empty for the good one.
+        make: makes its client over a line.
+    """
+
+    sentence: str
+    breaks: str
+    make: Callable[[Network], ActivationDataApi]
+
+
+BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
+    "good": BackEndKind(
+        f"Asks a GET up to 3 times within {DEADLINE:g} s; posts once; refuses a 200 without sdkInput.", "", Good
+    ),
+    "gives up at once": BackEndKind("As good, but never asks a GET again.", "", lambda line: Good(line, ONCE)),
+    "sends the POST again": BackEndKind(
+        f"Takes a POST for a GET: sends it up to {AGAIN} times.", "REL-1", SendsThePostAgain
+    ),
+    "believes every 200": BackEndKind("Passes on whatever a 200 holds (seen).", "REL-6", BelievesEvery200),
+    "waits 30 s": BackEndKind("Waits 30 s, the default of the published clients (seen).", "REL-5", waits_30_s),
+    "follows redirects": BackEndKind("Sends its request, with the key, to any redirect.", "REL-2", FollowsRedirects),
+})  # fmt: skip
+"""Each back end by its name, the good one first."""

@@ -1,0 +1,173 @@
+"""One run of platform A: the issuer's app, its SDK and a phone, connected to the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from workbook.api.opaque import SdkInput
+from workbook.errors import OpaqueDataError, ParameterError
+from workbook.flows import messages as m
+from workbook.flows.messages import Command, Event
+from workbook.flows.platform_a import State
+from workbook.flows.variants import A_FROM_0_4_0, VariantA
+from workbook.runs.back_end import TRY_LATER, BackEnd, completed, simulated_back_end
+from workbook.runs.in_app import InApp
+from workbook.runs.loop import Port, Reply
+from workbook.simulation.phones import PhoneA
+from workbook.simulation.sdks import SdkA
+from workbook.simulation.seal import Seal
+from workbook.simulation.world import INSTRUMENT_IDS, World
+from workbook.values import quoted
+
+Calls = Mapping[StrEnum, type[Event]]
+
+
+# What the app's own code calls, as a table: the state that the flow is in, and the call that the app then makes. Leave
+# a call out of the table, or put another in, and you have a mistaken app.
+
+UNTIL_TAP: dict[StrEnum, type[Event]] = {
+    State.FETCHED: m.CreateCalled,
+    State.CREATED: m.CanProvisionCalled,
+    State.ADDED: m.CanProvisionCalled,
+}
+
+PROVIDER_CALLS: Calls = MappingProxyType(UNTIL_TAP | {State.TAPPED: m.ProvisionWithProviderCalled})
+"""From 0.4.0: one call on tap (A-PROV-2)."""
+
+TWO_STEP_CALLS: Calls = MappingProxyType(
+    UNTIL_TAP | {State.TAPPED: m.CreateSdkOutputCalled, State.OPC_READY: m.ProvisionCalled}
+)
+"""Before 0.4.0: createSdkOutput on tap, provision once the POST has answered (A-PROV-1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardAddress:
+    """The cardholder's address. The document shows no fields; these seven are public (sdk-a).
+
+    With no arguments it is empty (A-PROV-5), and the wallet asks the cardholder. Its repr names which
+    fields are filled and never their values.
+    """
+
+    address_line_1: str = ""
+    address_line_2: str = ""
+    locality: str = ""
+    administrative_area: str = ""
+    country_code: str = ""
+    postal_code: str = ""
+    phone_number: str = ""
+
+    def __repr__(self) -> str:
+        return f"CardAddress({self.summary()})"
+
+    def summary(self) -> str:
+        """Which fields are filled, for a trace."""
+        filled = [name for name in self.__slots__ if getattr(self, name)]
+        return ", ".join(filled) or "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class AppA:
+    """The issuer's app on platform A.
+
+    Attributes:
+        calls: the call that the app makes in each state; None makes the calls of the variant that is played.
+        card_display_name: the text that the wallet shows under the card.
+        card_address: the cardholder's address.
+        fetch_opc: the integrator's own OpcProvider.fetchOpc, plain or a coroutine function (A-OPC-1); None asks the
+            back end.
+    """
+
+    calls: Calls | None = None
+    card_display_name: str = "Example card"
+    card_address: CardAddress = field(default_factory=CardAddress)
+    fetch_opc: Callable[[str, str], Any] | None = None
+
+    def calls_in(self, variant: VariantA) -> Calls:
+        """The call that this app makes in each state of this variant."""
+        own = TWO_STEP_CALLS if variant.two_step else PROVIDER_CALLS
+        return own if self.calls is None else self.calls
+
+
+class PlatformARun(InApp):
+    """One run of one variant of platform A on one phone.
+
+    Attributes:
+        state: the state of the flow.
+        button: what the cardholder sees of the add button: absent, shown, disabled or hidden.
+        trace: every step so far.
+
+    Raises:
+        ParameterError: `variant`, `phone` or `app` has another type.
+    """
+
+    variant: VariantA
+
+    def __init__(
+        self,
+        variant: VariantA = A_FROM_0_4_0,
+        payment_instrument_id: str = INSTRUMENT_IDS[0],
+        *,
+        phone: PhoneA | None = None,
+        app: AppA | None = None,
+        back_end: BackEnd | None = None,
+        seed: int = 7,
+    ) -> None:
+        if not isinstance(variant, VariantA):
+            raise ParameterError(f"variant is {quoted(variant)}; allowed: a VariantA, such as A_FROM_0_4_0.")
+        if not isinstance(phone, PhoneA | None):
+            raise ParameterError(f"phone is {quoted(phone)}; allowed: a PhoneA(...) from workbook.simulation.phones.")
+        if not isinstance(app, AppA | None):
+            raise ParameterError(f"app is {quoted(app)}; allowed: an AppA(...) from workbook.runs.platform_a.")
+        self.variant = variant
+        self.phone = phone or PhoneA()
+        self.app = app or AppA()
+        self.sdk = SdkA(self.phone, Seal(seed), api_error=variant.facts.api_error)
+        self.sdk.seen = self.soon
+        relay = back_end or simulated_back_end(World(seed=seed))
+        super().__init__(payment_instrument_id, relay, self.phone.latencies)
+
+    def _connect(self) -> dict[type[Command], Port]:
+        sdk: dict[type[Command], Port] = dict.fromkeys(self.sdk.answers, self.sdk.answer)
+        by_hand = self.variant.by_hand
+        app: dict[type[Command], Port] = {
+            m.PostSdkOutput: (lambda _command: None) if by_hand else self._post,  # by hand, a person posts
+            m.FetchOpc: self._fetch_opc,
+            m.HandToApp: self._hand_to_app,
+        }
+        return super()._connect() | sdk | app
+
+    def _hand_to_app(self, event: Event) -> Reply | None:
+        """The app's next call, each field from the event that it was handed or from its own settings."""
+        # The app handles OPC data when it arrives, even if the table follows another attempt by then.
+        state = State.OPC_READY if isinstance(event, m.OpcReceived) else self.state
+        call: Any = self.app.calls_in(self.variant).get(state)
+        if call is None:
+            return None
+        return 0.0, call(**{name: getattr(event, name, getattr(self.app, name, None)) for name in call.__match_args__})
+
+    def _post(self, command: m.PostSdkOutput | m.FetchOpc) -> Reply:
+        failed = m.OpcFailed(TRY_LATER)
+        return self._relay(command.payment_instrument_id, command.sdk_output, m.OpcReceived, failed)
+
+    def _fetch_opc(self, command: m.FetchOpc) -> Reply:
+        """The app's OpcProvider: the integrator's own, or the plain relay."""
+        if self.app.fetch_opc is None:
+            return self._post(command)
+        return self._waits.post, fetched(self.app.fetch_opc, command)
+
+
+def fetched(fetch_opc: Callable[[str, str], Any], command: m.FetchOpc) -> Event:
+    """The outcome of the integrator's own fetchOpc; the SDK catches whatever it raises (sdk-a)."""
+    try:
+        opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+        return m.OpcFailed(f"fetchOpc raised {type(error).__name__}")
+    try:
+        return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
+    except OpaqueDataError as error:
+        return m.OpcFailed(f"fetchOpc returned no OPC data ({error.layer})")

@@ -1,0 +1,246 @@
+"""One run of platform B in the app: the issuer's app, its SDK, a phone and perhaps a watch, connected to the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any
+
+from workbook.api.opaque import SdkInput
+from workbook.errors import OpaqueDataError, ParameterError, SdkError
+from workbook.flows import messages as m
+from workbook.flows.messages import Command, Event
+from workbook.flows.platform_b import State
+from workbook.flows.variants import B_LATER, VariantB
+from workbook.runs.back_end import TRY_LATER, BackEnd, completed, simulated_back_end
+from workbook.runs.in_app import InApp
+from workbook.runs.loop import Port, Reply
+from workbook.simulation.phones import PhoneB
+from workbook.simulation.sdks import SdkB
+from workbook.simulation.world import INSTRUMENT_IDS, World
+from workbook.values import quoted
+
+Calls = Mapping[StrEnum, type[Event]]
+
+
+# What the app's own code calls, as a table: the state that the flow is in, and the call that the app then makes. The
+# other choices of an `AppB` are those in which apps go wrong.
+
+EARLIER_CALLS: Calls = MappingProxyType({
+    State.FETCHED: m.ServiceCalled,
+    State.CREATED: m.CanAddCardCalled,
+    State.TAPPED: m.StartCalled,
+    State.ADDED: m.CanAddCardCalled,
+})  # fmt: skip
+"""One question (B-CAN-1)."""
+
+LATER_CALLS: Calls = MappingProxyType({
+    State.FETCHED: m.ServiceCalled,
+    State.CREATED: m.WatchActivateCalled,
+    State.WATCH_KNOWN: m.CanAddCardDetailsCalled,
+    State.TAPPED: m.StartCalled,
+    State.ADDED: m.CanAddCardDetailsCalled,
+})  # fmt: skip
+"""The watch first, then both places (B-WATCH-1, B-CAN-2)."""
+
+NO_WATCH_CALLS: Calls = MappingProxyType(
+    {state: call for state, call in LATER_CALLS.items() if call is not m.WatchActivateCalled}
+    | {State.CREATED: m.CanAddCardDetailsCalled}
+)
+"""A mistaken app of the later variant: it never activates WatchAvailability, and so never knows of a watch."""
+
+
+@dataclass(frozen=True, slots=True)
+class AppB:
+    """The issuer's app on platform B.
+
+    Attributes:
+        calls: the call that the app makes in each state; None makes the calls of the variant that is played.
+        delegate: the integrator's own delegate with `provision(...)` and perhaps `did_finish_provisioning(pass_,
+            error)`, plain or coroutine functions; None relays through the back end (B-DEL-3). Time is virtual: a
+            delegate that really waits delays this program, and is in time all the same.
+        decodes: the app hands over the bytes; False hands over the base64 text, the classic mistake (API-8).
+        keeps_watch_availability: the app makes one WatchAvailability; False makes one for each page (B-WATCH-2).
+    """
+
+    calls: Calls | None = None
+    delegate: Any = None
+    decodes: bool = True
+    keeps_watch_availability: bool = True
+
+    def calls_in(self, variant: VariantB) -> Calls:
+        """The call that this app makes in each state of this variant."""
+        own = LATER_CALLS if variant.later else EARLIER_CALLS
+        return own if self.calls is None else self.calls
+
+    def handed_over(self, sdk_input: Any) -> bytes | str | None:
+        """What the app makes of its back end's answer: bytes, or nil where there is no base64 text to decode."""
+        if not isinstance(sdk_input, SdkInput):
+            return None  # a careless back end passed on an answer without one
+        try:
+            return sdk_input.data if self.decodes else sdk_input.text
+        except OpaqueDataError:
+            return None
+
+
+def check_delegate(delegate: object, variant: VariantB) -> None:
+    """Make sure that this variant's SDK can call the delegate, as a compiler would (B-DEL-1, B-DEL-2, B-FIN-1).
+
+    Raises:
+        ParameterError: it lacks `provision`, or a method of it cannot be called as the SDK will.
+    """
+    given = ("sdk_output", "payment_instrument_id") if variant.later else ("sdk_output",)
+    if isinstance(delegate, type) or not callable(getattr(delegate, "provision", None)):
+        raise ParameterError(f"A delegate is an object with a method provision({', '.join(given)}).")
+    for name, arguments in (("provision", given), ("did_finish_provisioning", ("pass_", "error"))):
+        if hasattr(delegate, name):
+            try:
+                inspect.signature(getattr(delegate, name)).bind(*arguments)
+            except TypeError as error:
+                needed = f"{name}({', '.join(arguments)}), given by position"
+                raise ParameterError(f"The delegate needs {needed}. It cannot be called so: {error}.") from None
+            except ValueError:  # a function in C may not have a signature; then the call itself will fail
+                return
+
+
+FINISHED = (m.FinishedWithPass, m.FinishedWithError, m.FinishedWithNeither)
+
+
+class PlatformBRun(InApp):
+    """One run of one variant of platform B on one phone.
+
+    Attributes:
+        state: the state of the flow.
+        button: what the cardholder sees of the add button: absent, shown, disabled or hidden.
+        label: what else the app's screen says, such as 'Added to Wallet'.
+        trace: every step so far.
+
+    Raises:
+        ParameterError: `variant`, `phone` or `app` has another type, or the SDK cannot call the app's delegate.
+    """
+
+    variant: VariantB
+
+    def __init__(
+        self,
+        variant: VariantB = B_LATER,
+        payment_instrument_id: str = INSTRUMENT_IDS[0],
+        *,
+        phone: PhoneB | None = None,
+        app: AppB | None = None,
+        back_end: BackEnd | None = None,
+    ) -> None:
+        if not isinstance(variant, VariantB):
+            raise ParameterError(f"variant is {quoted(variant)}; allowed: B_EARLIER or B_LATER.")
+        if not isinstance(phone, PhoneB | None):
+            raise ParameterError(f"phone is {quoted(phone)}; allowed: a PhoneB(...) from workbook.simulation.phones.")
+        if not isinstance(app, AppB | None):
+            raise ParameterError(f"app is {quoted(app)}; allowed: an AppB(...) from workbook.runs.platform_b.")
+        if app is not None and app.delegate is not None:
+            check_delegate(app.delegate, variant)
+        self.variant = variant
+        self.phone = phone or PhoneB()
+        self.app = app or AppB()
+        self.sdk = SdkB(self.phone, later=variant.later)
+        self.sdk.seen = self.soon
+        self._sdk_input: Any = None
+        self._is_watch_activated = False
+        self._watch_instance = 0
+        self._answer = 0
+        relay = back_end or simulated_back_end(World(seed=self.phone.seed))
+        super().__init__(payment_instrument_id, relay, self.phone.latencies)
+
+    def _connect(self) -> dict[type[Command], Port]:
+        sdk: dict[type[Command], Port] = dict.fromkeys(self.sdk.answers, self.sdk.answer)
+        app: dict[type[Command], Port] = {
+            m.SaveSdkInput: self._save,
+            m.AskDelegate: self._ask_delegate,
+            m.AskDelegateWithId: self._ask_delegate,
+            m.GiveUp: self._give_up,
+            m.HandToApp: self._hand_to_app,
+        }
+        return super()._connect() | sdk | app
+
+    def _happen(self, event: Event) -> None:
+        awaited = isinstance(event, FINISHED) and type(event) in self.allowed
+        super()._happen(event)
+        if awaited:
+            self._finish_delegate(event)
+
+    def _save(self, command: m.SaveSdkInput) -> None:
+        """The app keeps the bytes for its extension, if they are bytes at all (X-CACHE-1)."""
+        why = "the back end handed over nothing."
+        try:
+            if isinstance(command.sdk_input, SdkInput):
+                return self.phone.storage.save(self.payment_instrument_id, command.sdk_input.data)
+        except OpaqueDataError as error:
+            why = str(error)
+        return self.soon(m.Noted(f"Nothing was saved for the extension: {why}"))
+
+    def _hand_to_app(self, event: Event) -> Reply | None:
+        """The app's next call, each field from what the app has learned so far."""
+        match event:
+            case m.ActivationDataReceived():
+                self._sdk_input = self.app.handed_over(event.sdk_input)
+            case m.ServiceReady() if self.app.keeps_watch_availability:  # one instance, whichever page made it
+                self._watch_instance = self._watch_instance or self.phone.watch_sessions or 1
+            case m.ServiceReady():
+                self._watch_instance = self.phone.watch_sessions + 1
+            case m.WatchActivated():
+                self._is_watch_activated = event.is_watch_activated
+            case _:
+                pass
+        known = {
+            "sdk_input": self._sdk_input,
+            "instance": self._watch_instance,
+            "is_watch_activated": self._is_watch_activated,
+        }
+        call: Any = self.app.calls_in(self.variant).get(self.state)
+        return None if call is None else (0.0, call(**{name: known[name] for name in call.__match_args__}))
+
+    def _ask_delegate(self, command: m.AskDelegate | m.AskDelegateWithId) -> None:
+        """In the earlier variant the app knows the card (B-DEL-1), in the later one the SDK names it (B-DEL-2)."""
+        instrument, named = self.payment_instrument_id, tuple[str, ...]()
+        if isinstance(command, m.AskDelegateWithId):
+            instrument, named = command.payment_instrument_id, (command.payment_instrument_id,)
+        if self.app.delegate is None:
+            reply = self._relay(instrument, command.sdk_output, self._received, m.NoSdkInput(TRY_LATER))
+        else:
+            reply = self.phone.latencies.post, delegated(self.app.delegate.provision, command.sdk_output.data, *named)
+        self._answer = self._clock.after(*reply)
+
+    def _received(self, sdk_input: Any) -> Event:
+        """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
+        handed = self.app.handed_over(sdk_input)
+        what = "no base64 text" if sdk_input else "empty"
+        return m.NoSdkInput(f"the answer is {what}") if handed is None else m.SdkInputReceived(handed)
+
+    def _give_up(self, command: m.GiveUp) -> Reply:
+        """The delegate's answer, when it comes, is ignored, even if another attempt waits for one by then (wallet)."""
+        self._clock.replace(self._answer, m.IgnoreLateSdkInput())
+        return self.sdk.answer(command)
+
+    def _finish_delegate(self, event: Event) -> None:
+        """didFinishProvisioning(with pass, error), if the delegate has it (B-FIN-1)."""
+        finish: Callable[..., Any] | None = getattr(self.app.delegate, "did_finish_provisioning", None)
+        if finish is None:
+            return
+        added = event.where if isinstance(event, m.FinishedWithPass) else None
+        error = SdkError(event.case, event.why) if isinstance(event, m.FinishedWithError) else None
+        try:
+            completed(finish, added, error)
+        except (Exception, asyncio.CancelledError) as problem:  # noqa: BLE001  # not our code
+            self.soon(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
+
+
+def delegated(provision: Callable[..., Any], *given: Any) -> Event:
+    """The outcome of the integrator's own provision: bytes, nil, or an exception that ends as nil (assumed)."""
+    try:
+        returned = completed(provision, *given)
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+        return m.NoSdkInput(f"provision raised {type(error).__name__}")
+    return m.NoSdkInput("provision returned nil") if returned is None else m.SdkInputReceived(returned)

@@ -1,0 +1,246 @@
+"""The phones: each with its wallet, the cards in it, and the facts that decide how an SDK answers.
+
+The document names the outcomes and not what brings them about. So a fact here is either a plain reading of an
+outcome's name or a choice of ours with its source beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbook.errors import OpaqueDataError, ParameterError
+from workbook.flows.messages import Event
+from workbook.values import choice
+
+FAILURES = (
+    "Canceled", "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
+    "DeveloperError", "Error", "InternalError", "Interrupted", "InvalidAccount", "NetworkError",
+    "ReconnectionTimedOut", "ReconnectionTimedOutDuringUpdate", "RemoteException", "ResolutionRequired",
+    "SignInRequired", "Timeout", "NoActiveWallet", "TokenNotFound", "InvalidTokenState", "AttestationError",
+    "Unavailable", "UnknownStatusCode", "InvalidSdkInput", "AlreadyProvisioned", "Other",
+)  # fmt: skip
+"""The case names of ProvisionResult.Failure in the public reference (sdk-a); the document shows none (GAP-4)."""
+
+NOT_ALLOWLISTED = 15009
+"""The wallet API's status for an app that is not allowlisted (wallet; that it arrives here is inferred)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatenciesA:
+    """How long each part takes in virtual time, in seconds (all assumed)."""
+
+    get: float = 0.25
+    post: float = 0.30
+    create: float = 0.02
+    can_provision: float = 0.15
+    create_sdk_output: float = 0.12
+    wallet: float = 2.40
+
+
+@dataclass
+class PhoneA:
+    """A platform A phone.
+
+    Attributes:
+        wallet: the name that an instrument's `supportedWallets` must hold (inferred).
+        wallet_pay_supported: False makes create answer WalletPayNotSupported (A-CREATE-2).
+        allowlisted: the app is allowlisted with the wallet provider (A-ALLOW-1).
+        scheme_configured: False makes canProvision miss a card that is there (A-CAN-6).
+        verification_pending: a card is added but waits for an identity check; canProvision then answers
+            CanBeProvisioned on purpose (sdk-a).
+        can_provision: answer this instead of what the facts say.
+        provision_failure: end the wallet's flow with this failure, one of `FAILURES`.
+        cards: the ids of the payment instruments in the wallet; a success adds to it.
+        outputs: how many sdkOutputs its SDK has made, so that no two are alike.
+    """
+
+    wallet: str = "wallet-a"
+    wallet_pay_supported: bool = True
+    allowlisted: bool = True
+    scheme_configured: bool = True
+    verification_pending: bool = False
+    can_provision: Event | None = None
+    provision_failure: str | None = None
+    cards: set[str] = field(default_factory=set)
+    outputs: int = 0
+    latencies: LatenciesA = field(default_factory=LatenciesA)
+
+    def __post_init__(self) -> None:
+        if self.provision_failure is not None:
+            choice("provision_failure", self.provision_failure, FAILURES)
+
+
+# Platform B's phone: its wallet, the watch that may be paired with it, and the facts that decide how an SDK answers.
+#
+# Phone and watch hold their own cards. What the document names is the outcomes; what brings them about is either a
+# plain reading of an outcome's name or a choice with its source beside it.
+
+# The secure storage that the main app and its extension share: what the app saved, the extension reads (X-CACHE-1).
+
+
+class SecureStorage:
+    """One sdkInput for each payment instrument, as bytes; nothing of it is ever printed."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, bytes] = {}
+
+    def __repr__(self) -> str:
+        return f"SecureStorage({len(self._values)} sdkInputs)"
+
+    def save(self, payment_instrument_id: str, sdk_input: bytes) -> None:
+        """Keep the sdkInput of this instrument; an older one is replaced.
+
+        Raises:
+            OpaqueDataError: it is not bytes.
+        """
+        if not isinstance(sdk_input, bytes):
+            message = f"The storage keeps sdkInput's bytes (API-8), not {type(sdk_input).__name__}."
+            raise OpaqueDataError(message, layer="not-text")
+        self._values[payment_instrument_id] = sdk_input
+
+    def values(self) -> dict[str, bytes]:
+        """Every saved sdkInput by its instrument, in the order in which they were saved first."""
+        return dict(self._values)
+
+    def forget(self) -> None:
+        """Empty the storage, as on a phone where the app was never opened."""
+        self._values.clear()
+
+
+ERRORS = (
+    "invalidSDKInput", "walletNotSupported", "walletKitError", "presentationFailure", "userCancelled",
+    "delegateNotSet", "unableToConstructSDKOutput",
+)  # fmt: skip
+"""The case names of the in-app errors in the public interface (sdk-b, one name neutralised)."""
+
+THROWN_BY_START = ("presentationFailure", "delegateNotSet")
+"""Those that `start` itself throws; the others arrive in didFinishProvisioning (inferred)."""
+
+NOTHING = "nothing"
+"""For `Phone.ends_with`: didFinishProvisioning with neither a pass nor an error (B-FIN-1)."""
+
+PROFILES = ("spec", "field")
+"""Only what the document says, or what is publicly known as well."""
+
+PLACES = ("phone", "watch", "both")
+"""Where the cardholder may add a card in the wallet's sheet (wallet)."""
+
+TARGETS = ("app", "extension", "authorization UI")
+"""The three targets that need the provisioning entitlement (sdk-b)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatenciesB:
+    """How long each part takes in virtual time, in seconds (all assumed)."""
+
+    get: float = 0.25
+    post: float = 0.30
+    service: float = 0.004
+    can_add_card: float = 0.03
+    watch: float = 0.20
+    sheet: float = 1.20
+    wallet: float = 1.60
+    storage: float = 0.003
+    handler: float = 0.006
+    card_art: float = 0.010
+    authorization: float = 2.00
+
+
+@dataclass
+class Watch:
+    """A paired watch.
+
+    Attributes:
+        cards: the ids of the payment instruments in its wallet.
+    """
+
+    cards: set[str] = field(default_factory=set)
+
+
+@dataclass
+class PhoneB:
+    """A platform B phone.
+
+    Attributes:
+        wallet: the name that an instrument's `supportedWallets` must hold (sdk-b text).
+        watch: the paired watch; None where there is none.
+        cards: the ids of the payment instruments in the phone's own wallet.
+        adds_to: where the cardholder wants the card in the wallet's sheet, one of `PLACES` (wallet).
+        ends_with: end the wallet's flow with this error, one of `ERRORS`, or with `NOTHING`.
+        associated: the app is among the card's associated applications at the scheme; False hides the card from
+            the app, so that canAddCard stays true (field notes, 30).
+        entitled: the targets that hold the provisioning entitlement (sdk-b).
+        app_group_shared: app and extension share their storage (sdk-b).
+        storage: the secure storage that the main app writes and the extension reads (X-CACHE-1).
+        watch_sessions: how many WatchAvailability instances were made (B-WATCH-2).
+        number: tells its sdkOutputs from those of other phones in front of the same service.
+        outputs: how many sdkOutputs its SDK has made, so that no two are alike.
+        seed: of the simulated service whose data its SDK can open.
+        profile: `spec` answers canAddCardDetails with canAddCard alone; `field` adds the two places (sdk-b, GAP-4).
+
+    Raises:
+        ParameterError: `adds_to`, `ends_with`, `entitled` or `profile` names what does not exist, or another fact
+            is not of its kind.
+    """
+
+    wallet: str = "wallet-b"
+    watch: Watch | None = None
+    cards: set[str] = field(default_factory=set)
+    adds_to: str = "phone"
+    ends_with: str | None = None
+    associated: bool = True
+    entitled: tuple[str, ...] = TARGETS
+    app_group_shared: bool = True
+    storage: SecureStorage = field(default_factory=SecureStorage)
+    watch_sessions: int = 0
+    number: int = 1
+    outputs: int = 0
+    latencies: LatenciesB = field(default_factory=LatenciesB)
+    seed: int = 7
+    profile: str = "spec"
+
+    def __post_init__(self) -> None:
+        choice("adds_to", self.adds_to, PLACES)
+        if self.ends_with is not None:
+            choice("ends_with", self.ends_with, (NOTHING, *ERRORS))
+        choice("profile", self.profile, PROFILES)
+        for name, kind in KINDS.items():
+            _of_kind(name, getattr(self, name), kind)
+        for target in self.entitled:
+            choice("entitled", target, TARGETS)
+
+    def missing(self, payment_instrument_id: str) -> tuple[bool, bool]:
+        """Whether the phone, and whether the paired watch, lacks this card."""
+        watch = self.watch
+        return payment_instrument_id not in self.cards, watch is not None and payment_instrument_id not in watch.cards
+
+    def add(self, payment_instrument_id: str, wanted: str) -> str:
+        """Put the card where the cardholder wants it, and say where that was, one of `PLACES`.
+
+        The wallet's sheet offers the places that lack the card. Where none of those is wanted, the card goes to the
+        one that is left; a phone and a watch that both have it leave the phone, which takes it once more (assumed).
+        """
+        phone, watch = self.missing(payment_instrument_id)
+        on_watch = watch and (wanted != "phone" or not phone)
+        on_phone = not on_watch or (phone and wanted != "watch")
+        if on_phone:
+            self.cards.add(payment_instrument_id)
+        if on_watch and self.watch is not None:
+            self.watch.cards.add(payment_instrument_id)
+        return "both" if on_phone and on_watch else "watch" if on_watch else "phone"
+
+
+KINDS: dict[str, tuple[type, ...]] = {
+    "watch": (Watch, type(None)),
+    "cards": (set,),
+    "entitled": (tuple,),
+    "storage": (SecureStorage,),
+    "latencies": (LatenciesB,),
+}
+"""What a phone's facts are made of, where a wrong kind would be noticed far from here only."""
+
+
+def _of_kind(name: str, value: object, kinds: tuple[type, ...]) -> None:
+    if not isinstance(value, kinds):
+        allowed = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise ParameterError(f"A phone's {name} is {value!r:.40}; give a {allowed}.")

@@ -1,0 +1,407 @@
+"""The SDK stand-ins of both platforms: a command in, the document's outcome and its seconds out."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ClassVar
+
+from workbook.api.opaque import LAYERS, SdkOutput
+from workbook.flows import messages as m
+from workbook.flows.messages import Command, Event
+from workbook.simulation.phones import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START, PhoneA, PhoneB
+from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+
+Reply = tuple[float, Event]
+"""The seconds that an outcome takes, and the outcome."""
+
+
+class StandIn:
+    """An SDK's stand-in.
+
+    Attributes:
+        answers: how it carries out each command.
+        seen: called with what passes on the way, which no table steps.
+        attempt: the number of its latest sdkOutput, counted for the whole phone.
+    """
+
+    answers: ClassVar[Mapping[type[Command], Callable[[Any, Any], Reply]]]
+
+    def __init__(self) -> None:
+        self.seen: Callable[[Event], None] = lambda _event: None
+        self.attempt = 0
+
+    def answer(self, command: Command) -> Reply:
+        """The outcome and how many seconds it takes."""
+        return self.answers[type(command)](self, command)
+
+
+# One call of an extension's handler under way: how much time it has taken, and who listens.
+#
+# The SDK, the storage and the network of a real phone find the process they run in by themselves. Here they find the
+# call: a context variable holds it while the host calls a handler; without one, each part works alone.
+
+
+class Call:
+    """What one call has spent and seen.
+
+    Attributes:
+        phone: where it runs.
+        later: the SDK is that of the later variant.
+        spent: seconds that the call has taken so far.
+        pace: called with each number of seconds as they are spent; by default nothing sleeps.
+    """
+
+    def __init__(
+        self,
+        phone: PhoneB,
+        *,
+        later: bool = True,
+        tell: Callable[[float, Event], None] = lambda _at, _event: None,
+        pace: Callable[[float], None] = lambda _seconds: None,
+    ) -> None:
+        self.phone = phone
+        self.later = later
+        self.spent = 0.0
+        self.pace = pace
+        self._tell = tell
+
+    def spend(self, seconds: float) -> None:
+        """Let time pass; counted in whole nanoseconds, so that parts which make up a limit exactly are in time."""
+        self.spent = round(self.spent + seconds, 9)
+        self.pace(seconds)
+
+    def seen(self, event: Event) -> None:
+        """Report what happens now."""
+        self._tell(self.spent, event)
+
+    @contextmanager
+    def side_by_side(self) -> Iterator[Callable[[], None]]:
+        """Several things at once: call what is given before each of them; the slowest decides how long it took."""
+        began, ends, pace = self.spent, [self.spent], self.pace
+        self.pace = lambda _seconds: None
+
+        def next_one() -> None:
+            ends.append(self.spent)
+            self.spent = began
+
+        try:
+            yield next_one
+        finally:
+            self.spent, self.pace = max(*ends, self.spent), pace
+            pace(self.spent - began)
+
+
+CURRENT: ContextVar[Call | None] = ContextVar("call", default=None)
+
+
+def current() -> Call:
+    """The call under way, or a new one on a new phone."""
+    return CURRENT.get() or Call(PhoneB())
+
+
+@contextmanager
+def under_way(call: Call) -> Iterator[Call]:
+    """Make `call` the current one."""
+    token = CURRENT.set(call)
+    try:
+        yield call
+    finally:
+        CURRENT.reset(token)
+
+
+# Platform A's SDK stand-in: a command in, the document's outcome out.
+#
+# It does not decide about order, which the tables do. It opens what it is given, looks at the phone's facts, and
+# answers with the event that the tables branch on. The explanation in `why` is the simulator's: the real SDK says less.
+
+
+class SdkA(StandIn):
+    """One cardProvisioning instance on one phone.
+
+    Attributes:
+        seen: called with what passes between the SDK and the wallet, which no table steps.
+        attempt: the number of its latest sdkOutput, counted for the whole phone; OPC data belongs to one attempt.
+    """
+
+    def __init__(self, phone: PhoneA, seal: Seal, *, api_error: bool) -> None:
+        super().__init__()
+        self.phone = phone
+        self.payment_instrument_id = ""
+        self._seal = seal
+        self._api_error = api_error
+        self._activation = 0
+        self._used: set[str | Damaged] = set()
+        self._overlapped: set[int] = set()
+
+    def _create(self, command: Any) -> Reply:
+        return self.phone.latencies.create, self._created(_text(command.sdk_input))
+
+    def _created(self, sdk_input: str | Damaged) -> Event:
+        match self._opened(sdk_input):
+            case Damaged() as damaged:
+                return m.InvalidSdkInput(str(damaged))
+            case Genuine() as data if data.content != Content.ACTIVATION:
+                return m.InvalidSdkInput(f"it is data of kind '{data.content}'; create takes the GET's sdkInput")
+            case Genuine() as data:
+                self.payment_instrument_id = data.payment_instrument_id
+                self._activation = data.serial
+                listed = self.phone.wallet in data.claims.get("supportedWallets", ())
+                return (
+                    m.CreateSuccess(self) if self.phone.wallet_pay_supported and listed else m.WalletPayNotSupported()
+                )
+
+    def _can_provision(self, _command: Any) -> Reply:
+        answer = self.phone.can_provision or self._usual_answer()
+        if isinstance(answer, m.ApiError) and not self._api_error:
+            answer = m.UnknownFailure()  # the earlier variant has no better word for it (assumed)
+        return self.phone.latencies.can_provision, answer
+
+    def _usual_answer(self) -> Event:
+        """What the phone's facts make of canProvision."""
+        if not self.phone.allowlisted:
+            return m.ApiError(NOT_ALLOWLISTED)
+        if self.payment_instrument_id not in self.phone.cards or not self.phone.scheme_configured:
+            return m.CanBeProvisioned()
+        if self.phone.verification_pending:
+            self.seen(m.VerificationPending())
+            return m.CanBeProvisioned()
+        return m.AlreadyExistsInWallet()
+
+    def _create_sdk_output(self, _command: Any) -> Reply:
+        event = m.SdkOutputCreated(self.payment_instrument_id, self._next_output())
+        return self.phone.latencies.create_sdk_output, event
+
+    def _ask_for_opc(self, _command: Any) -> Reply:
+        event = m.FetchOpcCalled(self.payment_instrument_id, self._next_output())
+        return self.phone.latencies.create_sdk_output, event
+
+    def _next_output(self) -> SdkOutput:
+        self.phone.outputs += 1
+        self.attempt = self.phone.outputs
+        attempt = {"attempt": self.attempt, "activation": self._activation}
+        return SdkOutput(self._seal.close(Content.OUTPUT, self.payment_instrument_id, self.attempt, **attempt))
+
+    def _provision(self, command: Any) -> Reply:
+        opc, phone = _text(command.sdk_input), self.phone
+        event: Event = m.ProvisionSuccess()
+        if why := self._wrong_with(opc):
+            event = m.ProvisionFailure("InvalidSdkInput", why)
+        else:
+            self.seen(m.WalletAsked())
+            if phone.provision_failure:
+                event = m.ProvisionFailure(phone.provision_failure, "chosen for this phone")
+            else:
+                # Adding the card once more completes a pending identity check (sdk-a).
+                phone.verification_pending &= self.payment_instrument_id not in phone.cards
+                phone.cards.add(self.payment_instrument_id)
+        self._used.add(opc)
+        return phone.latencies.wallet, event
+
+    def _wrong_with(self, opc: str | Damaged) -> str | None:
+        """Why the wallet cannot use this OPC data; None when it can."""
+        match self._opened(opc):
+            case Damaged() as damaged:
+                return str(damaged)
+            case Genuine() as data if data.content != Content.OPC:
+                return f"it is data of kind '{data.content}'; provision takes the POST's sdkInput"
+            case Genuine() as data if data.payment_instrument_id != self.payment_instrument_id:
+                return "it belongs to another payment instrument"
+            case Genuine() as data if overlap := self._overlap(data.claims["attempt"]):
+                return overlap
+            case Genuine():
+                return "it was used already" if opc in self._used else None
+
+    def _overlap(self, attempt: int) -> str | None:
+        """Why an attempt fails beside another: the document calls that likely, and says neither which nor when."""
+        if attempt != self.attempt:
+            self._overlapped.add(self.attempt)
+            return f"data of attempt {attempt}, but attempt {self.attempt} has begun (assumed)"
+        return f"attempt {attempt} began while another was under way (assumed)" if attempt in self._overlapped else None
+
+    def _opened(self, text: str | Damaged) -> Genuine | Damaged:
+        return self._seal.open(text) if isinstance(text, str) else text
+
+    def _no_opc(self, command: Any) -> Reply:
+        return 0.0, m.ProvisionFailure("OpcFetchError", command.reason)
+
+    answers: ClassVar = {
+        m.CreateProvisioning: _create,
+        m.AskCanProvision: _can_provision,
+        m.CreateSdkOutput: _create_sdk_output,
+        m.ProvisionWithProvider: _ask_for_opc,
+        m.Provision: _provision,
+        m.ReturnOpc: _provision,
+        m.ReturnNoOpc: _no_opc,
+    }
+
+
+def _text(value: Any) -> str | Damaged:
+    """The text of an sdkInput, whether it comes wrapped or bare (API-7), or what was handed over instead."""
+    text = getattr(value, "text", value)
+    if isinstance(text, str):
+        return text
+    if isinstance(text, bytes | bytearray | memoryview):
+        return Damaged("it is bytes", "Platform A takes the text as the API sent it, not decoded (API-7).")
+    what = "nothing" if text is None else f"of type {type(text).__name__}"
+    return Damaged(f"it is {what}, not the text of an sdkInput")
+
+
+# Platform B's SDK stand-in inside the issuer's app: a command in, the document's outcome out.
+#
+# It does not decide about order, which the tables do. It works on bytes (API-8). The explanation in `why` is the
+# simulator's: the real SDK says less.
+
+BEFORE_THE_DELEGATE = {
+    "userCancelled": "the cardholder closed the wallet's sheet",
+    "unableToConstructSDKOutput": "chosen for this phone",
+}
+"""Errors after which there is no sdkOutput to ask the delegate with (inferred from their names), and why."""
+
+TEXT = "it is text, and platform B takes the bytes: decode the base64 of the JSON once (API-8)"
+
+
+class SdkB(StandIn):
+    """One ProvisioningService on one phone.
+
+    Attributes:
+        seen: called with what passes between the SDK, the wallet and the watch, which no table steps.
+        attempt: the number of its latest sdkOutput, counted for the whole phone.
+    """
+
+    def __init__(self, phone: PhoneB, *, later: bool) -> None:
+        super().__init__()
+        self.phone = phone
+        self.payment_instrument_id = ""
+        self._seal = Seal(phone.seed)
+        self._later = later
+
+    def _create(self, command: Any) -> Reply:
+        return self.phone.latencies.service, self._created(command.sdk_input)
+
+    def _created(self, sdk_input: object) -> Event:
+        match opened(self._seal, sdk_input):
+            case Damaged() as damaged:
+                return m.ServiceRefused("invalidSDKInput", str(damaged))
+            case Genuine() as data if data.content != Content.ACTIVATION:
+                why = f"it is data of kind '{data.content}'; the initialiser takes the GET's sdkInput"
+                return m.ServiceRefused("invalidSDKInput", why)
+            case Genuine() as data if self.phone.wallet not in data.claims.get("supportedWallets", ()):
+                return m.ServiceRefused("walletNotSupported", "the card's supportedWallets lack this wallet")
+            case Genuine() as data:
+                self.payment_instrument_id = data.payment_instrument_id
+                return m.ServiceReady(self)
+
+    def _activate(self, command: Any) -> Reply:
+        if command.instance > self.phone.watch_sessions:
+            self.watch_made()
+        return self.phone.latencies.watch, m.WatchActivated(self.watch_answers(command.instance))
+
+    def watch_made(self) -> int:
+        """Another WatchAvailability was made; the number of it, counted from 1 (B-WATCH-2)."""
+        self.phone.watch_sessions += 1
+        if self.phone.watch_sessions > 1:
+            self.seen(m.WatchSessionTakenOver(self.phone.watch_sessions))
+        return self.phone.watch_sessions
+
+    def watch_answers(self, instance: int) -> bool:
+        """Whether a watch is paired, as this instance hears it: only the latest has the watch session (sdk-b)."""
+        return instance == self.phone.watch_sessions and self.phone.watch is not None
+
+    def _can_add_card(self, _command: Any) -> Reply:
+        """The earlier variant looks at every place there is (assumed)."""
+        return self.phone.latencies.can_add_card, m.CanAddCard() if any(self._open_places()) else m.CannotAddCard()
+
+    def _can_add_card_details(self, command: Any) -> Reply:
+        """The later variant looks at the watch only when the app says that there is one (assumed)."""
+        places = self._open_places(look_at_watch=bool(command.is_watch_activated))
+        shown = places if self.phone.profile == "field" else ()
+        return self.phone.latencies.can_add_card, m.CanAddCard(*shown) if any(places) else m.CannotAddCard()
+
+    def _open_places(self, *, look_at_watch: bool = True) -> tuple[bool, bool]:
+        """Where the card can be added, as far as the scheme lets this app see."""
+        phone, watch = self.phone.missing(self.payment_instrument_id)
+        paired, hidden = self.phone.watch is not None, not self.phone.associated
+        places = phone or hidden, look_at_watch and (watch or (hidden and paired))
+        there = not phone or (paired and not watch)
+        if there and any(places):
+            self.seen(m.StillMissing(phone, watch if paired else None, hidden_by_scheme=hidden))
+        return places
+
+    def _start(self, _command: Any) -> Reply:
+        case = self.phone.ends_with
+        if "app" not in self.phone.entitled:
+            return 0.0, m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")
+        if case in THROWN_BY_START:
+            return 0.0, m.StartThrew(case, "chosen for this phone")
+        if case in BEFORE_THE_DELEGATE:
+            return self.phone.latencies.sheet, m.FinishedWithError(case, BEFORE_THE_DELEGATE[case])
+        output = next_output(self.phone, self._seal, self.payment_instrument_id)
+        self.attempt = self.phone.outputs
+        if self._later:
+            return self.phone.latencies.sheet, m.DelegateProvisionWithIdCalled(output, self.payment_instrument_id)
+        return self.phone.latencies.sheet, m.DelegateProvisionCalled(output)
+
+    def _provision(self, command: Any) -> Reply:
+        why = wrong_with(self._seal, command.sdk_input, self.payment_instrument_id, self.attempt)
+        if why:
+            return 0.0, m.FinishedWithError("invalidSDKInput", why)
+        self.seen(m.WalletKitAsked())
+        case = self.phone.ends_with
+        event: Event = m.FinishedWithNeither()
+        if case is None:
+            event = m.FinishedWithPass(self.phone.add(self.payment_instrument_id, self.phone.adds_to))
+        elif case != NOTHING:
+            event = m.FinishedWithError(case, "chosen for this phone")
+        return self.phone.latencies.wallet, event
+
+    def _no_sdk_input(self, command: Any) -> Reply:
+        return 0.0, m.FinishedWithError("walletKitError", f"the delegate returned nil: {command.reason}")
+
+    def _given_up(self, _command: Any) -> Reply:
+        return 0.0, m.FinishedWithError("walletKitError", "the delegate's provision took longer than the wallet waits")
+
+    answers: ClassVar = {
+        m.CreateService: _create,
+        m.ActivateWatch: _activate,
+        m.AskCanAddCard: _can_add_card,
+        m.AskCanAddCardDetails: _can_add_card_details,
+        m.Start: _start,
+        m.ReturnSdkInput: _provision,
+        m.ReturnNil: _no_sdk_input,
+        m.GiveUp: _given_up,
+    }
+
+
+def opened(seal: Seal, sdk_input: object) -> Genuine | Damaged:
+    """What these bytes say, or what is wrong with them; text is the classic mistake (field notes, 10)."""
+    if isinstance(sdk_input, str):
+        return Damaged(TEXT, LAYERS["alphabet"] if not sdk_input.isascii() else "")
+    if not isinstance(sdk_input, bytes | bytearray | memoryview) or not sdk_input:
+        empty = isinstance(sdk_input, bytes | bytearray | memoryview)
+        what = "nil" if sdk_input is None else "empty" if empty else type(sdk_input).__name__
+        return Damaged(f"it is {what}, not the bytes of an sdkInput")
+    return seal.open(b64encode(sdk_input).decode("ascii"))
+
+
+def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attempt: int) -> str | None:
+    """Why the wallet cannot use this as the answer to that attempt; None when it can."""
+    match opened(seal, sdk_input):
+        case Damaged() as damaged:
+            return str(damaged)
+        case Genuine() as data if data.content != Content.OPC:
+            return f"it is data of kind '{data.content}'; the delegate returns the POST's sdkInput"
+        case Genuine() as data if data.payment_instrument_id != payment_instrument_id:
+            return "it belongs to another payment instrument"
+        case Genuine() as data if data.claims["attempt"] != attempt:
+            return f"it answers attempt {data.claims['attempt']}, and this is attempt {attempt}"
+    return None
+
+
+def next_output(phone: PhoneB, seal: Seal, payment_instrument_id: str) -> SdkOutput:
+    """Another sdkOutput of this phone; the phone counts them, so that no two are alike."""
+    phone.outputs += 1
+    which = {"attempt": phone.outputs, "phone": phone.number}
+    return SdkOutput(seal.close(Content.OUTPUT, payment_instrument_id, phone.outputs, **which))

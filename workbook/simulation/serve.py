@@ -1,0 +1,182 @@
+"""What `workbook serve` does: a mock server on its sockets, what it announces, and one log line for each request."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Awaitable, Iterable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import unquote
+
+from workbook.simulation.control import PREFIX, Control
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
+from workbook.simulation.mock_server import DEFAULT, MockServer, fresh_output
+from workbook.simulation.server import (
+    LOOPBACK,
+    Answer,
+    Server,
+    answering,
+    base_url,
+    is_loopback,
+    listening,
+    make_certificate,
+    print_log,
+    run_until_signal,
+)
+from workbook.simulation.world import World
+
+WARNING = "Warning: everybody who can reach {host} can use this server. Its data is simulated; its control API is not."
+LONGEST_SEGMENT = 64
+"""Characters of a path's segment that are logged; an id is shorter, and opaque data in the wrong place is not."""
+LONGEST_PATH = 300
+"""Characters of a path that are logged."""
+OK = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to serve.
+
+    Attributes:
+        host: a loopback address, unless `allow_remote`.
+        port: 0 takes any free one; TLS always takes another free one.
+        as_json: print one line of JSON.
+        seed: of everything that the service makes up; None takes the scenario's.
+        quiet: log no requests.
+        scenario: a scenario's name or file.
+        state: a file that keeps the worlds over a restart.
+        tls: serve https as well, with a throw-away certificate.
+        control: serve the control API as well.
+        basis: test mode: every answer says in a header what it rests on.
+        allow_remote: accept connections from other machines.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    as_json: bool = False
+    seed: int | None = None
+    quiet: bool = False
+    scenario: str = DEFAULT
+    state: Path | None = None
+    tls: bool = False
+    control: bool = False
+    basis: bool = False
+    allow_remote: bool = False
+
+
+def serve(options: Options | None = None) -> int:
+    """Serve until SIGINT or SIGTERM; returns the exit code.
+
+    What a client needs is printed first, and then one line for each request goes to stderr.
+
+    Raises:
+        ConfigurationError: an address cannot be had, or a file is invalid.
+    """
+    options = options or Options()
+    with ExitStack() as stack:
+        listener = stack.enter_context(listening(options.host, options.port, allow_remote=options.allow_remote))
+        mock = MockServer(
+            options.scenario, seed=options.seed, state=options.state, names=[options.host], basis_header=options.basis
+        )
+        stack.enter_context(closing(mock))
+        simulated, control, control_path = answering(mock), Control(mock), PREFIX.rstrip("/")
+
+        def answer(request: Request) -> Answer | Awaitable[Answer]:
+            if options.control and request.target.startswith(control_path):
+                return control.respond_async(request)
+            return simulated(request)
+
+        def log(request: Request, response: Answer, seconds: float) -> None:
+            if isinstance(response, Response):
+                print_log(log_line(request, response, seconds, mock.worlds.keys))
+
+        server = Server(answer, None if options.quiet else log)
+        server.listen(listener)
+        addresses = {"base_url": base_url(listener)}
+        if options.tls:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-")))
+            certificate = make_certificate(folder, {*LOOPBACK, options.host} - {"0.0.0.0", "::"})  # compared  # noqa: S104
+            secure = stack.enter_context(listening(options.host, 0, allow_remote=options.allow_remote))
+            server.listen(secure, certificate)
+            addresses |= {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
+        if options.control:
+            addresses |= {"control_url": f"{addresses['base_url']}{PREFIX}", "control_token": control.token}
+
+        def announce() -> None:
+            values = announcement(mock.world, addresses, mock.keys)
+            if options.allow_remote and not is_loopback(options.host):
+                print_log(WARNING.format(host=options.host))
+            sys.stdout.write(f"{json.dumps(values)}\n" if options.as_json else announcement_text(values, mock.world))
+            sys.stdout.flush()
+
+        run_until_signal(server, announce)
+    return 0
+
+
+def log_line(request: Request, response: Response, seconds: float, keys: Iterable[str]) -> str:
+    """What is logged of a request: no header, no body, no query, and no key.
+
+    A path is shortened, and its control characters are escaped: a terminal would obey them, and opaque data may be
+    where an id belongs. Behind it: which fault was played, or why the request was refused.
+    """
+    path = request.target.partition("?")[0]
+    if any(key in unquote(path) for key in keys):
+        shown = "[key]"
+    else:
+        segments = (part if len(part) <= LONGEST_SEGMENT else f"[{len(part)} characters]" for part in path.split("/"))
+        shown = "/".join(segments).encode("unicode_escape").decode("ascii")[:LONGEST_PATH]
+    status = "no answer" if response.wire.ending in UNANSWERED else response.status
+    if response.fault:
+        why = f"  fault: {response.fault}"  # a faulted body has nothing that could be logged
+    else:
+        why = "" if response.status == OK else f"  {json.loads(response.body)['detail']}"
+    return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
+
+
+def announcement(world: World, addresses: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Any]:
+    """Everything that a client needs, as plain values: addresses, keys, and an sdkOutput for each active card.
+
+    A back end that is tried out has no phone, so nothing would make the sdkOutput that its POST needs.
+
+    Args:
+        world: what the first key opens.
+        addresses: more values, such as `base_url`.
+        keys: credential's name to key.
+    """
+    active = [instrument for instrument in world.instruments.values() if instrument.active]
+    return {
+        **addresses,
+        "api_key": next(iter(keys.values())),
+        **({"api_keys": dict(keys)} if len(keys) > 1 else {}),
+        "payment_instrument_ids": list(world.instruments),
+        "sdk_outputs": {card.id: fresh_output(card.id, seed=world.seed, world=world) for card in active},
+    }
+
+
+def announcement_text(values: Mapping[str, Any], world: World) -> str:
+    """The same for a person, with both calls as commands to paste into a terminal."""
+    lines = []
+    for name, value in values.items():
+        if isinstance(value, str):
+            lines.append(f"{name}: {value}")
+        elif isinstance(value, list):
+            lines.append(f"{name}: {' '.join(value)}")
+        elif name == "api_keys":
+            lines.append(f"{name}: {', '.join(f'{credential} {key}' for credential, key in value.items())}")
+    if values["sdk_outputs"]:
+        instrument, output = next(iter(values["sdk_outputs"].items()))
+        url = f"{values['base_url']}{BEFORE_ID}{instrument}{AFTER_ID}"
+        curl = ["curl", "-H", f"x-api-key: {values['api_key']}", "-H", "content-type: application/json"]
+        seed = "" if world.seed == World().seed else f" --seed {world.seed}"
+        scenario = f" --scenario {world.name}" if instrument not in World().instruments else ""
+        lines += [
+            f"\nThe GET:\n{shlex.join([*curl, url])}",
+            f"\nThe POST:\n{shlex.join([*curl, '--data', json.dumps({'sdkOutput': output}), url])}",
+            f"\nAn sdkOutput can be exchanged once. For another: workbook sdk-output{seed}{scenario}",
+        ]
+    return "\n".join([*lines, "Simulated data only. Stop with Ctrl-C.\n"])

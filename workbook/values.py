@@ -1,0 +1,135 @@
+"""Checks of values that people and files give: each returns the value or raises one sentence that says what is allowed.
+
+Check where a value enters (a notebook, the command line, a file) and trust it from there on. This module imports
+nothing but `workbook.errors`, so that every part of the package may use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import TypeVar
+
+from workbook.errors import ParameterError
+
+Value = TypeVar("Value")
+
+LONGEST_QUOTE = 60
+"""Characters of a wrong value that an error repeats."""
+LONGEST_INTEGER = 128
+"""Bits of a whole number that an error repeats; Python refuses to write the longest ones."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The closing sentence of an error about a name: the nearest known name, or all of them."""
+    names = sorted(known)
+    by_lower = {name.lower(): name for name in names}
+    close = get_close_matches(word[:LONGEST_QUOTE].strip().lower(), by_lower, n=1)
+    return f"Did you mean {by_lower[close[0]]!r}?" if close else f"Known: {', '.join(names)}."
+
+
+def quoted(value: object) -> str:
+    """A value as an error may repeat it: at most 60 characters of a text, and of an object only its type."""
+    if isinstance(value, str) and len(value) > LONGEST_QUOTE:
+        return f"{value[:LONGEST_QUOTE]!r}... ({len(value)} characters)"
+    if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+        return f"a whole number of {value.bit_length()} bits"
+    if value is None or isinstance(value, str | int | float):
+        return repr(value)
+    return f"a value of type {type(value).__name__}"
+
+
+def is_number(value: object, least: float = -inf, most: float = inf) -> bool:
+    """Whether this is a finite number from `least` to `most`; a bool is none."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return isfinite(value) and least <= float(value) <= most
+    except OverflowError:  # a whole number beyond every float
+        return False
+
+
+def is_whole(value: object, least: float = -inf, most: float = inf) -> bool:
+    """Whether this is a whole number from `least` to `most`; a bool is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+
+
+def is_text(value: object, longest: int = 1000) -> bool:
+    """Whether this is text of 1 to `longest` printable characters, without blanks around it."""
+    return isinstance(value, str) and 0 < len(value) <= longest and value.isprintable() and value == value.strip()
+
+
+def number(
+    name: str, value: object, *, least: float = 0.0, most: float = inf, above: bool = False, unit: str = ""
+) -> float:
+    """A finite number from `least` to `most`; `above` excludes `least` itself, and `unit` is for the sentence.
+
+    Raises:
+        ParameterError: it is something else.
+    """
+    if is_number(value, least, most) and not (above and value == least):
+        return float(value)  # type: ignore[arg-type]  # `is_number` says
+    limits = f"above {least:g}" if above else f"of {least:g} or more"
+    limits += "" if most == inf else f" and at most {most:g}"
+    raise ParameterError(f"{name} is {quoted(value)}. Give a finite number {limits}{unit and f', in {unit}'}.")
+
+
+def whole(name: str, value: object, *, least: int, most: int) -> int:
+    """A whole number from `least` to `most`.
+
+    Raises:
+        ParameterError: it is something else.
+    """
+    if is_whole(value, least, most):
+        return int(value)  # type: ignore[call-overload,no-any-return]  # `is_whole` says
+    raise ParameterError(f"{name} is {quoted(value)}. Give a whole number from {least:,} to {most:,}.")
+
+
+def flag(name: str, value: object) -> bool:
+    """True or False, and nothing that is merely truthy.
+
+    Raises:
+        ParameterError: it is something else.
+    """
+    if isinstance(value, bool):
+        return value
+    raise ParameterError(f"{name} is {quoted(value)}. Give True or False.")
+
+
+def choice(name: str, value: object, allowed: Iterable[str]) -> str:
+    """One of these words.
+
+    Raises:
+        ParameterError: it is something else; names the nearest word, or all of them.
+    """
+    words = [str(word) for word in allowed]
+    if isinstance(value, str) and value in words:
+        return value
+    raise ParameterError(f"{name} is {quoted(value)}. {did_you_mean(value if isinstance(value, str) else '', words)}")
+
+
+def lookup(what: str, name: object, table: Mapping[str, Value]) -> Value:
+    """What a table holds under this name; `what` says what the names are, such as "fault".
+
+    Raises:
+        ParameterError: it holds nothing; names the nearest key, or all of them.
+    """
+    if isinstance(name, str) and name in table:
+        return table[name]
+    raise ParameterError(f"No {what} {quoted(name)}. {did_you_mean(name if isinstance(name, str) else '', table)}")
+
+
+def durations(values: object) -> list[float]:
+    """One or more durations in seconds, each finite and 0 or more.
+
+    Raises:
+        ParameterError: there is none, or one is something else; says at which position, from 1.
+    """
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ParameterError(f"The durations are {quoted(values)}. Give a list of seconds, such as [0.031, 0.044].")
+    listed = [number(f"Duration {place}", value, unit="seconds") for place, value in enumerate(values, start=1)]
+    if not listed:
+        raise ParameterError("There are no durations to judge. Give at least one, in seconds.")
+    return listed

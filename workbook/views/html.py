@@ -1,0 +1,91 @@
+"""Elements of HTML and SVG, and the base of every view: one model with a text form and an HTML form.
+
+Text that is not markup yet is escaped: there is no other way in.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from functools import cache
+from html import escape
+from typing import Any
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Of our pages: they load nothing, run nothing and send nothing; pictures are inside them."""
+_UNSAFE = re.compile("[&<>\"'\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+"""What a text needs changed: the characters of markup, and the characters that XML forbids."""
+_NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+
+
+class Markup(str):
+    """Text that is markup already; only the functions of this module create it."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
+    """One element with these children, in this order.
+
+    In an attribute's name an underscore means a hyphen, and a trailing one is dropped (`class_`). None omits it.
+    """
+    return Markup(f"<{name}{_attributes(attributes)}>{joined(*children)}</{name}>")
+
+
+def void(name: str, /, **attributes: object) -> Markup:
+    """One element without children, in the spelling that HTML's void elements and XML share."""
+    return Markup(f"<{name}{_attributes(attributes)}/>")
+
+
+def joined(*children: object) -> Markup:
+    """The children one after the other; what is not markup is escaped."""
+    return Markup("".join([child if isinstance(child, Markup) else _escaped(child) for child in children]))
+
+
+def trusted(text: str) -> Markup:
+    """Marks a text as markup: our own style sheets, and the HTML that an object offers of itself."""
+    return Markup(text)
+
+
+def _attributes(attributes: dict[str, object]) -> str:
+    written = ""
+    for name, value in attributes.items():
+        if value is not None:
+            written += f' {_hyphenated(name)}="{_escaped(value)}"'
+    return written
+
+
+@cache
+def _hyphenated(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+def _escaped(value: object) -> str:
+    text = value if type(value) is str else f"{value:g}" if isinstance(value, float) else str(value)
+    return escape(_NOT_XML.sub("\ufffd", text)) if _UNSAFE.search(text) else text
+
+
+# The base of everything that a notebook displays: one model, a text form and an HTML form.
+#
+# The text form is the repr, so a console, a failing test and a stored notebook show the same. The HTML form has its
+# styles inline and no script, so that JupyterLab's sanitiser keeps it in a notebook that has not been run.
+
+
+class View(ABC):
+    """Base class. Both forms are functions of the model alone: the same bytes on every run."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def text(self) -> str:
+        """The text form, without a closing newline."""
+
+    @abstractmethod
+    def html(self) -> str:
+        """The HTML form: one element, styles inline, nothing loaded from anywhere."""
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": self.text(), "text/html": self.html()}
