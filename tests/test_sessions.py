@@ -123,6 +123,12 @@ def test_the_get_is_real_and_the_walk_says_where_the_real_world_ends(real):
     assert run.trace.select(m.ApiAnswered)[0].at > 0
 
 
+def test_each_play_with_a_real_api_begins_anew(real):
+    opened = real()
+    plays = (opened.platform_a.play, opened.platform_b.play, opened.wallet.play)
+    assert [play().added for play in plays * 2] == [True] * 6
+
+
 def test_a_real_get_that_fails_ends_the_walk(real):
     opened = real(payment_instrument_id="PIUNKNOWN")
     with pytest.raises(ApiStatusError):

@@ -327,10 +327,9 @@ class Session:
         return output
 
     def _back_end(self) -> BackEnd:
-        """The back end of one play. A simulated one begins anew, so that each play is the same on every run."""
-        if self.real:
-            return RealBackEnd(self.client, self._api)
-        return simulated_back_end(world_for(self.payment_instrument_id, self.parameters.seed))
+        """The back end of one play. What is simulated begins anew, so that each play is the same on every run."""
+        world = world_for(self.payment_instrument_id, self.parameters.seed)
+        return RealBackEnd(self.client, DirectApi(Service(world))) if self.real else simulated_back_end(world)
 
 
 def session(**parameters: Any) -> Session:

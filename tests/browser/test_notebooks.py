@@ -67,7 +67,7 @@ def test_all_cells_run_without_a_complaint(page, lab, name):
 def test_a_choice_is_made_and_run(page, lab):
     opened(page, lab, "02_sdk_init_and_can_provision")
     ran(page, lab, "02_sdk_init_and_can_provision")
-    button = page.get_by_role("button", name="Run open_page()")
+    button = page.get_by_role("button", name="Run session.platform_a.open_page()")
     button.scroll_into_view_if_needed()
     page.get_by_label("phone", exact=True).select_option("card already in the wallet")
     button.click()

@@ -429,7 +429,7 @@ def test_a_restart_leaves_the_film_and_takes_the_acting(panel):
 def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
     page = panel("tap").page
     chosen(page, "Run", "Run All Cells")
-    page.get_by_role("button", name="Run play()").wait_for()
+    page.get_by_role("button", name="Run session.platform_a.play()").wait_for()
     stage = panel("tap")
     stage.get_by_text(ENDED).wait_for(state="hidden")
     process = page.locator(".jp-OutputArea-output", has_text=re.compile(r"^\s*process \d+")).inner_text()
