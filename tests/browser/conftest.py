@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -47,7 +48,10 @@ def lab(tmp_path_factory):
     folder.mkdir()
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         (folder / path.name).write_text(json.dumps(unrun(json.loads(path.read_text()))))
-    command = [sys.executable, "-m", "workbook", "lab", "--no-browser", "--notebooks", str(folder)]
+    with socket.create_server(("127.0.0.1", 0)) as chosen:  # two workers that look for one at once find the same
+        port = chosen.getsockname()[1]
+    command = [sys.executable, "-m", "workbook", "lab", "--no-browser", "--port", str(port)]
+    command += ["--notebooks", str(folder)]
     environment = {**os.environ, "HOME": str(folder.parent)}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
