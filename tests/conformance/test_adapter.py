@@ -13,7 +13,7 @@ import pytest
 
 from workbook.conformance.adapter import PythonPhone, checked_adapter, loaded
 from workbook.conformance.judging import outcome
-from workbook.conformance.model import Broke, Cardholder, PhoneCall, Target
+from workbook.conformance.model import Broke, Cardholder, PhoneCall
 from workbook.errors import ConfigurationError
 
 ANN = Cardholder("ann", ("A",), (("token", "ann"),))
@@ -123,23 +123,6 @@ def test_calls_run_side_by_side():
         return await asyncio.gather(*(phone.call(PhoneCall(1, "GET", "ann", str(n))) for n in range(8)))
 
     assert [one.value for one in asyncio.run(many())] == [str(n) for n in range(8)]
-
-
-@pytest.mark.rule("X-STATUS-3")
-def test_a_third_callable_may_answer_status():
-    class WithStatus(Good):
-        def status(self, session):
-            return session["token"] == "ann"
-
-    class Wrong(Good):
-        status = "not to be called"
-
-    assert call(WithStatus(), "status()").reported_success
-    assert call(type("Fails", (Good,), {"status": lambda _self, _session: 1 / 0})(), "status()").status == 500
-    holders = {"cardholders": (ANN,), "surfaces": {}}
-    assert [Target("python:x", adapter=one(), **holders).answers_status for one in (WithStatus, Good)] == [True, False]
-    with pytest.raises(ConfigurationError, match=r"'status' of 'wrong' cannot be called with session\. It needs get"):
-        checked_adapter(Wrong, "wrong")
 
 
 def test_a_class_that_cannot_be_made_is_told():

@@ -32,8 +32,6 @@ def tried(name, other):
         ("get.fault-500", replace(PLAIN, post=Operation("POST", "/b/{id}", sdk_output="/x")), (A,)),
         ("post.fault-500", replace(PLAIN, post=replace(PLAIN.post, sdk_input="/x")), (A, B)),
         ("get.fault-500", replace(PLAIN, headers=(("x-app", "b"),)), (A, B)),
-        ("status.no-api-call", replace(PLAIN, get=Operation("GET", "/b/{id}")), (A,)),
-        ("status.no-api-call", replace(PLAIN, headers=(("x-app", "b"),)), (A, B)),
         ("get.no-query", Surface(PLAIN.get, PLAIN.post, decoded=True), (A, B)),
         ("get.text-unicode", replace(PLAIN, headers=(("x-app", "b"),)), (A,)),
         ("get.bytes-alphabet", replace(PLAIN, headers=(("x-app", "b"),)), (B,)),

@@ -5,7 +5,6 @@ from dataclasses import replace
 from time import monotonic
 
 import pytest
-import seen_values as made
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
 from workbook.conformance.case_runner import gravest
@@ -259,9 +258,6 @@ TIMES = [
     ("list.in-time", seen([call(took=0.4), call(took=2.1)], [request(), request()]), FAIL),
     ("list.side-by-side", seen([call(took=0.5)] * 6, [request()] * 6), PASS),
     ("list.side-by-side", seen([call(took=0.5)] * 5 + [call(took=1.9)], [request()] * 6), WARN),
-    ("status.no-api-call", seen([made.STATUS_CALL], []), PASS),
-    ("status.no-api-call", seen([made.STATUS_CALL], [request()]), FAIL),
-    ("status.no-api-call", seen([call("status()", None, status=404)], []), FAIL),
 ]
 TAPS = [call(), call(POST, SECOND, sent="a"), call(POST, "third", sent="b")]
 AT_THE_API = [request(), request(POST, SECOND, sent="a"), request(POST, "third", sent="b")]

@@ -225,10 +225,10 @@ def test_the_cases_are_listed_and_a_dry_run_says_what_would_be_run(folder, monke
     monkeypatch.setenv("ANN", SESSION)
     assert cli.main(["conform", "--list", "--only", "relay.get.path"]) == 0
     assert capsys.readouterr().out == "relay.get.path  [form, API-1 must]  The GET goes to the document's path.\n"
-    assert cli.main(["conform", "--dry-run", "--only", "relay.get.path", "relay.status.no-api-call"]) == 0
+    assert cli.main(["conform", "--dry-run", "--only", "relay.get.path", "relay.get.other-cardholder"]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == "1 of 2 cases would run: 1 form"
-    assert second.startswith("relay.status.no-api-call: not applicable. It needs a call for status(), which the ")
+    assert second.startswith("relay.get.other-cardholder: not testable. It needs two cardholders with cards of their own")
     assert [path.name for path in folder[0].iterdir()] == ["back-end.toml"]
 
 

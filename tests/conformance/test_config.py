@@ -18,8 +18,6 @@ sdk_input = "/result/0/sdkInput"
 [post]
 path = "/cards/{id}"
 sdk_output = "/sdkOutput"
-[status]
-path = "/status"
 [platform_b]
 encoding = "bytes"
 headers = { x-app = { env = "APP_B" } }
@@ -76,7 +74,7 @@ def test_the_back_end_is_as_the_file_says(config, tmp_path):
     assert [surface.decoded for surface in target.surfaces.values()] == [False, True]
     assert target.surfaces["platform B"].headers == (("x-version", "1.0"), ("x-app", "app-b"))
     assert target.cardholders[0].session == (("authorization", "Bearer ann-secret"), ("cookie", "sid=cookie-secret"))
-    assert (target.status, target.bound, target.logs) == (Operation("GET", "/status"), 5.0, (tmp_path / "relay.log",))
+    assert (target.bound, target.logs) == (5.0, (tmp_path / "relay.log",))
     assert (target.without, target.recovery) == ({Group.FAULTS}, 2.0)
 
 

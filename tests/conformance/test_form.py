@@ -83,6 +83,7 @@ def test_the_least_that_a_file_says_is_in_order(tmp_path):
         (("cardholder", "session"), {"a": {"evn": "E"}}, "[[cardholder]] 1 session a evn: there is no such key."),
         (("cardholder", "session"), {"a": {"env": "E"}}, "environment variable E is not set."),
         (("scenario",), "default", "scenario: its cards belong to one cardholder."),
+        (("status",), {"path": "/status"}, "[status]: leave it out. status() has 100 ms"),
         (("groups",), {"fautls": False}, "[groups] fautls: there is no such key. Did you mean 'faults'?"),
         (("groups",), {"faults": "no"}, "[groups] faults: it is 'no'; give true or false."),
         (("timeouts",), {"answer": 30}, "[timeouts] answer: it is 30; give seconds from 0.1 to 20"),

@@ -9,7 +9,6 @@ import pytest
 
 from workbook.conformance.model import Broke, Cardholder, Manner, Operation, PhoneCall, Surface, Target
 from workbook.conformance.phone import HttpPhone
-from workbook.errors import DefinitionError
 from workbook.simulation.http import Response
 from workbook.simulation.server import running
 
@@ -128,8 +127,6 @@ def test_bytes_are_kept_as_the_text_that_the_api_gave():
     assert got.value == TEXT
 
 
-def test_a_get_has_no_body_and_a_status_nobody_configured_is_refused():
+def test_a_get_has_no_body():
     _got, request, headers = call(Operation("POST", "/p"), b"{}", operation="GET")
     assert (request.body, "content-type" in headers) == (b"", False)
-    with pytest.raises(DefinitionError, match="no status"):
-        call(Operation("POST", "/p"), b"{}", operation="status()")

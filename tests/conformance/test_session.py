@@ -42,7 +42,7 @@ SURFACE = Surface(
 )
 ANN = Cardholder("ann", CARDS, (("authorization", "Bearer session-of-ann-0001"),))
 QUICK = Timeouts(first_call=0.5, start=0.5, whole=60)
-A_FEW = tuple(CASES[name] for name in ("relay.get.path", "relay.post.key-once", "relay.status.no-api-call"))
+A_FEW = tuple(CASES[name] for name in ("relay.get.path", "relay.post.key-once", "relay.get.no-query"))
 
 
 def target(url, **more):
@@ -94,7 +94,7 @@ def run(url, *, mock=None, options=None, **more):
 def test_a_good_back_end_passes_and_the_record_says_how_it_went():
     with MockApi(CARDS) as side, relayed(side) as url:
         record = run(url, mock=side, options=RunOptions(A_FEW, repeat=2, only=("x",), command="again"))
-    assert [case.verdict for case in record.cases] == ["pass", "pass", "not applicable"]
+    assert [case.verdict for case in record.cases] == ["pass", "pass", "pass"]
     about = record.about
     assert (about.exit_code, about.trouble, about.unfinished, about.repeat) == (0, "", (), 2)
     assert (about.base_url, about.only, about.command, about.seed) == (url, ("x",), "again", 7)
@@ -112,7 +112,7 @@ def test_a_run_on_a_thread_works_where_a_loop_runs_already():
 def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
     with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
         record = run(url, mock=side)
-    assert [case.verdict for case in record.cases] == ["pass", "fail", "not applicable"]
+    assert [case.verdict for case in record.cases] == ["pass", "fail", "pass"]
     assert record.about.exit_code == 1
     assert "the plain GET does not work" in record.about.trouble
     assert "A request reached the API" in record.about.trouble
@@ -133,7 +133,7 @@ def test_where_nothing_can_be_judged_that_is_said_once_and_nothing_else_is_done(
         assert len(came) <= 4
     assert record.about.exit_code == 2
     assert record.about.trouble.count(told) == 1
-    assert {case.verdict for case in record.cases} == {Verdict.NOT_TESTABLE, Verdict.NOT_APPLICABLE}
+    assert {case.verdict for case in record.cases} == {Verdict.NOT_TESTABLE}
     assert "The app of platform A and platform B: the plain GET" in record.cases[0].why
 
 
@@ -230,7 +230,7 @@ def test_a_baseline_covers_and_goes_stale():
     known = (Known("relay.post.key-once", "ticket 1"), Known("relay.get.path", "ticket 2", date(2999, 1, 1)))
     with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
         record = run(url, mock=side, options=RunOptions(A_FEW, known=known))
-    assert [case.verdict for case in record.cases] == ["pass", "known", "not applicable"]
+    assert [case.verdict for case in record.cases] == ["pass", "known", "pass"]
     assert record.about.stale == ("relay.get.path: it passes now. Take it out of the baseline.",)
     assert record.about.exit_code == 1
 
@@ -264,13 +264,10 @@ class BackEnd:
         body = {"sdkOutput": sdk_output}
         answer = httpx.post(URL.format(card), json=body, headers=SAID, timeout=1, trust_env=False)
         return answer.raise_for_status().json()["sdkInput"]
-    def status(self, session):
-        return bool(session)
 """
 
 
-@pytest.mark.rule("X-STATUS-3")
-def test_an_adapter_is_run_with_its_status_too(tmp_path):
+def test_an_adapter_is_run(tmp_path):
     (tmp_path / "an_adapter.py").write_text(ADAPTER)
     (tmp_path / "back-end.toml").write_text(
         f'adapter = "an_adapter:BackEnd"\n[[cardholder]]\nname = "ann"\ncards = {json.dumps(CARDS)}\n'

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from workbook.conformance.model import GET, POST, STATUS, Arrived, Broke, LogLine, PhoneCall, Seen
+from workbook.conformance.model import GET, POST, Arrived, Broke, LogLine, PhoneCall, Seen
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
 
 KEY = "KEY-made-by-hand-0123456789"
@@ -57,6 +57,3 @@ def attempt(**changes):
     }
     calls = [parts[name] for name in ("first", "second") if parts[name]]
     return seen(calls, [parts[name] for name in ("get", "post") if parts[name]], log=changes.get("log", ""))
-
-
-STATUS_CALL = call(STATUS, None, body=b'{"entriesAvailable": true}')

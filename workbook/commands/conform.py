@@ -178,14 +178,11 @@ def run(options: argparse.Namespace) -> int:
 def _count(cases: Sequence[Case], config: Config) -> int:
     """Print how many cases of each group would run, and by name which would not and why."""
     from workbook.conformance.case_runner import without
-    from workbook.conformance.model import Need
 
     reasons = {}
     for case in cases:
         left_out = without(case, config.target)
-        if left_out is not None and config.adapter and Need.STATUS in case.needs:
-            reasons[case.name] = "would run where the adapter has status(session)"
-        elif left_out is not None:
+        if left_out is not None:
             reasons[case.name] = f"{left_out.verdict}. {left_out.why}"
     ready = Counter(case.group for case in cases if case.name not in reasons)
     groups = ", ".join(f"{count} {group}" for group, count in ready.items()) or "none"

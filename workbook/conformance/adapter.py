@@ -2,7 +2,6 @@
 
     get(card, session) -> sdkInput
     post(card, session, sdk_output) -> sdkInput
-    status(session) -> anything            only where the back end takes part in the extension's status()
 
 `session` is a mapping of the names and values that the configuration gives for the cardholder, empty for none. An
 exception is a failure, and its text is what the app would read. A callable may be `async`, and is then awaited; any
@@ -31,7 +30,7 @@ from threading import Thread
 from types import CodeType
 from typing import Any, TypeAlias, cast
 
-from workbook.conformance.model import GET, STATUS, Adapter, AdapterValue, PhoneCall
+from workbook.conformance.model import GET, Adapter, AdapterValue, PhoneCall
 from workbook.conformance.phone import Phone
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import Request
@@ -40,9 +39,9 @@ from workbook.values import did_you_mean
 _Outcome: TypeAlias = tuple[AdapterValue, BaseException | None]
 """What a callable returned, or what it raised."""
 
-PARAMETERS = {"get": ("card", "session"), "post": ("card", "session", "sdk_output"), "status": ("session",)}
-"""What each callable is called with. The first two are required."""
-NEEDS = "It needs get(card, session) and post(card, session, sdk_output), and may have status(session)."
+PARAMETERS = {"get": ("card", "session"), "post": ("card", "session", "sdk_output")}
+"""The callables, and what each is called with."""
+NEEDS = "It needs get(card, session) and post(card, session, sdk_output)."
 RETURNED, RAISED = 200, 500
 """What counts as the status of a call: a value was returned, or an exception was raised."""
 
@@ -130,12 +129,9 @@ def checked_adapter(adapter: Any, name: str) -> Adapter:
     except (Exception, SystemExit) as error:  # a class may raise anything while it is instantiated
         raise ConfigurationError(f"adapter: {name!r} cannot be made: {type(error).__name__}. It is called without "
                                  "arguments.") from error  # fmt: skip
-    for required in ("get", "post"):
-        if not callable(getattr(instance, required, None)):
-            raise ConfigurationError(f"adapter: {name!r} has no callable {required!r}. {NEEDS}")
     for attribute, parameters in PARAMETERS.items():
-        if (function := getattr(instance, attribute, None)) is None:
-            continue
+        if not callable(function := getattr(instance, attribute, None)):
+            raise ConfigurationError(f"adapter: {name!r} has no callable {attribute!r}. {NEEDS}")
         try:
             inspect.signature(function).bind(*parameters)
         except ValueError:  # a builtin without a signature: the first call will show
@@ -166,9 +162,7 @@ class PythonPhone(Phone):
         content = b"" if call.sent is None else json.dumps({"sdkOutput": call.sent}).encode()
         call.request = Request(call.operation, call.instrument, call.session, content)
         session, sent = dict(call.session), call.sent or ""
-        if call.operation == STATUS:
-            value, error = await _outcome(cast("Any", self._adapter).status, session)
-        elif call.operation == GET:
+        if call.operation == GET:
             value, error = await _outcome(self._adapter.get, call.instrument, session)
         else:
             sdk_output = base64.b64decode(sent) if self._decoded else sent

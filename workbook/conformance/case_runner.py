@@ -62,7 +62,7 @@ from workbook.simulation.seal import Content
 OnResult: TypeAlias = Callable[[CaseResult], None]
 T = TypeVar("T", bound=Hashable)
 
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.STATUS, Need.HTTP})
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP})
 """What a back end may rightly not have."""
 
 
@@ -124,7 +124,6 @@ def without(case: Case, target: Target) -> CaseResult | None:
         Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
         Need.SEVERAL_CARDS: cards > 1,
         Need.LOGS: bool(target.logs),
-        Need.STATUS: target.answers_status,
         Need.HTTP: target.over_http,
     }
     for need in sorted(case.needs):

@@ -138,8 +138,6 @@ def _lines(config: Config) -> Iterator[str]:
         yield from (f"  {line}" for line in _surface(platform, surface, adapter=bool(config.adapter)))
     if target.over_http and not config.adapter:
         yield f"The back end reports a failure by {FAILURES[target.failures]}."
-    if target.status is not None:
-        yield f"status() calls {target.status.method} {target.status.path}."
     for cardholder in target.cardholders:
         yield _cardholder(cardholder)
     if target.ca_file is not None:
@@ -173,7 +171,7 @@ def _surface(platform: str, surface: Surface, *, adapter: bool) -> Iterator[str]
     text = "the API's text" if platform == "platform A" else "the API's base64 text"
     form = "the bytes themselves" if surface.decoded else text
     if adapter:
-        yield f"get(card, session), post(card, session, sdk_output) and optionally status(session), with {form}."
+        yield f"get(card, session) and post(card, session, sdk_output), with {form}."
         return
     for name, operation in (("GET", surface.get), ("POST", surface.post)):
         request = [f"the id at {operation.id}"] if operation.id else []

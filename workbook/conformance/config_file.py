@@ -68,7 +68,11 @@ ONLY_CARDHOLDER = "the cardholder"
 NO_VALUE = (
     'a secret does not belong in this file. Write { env = "NAME" }, and set that variable where the workbook runs.'
 )
-HTTP_ONLY = ("base_url", "get", "post", "status", "headers", "ca_file", "failures")
+NO_STATUS = (
+    "leave it out. status() has 100 ms, too little for a network call, so it reads the sdkInput that the app stored "
+    "(X-STATUS-3); your back end has no part in it."
+)
+HTTP_ONLY = ("base_url", "get", "post", "headers", "ca_file", "failures")
 """Keys that mean nothing when a Python adapter calls the back end."""
 
 # The values of single keys.
@@ -231,14 +235,6 @@ class PostForm(GetForm):
     sdk_output: ValuePlace = ""
 
 
-class StatusForm(Form):
-    """`[status]`: the call that the extension's status() makes."""
-
-    path: PathTemplate
-    method: Method = "GET"
-    id: Pointer = ""
-
-
 class PlatformAForm(Form):
     """`[platform_a]`: what is different for its app."""
 
@@ -336,7 +332,6 @@ class BackEndForm(Form):
     logs: Texts = Field(default_factory=list)
     get: GetForm = GetForm()
     post: PostForm = PostForm()
-    status: StatusForm | None = None
     platform_a: PlatformAForm = PlatformAForm()
     platform_b: PlatformBForm = PlatformBForm()
     headers: Headers = Field(default_factory=dict)
@@ -390,6 +385,9 @@ def parse(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]) -
         BadConfigurationError: it has mistakes.
     """
     mistakes = Mistakes()
+    if "status" in document:  # what an issuer's first idea of status() is, and what the document rules out
+        mistakes.add(("status", ""), NO_STATUS)
+        document = {key: value for key, value in document.items() if key != "status"}
     reader = _Reader(read(BackEndForm, document, mistakes), path.parent, environ, mistakes)
     config = reader.config(str(path))
     mistakes.raise_for(path.name)
@@ -435,7 +433,6 @@ class _Reader:
             form.base_url.rstrip("/") or f"{CALLS_PYTHON}{form.adapter}",
             self._surfaces(),
             self._cardholders(),
-            Operation(**{"method": "GET"} | form.status.model_dump(exclude_unset=True)) if form.status else None,
             form.timeouts.answer,
             self._logs(),
             frozenset(Group(name) for name, wanted in form.groups if not wanted),

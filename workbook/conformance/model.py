@@ -21,8 +21,8 @@ Maker: TypeAlias = Callable[[str], str]
 """Makes a value from a canary that no other case has, or one id from another."""
 Piece: TypeAlias = tuple[str, bool]
 
-GET, POST, STATUS = "GET", "POST", "status()"
-"""What the phone asks the back end for. The API knows the first two."""
+GET, POST = "GET", "POST"
+"""What the phone asks the back end for, and the back end the API."""
 
 _CASE_NAME = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*){2}\Z")
 
@@ -51,7 +51,6 @@ class Need(StrEnum):
     TWO_CARDHOLDERS = "two cardholders with cards of their own"
     SEVERAL_CARDS = "several cards of one cardholder"
     LOGS = "log files to scan"
-    STATUS = "a call for status()"
     HTTP = "a back end that is reached over HTTP"
 
 
@@ -212,7 +211,7 @@ class Ask:
     """The phone makes one call.
 
     Attributes:
-        operation: GET, POST or STATUS.
+        operation: GET or POST.
         card: index of the card among the case's cards.
         cardholder: index of the cardholder whose session is presented; -1 for no session, -2 for a forged session.
         output: for a POST, makes the sdkOutput; None takes one from the SDK stand-in.
@@ -369,10 +368,7 @@ AdapterValue: TypeAlias = str | bytes | None
 
 
 class Adapter(Protocol):
-    """The callables of a back end in Python. Texts are the API's base64 text; bytes where the configuration says so.
-
-    A third callable, `status(session)`, is optional: it answers the extension's status() from what the back end knows.
-    """
+    """The callables of a back end in Python. Texts are the API's base64 text; bytes where the configuration says so."""
 
     def get(self, card: str, session: Mapping[str, str]) -> AdapterValue:
         """The sdkInput of the GET."""
@@ -446,8 +442,6 @@ class Target:
         base_url: without a slash at the end.
         surfaces: what it offers each platform's app.
         cardholders: at least one.
-        status: answers the extension's status() from stored data, without calling the API; None where the back end
-            does not take part in that.
         bound: seconds within which it has to answer.
         logs: log files that it writes, to be scanned.
         without: groups of cases that are left out.
@@ -460,7 +454,6 @@ class Target:
     base_url: str
     surfaces: Mapping[str, Surface]
     cardholders: tuple[Cardholder, ...]
-    status: Operation | None = None
     bound: float = BOUND
     logs: tuple[Path, ...] = ()
     without: frozenset[Group] = frozenset()
@@ -473,11 +466,6 @@ class Target:
     def over_http(self) -> bool:
         """Whether it is reached over HTTP. An adapter may be configured and not be loaded yet."""
         return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
-
-    @property
-    def answers_status(self) -> bool:
-        """Whether it takes part in the extension's status()."""
-        return self.status is not None or callable(getattr(self.adapter, "status", None))
 
     def session_secrets(self) -> tuple[str, ...]:
         """Every configured header value. No report may contain one."""
@@ -518,7 +506,7 @@ class PhoneCall:
 
     Attributes:
         number: place among the case's calls, from 1.
-        operation: GET, POST or STATUS.
+        operation: GET or POST.
         cardholder: name of the cardholder whose session is presented.
         instrument: id of the payment instrument.
         sent: the sdkOutput that the phone hands over; None on the GET.

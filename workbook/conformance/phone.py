@@ -27,8 +27,8 @@ import httpx
 from jsonpointer import JsonPointer, JsonPointerException
 
 from workbook.api.body import BodyReader, Problem
-from workbook.conformance.model import GET, POST, RAW, STATUS, Broke, Manner, Operation, PhoneCall, Surface, Target
-from workbook.errors import ConfigurationError, DefinitionError, ResponseTooLargeError
+from workbook.conformance.model import GET, POST, RAW, Broke, Manner, Operation, PhoneCall, Surface, Target
+from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.proxy.upstream import PORTS, Resolve, allowed, every_address, literal
 from workbook.simulation.http import Request
 
@@ -406,7 +406,7 @@ class HttpPhone(Phone):
 
     def __init__(self, target: Target, surface: Surface) -> None:
         super().__init__(target.bound)
-        self._operations = {GET: surface.get, POST: surface.post, STATUS: target.status}
+        self._operations = {GET: surface.get, POST: surface.post}
         self._surface = surface
         self._client = OriginClient(Origin.of(target.base_url), target.bound * SLACK, ca_file=target.ca_file)
 
@@ -416,8 +416,7 @@ class HttpPhone(Phone):
 
     async def carry(self, call: PhoneCall) -> None:
         """One exchange, and the sdkInput in its answer."""
-        if (operation := self._operations[call.operation]) is None:
-            raise DefinitionError(f"The back end has no {call.operation}, so no case may ask for it.")
+        operation = self._operations[call.operation]
         body = _request_body(operation, call, decoded=self._surface.decoded)
         headers = [*self._surface.headers, *call.session]
         if body is not None and not any(name.lower() == "content-type" for name, _value in headers):

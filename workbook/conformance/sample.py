@@ -116,7 +116,7 @@ def target(address: str, log: Path, bound: float = BOUND) -> Target:
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
         for session, cards in SESSIONS.items()
     )
-    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, Operation("GET", "/status"), bound, (log,))
+    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, bound, (log,))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Time: the wallet waits 20 seconds, and status() has a tenth of one. Also several calls at once and given up."""
+"""Time: the wallet waits 20 seconds. Also several calls at once and given up."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from workbook.conformance.judging import (
     no_success,
     not_again,
     one_works,
-    outcome,
     recovers,
     works,
 )
 from workbook.conformance.model import (
     GET,
     POST,
-    STATUS,
     Ask,
     CaseScript,
     Down,
@@ -66,17 +64,6 @@ def _side_by_side(seen: Seen) -> Iterator[Miss]:
         yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", todo)
 
 
-def _status_alone(seen: Seen) -> Iterator[Miss]:
-    """status() is answered from stored data (X-STATUS-3)."""
-    todo = "Answer from stored data: the network takes longer than the tenth of a second that there is."
-    for call in seen.asked(STATUS):
-        if not call.reported_success:
-            yield Miss("an answer", outcome(call), todo)
-    for arrived in seen.arrived:
-        if arrived.operation:
-            yield Miss("no request at the API", f"a {arrived.request.method} reached it", todo)
-
-
 def _own_answers(seen: Seen) -> Iterator[Miss]:
     """Two POSTs for one card at the same time: each gets the answer to its own sdkOutput."""
     answers = {arrived.sdk_output: arrived.given for arrived in seen.came(POST)}
@@ -119,8 +106,6 @@ CASES = (
             TOGETHER, Need.SEVERAL_CARDS),
     _budget("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
             all_of(works(GET), _side_by_side), TOGETHER, Need.SEVERAL_CARDS),
-    _budget("status.no-api-call", "status() is answered without the API.", "X-STATUS-3", _status_alone,
-            CaseScript((Ask(STATUS),), alone=True), Need.STATUS),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
                  all_of(one_works(POST), handed_on, _own_answers), CaseScript(TWICE)),
     _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
