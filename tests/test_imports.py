@@ -16,7 +16,7 @@ FLOORS = """
     files  junit  rules  secrecy
     forms
     api
-    flows  parameters
+    flows  parameters  redaction
     simulation
     trace
     timing  proxy

@@ -20,8 +20,7 @@ from workbook.api.opaque import SIMULATED_PREFIX
 from workbook.errors import ParameterError
 from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Ending, Request, Response, Wire
-from workbook.simulation.journal import EPOCH, Journal, Match
-from workbook.simulation.journal_entry import Entry
+from workbook.simulation.journal import EPOCH, Entry, Journal, Match
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY

@@ -22,7 +22,7 @@ from workbook.conformance.model import Arrived, Order
 from workbook.errors import ConfigurationError
 from workbook.simulation.faults import Chance, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Response
-from workbook.simulation.journal_entry import OPERATIONS, operation_of
+from workbook.simulation.journal import OPERATIONS, operation_of
 from workbook.simulation.seal import Seal
 from workbook.simulation.server import Responder, Server, answering, base_url, listening, on_thread
 from workbook.simulation.service import Service

@@ -25,16 +25,13 @@ equal values. A string that the simulator made says so. No value, no key and no 
 from __future__ import annotations
 
 import re
-import secrets
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import blake2b
 from operator import attrgetter
 from typing import Any
-from urllib.parse import unquote_plus
 
 from workbook.conformance.judging import AFRESH
 from workbook.conformance.logs import with_log_line
@@ -46,14 +43,15 @@ from workbook.conformance.model import (
     Group,
     Miss,
     Owner,
+    PhoneCall,
     Seen,
     Verdict,
 )
+from workbook.redaction import SHOWN_HEADERS, Redaction
 from workbook.rules import Rule
-from workbook.secrecy import NO_SECRETS, SecretKind, Secrets, canaries_in, each_text, session_secrets
+from workbook.secrecy import MASK, NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
 from workbook.simulation.faults import FAULTS
-from workbook.simulation.http import Request
-from workbook.simulation.journal_export import LONGEST_VALUE, SHOWN_FIELDS, SHOWN_HEADERS, shown_body, shown_target
+from workbook.simulation.http import Request, Response
 
 Headers = tuple[tuple[str, str | None], ...]
 
@@ -199,73 +197,13 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-# What of an exchange a report may show (REL-2, REL-3): a body's shape, known headers, a path without long segments.
-#
-# The same list as the simulator's journal, minus the key and the text that the simulator made: that text contains the
-# canary, and a report with a canary in it could not be distinguished from one that leaks.
+# What of an exchange a report may show: what the simulator's journal shows, minus the key and the text that the
+# simulator made. That text contains the canary, and a report with a canary in it could not be distinguished from one
+# that leaks.
 
 KEY_HEADER = "x-api-key"
-SHOWN = SHOWN_HEADERS - {KEY_HEADER} | {"cache-control"}
-"""Headers whose values are shown; none of them carries a secret."""
-LONGEST_NAME = 40
-_SALT = secrets.token_bytes(16)  # one per process: digests of different runs cannot be compared
-
-
-class Redaction:
-    """Shows exchanges without secrets.
-
-    Args:
-        known: the secrets, which are taken out wherever they are: also of a name or a path.
-    """
-
-    def __init__(self, known: Secrets) -> None:
-        self.text: Callable[[str], str] = known.cleaned
-        self.knows: Callable[[str], bool] = known.has_part
-
-    def path(self, target: str, card: str = "") -> str:
-        """A request's target: the path without long segments, the query by names and lengths, and the card's id."""
-        path, mark, query = target.partition("?")
-        parameters = []
-        for parameter in query.split("&"):
-            shown = shown_target(f"?{parameter}")[1:]
-            _name, sign, value = parameter.partition("=")
-            if card and unquote_plus(value) == card and shown_target(value) == value:  # shown as in a path
-                shown = f"{shown.partition('=')[0]}{sign}{value}"
-            parameters.append(shown)
-        return self.text(shown_target(path) + mark + "&".join(parameters))
-
-    def headers(self, headers: Iterable[tuple[str, str]], key: str) -> Headers:
-        """The names, and the values of those that are listed; of the key only whether it is the right one."""
-        redacted: list[tuple[str, str | None]] = []
-        for name, value in headers:
-            if name.lower() == KEY_HEADER:
-                shown: str | None = "[key]" if value == key else f"[another value, {len(value)} characters]"
-            else:
-                shown = self.short(value, LONGEST_VALUE) if name.lower() in SHOWN else None
-            redacted.append((self.short(name, LONGEST_NAME), shown))
-        return tuple(redacted)
-
-    def body(self, body: bytes, fields: frozenset[str] = frozenset()) -> Any:
-        """A body as JSON: its shape, its names, and the texts of these fields only."""
-        return each_text(_digested(shown_body(body, fields)), self.text)
-
-    def short(self, text: str, longest: int) -> str:
-        """The text, or its length if it is longer: a cut secret would not be recognised."""
-        return self.text(text) if len(text) <= longest else f"[{len(text)} characters]"
-
-
-def _digested(value: Any) -> Any:
-    """A shown body with a digest instead of each text that the simulator made."""
-    match value:
-        case {"simulated": True, "text": str(text), **rest}:
-            digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
-            return {"simulated": True, **rest, "digest": digest}
-        case dict():
-            return {name: _digested(item) for name, item in value.items()}
-        case list():
-            return [_digested(item) for item in value]
-        case _:
-            return value
+SHOWN = SHOWN_HEADERS | {"cache-control"}
+"""Headers whose values are shown; of the key only whether it is the right one, see `_marked`."""
 
 
 # Makes the record of a run from its results.
@@ -288,7 +226,7 @@ def record(
         values: opaque data of rounds whose results are not here.
     """
     known = Secrets(_secrets(results, secrets), (pair for value in values for pair in _opaque(value)))
-    redaction = Redaction(known)
+    redaction = Redaction(SHOWN, simulated=False, text=known.cleaned)
     first = min((began for result in results if (began := _began(result)) is not None), default=0.0)
     cases = []
     for result in results:
@@ -310,7 +248,7 @@ def record(
                     Miss(
                         redaction.text(miss.expected),
                         redaction.text(
-                            with_log_line(miss.observed, [seen for _platform, seen in parts], redaction.knows)
+                            with_log_line(miss.observed, [seen for _platform, seen in parts], known.has_part)
                         ),
                         redaction.text(miss.todo),
                         miss.rule or case.rule,
@@ -354,10 +292,8 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
     def at(moment: float) -> float:
         return round(moment - began, DIGITS)
 
-    def message(
-        headers: Iterable[tuple[str, str]], body: bytes, key: str = "", fields: frozenset[str] = frozenset()
-    ) -> Message:
-        return Message(redaction.headers(headers, key), redaction.body(body, fields), len(body))
+    def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> Message:
+        return Message(redaction.headers(_marked(of.headers, seen.key)), body(of.body), len(of.body))
 
     exchanges = []
     for call in seen.calls:
@@ -367,12 +303,12 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
                 side=PHONE,
                 at=at(call.began),
                 ended=at(call.ended),
-                method=redaction.short(request.method, LONGEST_NAME),
-                path=redaction.path(request.target, call.instrument),
+                method=redaction.method(request.method),
+                path=redaction.target(request.target, call.instrument),
                 who=redaction.text(call.cardholder),
-                request=message(request.headers, request.body),
+                request=message(request, redaction.request_body),
                 status=call.status,
-                answer=None if call.status is None else message(call.headers, call.body),
+                answer=None if call.status is None else message(call, redaction.request_body),
                 ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
                 platform=platform,
                 operation=call.operation,
@@ -386,12 +322,12 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
                 side=API,
                 at=at(arrived.at),
                 ended=None,
-                method=redaction.short(request.method, LONGEST_NAME),
-                path=redaction.path(request.target),
+                method=redaction.method(request.method),
+                path=redaction.target(request.target),
                 who="",
-                request=message(request.headers, request.body, seen.key),
+                request=message(request, redaction.request_body),
                 status=response.status,
-                answer=message(response.headers, response.body, seen.key, SHOWN_FIELDS),
+                answer=message(response, redaction.answer_body),
                 ending=f"fault: {fault}" if fault else "",
                 elsewhere=arrived.elsewhere,
                 platform=platform,
@@ -399,6 +335,13 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
             )
         )
     return sorted(exchanges, key=attrgetter("at"))
+
+
+def _marked(headers: Iterable[tuple[str, str]], key: str) -> Iterator[tuple[str, str]]:
+    """The headers with a mark in place of an API key."""
+    for name, value in headers:
+        mark = MASK if value == key else f"[another value, {len(value)} characters]"
+        yield name, mark if name.lower() == KEY_HEADER else value
 
 
 # The cause that many failures may have in common: a plain call that never worked, or a moment since which none worked.

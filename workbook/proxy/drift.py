@@ -19,7 +19,7 @@ import tomli_w
 
 from workbook.api.opaque import json_object
 from workbook.errors import ConfigurationError
-from workbook.proxy.record import SHOWN, ProxyRecord, RecordedExchange, shape
+from workbook.proxy.record import REDACTION, ProxyRecord, RecordedExchange, shape
 from workbook.proxy.replay import (
     DOCUMENTED,
     FINE,
@@ -247,7 +247,7 @@ def differences(recorded: RecordedExchange, response: Response) -> Iterator[Diff
     yield from _fields(recorded, response)
     values = recorded.response_body if isinstance(recorded.response_body, dict) else {}
     ours = json_object(response.body) or {}
-    for name in sorted(SHOWN & values.keys() & ours.keys()):
+    for name in sorted(REDACTION.fields & values.keys() & ours.keys()):
         if type(values[name]) is type(ours[name]) and values[name] != ours[name]:
             real = f"{status} with {name} {json.dumps(values[name])}"
             yield Difference(assumed, real, json.dumps(ours[name]), response.basis)

@@ -29,10 +29,10 @@ from workbook.api.body import BodyReader
 from workbook.api.opaque import diagnose
 from workbook.errors import ConfigurationError
 from workbook.proxy.upstream import AWAY, OWN, Exchange
+from workbook.redaction import Redaction, refuse_constant
 from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
-from workbook.simulation.journal_entry import entry
-from workbook.simulation.journal_export import as_dict, shown_body
+from workbook.simulation.journal import as_dict, entry
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -41,10 +41,8 @@ Pairs = tuple[tuple[str, str], ...]
 #
 # That is what two APIs can be compared by without keeping what they said (REL-3).
 
-SHOWN = frozenset({"type", "title", "status", "errorCode"})
-"""Fields of an answer whose values are kept: a problem's, without its sentences, which may repeat what was asked."""
-LONGEST_SHOWN = 100
-"""Characters of such a value; a longer one may be anything."""
+REDACTION = Redaction(fields=frozenset({"type", "title", "status", "errorCode"}), longest=100)
+"""Of an answer it keeps a problem's values, without its sentences, which may repeat what was asked."""
 LARGEST_UNPACKED = 8 * 1_048_576
 """Bytes of a packed body that are looked at."""
 MOST, DEEPEST, LONGEST_NAME = 100, 6, 40
@@ -81,7 +79,7 @@ def shape(body: bytes) -> dict[str, str]:
     if not body:
         return {"": EMPTY}
     try:
-        document = json.loads(body.decode(), object_pairs_hook=_Pairs, parse_constant=_refuse)
+        document = json.loads(body.decode(), object_pairs_hook=_Pairs, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return {"": NOT_JSON}
     found: dict[str, str] = {}
@@ -102,17 +100,6 @@ def layer(body: bytes, field: str) -> str | None:
     return diagnose(value) if isinstance(value, str) and value else None
 
 
-def shown(body: bytes) -> Any:
-    """A body as the record holds it: as the journal exports one, with fewer values in the open."""
-    fields = shown_body(body, SHOWN)
-    if isinstance(fields, dict):
-        for name in SHOWN & fields.keys():
-            value = fields[name]
-            if isinstance(value, str) and (len(value) > LONGEST_SHOWN or not value.isprintable()):
-                fields[name] = f"[{len(value)} characters]"
-    return fields
-
-
 def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield path, "string" if value else "empty string"
@@ -128,10 +115,6 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
             plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum() and not name[0].isdigit()
             shown_name = name if plain and len(name) <= LONGEST_NAME else f"[{len(name)} characters]"
             yield from _walk(inner, f"{path}.{shown_name}" if path else shown_name, depth + 1)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
 
 
 # One exchange as a line.
@@ -172,8 +155,7 @@ class Lines:
         if pseudonym is not None:
             query = kept.target.partition("?")[1:]
             kept = replace(kept, instrument=pseudonym, target="".join((BEFORE_ID, pseudonym, AFTER_ID, *query)))
-        values = {name: value for name, value in as_dict(kept).items() if name not in _LEFT_OUT}
-        answered = shown(kept.response_body)
+        values = {name: value for name, value in as_dict(kept, REDACTION).items() if name not in _LEFT_OUT}
         values |= {
             "body": values["body"] if pseudonym is None else _nameless(values["body"]),
             "credential": self._credential(request.header("x-api-key")),
@@ -185,7 +167,7 @@ class Lines:
             "bodyShape": shape(kept.body),
             "bodyLayer": layer(kept.body, "sdkOutput"),
             "responseLength": len(reply.response.body),
-            "responseBody": answered if pseudonym is None else _nameless(answered),
+            "responseBody": values["responseBody"] if pseudonym is None else _nameless(values["responseBody"]),
             "responseShape": shape(kept.response_body),
             "responseLayer": layer(kept.response_body, "sdkInput"),
         }

@@ -22,9 +22,7 @@ from urllib.parse import parse_qsl
 
 from workbook.errors import ConfigurationError, WorkbookError
 from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PROBLEM_HEADERS, Request, Response
-from workbook.simulation.journal import Match
-from workbook.simulation.journal_entry import Entry
-from workbook.simulation.journal_export import as_dict
+from workbook.simulation.journal import Entry, Match, as_dict
 from workbook.simulation.mock_server import MockServer
 from workbook.simulation.scenario import load, parse, scenarios
 from workbook.simulation.verification import from_json

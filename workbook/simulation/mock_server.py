@@ -18,8 +18,7 @@ from workbook.flows import messages as m
 from workbook.simulation import verification
 from workbook.simulation.contract import Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
-from workbook.simulation.journal import ANY, Journal, Matching
-from workbook.simulation.journal_entry import Entry
+from workbook.simulation.journal import ANY, Entry, Journal, Matching
 from workbook.simulation.phones import PhoneA
 from workbook.simulation.scenario import Scenario, load
 from workbook.simulation.sdks import SdkA

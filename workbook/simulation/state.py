@@ -8,7 +8,7 @@ by its owner alone (mode 0600), and so is what SQLite keeps beside it (FILE-wal,
 
 It keeps everything that a world is and remembers: its instruments, what was issued and exchanged, how far its fault
 plan has come, its journal, and its public name. Of a request and its answer it keeps what an export shows, see
-`journal_entry.PersistentEntry`. It does not keep the journal of requests whose key opens no world ("nobody").
+`journal.PersistentEntry`. It does not keep the journal of requests whose key opens no world ("nobody").
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from typing import Any, TypeAlias
 
 from workbook.errors import ConfigurationError
 from workbook.simulation import service
-from workbook.simulation.journal import Journal
-from workbook.simulation.journal_entry import Entry, PersistentEntry, read_entry
+from workbook.simulation.journal import Entry, Journal, PersistentEntry, read_entry
 from workbook.simulation.scenario import plan
 from workbook.simulation.service import Memory, Service
 from workbook.simulation.world import Credential, Instrument, World

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from workbook.errors import ParameterError
-from workbook.simulation.journal import Journal
-from workbook.simulation.journal_entry import OPERATIONS, Entry
+from workbook.simulation.journal import OPERATIONS, Entry, Journal
 from workbook.values import did_you_mean, is_whole
 
 Entries = tuple[Entry, ...]

@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
-from workbook.simulation.journal import Journal
-from workbook.simulation.journal_entry import body_digest, entry, read_entry
-from workbook.simulation.journal_export import as_dict, is_shown_whole, persistent_entry
+from workbook.simulation.journal import (
+    Journal,
+    as_dict,
+    body_digest,
+    entry,
+    is_shown_whole,
+    persistent_entry,
+    read_entry,
+)
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.state import UNREADABLE
 from workbook.simulation.world import INSTRUMENT_IDS
