@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from workbook.api.opaque import SdkOutput as SdkOutput
     from workbook.api.retry import RetryPolicy as RetryPolicy
     from workbook.card_provisioning import CardProvisioning as CardProvisioning
+    from workbook.conformance.notebook import Relay as Relay
     from workbook.conformance.notebook import conform as conform
-    from workbook.conformance.sample import Relay as Relay
     from workbook.display import rule as rule
     from workbook.display import show as show
     from workbook.display import table as table
@@ -68,7 +68,7 @@ _HOMES = {
     "Plan": ("workbook.timing.planner", "Plan"),
     "ProvisioningService": ("workbook.provisioning_service", "ProvisioningService"),
     "ReferenceHandler": ("workbook.extension.handler", "ReferenceHandler"),
-    "Relay": ("workbook.conformance.sample", "Relay"),
+    "Relay": ("workbook.conformance.notebook", "Relay"),
     "RetryPolicy": ("workbook.api.retry", "RetryPolicy"),
     "Run": ("workbook.plays.run", "Run"),
     "SdkInput": ("workbook.api.opaque", "SdkInput"),

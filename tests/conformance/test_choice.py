@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.conformance.baseline import Known, apply_baseline
 from workbook.conformance.case_runner import Rounds
 from workbook.conformance.cases import CASES
 from workbook.conformance.config_file import load_baseline
 from workbook.conformance.model import CaseResult, Verdict
-from workbook.conformance.selection import again, chosen
+from workbook.conformance.selection import Known, again, apply_baseline, chosen
 from workbook.conformance.session import exit_code
 from workbook.errors import ParameterError
 from workbook.forms import BadConfigurationError

@@ -29,8 +29,7 @@ from ran import (
 from workbook.conformance.case_runner import combined
 from workbook.conformance.model import Owner, Verdict
 from workbook.conformance.report import API, MOST, PHONE, moment
-from workbook.conformance.report_file import from_json, read_record, to_json
-from workbook.conformance.reports import reports
+from workbook.conformance.reports import from_json, read_record, reports, to_json
 from workbook.errors import ConfigurationError
 
 TOP = ["format", "about", "counts", "cases"]

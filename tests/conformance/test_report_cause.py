@@ -9,8 +9,7 @@ from workbook.conformance.judging import AFRESH
 from workbook.conformance.model import Miss, Verdict
 from workbook.conformance.notebook import conformance
 from workbook.conformance.report import FEWEST, begin_here, cause, to_look_at, todos
-from workbook.conformance.report_file import from_json, to_json
-from workbook.conformance.reports import reports
+from workbook.conformance.reports import from_json, reports, to_json
 
 TROUBLE = "The app of {}: the plain POST does not work: status 502, an empty sdkInput. A request reached the API."
 FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')

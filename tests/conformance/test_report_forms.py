@@ -15,8 +15,7 @@ from ran import ABOUT, MISS, NAMES, arrived, call, of_each_verdict, recorded, re
 from workbook.conformance.model import Miss, Verdict
 from workbook.conformance.notebook import conformance
 from workbook.conformance.report import GRAVEST_FIRST, MARKS, headline, todos
-from workbook.conformance.report_file import from_json, to_json
-from workbook.conformance.reports import MOST, UNFOLDED, to_html, to_junit, to_markdown
+from workbook.conformance.reports import MOST, UNFOLDED, from_json, to_html, to_json, to_junit, to_markdown
 from workbook.conformance.reports import MOST_IN_SIGHT as SHOWN
 from workbook.templates import COLOURS, GROUNDS, WORDS, escaped
 from workbook.views.html import POLICY

@@ -17,8 +17,7 @@ from ran import CANARY, FOREIGN, INPUT, KEY, MISS, PATH, SECRETS, SESSION, arriv
 
 from workbook.conformance import reports as reports_module
 from workbook.conformance.model import Broke
-from workbook.conformance.report_file import from_json, to_json
-from workbook.conformance.reports import reports, write_reports
+from workbook.conformance.reports import from_json, reports, to_json, write_reports
 from workbook.errors import ConfigurationError, LeakError, WorkbookError
 from workbook.secrecy import ENCODINGS, SecretKind, Secrets, session_secrets
 from workbook.simulation.http import Request

@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from workbook.conformance.baseline import Known
-from workbook.conformance.notebook import conformance
-from workbook.conformance.sample import CARDS, SESSIONS, Refused, Relay, judge
+from workbook.conformance.notebook import CARDS, SESSIONS, Refused, Relay, conformance, judge
+from workbook.conformance.selection import Known
 from workbook.errors import ParameterError
 
 BLANKS = ("relay.get.text-outer-blanks", "relay.post.text-outer-blanks")

@@ -15,7 +15,6 @@ import reference
 
 from workbook.conformance import session
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.baseline import Known
 from workbook.conformance.case_runner import reason, without
 from workbook.conformance.cases import CASES
 from workbook.conformance.config import Api, Config, Start, Timeouts
@@ -33,6 +32,7 @@ from workbook.conformance.model import (
     Target,
     Verdict,
 )
+from workbook.conformance.selection import Known
 from workbook.conformance.session import RunOptions, conform
 from workbook.errors import ConfigurationError
 

@@ -22,7 +22,7 @@ from workbook.conformance.case_runner import CaseRunner, run_cases
 from workbook.conformance.cases import CASES
 from workbook.conformance.logs import Logs
 from workbook.conformance.model import BY_STATUS, IN_BODY, Cardholder, Operation, Surface, Target
-from workbook.conformance.sample import BOUND, CARDS, DEADLINE, SESSIONS, relay_running
+from workbook.conformance.notebook import BOUND, CARDS, DEADLINE, SESSIONS, relay_running
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 

@@ -152,7 +152,7 @@ def run(options: argparse.Namespace) -> int:
     from workbook.conformance.cases import CASES
     from workbook.conformance.config import understood
     from workbook.conformance.config_file import load
-    from workbook.conformance.report_file import read_record
+    from workbook.conformance.reports import read_record
     from workbook.conformance.selection import again, chosen
 
     cases = chosen(CASES, options.only)
@@ -267,7 +267,7 @@ def init(options: argparse.Namespace) -> int:
 def compare(options: argparse.Namespace) -> int:
     """Print what changed between two reports."""
     from workbook.conformance.compare import compare
-    from workbook.conformance.report_file import read_record
+    from workbook.conformance.reports import read_record
 
     changes = compare(read_record(_report(options.old)), read_record(_report(options.new)))
     print(changes.to_markdown() if options.markdown else changes.text(), end="")

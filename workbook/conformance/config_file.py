@@ -20,7 +20,6 @@ from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from workbook.api.address import encode_id
-from workbook.conformance.baseline import Known
 from workbook.conformance.config import Api, Config, Exports, Start, Timeouts
 from workbook.conformance.model import (
     BOUND,
@@ -35,6 +34,7 @@ from workbook.conformance.model import (
     Target,
 )
 from workbook.conformance.phone import ALLOWED, trusted, wrong
+from workbook.conformance.selection import Known
 from workbook.errors import ConfigurationError
 from workbook.forms import (
     QUOTE,

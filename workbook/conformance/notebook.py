@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import logging
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
 from typing import Any
 
-from workbook.conformance import baseline, config_file, sample, session
+from workbook.conformance import session
+from workbook.conformance.api_side import MockApi
 from workbook.conformance.cases import CASES
 from workbook.conformance.compare import Change, compare
-from workbook.conformance.model import MEANINGS, Values
+from workbook.conformance.config import Api, Config
+from workbook.conformance.config_file import load
+from workbook.conformance.model import MEANINGS, PLATFORMS, Cardholder, Operation, Surface, Target, Values
 from workbook.conformance.report import (
     MARKS,
     PHONE,
@@ -27,10 +36,107 @@ from workbook.conformance.report import (
     todos,
 )
 from workbook.conformance.reports import write_reports
-from workbook.conformance.selection import chosen
+from workbook.conformance.selection import Known, chosen
+from workbook.conformance.session import RunOptions
+from workbook.errors import ParameterError
+from workbook.files import fixture
 from workbook.values import lookup
 from workbook.views.html import View, tag, trusted
 from workbook.views.table import Facts, Table, facts, paragraph, table
+
+# The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than
+# the real one, so that a lesson does not wait: the relay gives up after 1.5 s instead of 12, the wallet after 3.5 s
+# instead of 20.
+
+DEADLINE, BOUND = 1.5, 3.5
+"""Seconds: of a relay for a whole call, and of the wallet."""
+CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
+SESSIONS = {"session-of-ann-7d1f": list(CARDS[:26]), "session-of-bob-93c2": list(CARDS[26:])}
+SURFACE = Surface(
+    Operation("GET", "/cards/{id}/activation-data"),
+    Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
+)
+
+
+_spec = spec_from_file_location("workbook_sample_reference", fixture("back_ends/reference.py"))
+if _spec is None or _spec.loader is None:  # the path ends in .py, so there is a loader
+    raise ImportError("workbook_sample_reference")
+_reference = module_from_spec(_spec)
+sys.modules[_spec.name] = _reference
+_spec.loader.exec_module(_reference)
+Relay: Any = _reference.Relay
+"""The relay worth copying. A derived class can break it, or mend what is broken."""
+Refused: Any = _reference.Refused
+"""What its operations raise: a status, and a sentence for the app."""
+
+
+def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] = ()) -> Record:
+    """Run a relay of this class, and cases against it.
+
+    Args:
+        kind: a class with the constructor of the reference relay.
+        only: names, groups and globs of cases; all by default.
+        seed: of all generated data.
+        known: a baseline's entries.
+
+    Raises:
+        ParameterError: `kind` is no class of a relay, or a pattern fits no case.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Relay)):
+        raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
+    options = RunOptions(chosen(CASES, only), known=tuple(known), only=only)
+    with TemporaryDirectory(prefix="workbook-relay-") as folder, MockApi(CARDS, seed=seed) as api:
+        log = Path(folder) / "relay.log"
+        with relay_running(kind, api, log) as address:
+            record = session.conform(Config(target(address, log), Api(seed=seed)), options, api=api)
+    about = replace(record.about, target=kind.__name__, base_url="in this process")  # the address is gone already
+    return replace(record, about=about)
+
+
+@contextmanager
+def relay_running(
+    kind: Any, api: MockApi, log: Path, *, handler: Any = None, deadline: float = DEADLINE
+) -> Iterator[str]:
+    """The address of a relay that runs in this process for the block.
+
+    Args:
+        kind: its class.
+        api: the API that it asks.
+        log: where its log is written, and nowhere else.
+        handler: the HTTP in front of it; the reference's by default.
+        deadline: of the relay for a whole call, in seconds.
+    """
+    logger, file = logging.getLogger("relay"), logging.FileHandler(log)
+    before = logger.level, logger.propagate
+    logger.addHandler(file)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        relay = kind(api.url, api.key, SESSIONS, deadline=deadline)
+        server = _reference.serve(relay, handler=handler or _reference.Handler)
+        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+            server.socket.close()
+            relay.api.close()
+    finally:
+        logger.removeHandler(file)
+        logger.level, logger.propagate = before
+        file.close()
+
+
+def target(address: str, log: Path, bound: float = BOUND) -> Target:
+    """The configuration of such a relay. A `back-end.toml` would say the same."""
+    cardholders = tuple(
+        Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
+        for session, cards in SESSIONS.items()
+    )
+    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, bound, (log,))
+
 
 # A record in a notebook: how the run ended, what to do first, one case with both sides, and what changed since a run.
 #
@@ -213,7 +319,7 @@ class Result(View):
         return conformance(self.record).html()
 
 
-def conform(what: Any = sample.Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
+def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
     """Judge a back end between a simulated phone and a simulated API, case by case.
 
     Args:
@@ -234,8 +340,8 @@ def conform(what: Any = sample.Relay, *only: str, seed: int = 7, known: Mapping[
         >>> wb.conform(wb.Relay, "relay.get.path").exit_code
         0
     """
-    entries = tuple(baseline.Known(name, comment) for name, comment in (known or {}).items())
+    entries = tuple(Known(name, comment) for name, comment in (known or {}).items())
     if isinstance(what, str | Path):
-        options = session.RunOptions(chosen(CASES, only), known=entries, only=only)
-        return Result(session.conform(config_file.load(Path(what)), options))
-    return Result(sample.judge(what, *only, seed=seed, known=entries))
+        options = RunOptions(chosen(CASES, only), known=entries, only=only)
+        return Result(session.conform(load(Path(what)), options))
+    return Result(judge(what, *only, seed=seed, known=entries))

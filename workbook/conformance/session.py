@@ -19,7 +19,6 @@ from threading import Thread
 from time import monotonic, time
 
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.baseline import Known, apply_baseline
 from workbook.conformance.case_runner import CaseRunner, Rounds, plain_attempt, run_cases, without
 from workbook.conformance.cases import CASES
 from workbook.conformance.config import Config
@@ -27,6 +26,7 @@ from workbook.conformance.model import Case, CaseResult, Verdict
 from workbook.conformance.process import Launcher, StartError, Stopping
 from workbook.conformance.progress import RunProgress
 from workbook.conformance.report import About, Record, moment, record
+from workbook.conformance.selection import Known, apply_baseline
 from workbook.secrecy import KEY_VARIABLE, Secrets, session_secrets
 
 # The exit codes of `workbook conform`, and which of them a run's verdicts bring.
