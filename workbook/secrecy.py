@@ -254,6 +254,7 @@ class Secrets:
             for is_known, secrets in ((True, set(known)), (False, set(many)))
             for kind, value in sorted(secrets, key=lambda secret: (_RANK[secret[0]], secret[1]))
         ]
+        self._met: dict[str, list[tuple[_Spelling, int]]] = {}
         self._values = frozenset(value for _kind, value, _encodings in searched)
         self._searched = [
             (kind, value, encodings if len(value) >= SHORTEST else _OF_SHORT)
@@ -304,15 +305,31 @@ class Secrets:
         return min((SHORTEST, *(spelling.least for spelling in self._spellings)))
 
     @cached_property
-    def _grams(self) -> dict[str, list[tuple[_Spelling, int]]]:
-        """Each gram with the spellings that contain it, and where in them it begins."""
-        grams: dict[str, list[tuple[_Spelling, int]]] = {}
-        size = self._size
+    def _grams(self) -> set[str]:
+        """Every gram. Where it comes from is found out only when a text has it: see `_places`."""
+        grams, size = set[str](), self._size
         for spelling in self._spellings:
             text, last = spelling.text, len(spelling.text) - size
-            for at in {*range(0, last + 1, spelling.least - size + 1), last}:
-                grams.setdefault(text[at : at + size], []).append((spelling, at))
+            grams.update([text[at : at + size] for at in range(0, last + 1, spelling.least - size + 1)])
+            grams.add(text[last:])
         return grams
+
+    def _places(self, gram: str) -> list[tuple[_Spelling, int]]:
+        """The spellings that contain a gram, and where in them it begins.
+
+        Hardly any text has a gram, and there may be a million of them: an index of places would cost more than a search
+        for the few that are met.
+        """
+        if gram not in self._met:
+            self._met[gram] = [
+                (spelling, at)
+                for spelling in self._spellings
+                if gram in spelling.text
+                for step in [spelling.least - self._size + 1]
+                for at in {*range(0, len(spelling.text) - self._size + 1, step), len(spelling.text) - self._size}
+                if spelling.text.startswith(gram, at)
+            ]
+        return self._met[gram]
 
     @cached_property
     def _needles(self) -> tuple[str, ...]:
@@ -398,16 +415,18 @@ class Secrets:
 
     def _spans(self, text: str) -> Iterator[_Span]:
         """Every secret in exactly this text, from left to right; spans of several spellings may overlap."""
-        grams, size, at = self._grams, self._size, 0
-        last = len(text) - size
-        while at <= last:
-            if (gram := text[at : at + size]) in grams:
-                spans = [span for spelling, offset in grams[gram] if (span := _extended(text, at, spelling, offset))]
+        grams, size, past = self._grams, self._size, 0
+        for at in [at for at in range(len(text) - size + 1) if text[at : at + size] in grams]:
+            if at >= past:
+                spans = [
+                    span
+                    for spelling, offset in self._places(text[at : at + size])
+                    if (span := _extended(text, at, spelling, offset))
+                ]
                 if spans:
                     longest = max(spans, key=lambda span: span.end - span.begin)
                     yield longest
-                    at = max(at, longest.end - size)
-            at += 1
+                    past = max(at, longest.end - size) + 1
 
 
 def _extended(text: str, at: int, spelling: _Spelling, offset: int) -> _Span | None:
