@@ -1,6 +1,7 @@
-"""The rule ledger: every statement of the interface document that software can honour, teach or check.
+"""The rule ledger, and the sources of everything that the interface document does not say.
 
-The rules are in `rules.toml` beside this file; their ids never change.
+Every fact, event, value and sentence that a person sees rests on a rule of the ledger or bears the tag of a source. The
+rules are in `rules.toml` beside this file; their ids never change.
 """
 
 from __future__ import annotations
@@ -47,6 +48,45 @@ class Rule:
 
     def __str__(self) -> str:
         return f"{self.id} ({self.level}): {self.text}"
+
+
+class Basis(StrEnum):
+    """Where something is known from. The value is the tag that a person sees beside it."""
+
+    SPEC = "spec"
+    OPENAPI = "openapi"
+    SDK_A = "sdk-a"
+    SDK_B = "sdk-b"
+    WALLET = "wallet"
+    SEEN = "seen"
+    INFERRED = "inferred"
+    ASSUMED = "assumed"
+
+    @property
+    def meaning(self) -> str:
+        """The tag as a clause."""
+        return MEANINGS[self]
+
+
+MEANINGS: Mapping[Basis, str] = {
+    Basis.SPEC: "the interface document says so",
+    Basis.OPENAPI: "the operator's published OpenAPI file says so, the interface document does not",
+    Basis.SDK_A: "the public reference of platform A's SDK says so, the interface document does not",
+    Basis.SDK_B: "the public interface of platform B's SDK says so, the interface document does not",
+    Basis.WALLET: "public knowledge of the wallet platform, not in the interface document",
+    Basis.SEEN: "seen on the official clients, not in the interface document",
+    Basis.INFERRED: "concluded, stated nowhere: take it as an assumption",
+    Basis.ASSUMED: "our choice, because the interface document leaves it open: the real thing may differ",
+}
+
+
+def bases(tags: str) -> tuple[Basis, ...]:
+    """The sources of a text such as `wallet inferred`, without the document itself, which needs no tag.
+
+    Raises:
+        ValueError: a word is no source's tag.
+    """
+    return tuple(basis for basis in map(Basis, tags.split()) if basis is not Basis.SPEC)
 
 
 @cache

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
-from workbook.flows.messages import Message
+from workbook.flows.messages import Actor, Message
+from workbook.rules import Basis, bases
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +73,20 @@ class Record(NamedTuple):
     def values(self) -> dict[str, Any]:
         """The message's fields, redacted: opaque data only as its summary."""
         return {f.name: shown(getattr(self.message, f.name), f.name) for f in fields(self.message) if f.repr}
+
+    @property
+    def bases(self) -> tuple[Basis, ...]:
+        """The sources of this step besides its rules; none for a step that the document shows.
+
+        A tap, or an SDK's outcome, is what it is whatever an app makes of it: such an event has its own source only.
+        Every other step is a choice of somebody whom the workbook plays, so the source of its row counts, too.
+        """
+        given = self.kind is Kind.EVENT and self.message.sender in (Actor.CARDHOLDER, Actor.SDK)
+        return tuple(dict.fromkeys(bases(f"{self.message.source} {'spec' if given else self.source}")))
+
+    def value_bases(self, name: str) -> tuple[Basis, ...]:
+        """The sources of one value of the message; none for the document's own and for what the run itself counted."""
+        return bases(self.message.sources.get(name) or m.VALUES[name])
 
     def as_dict(self) -> dict[str, Any]:
         """This record as plain JSON values, redacted."""

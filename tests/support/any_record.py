@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
+from workbook.rules import Basis
 from workbook.trace import Kind, Record
 
 CLASSES = sorted(
@@ -51,4 +52,5 @@ RECORDS = st.builds(
     st.lists(TEXTS, max_size=4).map(tuple),
     st.integers(0, 3),
     st.booleans(),
+    source=st.sampled_from([*Basis]),
 )

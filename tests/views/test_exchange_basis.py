@@ -1,10 +1,10 @@
 import pytest
 
 from workbook.flows import messages as m
-from workbook.rules import rule
+from workbook.rules import MEANINGS, rule
 from workbook.simulation.contract import SOURCES as KNOWN
 from workbook.trace import Kind, Record
-from workbook.views.exchange import SOURCES, rests_on
+from workbook.views.exchange import rests_on
 
 
 def _record(message, rules=(), kind=Kind.EXCHANGE, **more):
@@ -12,7 +12,7 @@ def _record(message, rules=(), kind=Kind.EXCHANGE, **more):
 
 
 def test_every_source_that_there_is_has_its_meaning():
-    assert set(SOURCES) == set(KNOWN)
+    assert set(MEANINGS) == set(KNOWN)
 
 
 def test_a_rule_is_told_in_full():

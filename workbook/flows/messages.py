@@ -11,6 +11,7 @@ data keeps its own type in a message, and that type's repr is redacted (REL-3).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -34,14 +35,37 @@ class Actor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One sentence between two actors. `says` is the label of its arrow, in the document's spelling."""
+    """One sentence between two actors.
+
+    `says` is the label of its arrow, in the document's spelling. `source` is the tag of where the message itself is
+    known from (`workbook.rules.Basis`); the values that it carries have sources of their own (`VALUES`).
+    """
 
     sender: ClassVar[Actor]
     receiver: ClassVar[Actor]
     says: ClassVar[str]
     rules: ClassVar[tuple[str, ...]] = ()
+    source: ClassVar[str] = "spec"
+    sources: ClassVar[Mapping[str, str]] = {}
+    """The sources of its values, where `VALUES` has another one for the field's name."""
     arrow: ClassVar[bool] = True
     """False for a request that only repeats the call just drawn, so that no arrow is drawn twice."""
+
+
+VALUES: Mapping[str, str] = {
+    "attempts": "", "call": "spec", "brand": "spec", "can_add_to_phone": "sdk-b", "can_add_to_watch": "sdk-b",
+    "card_address": "spec", "card_display_name": "spec", "cards": "", "case": "sdk-b", "ending": "", "entries": "",
+    "error": "", "fault": "", "found": "", "hidden_by_scheme": "sdk-b", "identifier": "spec", "instance": "",
+    "instances": "", "is_watch_activated": "spec", "location": "", "message": "", "method": "spec", "names": "",
+    "out_of_reach": "sdk-b", "pause": "", "payment_instrument_id": "spec", "phone": "sdk-b", "problems": "wallet",
+    "reason": "assumed", "request": "assumed", "requires_authentication": "spec", "sdk_input": "spec",
+    "sdk_output": "spec", "seconds": "", "status": "", "status_code": "wallet inferred", "succeeded": "spec",
+    "text": "", "throwable": "assumed", "told": "", "took": "", "watch": "sdk-b", "where": "", "why": "assumed",
+    "with_key": "",
+}  # fmt: skip
+"""The source of each value that a message carries, by the field's name; a class whose value has another one names it
+in `sources`. An empty text marks what a run itself counted, chose or played, and what has its source beside it
+(`basis`): it claims nothing of the real thing. A name that is missing here fails the first record that has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +164,7 @@ class TellFailure(Command):
     """The app tells the cardholder that the card was not added (practice; the document is silent)."""
 
     sender, receiver, says = Actor.APP, Actor.CARDHOLDER, "says: not added"
+    source = "assumed"
     rules = ("B-FIN-1", "REL-6")
 
 
@@ -186,6 +211,7 @@ class VerificationPending(Aside):
     """The wallet holds the card, which waits for an identity check: canProvision's answer is on purpose (sdk-a)."""
 
     sender, receiver, says = Actor.WALLET, Actor.SDK, "the card waits for an identity check"
+    source = "sdk-a"
     rules = ("A-CAN-6",)
 
 
@@ -606,6 +632,7 @@ class ProvisionFailure(Event):
     """
 
     sender, receiver, says = Actor.SDK, Actor.APP, "ProvisionResult.Failure"
+    sources: ClassVar[Mapping[str, str]] = {"reason": "sdk-a"}
     rules = ("A-PROV-3",)
     reason: str = ""
     why: str = ""
@@ -650,6 +677,7 @@ class ServiceRefused(Event):
     """No service can be made of this sdkInput (B-INIT-1; that the initialiser itself fails is inferred)."""
 
     sender, receiver, says = Actor.SDK, Actor.APP, "no service"
+    source = "inferred"
     rules = ("B-INIT-1",)
     case: str
     why: str = ""
@@ -825,6 +853,7 @@ class GiveUp(Command):
     """The wallet stops waiting for the delegate (wallet)."""
 
     sender, receiver, says = Actor.WALLET, Actor.SDK, "waits no longer"
+    source = "wallet"
     rules = ("B-DEL-3",)
 
 
@@ -833,6 +862,7 @@ class FinishedWithPass(Event):
     """didFinishProvisioning with a pass (B-FIN-1). `where` is the cardholder's choice: phone, watch or both."""
 
     sender, receiver, says = Actor.SDK, Actor.APP, "didFinishProvisioning(with: pass, error: nil)"
+    sources: ClassVar[Mapping[str, str]] = {"where": "wallet"}
     rules = ("B-FIN-1",)
     where: str = ""
 
@@ -860,6 +890,7 @@ class IgnoreLateSdkInput(Aside):
     """The delegate returned after the wallet had stopped waiting; the answer is ignored (wallet)."""
 
     sender, receiver, says = Actor.APP, Actor.SDK, "returns too late: ignored"
+    source = "wallet"
     rules = ("B-DEL-3",)
 
 
@@ -868,6 +899,7 @@ class WatchSessionTakenOver(Aside):
     """A second WatchAvailability took the phone's watch session away from the first (sdk-b, B-WATCH-2)."""
 
     sender, receiver, says = Actor.SDK, Actor.APP, "the watch session was taken over"
+    source = "sdk-b"
     rules = ("B-WATCH-2",)
     instances: int
 
@@ -877,6 +909,7 @@ class StillMissing(Aside):
     """Why canAddCard is true for a card that was added: where it is missing, or that the scheme hides it (sdk-b)."""
 
     sender, receiver, says = Actor.WALLET, Actor.SDK, "where the card is missing"
+    source = "sdk-b"
     rules = ("B-CAN-3",)
     phone: bool
     watch: bool | None
@@ -952,6 +985,7 @@ class ExtensionNotFound(Event):
     """There is no extension that the wallet could call; `why` says what is wrong with it (X-PLIST-1)."""
 
     sender, receiver, says = Actor.EXTENSION, Actor.WALLET_APP, "no such extension"
+    source = "inferred"
     rules = ("X-PLIST-1",)
     why: str
 
@@ -961,6 +995,7 @@ class HandlerRaised(Event):
     """The handler's own code failed, or returned what it must not; `error` says how (the handler's mistake)."""
 
     sender, receiver, says = Actor.EXTENSION, Actor.WALLET_APP, "the handler failed"
+    source = "assumed"
     rules = ("X-HANDLER-1",)
     call: str
     error: str
@@ -971,6 +1006,7 @@ class ListIssuer(Command):
     """The wallet lists the issuer's app, and remembers whether the authorization UI is to be used (X-STATUS-1)."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.CARDHOLDER, "lists the issuer's app"
+    source = "wallet"
     rules = ("X-STATUS-1",)
     requires_authentication: bool
 
@@ -980,6 +1016,7 @@ class HideIssuer(Command):
     """The wallet does not list the issuer's app, and shows the cardholder no reason (X-STATUS-2, X-STATUS-3)."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.CARDHOLDER, "does not list the issuer's app"
+    source = "wallet"
     rules = ("X-STATUS-2", "X-STATUS-3")
 
 
@@ -988,6 +1025,7 @@ class IgnoreLate(Command):
     """An answer after its time: the wallet ignores it (wallet)."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "too late: ignored"
+    source = "wallet"
     rules = ("X-STATUS-3", "X-ENTRIES-3")
 
 
@@ -1064,6 +1102,7 @@ class AlreadyThere(Aside):
     """The wallet finds that an offered card is in its library already (wallet)."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "is here already"
+    source = "wallet"
     rules = ("X-ENTRIES-1", "X-ENTRIES-2")
     payment_instrument_id: str
 
@@ -1216,6 +1255,7 @@ class Authorized(Event):
     """The cardholder is authenticated (X-AUTH-1, X-AUTH-2)."""
 
     sender, receiver, says = Actor.EXTENSION, Actor.WALLET_APP, "completionHandler(authorized)"
+    source = "wallet"
     rules = ("X-AUTH-1", "X-AUTH-2")
     identifier: str
 
@@ -1225,6 +1265,7 @@ class AuthenticatedByWallet(Event):
     """The wallet authenticated the cardholder by itself, where status() requires no authorization UI (assumed)."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "the cardholder is authenticated"
+    source = "assumed"
     rules = ("X-AUTH-2",)
     identifier: str
 
@@ -1234,6 +1275,7 @@ class AuthorizationCanceled(Event):
     """Authentication did not succeed (X-AUTH-1)."""
 
     sender, receiver, says = Actor.EXTENSION, Actor.WALLET_APP, "completionHandler(canceled)"
+    source = "wallet"
     rules = ("X-AUTH-1",)
 
 
@@ -1242,6 +1284,7 @@ class AuthorizationMissing(Event):
     """The authorization UI gave no answer; `why` says what is missing (X-AUTH-1, X-STATUS-1)."""
 
     sender, receiver, says = Actor.EXTENSION, Actor.WALLET_APP, "no authentication"
+    source = "assumed"
     rules = ("X-AUTH-1", "X-STATUS-1")
     why: str
 
@@ -1287,6 +1330,7 @@ class AddPass(Command):
     """The wallet app has the wallet add the card of this request (X-FLOW-1)."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "add the card"
+    source = "wallet"
     rules = ("X-FLOW-1",)
     request: Any
 
@@ -1296,6 +1340,7 @@ class PassAdded(Event):
     """The card is in the wallet (X-FLOW-1)."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "added"
+    source = "assumed"
     rules = ("X-FLOW-1",)
 
 
@@ -1304,6 +1349,7 @@ class PassRefused(Event):
     """The wallet cannot use the request; `why` is the simulator's explanation."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "refused"
+    source = "assumed"
     rules = ("X-FLOW-1",)
     why: str
 
@@ -1313,6 +1359,7 @@ class ShowCardAdded(Command):
     """The wallet shows the card."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.CARDHOLDER, "shows the added card"
+    source = "assumed"
     rules = ("X-FLOW-1",)
 
 
@@ -1321,6 +1368,7 @@ class ShowNotAdded(Command):
     """The wallet says that the card was not added."""
 
     sender, receiver, says = Actor.WALLET_APP, Actor.CARDHOLDER, "says: not added"
+    source = "assumed"
     rules = ("X-FLOW-1",)
 
 
@@ -1344,6 +1392,7 @@ class DelegateTimeSpent(BudgetSpent):
     """The time of the in-app delegate's provision is over and no answer has come (wallet)."""
 
     sender, receiver, says = Actor.WALLET, Actor.WALLET, "time is up"
+    source = "wallet"
     rules = ("B-DEL-3",)
 
 
@@ -1362,7 +1411,6 @@ class StartBudget(Command):
     arrow = False
     sender, receiver, says = Actor.WALLET_APP, Actor.WALLET_APP, "the time begins"
     spent: ClassVar[type[BudgetSpent]] = BudgetSpent
-    source: ClassVar[str] = "spec"
     missed: ClassVar[str] = ""
     call: str
     seconds: float

@@ -13,7 +13,7 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row
 from workbook.flows.messages import Actor
-from workbook.rules import rule
+from workbook.rules import MEANINGS, Basis, bases, rule
 from workbook.secrecy import MASK
 from workbook.trace import Kind, Record
 from workbook.views.film import Film
@@ -27,17 +27,6 @@ from workbook.views.table import EDGE, INK, PRE, WIDEST, clean, preformatted, wr
 NamedValue = Callable[[Record, str], str]
 """Names the opaque data in a record's field without showing it."""
 
-SOURCES: Mapping[str, str] = {
-    "spec": "the interface document says so",
-    "openapi": "the operator's published OpenAPI file says so, the interface document does not",
-    "sdk-a": "the public reference of platform A's SDK says so, the interface document does not",
-    "sdk-b": "the public interface of platform B's SDK says so, the interface document does not",
-    "wallet": "public knowledge of the wallet platform, not in the interface document",
-    "seen": "seen on the official clients, not in the interface document",
-    "inferred": "concluded, stated nowhere: take it as an assumption",
-    "assumed": "our choice, because the interface document leaves it open: the real thing may differ",
-}
-"""The meaning of each source's tag."""
 DEPRECATED = "deprecated: the call works in this variant, which advises against it and has another way"
 
 _ID = re.compile(r"[A-Z]+(-[A-Z]+)*-\d+")
@@ -46,16 +35,14 @@ _ID = re.compile(r"[A-Z]+(-[A-Z]+)*-\d+")
 def rests_on(record: Record) -> tuple[str, ...]:
     """A sentence for each rule and each source behind a record, and one if the call is deprecated."""
     sentences = [*map(_rule, record.rules), *_basis(str(getattr(record.message, "basis", "")))]
-    if record.kind in (Kind.COMMAND, Kind.EVENT) and record.source != "spec":
-        # the document names the event; only the answer to it can have another source
-        subject = "this step" if record.kind is Kind.COMMAND else "the answer to it"
-        sentences.append(f"{subject}: {source(record.source)}")
+    sentences += (f"this step: {_source(basis)}" for basis in record.bases)
+    answers = (basis for basis in bases(record.source) if record.kind is Kind.EVENT and basis not in record.bases)
+    sentences += (f"the answer to it: {_source(basis)}" for basis in answers)
     return tuple(dict.fromkeys([*sentences, *([DEPRECATED] if record.deprecated else [])]))
 
 
-def source(tag: str) -> str:
-    """A source's tag with its meaning."""
-    return f"{clean(tag)} ({SOURCES.get(tag, 'an unknown source')})"
+def _source(basis: Basis) -> str:
+    return f"{basis} ({basis.meaning})"
 
 
 def _rule(rule_id: str) -> str:
@@ -70,7 +57,8 @@ def _basis(basis: str) -> Iterator[str]:
     for statement in filter(None, map(str.strip, basis.split(";"))):
         subject, colon, rest = statement.rpartition(":")
         for word in rest.split():
-            meaning = _rule(word) if _ID.fullmatch(word) else source(word) if word in SOURCES else clean(word)
+            tagged = _source(Basis(word)) if word in MEANINGS else clean(word)
+            meaning = _rule(word) if _ID.fullmatch(word) else tagged
             yield f"{clean(subject)}: {meaning}" if colon else meaning
 
 
@@ -157,13 +145,14 @@ KINDS: Mapping[Kind, str] = {
     Kind.NOTE: "A remark.",
 }
 """The meaning of each kind of record."""
-MEANINGS: Mapping[str, str] = {
-    "why": "the simulator's explanation; the real thing says less",
-    "case": "a name of the public interface (sdk-b)",
+REMARKS: Mapping[str, str] = {
+    "why": "the simulator's explanation; what the real thing says is not shown",
     "fault": "the fault that was played",
     "told": "the error's own words",
+    "instance": "counted here, no parameter",
+    "where": "what the cardholder chose, no parameter",
 }
-"""The meaning of values whose name does not say it."""
+"""What the name of a value does not say about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +246,7 @@ class _Describer:
         elif values := tuple(self._values(record)):
             if Actor.SDK in (message.sender, message.receiver):
                 lines = (clean(message.says), *(f"  {value}" for value in values))
-                yield DetailPart("As the document spells it, with its values", lines, plain=True)
+                yield DetailPart("The call or its outcome, with the values of this run", lines, plain=True)
             else:
                 yield DetailPart("Its values", values, plain=True)
         both = sorted(n for n in (number, self.pairs.get(number)) if n is not None)
@@ -300,7 +289,8 @@ class _Describer:
         for name, value in record.values.items():
             if value is not None and value != "" and name not in (*IN_LABEL, "basis"):
                 words = self.named(record, name) if name in OPAQUE else _plain(value)
-                yield f"{_camel(name)} = {words}{f'  ({MEANINGS[name]})' if name in MEANINGS else ''}"
+                notes = "; ".join([*filter(None, [REMARKS.get(name)]), *record.value_bases(name)])
+                yield f"{_camel(name)} = {words}{f'  ({notes})' if notes else ''}"
 
 
 def _actors(line: SequenceLine) -> DetailPart:

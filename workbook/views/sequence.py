@@ -46,13 +46,13 @@ WORDS = {
     "error": "{}",
     "message": "{}",
     "told": "{}",
-    "case": "{} (sdk-b)",
-    "where": "the cardholder chose: {} (wallet)",
+    "case": "{}",
+    "where": "the cardholder chose: {}",
     "instance": "instance {}",
     "is_watch_activated": "isWatchActivated = {}",
     "requires_authentication": "requiresAuthentication = {}",
-    "can_add_to_phone": "to the phone: {} (sdk-b)",
-    "can_add_to_watch": "to the watch: {} (sdk-b)",
+    "can_add_to_phone": "to the phone: {}",
+    "can_add_to_watch": "to the watch: {}",
     "phone": "missing on the phone: {}",
     "watch": "missing on the watch: {}",
     "hidden_by_scheme": "hidden from this app by the scheme: {}",
@@ -129,13 +129,13 @@ class Wording:
         if name == "basis":  # without the rules, whose ids are beside the line already
             sources = (part.strip() for part in str(value).split(";"))
             return "; ".join(part for part in sources if not RULE_IDS.fullmatch(part))
-        if name == "reason" and isinstance(record.message, m.ProvisionFailure):
-            return f"{value} (sdk-a)"
         if isinstance(value, list):
             value = value[0] if len(value) == 1 else f"{len(value)} cards"
         elif isinstance(value, bool):
             value = str(value).lower()
-        return WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(value)
+        phrase = WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(value)
+        tags = ", ".join(record.value_bases(name))
+        return f"{phrase} ({tags})" if tags else phrase
 
     def _opaque(self, value: object, raw: object) -> str:
         if isinstance(value, dict):
@@ -183,7 +183,7 @@ class SequenceLine:
         at: seconds since the run began.
         label: the words on the arrow.
         detail: the values of the message, redacted; may be empty.
-        rules: the ids of the rules behind the step.
+        rules: the ids of the rules behind the step, and the tags of its sources beside the document.
         attempt: the number of the tap that it belongs to, from 1; 0 before the first.
         deprecated: the call works, but the variant advises against it.
         button: the state of the add button after a command that changes it: shown, disabled or hidden.
@@ -281,8 +281,6 @@ def drawn(record: Record) -> bool:
 def _line(record: Record, wording: Wording) -> SequenceLine:
     message, shape, detail = record.message, _shape(record), wording.detail(record)
     note, command = shape is Shape.NOTE, record.kind is Kind.COMMAND
-    # An event has no source: the document names what came, and only the answer to it may be ours.
-    rules = (*record.rules, record.source) if command and record.source != "spec" else record.rules
     return SequenceLine(
         record.at,
         shape,
@@ -290,7 +288,7 @@ def _line(record: Record, wording: Wording) -> SequenceLine:
         message.receiver,
         f"note: {detail}" if note else label(record),
         "" if note else detail,
-        tuple(map(clean, rules)),
+        tuple(map(clean, (*record.rules, *record.bases))),
         record.attempt,
         record.deprecated,
         BUTTONS.get(type(message), "") if command else "",
