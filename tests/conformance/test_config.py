@@ -83,7 +83,7 @@ def test_so_is_the_apis_side(config, tmp_path):
     assert config.exports == Exports("UPSTREAM", "API_KEY")
     assert (config.start.command, config.start.folder) == ("python relay.py", tmp_path)
     assert (config.timeouts.whole, config.timeouts.start) == (60.0, 30.0)
-    assert config.cards == ("A", "B", "C")
+    assert config.instruments == ("A", "B", "C")
 
 
 @pytest.mark.rule("REL-2")

@@ -91,7 +91,7 @@ def test_the_least_that_a_file_says_is_in_order(tmp_path):
         (("api",), {"port": 70000}, "[api] port: it is 70000;"),
         (("api",), {"port": True}, "[api] port: it is true;"),
         (("api",), {"profile": "feild"}, "[api] profile: it cannot be 'feild'. Did you mean 'field'?"),
-        (("export",), {"url": "X", "key": "X"}, "[export]: both values have the same name."),
+        (("export",), {"url": "X", "key": "X"}, "[export]: two values have the same name."),
         (("export",), {"url": "PATH"}, "[export] url: PATH means something else"),
         (("start",), {"command": "x", "hook": "http://h/"}, "[start]: give a command or a hook"),
         (("start",), {"folder": "nowhere"}, "[start] folder: there is no folder"),

@@ -46,7 +46,7 @@ def test_every_key_at_the_top_is_explained():
             {"sdk_output": "raw", "get_sdk_input": "raw", "post_sdk_input": "raw", "encoding": "bytes"},
             lambda config: config.target.surfaces["platform B"].decoded,
         ),
-        ({"cards": 'A, "B"'}, lambda config: config.cards == ("A", '"B"')),
+        ({"cards": 'A, "B"'}, lambda config: config.instruments == ("A", '"B"')),
     ],
 )
 def test_every_answer_arrives_in_the_configuration(tmp_path, given, holds):

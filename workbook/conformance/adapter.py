@@ -160,13 +160,13 @@ class PythonPhone(Phone):
     async def carry(self, call: PhoneCall) -> None:
         """One call, and what it returned or raised. The request is how a report shows it."""
         content = b"" if call.sent is None else json.dumps({"sdkOutput": call.sent}).encode()
-        call.request = Request(call.operation, call.instrument, call.session, content)
+        call.request = Request(call.operation, call.asked_for, call.session, content)
         session, sent = dict(call.session), call.sent or ""
         if call.operation == GET:
-            value, error = await _outcome(self._adapter.get, call.instrument, session)
+            value, error = await _outcome(self._adapter.get, call.asked_for, session)
         else:
             sdk_output = base64.b64decode(sent) if self._decoded else sent
-            value, error = await _outcome(self._adapter.post, call.instrument, session, sdk_output)
+            value, error = await _outcome(self._adapter.post, call.asked_for, session, sdk_output)
         if error is not None:
             call.status, call.why, call.body = RAISED, f"it raised {type(error).__name__}", _text_of(error)
             return

@@ -10,21 +10,35 @@ import gzip
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Self
 
-from workbook.conformance.model import Arrived, Order
+from workbook.conformance.model import Arrived, Identity, Order
 from workbook.errors import ConfigurationError
 from workbook.simulation.faults import Chance, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.journal import OPERATIONS, operation_of
 from workbook.simulation.seal import Seal
-from workbook.simulation.server import Responder, Server, answering, base_url, listening, on_thread
+from workbook.simulation.server import (
+    LOOPBACK,
+    Certificate,
+    Responder,
+    Server,
+    answering,
+    base_url,
+    listening,
+    new_authority,
+    on_thread,
+    write_certificate,
+)
 from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, Instrument, World
 
@@ -133,6 +147,44 @@ def _sdk_input(response: Response) -> str | None:
     return value if isinstance(value, str) else None
 
 
+class Passing:
+    """A proxy in front of the API: it counts what comes through, and hands it on.
+
+    Attributes:
+        host: the API's host and port; a request for another one is refused, because no other origin is contacted.
+        foreign: how many were for another one.
+    """
+
+    def __init__(self, api: ScriptedApi) -> None:
+        self._api, self._arrived = api, list[Request]()
+        self.host, self.foreign = "", 0
+
+    def arrived(self) -> tuple[Request, ...]:
+        """The requests that came through."""
+        return tuple(self._arrived)
+
+    def respond(self, request: Request) -> Response:
+        """The API's answer."""
+        if ("host", self.host) not in [(name.lower(), value) for name, value in request.headers]:
+            self.foreign += 1
+            return Response(502, (), b"This proxy leads to the mock API only: [start] proxy = false", "case: assumed")
+        self._arrived.append(request)
+        return self._api.respond(request)
+
+
+def certificates(folder: Path) -> Mapping[Identity, Certificate]:
+    """A certificate for each identity; the back end is to trust the authority of the first only."""
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    own, stranger = new_authority(), new_authority()
+    issued = {
+        Identity.OWN: (own, own.issue_cert(*LOOPBACK)),
+        Identity.OTHER_AUTHORITY: (stranger, stranger.issue_cert(*LOOPBACK)),
+        Identity.EXPIRED: (own, own.issue_cert(*LOOPBACK, not_after=yesterday)),
+        Identity.OTHER_HOST: (own, own.issue_cert("another-host.example")),
+    }
+    return {identity: write_certificate(folder / identity.name.lower(), *pair) for identity, pair in issued.items()}
+
+
 TRIES, PAUSE = 20, 0.1
 """How often a port that is taken is tried again, and the seconds in between."""
 
@@ -145,12 +197,13 @@ class Listener:
     Args:
         responder: answers.
         port: 0 takes any free one.
+        certificate: serve https with it; None serves http.
     """
 
-    def __init__(self, responder: Responder, port: int = 0) -> None:
-        self._responder = responder
+    def __init__(self, responder: Responder, port: int = 0, certificate: Certificate | None = None) -> None:
+        self._responder, self.certificate = responder, certificate
         self._socket = listening("127.0.0.1", port)
-        self.base_url = base_url(self._socket)
+        self.base_url = base_url(self._socket, "http" if certificate is None else "https")
         self._port: int = self._socket.getsockname()[1]
         self._running = ExitStack()
         self.is_up = False
@@ -186,7 +239,7 @@ class Listener:
 
     def _serve(self) -> None:
         server = Server(answering(self._responder))
-        server.listen(self._running.enter_context(self._socket))
+        server.listen(self._running.enter_context(self._socket), self.certificate)
         self._running.enter_context(on_thread(server, abrupt=True))
         self.is_up = True
 
@@ -206,27 +259,47 @@ class MockApi:
         port: 0 takes any free one.
         profile: of the service.
         seed: of everything that is simulated.
+        tls: serve https with a certificate of an authority made for this run.
 
     Attributes:
         upstream: the API.
         elsewhere: the API at the other address.
         listener: where the API listens.
         other: where a redirect leads.
+        proxy: a proxy that the back end's environment may name. It carries requests on to the API, so that a back end
+            that uses it fails one case and not all.
+        through_proxy: the API behind that proxy.
+        ca_file: the authority that the back end has to trust; None without TLS.
 
     Raises:
         ConfigurationError: the port cannot be had.
     """
 
     def __init__(
-        self, cards: Iterable[str], *, key: str | None = None, port: int = 0, profile: str = "spec", seed: int = 7
+        self,
+        cards: Iterable[str],
+        *,
+        key: str | None = None,
+        port: int = 0,
+        profile: str = "spec",
+        seed: int = 7,
+        tls: bool = False,
     ) -> None:
         self.key = key or f"KEY-{secrets.token_urlsafe(KEY_BYTES)}"
         instruments = {card: Instrument(card) for card in cards}
         world = World(instruments, {self.key: Credential()}, seed=seed, profile=profile)
         self.upstream, self.elsewhere = ScriptedApi(world), ScriptedApi(world)
-        self.listener = Listener(self.upstream, port)
-        self.other = Listener(self.elsewhere)
+        self.through_proxy = Passing(self.upstream)
         self._stack = ExitStack()
+        self._certificates: Mapping[Identity, Certificate] = {}
+        if tls:
+            folder = self._stack.enter_context(TemporaryDirectory(prefix="workbook-api-"))
+            self._certificates = certificates(Path(folder))
+        own = self._certificates.get(Identity.OWN)
+        self.ca_file = None if own is None else own.ca_file
+        self.listener = Listener(self.upstream, port, own)
+        self.other, self.proxy = Listener(self.elsewhere), Listener(self.through_proxy)
+        self.through_proxy.host = self.url.partition("//")[2]
 
     def __repr__(self) -> str:
         return f"MockApi({self.url})"
@@ -237,9 +310,17 @@ class MockApi:
         return self.listener.base_url
 
     def __enter__(self) -> Self:
-        for listener in (self.listener, self.other):
+        for listener in (self.listener, self.other, self.proxy):
             self._stack.enter_context(listener)
         return self
+
+    def present(self, identity: Identity) -> None:
+        """Answer with this certificate from now on, on new connections: those that were verified before are cut."""
+        certificate = self._certificates.get(identity)
+        if certificate is not self.listener.certificate:
+            self.listener.down()
+            self.listener.certificate = certificate
+        self.listener.up()
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None

@@ -23,7 +23,9 @@ from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
     POST,
+    RAW,
     RECOVERY,
+    SHAPES,
     SUCCESS,
     Arrived,
     Ask,
@@ -34,11 +36,13 @@ from workbook.conformance.model import (
     CaseScript,
     Down,
     Group,
+    Identity,
     Miss,
     Need,
     Now,
     Order,
     PhoneCall,
+    Present,
     Recover,
     Rest,
     ScriptStep,
@@ -52,6 +56,8 @@ from workbook.conformance.model import (
     asks_of,
     both,
     broken,
+    ordinary,
+    shape_of,
 )
 from workbook.conformance.phone import HttpPhone, Origin, Phone, listens
 from workbook.errors import WorkbookError
@@ -62,7 +68,7 @@ from workbook.simulation.seal import Content
 OnResult: TypeAlias = Callable[[CaseResult], None]
 T = TypeVar("T", bound=Hashable)
 
-OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP})
+OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY})
 """What a back end may rightly not have."""
 
 
@@ -81,7 +87,8 @@ async def run_cases(
         repetition: which repetition, from 1; each has its own canaries.
     """
     cases, target = list(cases), runner.target
-    cards = _CardPool(target.cardholders[0].cards)
+    cards, alike = target.cardholders[0].cards, ordinary(target.cardholders[0].cards)
+    pool = _CardPool(alike)
     results: dict[str, CaseResult] = {}
 
     def keep(result: CaseResult) -> None:
@@ -89,7 +96,10 @@ async def run_cases(
         on_result(result)
 
     async def with_app_of(case: Case, platform: str) -> CaseResult:
-        async with cards.lent(case.script.cards) as lent:
+        if shape := next((need for need in case.needs if need in SHAPES), None):
+            lent = tuple(card for card in cards if shape_of(card) is shape)[:1]
+            return await runner.judged(case, lent, platform, repetition)
+        async with pool.lent(case.script.cards) as lent:
             return await runner.judged(case, lent, platform, repetition)
 
     async def beside_others(case: Case) -> None:
@@ -116,21 +126,25 @@ def without(case: Case, target: Target) -> CaseResult | None:
     """The result of a case that cannot run here, or that the configuration leaves out; None where it can run."""
     if case.group in target.without:
         return CaseResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
-    cards = len(target.cardholders[0].cards)
+    cards = target.cardholders[0].cards
     has = {
         Need.PLATFORM_A: Need.PLATFORM_A.value in target.surfaces,
         Need.PLATFORM_B: Need.PLATFORM_B.value in target.surfaces,
-        Need.SESSIONS: any(cardholder.session for cardholder in target.cardholders),
+        Need.SESSIONS: any(one.session or one.sessions for one in target.cardholders),
         Need.TWO_CARDHOLDERS: len(target.cardholders) > 1,
-        Need.SEVERAL_CARDS: cards > 1,
+        Need.SEVERAL_CARDS: len(cards) > 1,
         Need.LOGS: bool(target.logs),
         Need.HTTP: target.over_http,
+        Need.JSON_BODY: target.over_http and all(one.post.sdk_output != RAW for one in target.surfaces.values()),
+        Need.API_TLS: target.api_tls,
+        Need.PROXY: target.proxied,
+        **{shape: shape in map(shape_of, cards) for shape in SHAPES},
     }
     for need in sorted(case.needs):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
             return CaseResult(case, verdict, why=f"It needs {need}, which the configuration does not name.")
-    if cards < case.script.cards:
+    if len(ordinary(cards)) < case.script.cards:
         return CaseResult(
             case, Verdict.NOT_TESTABLE, why=f"It needs {case.script.cards} cards of the first cardholder."
         )
@@ -219,7 +233,10 @@ def _listed(platforms: Iterable[str]) -> str:
 
 def gravest(case: Case, misses: Iterable[Miss]) -> Verdict:
     """The verdict of the gravest of these misses; a pass where there is none."""
-    verdicts = {Verdict.NOTE if miss.noted else broken(rule(miss.rule or case.rule)) for miss in misses}
+    verdicts = {
+        Verdict.NOTE if miss.noted else Verdict.FAIL if miss.harms else broken(rule(miss.rule or case.rule))
+        for miss in misses
+    }
     return min(verdicts, key=GRAVEST.index, default=Verdict.PASS)
 
 
@@ -402,6 +419,8 @@ def calm_after(step: ScriptStep, *, before: bool) -> bool:
             return False
         case Up():
             return True
+        case Present():
+            return step.identity is Identity.OWN
         case _:
             return before
 
@@ -419,6 +438,8 @@ SETTLE = 0.05
 SHORT = 16
 """Characters of an sdkOutput that may be the same in two cases."""
 STRANGER = Cardholder("nobody", (), ())
+FORGED = -2
+"""Index of no cardholder: the first one's session, with one character changed."""
 
 
 class CaseRunner:
@@ -488,7 +509,7 @@ class CaseRunner:
             if recovers and calls and not calls[-1].succeeded:  # the next case is to find the back end recovered
                 await asyncio.sleep(self.target.recovery)
         finally:
-            self._api.listener.up()
+            self._api.present(Identity.OWN)
             self._order((), cards, canary)
         astray = (replace(request, elsewhere=True) for request in self._api.elsewhere.arrived(beside))
         arrived = (*self._own(before, cards, calls, alone=case.script.alone), *astray)
@@ -502,13 +523,14 @@ class CaseRunner:
     def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[Arrived, ...], log: LogSpan) -> Seen:
         target = self.target
         setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
-        return Seen(calls, arrived, log, *setting)
+        return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces)
 
     def _whole_run(self) -> Seen:
         """What a case sees that judges the whole run."""
         log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         exposures, values = self._watch.exposures(requests), tuple(self.values)[-MOST:]
-        run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing())
+        run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing(),
+                       len(self._api.through_proxy.arrived()))  # fmt: skip
         return replace(self._seen((), (), log), run=run)
 
     async def settled(self) -> None:
@@ -525,7 +547,9 @@ class CaseRunner:
             ann = self.target.cardholders[0]
             for surface in (*dict.fromkeys(self.target.surfaces.values()),) * PROBES:
                 async with self._phone(surface) as phone:
-                    if (await phone.call(PhoneCall(1, GET, ann.name, card, session=ann.session))).succeeded:
+                    probe = PhoneCall(1, GET, ann.name, self.target.instrument(card), card=card)
+                    probe.session = ann.session_for(card)
+                    if (await phone.call(probe)).succeeded:
                         break
             else:
                 self.gone = f"The back end has answered no plain call any more since about {self.silence.since}."
@@ -546,10 +570,11 @@ class CaseRunner:
         A slow back end may still be busy with an earlier case. What came before this case's first call belongs to that
         one, as does an sdkOutput that the phone sent in another case.
         """
+        instruments = {self.target.instrument(card) for card in cards}
         began, sent = min((call.began for call in calls), default=0.0), {call.sent for call in calls}
         # A hash is enough to recognise an sdkOutput: the values are large, and a run has thousands of them.
         for request in self.upstream.arrived(before):
-            own = (alone or request.instrument in cards) and request.at >= began
+            own = (alone or request.instrument in instruments) and request.at >= began
             if own and (hash(request.sdk_output) not in self._sent or request.sdk_output in sent):
                 yield request
 
@@ -582,6 +607,8 @@ class CaseRunner:
                 await asyncio.to_thread(self._api.listener.down)
             case Up():
                 await asyncio.to_thread(self._api.listener.up)
+            case Present():
+                await asyncio.to_thread(self._api.present, step.identity)
             case Now():
                 self._order(step.orders, cards, canary)
             case Ask() | Together():
@@ -593,34 +620,40 @@ class CaseRunner:
         """Set what the API answers for these cards from now on. A redirect points to the other origin."""
         for number, card in enumerate(cards):
             own = [order.within(self.target.bound) for order in orders if order.card == number]
-            location = f"{self._api.other.base_url}{BEFORE_ID}{quote(card, safe='')}{AFTER_ID}"
+            instrument = self.target.instrument(card)
+            location = f"{self._api.other.base_url}{BEFORE_ID}{quote(instrument, safe='')}{AFTER_ID}"
             for place, order in enumerate(own):
                 if order.fault == "redirect" and "location" not in order.settings:
                     own[place] = replace(order, settings={**order.settings, "location": location})
-            self.upstream.order(card, own, f"{canary}-{number}")
+            self.upstream.order(instrument, own, f"{canary}-{number}")
 
     def _call(self, number: int, ask: Ask, cards: Sequence[str], canary: str) -> PhoneCall:
         """The call that the phone is to make."""
         match ask.cardholder:
             case -1:
                 cardholder = STRANGER
-            case -2:
-                first = self.target.cardholders[0]
-                forged = tuple((name, _forged(value)) for name, value in first.session)
-                cardholder = replace(first, name="somebody forged", session=forged)
+            case index if index == FORGED:
+                cardholder = replace(self.target.cardholders[0], name="somebody forged")
             case index:
                 cardholder = self.target.cardholders[index]
-        card = cardholder.cards[ask.card] if ask.own else cards[ask.card]
+        card = ordinary(cardholder.cards)[ask.card] if ask.own else cards[ask.card]
+        session = cardholder.session_for(card)
+        if ask.cardholder == FORGED:
+            session = tuple((name, _forged(value)) for name, value in session)
+        instrument = self.target.instrument(card)
         sent = None
         if ask.operation == POST and ask.output is not None:
             sent = ask.output(f"{canary}-{number}")
         elif ask.operation == POST:
             self._outputs += 1
-            sent = self.upstream.seal.close(Content.OUTPUT, card, self._outputs, canary=f"{canary}-{number}")
+            sent = self.upstream.seal.close(Content.OUTPUT, instrument, self._outputs, canary=f"{canary}-{number}")
         if len(sent or "") > SHORT:
             self._sent.add(hash(sent))
-        call = PhoneCall(number, ask.operation, cardholder.name, ask.instrument(card) if ask.instrument else card, sent)
-        call.session, call.cancel, call.manner = cardholder.session, ask.cancel, ask.manner
+        call = PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
+        if ask.instrument is not None:
+            call.instrument = call.card = ask.instrument(card)
+        others = (one.cards[0] for one in self.target.cardholders if card not in one.cards)
+        call.session, call.cancel, call.manner, call.other = session, ask.cancel, ask.manner, next(others, "")
         return call
 
 

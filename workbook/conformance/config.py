@@ -18,14 +18,15 @@ from workbook.conformance.phone import Origin
 
 @dataclass(frozen=True, slots=True)
 class Exports:
-    """The names under which the back end gets the API's address and key."""
+    """The names under which the back end gets the API's address, its key and, with TLS, the file of its authority."""
 
     url: str = "API_URL"
     key: str = "API_KEY"
+    ca: str = "API_CA_FILE"
 
-    def values(self, url: str, key: str) -> dict[str, str]:
+    def values(self, url: str, key: str, ca_file: Path | None = None) -> dict[str, str]:
         """The exported values by their names."""
-        return {self.url: url, self.key: key}
+        return {self.url: url, self.key: key} | ({self.ca: str(ca_file)} if ca_file else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,13 @@ class Start:
         command: a shell command that starts it, with the values in its environment; None for none.
         folder: where the command runs.
         hook: a URL that the values are posted to as JSON; None for none. With neither, a person sets them.
+        proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
     """
 
     command: str | None = None
     folder: Path | None = None
     hook: str | None = None
+    proxy: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +70,14 @@ class Api:
         profile: `spec`, or `field` with what is publicly known besides.
         seed: of all values that it makes up.
         key: the API key that the back end gets; None makes a fresh one.
+        tls: it has a certificate, and at times one that a client must refuse.
     """
 
     port: int = 0
     profile: str = "spec"
     seed: int = 7
     key: str | None = field(default=None, repr=False)
+    tls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +105,9 @@ class Config:
     folder: Path | None = None
 
     @property
-    def cards(self) -> tuple[str, ...]:
-        """The cards of all cardholders."""
-        return tuple(card for one in self.target.cardholders for card in one.cards)
+    def instruments(self) -> tuple[str, ...]:
+        """The payment instruments of all cardholders' cards."""
+        return tuple(self.target.instrument(card) for one in self.target.cardholders for card in one.cards)
 
 
 # The configuration in words: what `workbook conform --check-config` prints.

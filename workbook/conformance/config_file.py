@@ -115,10 +115,10 @@ def _id(card: str) -> str:
     return card
 
 
-def _cards(cards: list[str]) -> list[str]:
-    if not cards:
-        raise ValueError(cards)
-    return cards
+def _each_once(ids: list[str]) -> list[str]:
+    if not ids or len(set(ids)) < len(ids):
+        raise ValueError(ids)
+    return ids
 
 
 def _header_name(name: str) -> str:
@@ -141,12 +141,8 @@ ValuePlace = Annotated[
     AfterValidator(lambda value: value if value == RAW else _pointer(value)),
     Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
 ]
-Cards = Annotated[
-    list[Annotated[Text, AfterValidator(_id)]],
-    AfterValidator(_cards),
-    AfterValidator(lambda cards: cards if len(set(cards)) == len(cards) else _cards([])),
-    Says("a list of payment instrument ids, each once", hidden=True),
-]
+CardId = Annotated[Text, AfterValidator(_id)]
+CardIds = Annotated[list[CardId], AfterValidator(_each_once), Says("a list of ids, each once", hidden=True)]
 Variable = Annotated[
     str,
     Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\z"),
@@ -253,11 +249,31 @@ class PlatformBForm(Form):
     headers: Headers = Field(default_factory=dict)
 
 
+class CardForm(Form):
+    """A card whose payment instrument has another id, or that has a session of its own."""
+
+    id: CardId
+    instrument: CardId = ""
+    session: dict[HeaderName, Secret] = Field(default_factory=dict)
+
+
+Card = Annotated[CardForm, BeforeValidator(lambda card: {"id": card} if isinstance(card, str) else card)]
+
+
+def _each_card_once(cards: list[CardForm]) -> list[CardForm]:
+    _each_once([card.id for card in cards])
+    return cards
+
+
 class CardholderForm(Form):
     """`[[cardholder]]`."""
 
     name: Text = ""
-    cards: Cards = Field(default_factory=list)
+    cards: Annotated[
+        list[Card],
+        AfterValidator(_each_card_once),
+        Says('a list of payment instrument ids, each once, or of { id = "c1", instrument = "PI1" }', hidden=True),
+    ] = Field(default_factory=list)
     session: dict[HeaderName, Secret] = Field(default_factory=dict)
 
 
@@ -284,6 +300,7 @@ class ApiForm(Form):
     profile: Literal["spec", "field"] = "spec"
     seed: Seed = 7
     key: Secret | None = None
+    tls: Flag = False
 
 
 class ExportForm(Form):
@@ -291,6 +308,7 @@ class ExportForm(Form):
 
     url: Variable = _NAMES.url
     key: Variable = _NAMES.key
+    ca: Variable = _NAMES.ca
 
 
 class StartForm(Form):
@@ -299,6 +317,7 @@ class StartForm(Form):
     command: Annotated[str, Field(pattern=r"\S"), Says("a command line in quotes", hidden=True)] = ""
     folder: Text = "."
     hook: Url = ""
+    proxy: Flag = True
 
 
 class GroupsForm(Form):
@@ -439,10 +458,14 @@ class _Reader:
             ca_file=self._ca_file(),
             recovery=form.timeouts.recovery,
             failures=form.failures,
+            instruments={
+                card.id: card.instrument for table in form.cardholder for card in table.cards if card.instrument
+            },
+            api_tls=form.api.tls,
         )
         return Config(
             target,
-            Api(form.api.port, form.api.profile, form.api.seed, self._key()),
+            Api(form.api.port, form.api.profile, form.api.seed, self._key(), form.api.tls),
             self._exports(),
             self._start(),
             Timeouts(form.timeouts.first_call, form.timeouts.start, form.timeouts.whole),
@@ -550,7 +573,8 @@ class _Reader:
         owners: dict[tuple[str, str], int] = {}
         cardholders = []
         for at, table in enumerate(tables):
-            for key, value in [("name", table.name), *(("cards", card) for card in table.cards)]:
+            ids = [("cards", word) for card in table.cards for word in {card.id, card.instrument or card.id}]
+            for key, value in [("name", table.name), *ids]:
                 if value and owners.setdefault((key, value), at) != at:
                     what = f"{value!r:.60} is [[cardholder]] {owners[key, value] + 1}'s already. Give each its own."
                     self.mistakes.add(("cardholder", at, key), what)
@@ -560,7 +584,13 @@ class _Reader:
                 what = "it is missing. Give the ids of this cardholder's cards."
                 self.mistakes.add(("cardholder", at, "cards"), what)
             session = tuple(self._headers(("cardholder", at, "session"), table.session))
-            cardholders.append(Cardholder(table.name, tuple(table.cards) or scenario, session))
+            own = {
+                card.id: tuple(self._headers(("cardholder", at, "cards", number, "session"), card.session))
+                for number, card in enumerate(table.cards)
+                if card.session
+            }
+            cards = tuple(card.id for card in table.cards) or scenario
+            cardholders.append(Cardholder(table.name, cards, session, own))
         return tuple(cardholders)
 
     def _scenario_cards(self) -> tuple[str, ...]:
@@ -591,13 +621,13 @@ class _Reader:
 
     def _exports(self) -> Exports:
         names = self.form.export
-        if names.url == names.key:
-            self.mistakes.add(("export", ""), "both values have the same name. Give each its own.")
+        if len({names.url, names.key, names.ca}) < len(type(names).model_fields):
+            self.mistakes.add(("export", ""), "two values have the same name. Give each its own.")
         for key, name in names:
             if name in RESERVED:
                 what = f"{name} means something else to every program. Choose another name."
                 self.mistakes.add(("export", key), what)
-        return Exports(names.url, names.key)
+        return Exports(names.url, names.key, names.ca)
 
     def _start(self) -> Start:
         start, folder = self.form.start, self.folder / self.form.start.folder
@@ -605,7 +635,7 @@ class _Reader:
             self.mistakes.add(("start", ""), "give a command or a hook, not both.")
         if not folder.is_dir():
             self.mistakes.add(("start", "folder"), f"there is no folder {str(folder)!r:.100}.")
-        return Start(start.command or None, folder.absolute(), start.hook or None)
+        return Start(start.command or None, folder.absolute(), start.hook or None, start.proxy)
 
     def _logs(self) -> tuple[Path, ...]:
         """The log files; the back end may create them later."""

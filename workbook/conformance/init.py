@@ -9,7 +9,16 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator, BeforeValidator
 
-from workbook.conformance.config_file import Cards, HeaderName, Method, PathTemplate, Prefix, Url, ValuePlace, Variable
+from workbook.conformance.config_file import (
+    CardIds,
+    HeaderName,
+    Method,
+    PathTemplate,
+    Prefix,
+    Url,
+    ValuePlace,
+    Variable,
+)
 from workbook.conformance.model import Group
 from workbook.errors import ConfigurationError
 from workbook.files import write_whole
@@ -49,7 +58,7 @@ def listed(answer: str) -> list[str]:
     return [one.strip() for one in answer.split(",") if one.strip()]
 
 
-CardList = Annotated[Cards, BeforeValidator(listed), Says("ids with commas between them, each once")]
+CardList = Annotated[CardIds, BeforeValidator(listed), Says("ids with commas between them, each once")]
 HeaderOrNone = Annotated[
     str,
     AfterValidator(lambda answer: answer if answer == "none" or not mistake(HeaderName, answer) else _no()),

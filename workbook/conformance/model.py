@@ -19,6 +19,8 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 Maker: TypeAlias = Callable[[str], str]
 """Makes a value from a canary that no other case has, or one id from another."""
+Tamper: TypeAlias = Callable[[str, "bytes | None", "PhoneCall"], "tuple[str, bytes | None]"]
+"""Changes the path and the body of a call before it leaves the phone: what a careless app may send."""
 Piece: TypeAlias = tuple[str, bool]
 
 GET, POST = "GET", "POST"
@@ -52,6 +54,12 @@ class Need(StrEnum):
     SEVERAL_CARDS = "several cards of one cardholder"
     LOGS = "log files to scan"
     HTTP = "a back end that is reached over HTTP"
+    JSON_BODY = "a POST with the sdkOutput in a JSON body"
+    API_TLS = "an API with a certificate: [api] tls = true"
+    PROXY = "a start command whose environment may name a proxy"
+    ID_LOWER_CASE = "a card whose id has lower-case letters"
+    ID_DIGITS = "a card whose id is of digits only"
+    ID_ESCAPED = "a card whose id holds a character that a path has to escape"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +174,7 @@ class Miss:
         todo: what to do about it.
         rule: the id of the broken rule; empty for the case's own rule.
         noted: an observation that no rule judges, so it fails nothing.
+        harms: somebody is harmed, so it fails although its rule only warns.
     """
 
     expected: str
@@ -173,6 +182,7 @@ class Miss:
     todo: str
     rule: str = ""
     noted: bool = False
+    harms: bool = False
 
 
 def broken(rule: Rule) -> Verdict:
@@ -204,6 +214,8 @@ class Manner(StrEnum):
     UPPER_CASE = "header names in capitals"
     CLOSING = "a connection of its own"
     UNPACKED = "no encoding of the answer"
+    EXPECTING = "a body announced with Expect"
+    WITH_CHARSET = "a content-type that names its charset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +231,7 @@ class Ask:
         own: `card` is an index among that cardholder's own cards instead.
         instrument: makes the requested id from the card's id; None requests the card's id.
         manner: how the call is sent.
+        tamper: changes the path and the body; None sends what the app would.
     """
 
     operation: str
@@ -229,6 +242,7 @@ class Ask:
     own: bool = False
     instrument: Maker | None = field(default=None, repr=False)
     manner: Manner = Manner.PLAIN
+    tamper: Tamper | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +272,23 @@ class Down:
 @dataclass(frozen=True, slots=True)
 class Up:
     """Bring the API back at the same address."""
+
+
+@unique
+class Identity(StrEnum):
+    """The certificate with which the API presents itself. A client that verifies it accepts the first only."""
+
+    OWN = "its own"
+    OTHER_AUTHORITY = "of an authority that nobody trusts"
+    EXPIRED = "that has expired"
+    OTHER_HOST = "for another host"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """From here on the API presents another certificate, at the same address."""
+
+    identity: Identity
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +333,7 @@ class Now:
     orders: tuple[Order, ...] = ()
 
 
-ScriptStep: TypeAlias = Ask | Together | Rest | Recover | Down | Up | Now
+ScriptStep: TypeAlias = Ask | Together | Rest | Recover | Down | Up | Present | Now
 CALM = Now()
 """From here on the API answers as it should."""
 
@@ -335,7 +366,7 @@ class CaseScript:
         """Whether the API fails or is away at some time."""
         later = (order for step in self.steps if isinstance(step, Now) for order in step.orders)
         failing = any(order.fault for order in (*self.orders, *later))
-        return failing or any(isinstance(step, Down) for step in self.steps)
+        return failing or any(isinstance(step, Down | Present) for step in self.steps)
 
 
 def asks_of(step: ScriptStep) -> tuple[Ask, ...]:
@@ -425,13 +456,50 @@ class Cardholder:
 
     Attributes:
         name: for reports.
-        cards: ids of the payment instruments, as the back end knows them.
-        session: headers that present the session; empty where the back end has no sessions.
+        cards: ids of the cards, as the app knows them.
+        session: headers that present the session; empty where the back end has no sessions. `{id}` in a value is
+            replaced by the card's id.
+        sessions: the headers for single cards, where a session belongs to one card.
     """
 
     name: str
     cards: tuple[str, ...]
     session: Headers = field(default=(), repr=False)
+    sessions: Mapping[str, Headers] = field(default_factory=dict, repr=False)
+
+    def session_for(self, card: str) -> Headers:
+        """The headers that present the session in a call for this card."""
+        if card in self.sessions:
+            return self.sessions[card]
+        return tuple((name, value.replace("{id}", card)) for name, value in self.session)
+
+
+# How an id is written decides what a back end can do to it on its way: case, leading zeros, escapes.
+SHAPES: Mapping[Need, re.Pattern[str]] = {
+    Need.ID_ESCAPED: re.compile(r".*[^A-Za-z0-9._~-]", re.DOTALL),
+    Need.ID_DIGITS: re.compile(r"[0-9]+\Z"),
+    Need.ID_LOWER_CASE: re.compile(r".*[a-z]", re.DOTALL),
+}
+"""What an id of each shape matches; an id that matches several has the first."""
+POOL = 6
+"""Cards of one shape that are enough for every case, so that those of other shapes can be set aside."""
+
+
+def shape_of(card: str) -> Need | None:
+    """The shape of an id; None for an ordinary one."""
+    return next((shape for shape, pattern in SHAPES.items() if pattern.match(card)), None)
+
+
+def ordinary(cards: Iterable[str]) -> tuple[str, ...]:
+    """The cards that all cases share: those of the commonest shape if they are enough, else all.
+
+    A back end that harms ids of one shape then fails the case of that shape, and not whatever case had the card.
+    """
+    by_shape: dict[Need | None, list[str]] = {}
+    for card in (cards := tuple(cards)):
+        by_shape.setdefault(shape_of(card), []).append(card)
+    commonest = max(by_shape.values(), key=len, default=[])
+    return tuple(commonest) if len(commonest) >= POOL else cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,6 +517,9 @@ class Target:
         ca_file: certificates that are trusted for TLS besides the machine's own.
         recovery: seconds after a fault of the API within which the back end need not work again.
         failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
+        instruments: the payment instrument of each card that has another id there; a card that is missing has its own.
+        api_tls: the API has a certificate, which the back end has to verify.
+        proxied: the back end's environment names a proxy, which is not for the API's requests.
     """
 
     base_url: str
@@ -461,6 +532,13 @@ class Target:
     ca_file: Path | None = None
     recovery: float = RECOVERY
     failures: str = BY_STATUS
+    instruments: Mapping[str, str] = field(default_factory=dict)
+    api_tls: bool = False
+    proxied: bool = False
+
+    def instrument(self, card: str) -> str:
+        """The payment instrument's id at the API, of a card that the app asks for."""
+        return self.instruments.get(card, card)
 
     @property
     def over_http(self) -> bool:
@@ -468,8 +546,21 @@ class Target:
         return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
 
     def session_secrets(self) -> tuple[str, ...]:
-        """Every configured header value. No report may contain one."""
-        sessions = (value for cardholder in self.cardholders for _name, value in cardholder.session)
+        """Every configured header value, without the ids in it. No report may contain one."""
+        cards = {card for cardholder in self.cardholders for card in cardholder.cards}
+        presented = {
+            value
+            for cardholder in self.cardholders
+            for headers in (cardholder.session, *map(cardholder.session_for, cardholder.cards))
+            for _name, value in headers
+        }
+        # A session may name its card. The id is no secret: without it, no path of a report could be read.
+        sessions = {
+            part
+            for value in presented
+            for part in (re.split(r"[\s;,=]+", value) if cards & set(re.split(r"[\s;,=]+", value)) else [value])
+            if part not in cards
+        }
         headers = (value for surface in self.surfaces.values() for _name, value in surface.headers)
         return (*sessions, *headers)
 
@@ -508,7 +599,7 @@ class PhoneCall:
         number: place among the case's calls, from 1.
         operation: GET or POST.
         cardholder: name of the cardholder whose session is presented.
-        instrument: id of the payment instrument.
+        instrument: id of the payment instrument, as the API knows it.
         sent: the sdkOutput that the phone hands over; None on the GET.
         began: when it began, in seconds of the monotonic clock.
         ended: when it ended, on the same clock.
@@ -523,6 +614,9 @@ class PhoneCall:
         session: headers that present the session.
         cancel: seconds after which the phone gives up; None waits for the answer.
         manner: how the call is sent.
+        card: the id that the app asks for; empty where it is the instrument's.
+        other: id of a card that is another cardholder's; empty where there is none.
+        tamper: changes the path and the body; None sends what the app would.
     """
 
     number: int
@@ -543,6 +637,14 @@ class PhoneCall:
     session: Headers = field(default=(), repr=False)
     cancel: float | None = None
     manner: Manner = Manner.PLAIN
+    card: str = ""
+    other: str = ""
+    tamper: Tamper | None = field(default=None, repr=False)
+
+    @property
+    def asked_for(self) -> str:
+        """The id that the app asks for."""
+        return self.card or self.instrument
 
     @property
     def seconds(self) -> float:
@@ -643,6 +745,7 @@ class WholeRun:
         exposures: what the scan found.
         values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
         missing_logs: names of configured log files that were never written.
+        proxied: how many requests came to the proxy that the back end's environment names.
     """
 
     answers: int = 0
@@ -650,6 +753,7 @@ class WholeRun:
     exposures: tuple[Exposure, ...] = ()
     values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     missing_logs: tuple[str, ...] = ()
+    proxied: int = 0
 
 
 NO_RUN = WholeRun()
@@ -669,6 +773,7 @@ class Seen:
         recovery: seconds that the back end was given to recover from a fault.
         failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
         run: the whole run; empty unless the case judges that.
+        extension: the back end serves platform B, whose extension has to list its entries within 20 seconds.
     """
 
     calls: tuple[PhoneCall, ...]
@@ -680,6 +785,7 @@ class Seen:
     recovery: float = 0.0
     failures: str = BY_STATUS
     run: WholeRun = NO_RUN
+    extension: bool = False
 
     def asked(self, operation: str) -> tuple[PhoneCall, ...]:
         """The phone's calls of one operation."""

@@ -428,7 +428,14 @@ class HttpPhone(Phone):
             headers.append(("connection", "close"))
         elif call.manner is Manner.UNPACKED:
             headers.append(("accept-encoding", "identity"))
-        path = operation.path.replace("{id}", quote(call.instrument, safe=""))
+        elif call.manner is Manner.EXPECTING:
+            headers.append(("expect", "100-continue"))
+        elif call.manner is Manner.WITH_CHARSET:
+            json_type = ("content-type", "application/json")
+            headers = [(*json_type[:1], "Application/JSON; charset=UTF-8") if h == json_type else h for h in headers]
+        path = operation.path.replace("{id}", quote(call.asked_for, safe=""))
+        if call.tamper is not None:
+            path, body = call.tamper(path, body, call)
         await self._client.exchange(call, operation.method, path, headers, body)
         if not call.broke:
             call.value = _sdk_input(call.body, operation, decoded=self._surface.decoded)
@@ -439,7 +446,7 @@ def _request_body(operation: Operation, call: PhoneCall, *, decoded: bool) -> by
     if operation.sdk_output == RAW:
         return base64.b64decode(call.sent or "") if decoded else (call.sent or "").encode()
     document: dict[str, Any] = {}
-    for pointer, value in ((operation.id, call.instrument), (operation.sdk_output, call.sent)):
+    for pointer, value in ((operation.id, call.asked_for), (operation.sdk_output, call.sent)):
         if pointer is not None and value is not None:
             *above, last = JsonPointer(pointer).parts
             inner = document

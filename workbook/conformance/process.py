@@ -39,6 +39,11 @@ TAIL = 65_536
 """Bytes of a command's output that are read for its last lines."""
 LONGEST_SECRET = 4_096
 """Characters that are skipped where the tail begins within a line: part of a secret would not be recognised."""
+AUTHORITY_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+"""Environment variables that name the file of a trusted authority."""
+PROXY_VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+NO_PROXY_VARIABLES = ("no_proxy", "NO_PROXY")
+"""Environment variables by which HTTP libraries find a proxy, unasked, and those that spare a host from it."""
 OUR_VARIABLES = "WORKBOOK_"
 """Prefix of the workbook's own environment variables. They hold a real API key, which no back end under test gets."""
 
@@ -208,7 +213,7 @@ class Launcher:
         known: bool,
     ) -> None:
         self._config, self._known, self._progress, self._url = config, known, progress, api.url
-        self._values = config.exports.values(api.url, api.key)
+        self._values = config.exports.values(api.url, api.key, api.ca_file)
         self._command: StartCommand | None = None
         self.target, start = config.target, config.start
         if config.adapter and config.folder is not None:
@@ -216,8 +221,12 @@ class Launcher:
             adapter = stack.enter_context(loaded(config.adapter, config.folder))
             self.target = replace(self.target, adapter=adapter)
         elif start.command is not None and not known:
-            self._command = stack.enter_context(StartCommand(start.command, start.folder, self._values, clean))
-            self.target = replace(self.target, logs=(*self.target.logs, self._command.output))
+            # A program of any language comes to trust the authority by one of these, without a change.
+            trust = dict.fromkeys(AUTHORITY_VARIABLES if api.ca_file else (), str(api.ca_file))
+            proxies = dict.fromkeys(PROXY_VARIABLES, api.proxy.base_url) | dict.fromkeys(NO_PROXY_VARIABLES, "")
+            values = {**trust, **(proxies if start.proxy else {}), **self._values}
+            self._command = stack.enter_context(StartCommand(start.command, start.folder, values, clean))
+            self.target = replace(self.target, logs=(*self.target.logs, self._command.output), proxied=start.proxy)
 
     @property
     def ended(self) -> str:

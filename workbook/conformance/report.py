@@ -304,7 +304,7 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
                 at=at(call.began),
                 ended=at(call.ended),
                 method=redaction.method(request.method),
-                path=redaction.target(request.target, call.instrument),
+                path=redaction.target(request.target, call.asked_for),
                 who=redaction.text(call.cardholder),
                 request=message(request, redaction.request_body),
                 status=call.status,

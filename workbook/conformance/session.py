@@ -110,7 +110,14 @@ def conform(
         stopping = stopping or stack.enter_context(Stopping())
         known, settings = api is not None, config.api
         api = api or stack.enter_context(
-            MockApi(config.cards, key=settings.key, port=settings.port, profile=settings.profile, seed=settings.seed)
+            MockApi(
+                config.instruments,
+                key=settings.key,
+                port=settings.port,
+                profile=settings.profile,
+                seed=settings.seed,
+                tls=settings.tls,
+            )
         )
         ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a command may read it from somewhere else
         secrets = (api.key, *config.target.session_secrets(), *ours)

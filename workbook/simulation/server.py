@@ -31,7 +31,7 @@ from math import inf
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter, time
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import httptools
 
@@ -48,6 +48,9 @@ from workbook.simulation.http import (
     half,
 )
 from workbook.simulation.service import Service
+
+if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
+    import trustme
 
 MAX_HEAD = 65_536
 """Bytes of a request's first line and headers (assumed; the document shows no limit, GAP-2)."""
@@ -589,10 +592,23 @@ def make_certificate(folder: Path, names: Iterable[str] = LOOPBACK) -> Certifica
     Raises:
         ConfigurationError: the folder cannot be written.
     """
-    import trustme  # brings cryptography, which only TLS needs
+    authority = new_authority()
+    return write_certificate(folder, authority, authority.issue_cert(*names))
 
-    authority = trustme.CA(organization_name="workbook, simulated data only")
-    issued = authority.issue_cert(*names)
+
+def new_authority() -> trustme.CA:
+    """An authority whose key is in memory only."""
+    import trustme
+
+    return trustme.CA(organization_name="workbook, simulated data only")
+
+
+def write_certificate(folder: Path, authority: trustme.CA, issued: trustme.LeafCert) -> Certificate:
+    """Write a certificate that this authority issued into a folder, readable by its owner only.
+
+    Raises:
+        ConfigurationError: the folder cannot be written.
+    """
     certificate = Certificate(folder / "ca.pem", folder / "server.pem", folder / "server-key.pem")
     files = {
         certificate.ca_file: authority.cert_pem.bytes(),
