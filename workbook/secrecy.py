@@ -434,8 +434,8 @@ def _extended(text: str, at: int, spelling: _Spelling, offset: int) -> _Span | N
     whole, begin, first = spelling.text, at, offset
     while begin > 0 and first > 0 and text[begin - 1] == whole[first - 1]:
         begin, first = begin - 1, first - 1
-    end, last = at, offset
-    while end < len(text) and last < len(whole) and text[end] == whole[last]:
+    end, last, most = at, offset, at + min(len(text) - at, len(whole) - offset)
+    while end < most and text[end] == whole[last]:
         end, last = end + 1, last + 1
     if end - begin < spelling.least:
         return None

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from http import HTTPStatus
 from itertools import pairwise
 from typing import Any
@@ -215,7 +216,7 @@ class SequenceLine:
         return f"{self.at:.3f} s, {who}: {self.heading}{detail}."
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Sequence(View):
     """A sequence diagram.
 
@@ -247,7 +248,11 @@ class Sequence(View):
 
     def text(self) -> str:
         """The diagram as a fixed-width drawing, at most 110 columns wide."""
-        return draw(self)
+        return self._drawing
+
+    @cached_property
+    def _drawing(self) -> str:
+        return draw(self)  # once: a notebook's cell shows it as text, and folded up below the picture
 
     @property
     def picture(self) -> Picture:
