@@ -2,6 +2,7 @@
 
 import ast
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,13 @@ IDS = """
 """Stable for ever: a test, a lesson and a report name them. A new rule gets a new id; none is ever renamed."""
 
 
+@cache
 def marked():
     """Each id that a test is marked with, and where; read from the sources, so nothing has to run."""
+    return list(marks())
+
+
+def marks():
     for path in sorted(TESTS.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "rule":
@@ -37,8 +43,6 @@ def marked():
                 yield from ((ast.literal_eval(argument), where) for argument in node.args)
 
 
-MARKED = list(marked())
-NAMED = {name for name, _where in MARKED}
 PENDING = tomllib.loads((TESTS / "pending_rules.toml").read_text("utf-8"))["pending"]
 OWED = [one["id"] for one in PENDING]
 
@@ -111,18 +115,18 @@ def test_the_ledger_cannot_be_changed():
 
 
 def test_every_mark_names_a_rule_that_exists():
-    assert [(name, where) for name, where in MARKED if name not in IDS] == []
+    assert [(name, where) for name, where in marked() if name not in IDS] == []
 
 
 @pytest.mark.parametrize("one", rules(*BINDING), ids=lambda one: one.id)
 def test_a_binding_rule_is_named_by_a_test_or_owed(one):
-    assert one.id in NAMED or one.id in OWED, f"No test proves {one}"
+    assert one.id in {name for name, _where in marked()} or one.id in OWED, f"No test proves {one}"
 
 
 @pytest.mark.parametrize("name", OWED)
 def test_what_is_owed_exists_binds_and_is_not_proven_yet(name):
     assert rule(name).level in BINDING
-    assert [where for known, where in MARKED if known == name] == [], "proven: take it out of pending_rules.toml"
+    assert [where for known, where in marked() if known == name] == [], "proven: take it out of pending_rules.toml"
 
 
 def test_each_debt_is_recorded_once_with_a_reason_and_a_capability():
@@ -139,7 +143,7 @@ def test_only_what_stands_in_project_files_is_owed():
 
 @pytest.mark.parametrize("one", rules(Level.PRACTICE), ids=lambda one: one.id)
 def test_a_practice_whose_breach_does_harm_is_named_by_a_test(one):
-    assert one.id in NAMED or not one.harm or one.id in UNSERVED
+    assert one.id in {name for name, _where in marked()} or not one.harm or one.id in UNSERVED
 
 
 UNSERVED = {"REL-4"}
