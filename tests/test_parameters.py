@@ -2,7 +2,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from workbook.api.address import encode_id
+from workbook.api.protocol import encode_id
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.parameters import (
     LONGEST_ID,

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from workbook import errors as errors
     from workbook.api.client import ActivationDataClient as ActivationDataClient
     from workbook.api.client import AsyncActivationDataClient as AsyncActivationDataClient
+    from workbook.api.exchange import RetryPolicy as RetryPolicy
     from workbook.api.exchange import Timeouts as Timeouts
     from workbook.api.opaque import SdkInput as SdkInput
     from workbook.api.opaque import SdkOutput as SdkOutput
-    from workbook.api.retry import RetryPolicy as RetryPolicy
     from workbook.card_provisioning import CardProvisioning as CardProvisioning
     from workbook.conformance.notebook import Relay as Relay
     from workbook.conformance.notebook import conform as conform
@@ -69,7 +69,7 @@ _HOMES = {
     "ProvisioningService": ("workbook.provisioning_service", "ProvisioningService"),
     "ReferenceHandler": ("workbook.extension.handler", "ReferenceHandler"),
     "Relay": ("workbook.conformance.notebook", "Relay"),
-    "RetryPolicy": ("workbook.api.retry", "RetryPolicy"),
+    "RetryPolicy": ("workbook.api.exchange", "RetryPolicy"),
     "Run": ("workbook.plays.run", "Run"),
     "SdkInput": ("workbook.api.opaque", "SdkInput"),
     "SdkOutput": ("workbook.api.opaque", "SdkOutput"),

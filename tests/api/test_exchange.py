@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.api import RetryPolicy, SdkInput
-from workbook.api.exchange import Failure, Options, Send, Sleep, exchange
+from workbook.api.exchange import NEVER_SENT, Failure, Kind, Options, RetryBudget, Send, Sleep, exchange
 from workbook.api.protocol import Answer, Settings, build_get, build_post
-from workbook.api.retry import NEVER_SENT, Kind, RetryBudget
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError, NotSentError
 
 HEAVY = settings.get_profile("api")

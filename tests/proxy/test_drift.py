@@ -15,10 +15,9 @@ from workbook.proxy.drift import Kind, as_json, as_text, drift, scenario_toml
 from workbook.proxy.record import Head, Recording, read
 from workbook.proxy.upstream import Exchange, Failure, Reply
 from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
-from workbook.simulation.mock_server import fresh_output
+from workbook.simulation.mock_server import Worlds, fresh_output
 from workbook.simulation.scenario import load, parse
 from workbook.simulation.server import running
-from workbook.simulation.worlds import Worlds
 
 HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
 IDS = ("PIREAL00000000000000000001", "PIREAL00000000000000000002")

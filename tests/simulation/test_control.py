@@ -12,10 +12,9 @@ from journaled import Journaled
 from workbook.errors import ConfigurationError
 from workbook.simulation.control import ENDPOINTS, PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
-from workbook.simulation.mock_server import MockServer
+from workbook.simulation.mock_server import MockServer, Worlds
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
-from workbook.simulation.worlds import Worlds
 
 ID = INSTRUMENT_IDS[0]
 PATH = f"{BEFORE_ID}{ID}{AFTER_ID}"

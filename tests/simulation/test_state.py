@@ -21,13 +21,13 @@ from workbook.errors import ConfigurationError
 from workbook.simulation import service as service_module
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 from workbook.simulation.journal import Journal, Match
+from workbook.simulation.mock_server import Worlds
 from workbook.simulation.scenario import load, scenarios
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Memory
 from workbook.simulation.state import NOBODY, world_of, world_values
 from workbook.simulation.verification import no_repeated_post, verify
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.simulation.worlds import Worlds
 
 ID, OTHER, _THIRD = INSTRUMENT_IDS
 CANARY = "SECRET-CANARY-4711"
@@ -447,7 +447,7 @@ def test_only_its_owner_can_read_it_and_no_key_is_shown(path):
 
 
 def test_one_process_has_it_at_a_time(path):
-    program = "import sys; from workbook.simulation.worlds import Worlds\n"
+    program = "import sys; from workbook.simulation.mock_server import Worlds\n"
     program += "try: Worlds(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)"
     with kept(path, DEFAULT):
         with pytest.raises(ConfigurationError, match="Another process has the state file"):

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from workbook.api.address import API_PATH
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.api.protocol import Settings, build_get, build_post
+from workbook.api.protocol import API_PATH, Settings, build_get, build_post
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
 from workbook.runs.platform_a import PlatformARun

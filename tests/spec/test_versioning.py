@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.api.address import API_PATH
+from workbook.api.protocol import API_PATH
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS, A_NOT_MIGRATED
 from workbook.simulation.http import BEFORE_ID

@@ -5,11 +5,9 @@ The two clients are imported when they are asked for: they bring httpx along, an
 
 from typing import TYPE_CHECKING, Any
 
-from workbook.api.address import API_PATH
-from workbook.api.exchange import Clock, SystemClock, Timeouts
+from workbook.api.exchange import Clock, RetryPolicy, SystemClock, Timeouts
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, SdkInput, SdkOutput, diagnose
-from workbook.api.protocol import ActivationData
-from workbook.api.retry import RetryPolicy
+from workbook.api.protocol import API_PATH, ActivationData
 from workbook.errors import RedactedRequest
 
 if TYPE_CHECKING:

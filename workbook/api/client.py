@@ -23,10 +23,14 @@ import httpx
 from workbook.api.body import BodyReader, Problem
 from workbook.api.deadline import DeadlineTransport, GuardedTransport, expiring
 from workbook.api.exchange import (
+    NEVER_SENT,
     Clock,
     Failure,
+    Kind,
     Options,
     Outcome,
+    RetryBudget,
+    RetryPolicy,
     Send,
     Sleep,
     Step,
@@ -46,7 +50,6 @@ from workbook.api.protocol import (
     build_post,
     find_header,
 )
-from workbook.api.retry import NEVER_SENT, Kind, RetryBudget, RetryPolicy
 from workbook.errors import ConfigurationError
 from workbook.secrecy import MISSING, Secret, guard_logs
 from workbook.values import did_you_mean

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from workbook.api.retry import is_transient
+from workbook.api.exchange import is_transient
 from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
-from workbook.api.address import encode_id
+from workbook.api.protocol import encode_id
 from workbook.conformance.config import Api, Config, Exports, Start, Timeouts
 from workbook.conformance.model import (
     BOUND,

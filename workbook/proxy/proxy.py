@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 from shlex import quote
-from tempfile import TemporaryDirectory
 from time import monotonic
 
 from workbook.proxy.record import Head, Recording
@@ -38,8 +37,8 @@ from workbook.simulation.server import (
     Server,
     base_url,
     is_own_host,
+    listeners,
     listening,
-    make_certificate,
     on_thread,
     print_log,
     run_until_signal,
@@ -130,7 +129,7 @@ def serve(options: Options) -> int:
     head = Head(target.base_url, began.isoformat(timespec="seconds"), options.pseudonyms)
     path = options.out or Path(f"proxy-{began:%Y%m%dT%H%M%SZ}.jsonl")
     with ExitStack() as stack:
-        listener = stack.enter_context(listening("127.0.0.1", options.port))
+        opened, addresses = listeners(stack, "127.0.0.1", options.port, tls=options.tls)
         recording = stack.enter_context(closing(Recording(path, head, append=options.append)))
 
         def keep(exchange: Exchange) -> None:
@@ -143,13 +142,9 @@ def serve(options: Options) -> int:
                 print_log(line)
 
         server = Server(forwarding(upstream, keep), most_body=LARGEST_REQUEST)
-        server.listen(listener)
-        addresses = {"base_url": base_url(listener), "to": target.base_url, "record": str(path)}
-        if options.tls:
-            certificate = make_certificate(Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-"))))
-            secure = stack.enter_context(listening("127.0.0.1", 0))
-            server.listen(secure, certificate)
-            addresses |= {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
+        for listener, certificate in opened:
+            server.listen(listener, certificate)
+        addresses |= {"to": target.base_url, "record": str(path)}
 
         def announce() -> None:
             if recording.cut:

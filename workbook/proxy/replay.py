@@ -22,10 +22,10 @@ from workbook.proxy.upstream import LARGEST_ANSWER
 from workbook.simulation.canned import damaged
 from workbook.simulation.faults import LONGEST_PAUSE, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response
+from workbook.simulation.mock_server import Worlds
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.world import Instrument
-from workbook.simulation.worlds import Worlds
 
 Caller = tuple[int, str]
 

@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 
 import httpcore
 
-from workbook.api.address import check_base_url
 from workbook.api.deadline import GuardedBackend
+from workbook.api.protocol import check_base_url
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.contract import Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Request, Response

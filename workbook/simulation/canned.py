@@ -64,27 +64,6 @@ LINE = 76
 """Characters to a line where an encoder wraps its text."""
 
 
-def _unchanged(text: str) -> str:
-    return text
-
-
-def _decoded(text: str) -> str:
-    return b64decode(text).decode("utf-8", "replace")
-
-
-def _encoded_twice(text: str) -> str:
-    return b64encode(text.encode()).decode("ascii")
-
-
-def _url_safe(text: str) -> str:
-    """The same data in the other alphabet; bytes that need its two letters are put in where there are none."""
-    return "-_" + text[2:].replace("+", "-").replace("/", "_")
-
-
-def _wrapped(text: str) -> str:
-    return "\n".join(wrap(text, LINE))
-
-
 def _one_character_changed(text: str) -> str:
     middle = len(text) // 2
     other = "A" if text[middle] != "A" else "B"
@@ -92,13 +71,14 @@ def _one_character_changed(text: str) -> str:
 
 
 DAMAGES: Mapping[str, Callable[[str], str]] = {
-    "none": _unchanged,
-    "decoded": _decoded,
-    "encoded twice": _encoded_twice,
+    "none": lambda text: text,
+    "decoded": lambda text: b64decode(text).decode("utf-8", "replace"),
+    "encoded twice": lambda text: b64encode(text.encode()).decode("ascii"),
     "quoted": json.dumps,
-    "url-safe alphabet": _url_safe,
+    # the other alphabet; data that does not need its two letters gets them
+    "url-safe alphabet": lambda text: "-_" + text[2:].replace("+", "-").replace("/", "_"),
     "padding trimmed": lambda text: text.rstrip("=")[:-1],
-    "wrapped into lines": _wrapped,
+    "wrapped into lines": lambda text: "\n".join(wrap(text, LINE)),
     "cut off": lambda text: text[: len(text) // 8 * 4],
     "one character changed": _one_character_changed,
     "empty": lambda _text: "",

@@ -195,10 +195,6 @@ def _twice(body: bytes, _values: Mapping[str, Any]) -> bytes:
     return b"{" + inside + b", " + inside + b"}"
 
 
-def _huge(_body: bytes, values: Mapping[str, Any]) -> bytes:
-    return b"".join(_blocks(values["bytes"]))
-
-
 def _blocks(size: int) -> Iterator[bytes]:
     """JSON of so many bytes, a block at a time."""
     yield HEAD
@@ -231,21 +227,13 @@ def _always(body: str) -> Change:
     return _sdk_input(lambda _text, _chance, _values: body)
 
 
-def _another_owner(claims: dict[str, Any]) -> dict[str, Any]:
-    return claims | {"paymentInstrumentId": next(id_ for id_ in INSTRUMENT_IDS if id_ != claims["paymentInstrumentId"])}
-
-
-def _one_earlier(claims: dict[str, Any]) -> dict[str, Any]:
-    return claims | {name: claims[name] - 1 for name in ("serial", "attempt") if name in claims}
-
-
 def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
     """A body whose sdkInput is genuine and makes other claims; what the service did not seal stays."""
 
     def body(text: str, chance: Chance, _values: Mapping[str, Any]) -> str:
         match chance.seal.open(text):
             case Genuine(claims):
-                claims = change(claims)
+                claims = claims | change(claims)
                 more = {name: value for name, value in claims.items() if name not in OWN_CLAIMS}
                 content = Content(claims["kind"])
                 text = chance.seal.close(content, claims["paymentInstrumentId"], claims["serial"], **more)
@@ -269,7 +257,12 @@ BODIES = (
         _body(lambda _body, values: _bomb(values["bytes"]), GZIPPED),
         bytes=Number(20_000_000, 100, LARGEST, whole=True),
     ),
-    _spoilt("huge body", "A body of megabytes.", _body(_huge), bytes=Number(2_000_000, 100, LARGEST, whole=True)),
+    _spoilt(
+        "huge body",
+        "A body of megabytes.",
+        _body(lambda _body, values: b"".join(_blocks(values["bytes"]))),
+        bytes=Number(2_000_000, 100, LARGEST, whole=True),
+    ),
     _spoilt("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)])),
     _spoilt("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null")),
     _spoilt("JSON of the wrong type", "JSON, and it is a list.", _body(lambda body, _values: b"[" + body + b"]")),
@@ -283,8 +276,20 @@ BODIES = (
     _spoilt("sdkInput missing", "JSON without an sdkInput.", _always("{}")),
     _spoilt("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}')),
     _spoilt("sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}')),
-    _spoilt("sdkInput foreign", "A genuine sdkInput of another payment instrument.", _sealed_again(_another_owner)),
-    _spoilt("sdkInput stale", "A genuine sdkInput of the request before this one.", _sealed_again(_one_earlier)),
+    _spoilt(
+        "sdkInput foreign",
+        "A genuine sdkInput of another payment instrument.",
+        _sealed_again(
+            lambda claims: {
+                "paymentInstrumentId": next(id_ for id_ in INSTRUMENT_IDS if id_ != claims["paymentInstrumentId"])
+            }
+        ),
+    ),
+    _spoilt(
+        "sdkInput stale",
+        "A genuine sdkInput of the request before this one.",
+        _sealed_again(lambda claims: {name: claims[name] - 1 for name in ("serial", "attempt") if name in claims}),
+    ),
     _spoilt(
         "sdkInput damaged",
         "The sdkInput was changed on its way.",
@@ -326,10 +331,6 @@ def _gateway(status: int, words: str) -> Change:
     return lambda _answer, _chance, _values: answer
 
 
-def _redirect(_answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
-    return Response(values["status"], (("location", values["location"]),), b"", ASSUMED)
-
-
 def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]) -> Change:
     """A 429 with these headers."""
 
@@ -337,10 +338,6 @@ def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]
         return Response(TOO_MANY.status, PROBLEM_HEADERS + headers(values), TOO_MANY.body(TOLD), TOO_MANY.basis)
 
     return change
-
-
-def _in_seconds(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    return (("retry-after", str(values["seconds"])),)
 
 
 def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -372,7 +369,13 @@ STATUSES = (
     _documented(Broken.OURS),
     Fault("404", "404 (Not found), as for a path that nobody serves.", ASSUMED, _answers(SPEC.problems[Broken.PATH])),
     Fault("409", "409 (Conflict).", ASSUMED, _answers(CONFLICT)),
-    Fault("429 in seconds", "429, and Retry-After is a number of seconds.", ASSUMED, _limited(_in_seconds), PAUSE),
+    Fault(
+        "429 in seconds",
+        "429, and Retry-After is a number of seconds.",
+        ASSUMED,
+        _limited(lambda values: (("retry-after", str(values["seconds"])),)),
+        PAUSE,
+    ),
     Fault(
         "429 at a date",
         "429, and Retry-After is an HTTP date, so many seconds after the answer's own.",
@@ -398,7 +401,7 @@ STATUSES = (
         "redirect",
         "A redirect to another origin, where the key must not go.",
         ASSUMED,
-        _redirect,
+        lambda _answer, _chance, values: Response(values["status"], (("location", values["location"]),), b"", ASSUMED),
         {"status": OneOf(302, (301, 302, 303, 307, 308)), "location": Text(ELSEWHERE)},
     ),
 )

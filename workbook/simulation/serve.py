@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,14 +16,11 @@ from workbook.simulation.control import PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.mock_server import DEFAULT, MockServer, fresh_output
 from workbook.simulation.server import (
-    LOOPBACK,
     Answer,
     Server,
     answering,
-    base_url,
     is_loopback,
-    listening,
-    make_certificate,
+    listeners,
     print_log,
     run_until_signal,
 )
@@ -79,7 +75,9 @@ def serve(options: Options | None = None) -> int:
     """
     options = options or Options()
     with ExitStack() as stack:
-        listener = stack.enter_context(listening(options.host, options.port, allow_remote=options.allow_remote))
+        opened, addresses = listeners(
+            stack, options.host, options.port, tls=options.tls, allow_remote=options.allow_remote
+        )
         mock = MockServer(
             options.scenario, seed=options.seed, state=options.state, names=[options.host], basis_header=options.basis
         )
@@ -96,14 +94,8 @@ def serve(options: Options | None = None) -> int:
                 print_log(log_line(request, response, seconds, mock.worlds.keys))
 
         server = Server(answer, None if options.quiet else log)
-        server.listen(listener)
-        addresses = {"base_url": base_url(listener)}
-        if options.tls:
-            folder = Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-")))
-            certificate = make_certificate(folder, {*LOOPBACK, options.host} - {"0.0.0.0", "::"})  # compared  # noqa: S104
-            secure = stack.enter_context(listening(options.host, 0, allow_remote=options.allow_remote))
-            server.listen(secure, certificate)
-            addresses |= {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
+        for listener, certificate in opened:
+            server.listen(listener, certificate)
         if options.control:
             addresses |= {"control_url": f"{addresses['base_url']}{PREFIX}", "control_token": control.token}
 

@@ -19,7 +19,7 @@ import struct
 import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from functools import lru_cache
@@ -29,6 +29,7 @@ from ipaddress import ip_address
 from logging import getLogger
 from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -518,6 +519,36 @@ def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.soc
     # Connections inherit it. Without, the second of two small writes waits 40 ms for the peer's acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
+
+
+Listener = tuple[socket.socket, "Certificate | None"]
+
+
+def listeners(
+    stack: ExitStack, host: str, port: int, *, tls: bool, allow_remote: bool = False
+) -> tuple[list[Listener], dict[str, str]]:
+    """What a command listens on, http and where asked for https on another free port, and what it says of them.
+
+    Args:
+        stack: closes the sockets, and removes the throw-away certificate.
+        host: an address, as `listening` takes it.
+        port: of http.
+        tls: whether there is https as well.
+        allow_remote: whether the address may be another than loopback.
+
+    Raises:
+        ConfigurationError: as `listening`.
+    """
+    plain = stack.enter_context(listening(host, port, allow_remote=allow_remote))
+    opened: list[Listener] = [(plain, None)]
+    addresses = {"base_url": base_url(plain)}
+    if tls:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-")))
+        certificate = make_certificate(folder, {*LOOPBACK, host} - {"0.0.0.0", "::"})  # compared  # noqa: S104
+        secure = stack.enter_context(listening(host, 0, allow_remote=allow_remote))
+        opened.append((secure, certificate))
+        addresses |= {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
+    return opened, addresses
 
 
 def is_loopback(host: str) -> bool:

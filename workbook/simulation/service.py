@@ -15,6 +15,7 @@ import re
 from base64 import b64decode
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from hashlib import blake2b
 from itertools import count
@@ -22,14 +23,13 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
 from workbook.api.body import BodyReader, Problem
-from workbook.api.exchange import Options
+from workbook.api.exchange import Kind, Options
 from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, find_header, judge
 from workbook.api.protocol import Request as Built
-from workbook.api.retry import Kind
 from workbook.errors import DeadlineError, MaybeSentError
 from workbook.simulation.contract import CONTRACTS, Broken, Contract, Document, KeyPlace, Operation, written
-from workbook.simulation.faults import Chance, Chosen, FaultPlan
+from workbook.simulation.faults import Chance, FaultPlan
 from workbook.simulation.http import (
     AFTER_ID,
     AT_ONCE,
@@ -365,25 +365,21 @@ class Service:
 
     def respond(self, request: Request) -> Response:
         """The answer to `request`; a refused request changes nothing, and a faulted one at most once."""
-        chosen = None if self.plan is None else self._chosen(request, self.plan)
+        chosen = None
+        if self.plan is not None:
+            with suppress(Refused):  # the plan counts only requests of the two operations
+                operation, instrument_id, _query = route(request, self.contract)
+                chosen = self.plan.choose(operation.method, instrument_id)
         answer, remember = self._decide(request)
         if chosen is None or chosen.moves_state:
             remember()
         return answer if chosen is None else chosen.planned.fault.played(answer, Chance(chosen.draw, self.seal))
 
-    def _chosen(self, request: Request, plan: FaultPlan) -> Chosen | None:
-        """What the plan has for this request; it counts only requests of the two operations."""
-        try:
-            operation, instrument_id, _query = route(request, self.contract)
-        except Refused:
-            return None
-        return plan.choose(operation.method, instrument_id)
-
     def _decide(self, request: Request) -> Decided:
         try:
             return self._answer(request)
         except Refused as refused:
-            return self._refusal(refused), _nothing
+            return self._refusal(refused), lambda: None
 
     def _answer(self, request: Request) -> Decided:
         """The answer, and the change of memory that goes with it; the checks come in `Broken`'s order.
@@ -471,10 +467,6 @@ class Service:
         body = written({name: known[name] for name in schema["properties"] if name in known})
         allow = (("allow", ", ".join(self.contract.operations)),) if refused.broken is Broken.METHOD else ()
         return Response(problem.status, PROBLEM_HEADERS + allow, body, basis)
-
-
-def _nothing() -> None:
-    """A refusal changes nothing."""
 
 
 def _digest(sdk_output: str) -> bytes:

@@ -34,10 +34,6 @@ class Responder(Protocol):
         ...
 
 
-def _no_time(_seconds: float) -> None:
-    """Nobody asks how long it took."""
-
-
 class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
     """Carries requests to a service in the same process, for sync and async clients.
 
@@ -50,7 +46,9 @@ class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         basis: what the latest answer rests on, see `Response.basis`.
     """
 
-    def __init__(self, service: Responder | None = None, *, pause: Callable[[float], None] = _no_time) -> None:
+    def __init__(
+        self, service: Responder | None = None, *, pause: Callable[[float], None] = lambda _seconds: None
+    ) -> None:
         self.service: Responder = service or Service()
         self.basis = ""
         self._pause = pause

@@ -237,10 +237,6 @@ def _count_judge(holds: Callable[[int, int], bool]) -> Callable[[Expectation, En
     return judge
 
 
-def _repeat_sentence(expectation: Expectation) -> str:
-    return f"no POST{_which(expectation)} sent twice with the same body (REL-1)"
-
-
 def _repeat_judge(expectation: Expectation, entries: Entries) -> tuple[bool, str]:
     groups: dict[tuple[str | None, bytes], list[Entry]] = {}
     for entry in _of(expectation, entries, "POST"):
@@ -301,7 +297,10 @@ KINDS: Mapping[str, Kind] = {
         fixed={"count": 0},
     ),
     "no repeated POST": Kind(
-        _repeat_sentence, _repeat_judge, takes=("instrument",), fixed={"operation": "POST", "count": 0}
+        lambda expectation: f"no POST{_which(expectation)} sent twice with the same body (REL-1)",
+        _repeat_judge,
+        takes=("instrument",),
+        fixed={"operation": "POST", "count": 0},
     ),
     "one GET per instrument": Kind(_each_sentence, _each_judge, takes=("instruments", "status")),
 }

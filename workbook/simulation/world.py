@@ -85,13 +85,8 @@ class Credential:
     roles: frozenset[str] = frozenset({ROLE})
 
 
-def _cards() -> Mapping[str, Instrument]:
-    cards = (Instrument(one, last_four=one[-4:]) for one in INSTRUMENT_IDS)
-    return MappingProxyType({card.id: card for card in cards})
-
-
-def _credentials() -> Mapping[str, Credential]:
-    return MappingProxyType({SIMULATED_KEY: Credential()})
+CARDS: Mapping[str, Instrument] = MappingProxyType({id_: Instrument(id_, last_four=id_[-4:]) for id_ in INSTRUMENT_IDS})
+CREDENTIALS: Mapping[str, Credential] = MappingProxyType({SIMULATED_KEY: Credential()})
 
 
 @dataclass(frozen=True)
@@ -110,8 +105,8 @@ class World:
         ParameterError: there is no such profile, or a latency is for no method or no number of seconds.
     """
 
-    instruments: Mapping[str, Instrument] = field(default_factory=_cards)
-    credentials: Mapping[str, Credential] = field(default_factory=_credentials, repr=False)
+    instruments: Mapping[str, Instrument] = field(default_factory=lambda: CARDS)
+    credentials: Mapping[str, Credential] = field(default_factory=lambda: CREDENTIALS, repr=False)
     seed: int = 7
     name: str = "default"
     profile: str = "spec"

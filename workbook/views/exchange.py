@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from workbook.api.address import API_PATH, encode_id
-from workbook.api.protocol import Settings, build_get
+from workbook.api.protocol import API_PATH, Settings, build_get, encode_id
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row

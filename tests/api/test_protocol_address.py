@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbook.api.address import API_PATH, check_base_url, encode_id
+from workbook.api.protocol import API_PATH, check_base_url, encode_id
 from workbook.errors import ConfigurationError
 
 HEAVY = settings.get_profile("api")

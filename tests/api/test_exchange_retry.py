@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbook.api.retry import (
+from workbook.api.exchange import (
     NEVER_SENT,
     Kind,
     RetryBudget,

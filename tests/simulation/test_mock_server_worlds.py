@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.rules import rule
+from workbook.simulation import mock_server as worlds_module
 from workbook.simulation import scenario as scenario_module
-from workbook.simulation import worlds as worlds_module
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Ending, Request
+from workbook.simulation.mock_server import BASIS_HEADER, Worlds
 from workbook.simulation.scenario import Scenario, load, parse
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
-from workbook.simulation.worlds import BASIS_HEADER, Worlds
 
 ID = INSTRUMENT_IDS[0]
 CANARY = "SECRET-CANARY-4711"
