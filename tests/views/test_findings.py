@@ -1,3 +1,4 @@
+import re
 from dataclasses import dataclass, replace
 
 from workbook.views.findings import findings
@@ -35,6 +36,12 @@ def test_level_and_owner_stand_in_words_beside_the_symbol():
     html = findings(several()).html()
     for words in ("✗ fail", "▲ warn", "• note", "? odd", "For you: ", "With the operator: ", "What to do: "):
         assert words in html
+
+
+def test_each_level_has_an_edge_of_its_own_form_and_colour():
+    edges = re.findall(r"border-left:5px ([^;]+);", findings(several()).html())
+    assert [edge.split()[0] for edge in edges] == ["solid", "dashed", "dotted", "dotted"]
+    assert len(set(edges)) == 3
 
 
 def test_findings_of_one_level_stand_in_the_order_of_time():

@@ -35,7 +35,7 @@ def _data(name):
 def test_player_data_has_a_frame_and_a_row_for_each_line_and_plain_json_throughout(name):
     shown = _data(name)
     assert json.loads(json.dumps(shown, allow_nan=False)) == shown
-    assert list(shown) == ["title", "frames", "screens", "exchange", "states", "timing", "findings"]
+    assert list(shown) == ["title", "frames", "screens", "exchange", "states", "timing", "found", "findings"]
     assert len(shown["frames"]) == len(shown["exchange"]["rows"]) == len(played(name).film.frames)
     lines = re.findall(r'data-line="(\d+)"', shown["exchange"]["svg"])
     assert lines == [str(number) for number in range(len(shown["frames"]))]
@@ -151,3 +151,16 @@ class Harmless(HTMLParser):
     def handle_starttag(self, tag, attrs):
         assert tag in {"div", "b", "i", "pre", "ul", "li", "p"}
         assert {name for name, _value in attrs} <= {"style"}
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_no_column_moves_when_another_actor_takes_part(name):
+    whole = played(name).film
+    svgs = (player_data(whole.until(frame.event))["exchange"]["svg"] for frame in whole.frames[::6])
+    assert len({tuple(re.findall(r'wb-box" x="(\d+)" y="64"', svg)) for svg in svgs}) == 1
+
+
+def test_the_data_counts_the_findings():
+    shown = play(Script(fault="reset", operation="POST").then("tap", 2.0))
+    assert player_data(shown.film, shown.findings)["found"] == len(shown.findings) > 0
+    assert player_data(shown.film)["found"] == 0

@@ -86,7 +86,7 @@ def test_a_tint_stands_in_its_line_s_group_with_the_lifelines_over_it(story):
     tints = [
         (group, rect) for group in root.findall("svg:g", NS) for rect in group.findall("svg:rect[@class='wb-tint']", NS)
     ]
-    assert [group.get("class") for group, _rect in tints] == [
+    assert [group.get("class").split()[0] for group, _rect in tints] == [
         f"is-{line.shape.lower()}" for line in sequence(story[1]).lines if line.shape in (Shape.HTTP, Shape.LOST)
     ]
     threads = root.findall("svg:line[@class='wb-thread']", NS)
@@ -106,18 +106,32 @@ def test_refused_is_a_dashed_line_with_a_cross_and_the_word(stories):
         assert group.find("svg:path[@class='wb-cross']", NS) is not None
         assert group.find("svg:path[@class='wb-head']", NS) is None
         assert any((text.text or "").startswith("refused:") for text in group.findall("svg:text", NS))
-    assert ".is-refused .wb-shaft{stroke:var(--refused);stroke-dasharray" in STYLE
+    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{stroke:var\(--refused\)", STYLE)
+    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{[^}]*stroke-dasharray", STYLE)
 
 
 def test_a_lost_answer_is_a_dashed_line_with_a_cross_that_does_not_reach_its_receiver(stories):
     root = ET.fromstring(sequence(stories["trouble"]()).svg())
-    [lost] = [group for group in root.findall("svg:g", NS) if group.get("class") == "is-lost"]
+    [lost] = [group for group in root.findall("svg:g", NS) if group.get("class") == "is-lost is-failed"]
     assert lost.find("svg:path[@class='wb-cross']", NS) is not None
     assert lost.find("svg:path[@class='wb-head']", NS) is None
     shaft = lost.find("svg:line[@class='wb-shaft']", NS)
     lanes = [int(line.get("x1")) for line in lost.findall("svg:line[@class='wb-thread']", NS)]
     assert min(abs(int(shaft.get("x2")) - lane) for lane in lanes) >= 25
     assert re.search(r"\.is-lost \.wb-shaft\{[^}]*stroke-dasharray", STYLE)
+
+
+def test_what_goes_wrong_has_a_cross_and_a_colour_and_what_goes_well_has_neither(stories):
+    lines = sequence(stories["trouble"]()).lines
+    root = ET.fromstring(sequence(stories["trouble"]()).svg())
+    failed = {int(g.get("data-line")) for g in root.findall("svg:g", NS) if "is-failed" in (g.get("class") or "")}
+    assert failed == {number for number, line in enumerate(lines) if line.failed}
+    labels = {line.label for line in lines if line.failed}
+    assert {"422 Unprocessable Entity", "CannotBeProvisioned.ApiError", "ProvisionResult.Failure"} <= labels
+    assert not labels & {"200 OK, sdkInput", "shows Add", "taps Add"}
+    assert not any(line.failed for line in sequence(stories["from_0_4_0"]()).lines)
+    assert re.search(r"\.is-failed \.wb-shaft[^}]*\{stroke:var\(--refused\)", STYLE)
+    assert "✗ ProvisionResult.Failure" in sequence(stories["trouble"]()).text()
 
 
 def test_deprecated_and_attempts_are_said_in_words(stories):

@@ -10,6 +10,7 @@ test("a frame stays as long as it takes to happen, or to be read", () => {
   assert.equal(frames.wait(FRAMES, 0, "as it happens"), 0);
   assert.equal(frames.wait(FRAMES, 1, "as it happens"), 2000);
   assert.equal(frames.wait(FRAMES, 1, "five times as fast"), 400);
+  assert.deepEqual([0, 1].map((n) => frames.wait(FRAMES, n, "message by message")), [400, 2000]);
   assert.equal(frames.wait(FRAMES, 1, "at once"), 0);
   const long = [frame(0, "x".repeat(100)), frame(1)];
   assert.ok(frames.wait(long, 0, "for reading") > frames.wait(FRAMES, 0, "for reading"));

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
+from workbook.flows.messages import Actor
 from workbook.trace import Kind, Trace
 from workbook.views.screen import Screen, after
 from workbook.views.sequence import Sequence, drawn, sequence
@@ -78,6 +79,19 @@ class Film:
     frames: tuple[Frame, ...]
     budgets: tuple[CallBudget, ...]
     first: Screen
+
+    @property
+    def cast(self) -> tuple[Actor, ...]:
+        """The actors of the flow, whether or not they take part in this run."""
+        told = (message for row in self.machine.rows for message in (row.event, *row.commands) if message.arrow)
+        actors = {
+            Actor.API,
+            *self.sequence.columns,
+            *(actor for each in told for actor in (each.sender, each.receiver)),
+        }
+        if Actor.WALLET_APP not in actors:
+            actors.add(Actor.WALLET)  # the SDK speaks to it beside the table
+        return tuple(actor for actor in Actor if actor in actors)
 
     @property
     def ends(self) -> float:

@@ -10,10 +10,16 @@ from workbook.checks.finding import Finding
 from workbook.errors import ParameterError
 from workbook.rules import rule
 from workbook.views.html import View, tag
-from workbook.views.table import EDGE, INK, WIDEST, Facts, Table, clean, facts, paragraph, table, wrap
+from workbook.views.table import INK, WIDEST, Facts, Table, clean, facts, paragraph, table, wrap
 
 MARKS = {"fail": "✗", "warn": "▲", "note": "•"}
 """Each level's symbol. The level's word is beside it, so neither colour nor symbol is needed."""
+BORDERS = {
+    "fail": "solid var(--jp-error-color1, #b3261e)",
+    "warn": "dashed var(--jp-warn-color1, #8a4b00)",
+    "note": "dotted var(--jp-border-color1, #8b95a3)",
+}
+"""The edge of a finding: form and colour say its level, too."""
 NOTHING = "✓ Nothing to report: no check found anything in this run."
 
 
@@ -37,12 +43,13 @@ class Findings(View):
         """A list, or one sentence when there is nothing to list."""
         if not self.found:
             return paragraph(NOTHING)
-        items, style = [], f"border-left:{EDGE};border-left-width:4px;padding:0.1em 0 0.1em 0.8em;margin:0 0 0.6em"
+        items, style = [], "padding:0.1em 0 0.1em 0.8em;margin:0 0 0.6em"
         for finding in self.found:
             level, rule_at, todo = _parts(finding)
             advice = tag("div", tag("i", todo[0]), todo[1]) if todo else ""
             head = tag("div", tag("b", level), f"  {rule_at}")
-            items.append(tag("li", head, tag("div", clean(finding.text)), advice, style=style))
+            border = f"border-left:5px {BORDERS.get(str(finding.level), BORDERS['note'])}"
+            items.append(tag("li", head, tag("div", clean(finding.text)), advice, style=f"{border};{style}"))
         return tag("ul", *items, style=f"list-style:none;padding:0;margin:0.3em 0;color:{INK}")
 
 

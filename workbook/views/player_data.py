@@ -7,7 +7,7 @@ and lights or hides the groups that the drawings name. Text from users is escape
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from workbook.checks.finding import Finding
@@ -31,8 +31,10 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
     Returns:
         `title`; `frames` with the number of each one's screen, the state, the move `from>to` (None where the flow
         stayed), the label of the `event`, and what is `allowed` next in words; `screens`; `exchange` with a row for
-        each frame; `states`; `timing`, None where no limit runs; `findings` as HTML.
+        each frame; `states`; `timing`, None where no limit runs; the number of findings as `found`, and `findings`
+        as HTML.
     """
+    listed = findings(found)
     pictures = {screen: draw(screen) for screen in dict.fromkeys(frame.screen for frame in film.frames)}
     screens = list(dict.fromkeys(pictures.values()))
     frames = [
@@ -56,7 +58,8 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
         "exchange": _exchange(Exchange(film)),
         "states": _picture(States(film).plain),
         "timing": _timing(Timing(film)),
-        "findings": findings(found).html(),
+        "found": len(listed.found),
+        "findings": listed.html(),
     }
 
 
@@ -65,8 +68,11 @@ def _picture(picture: Picture) -> dict[str, Any]:
 
 
 def _exchange(shown: Exchange) -> dict[str, Any]:
-    """Drawn narrow, because it is beside other panels: the rules are in each line's details."""
-    lines = shown.film.sequence
+    """Drawn narrow, because it is beside other panels: the rules are in each line's details.
+
+    The columns are those of the whole flow, so that none moves when another actor takes part.
+    """
+    lines = replace(shown.film.sequence, columns=shown.film.cast)
     painted = paint(lines, narrow(len(lines.columns)))
     rows = [
         {"y": y, "height": height, "label": line.sentence, "detail": detail.html()}

@@ -156,6 +156,18 @@ class Wording:
         return f"simulated {KINDS.get(kind, kind)} #{serial}" if serial else f"simulated, unreadable, {size}"
 
 
+FAILURES = (
+    m.ActivationDataFailed, m.OpcFailed, m.NoSdkInput, m.ReturnNoOpc, m.ReturnNil, m.WalletPayNotSupported,
+    m.InvalidSdkInput, m.CanProvisionError, m.UnknownFailure, m.ApiError, m.SdkOutputFailed, m.ProvisionFailure,
+    m.ServiceRefused, m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, m.TellFailure, m.ReportToContact,
+    m.GiveUp, m.IgnoreLateSdkInput, m.WatchSessionTakenOver, m.ExtensionNotFound, m.HandlerRaised, m.HideIssuer,
+    m.BudgetSpent, m.IgnoreLate, m.ServiceNotMade, m.SdkThrew, m.AuthorizationMissing, m.NoRequest, m.PassRefused,
+    m.ShowNotAdded, m.ApiFailed,
+)  # fmt: skip
+"""The messages with which something goes wrong, or comes too late. A picture marks each with a cross and a colour."""
+FAILED = "✗ "
+
+
 class Shape(StrEnum):
     """The form of a line; the forms differ in more than colour."""
 
@@ -188,6 +200,7 @@ class SequenceLine:
         attempt: the number of the tap that it belongs to, from 1; 0 before the first.
         deprecated: the call works, but the variant advises against it.
         button: the state of the add button after a command that changes it: shown, disabled or hidden.
+        failed: something goes wrong with it, or it comes too late.
         record: the record of the trace; it may hold secrets, so no text form shows it.
     """
 
@@ -201,6 +214,7 @@ class SequenceLine:
     attempt: int = 0
     deprecated: bool = False
     button: str = ""
+    failed: bool = False
     record: Record | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -297,6 +311,7 @@ def _line(record: Record, wording: Wording) -> SequenceLine:
         record.attempt,
         record.deprecated,
         BUTTONS.get(type(message), "") if command else "",
+        isinstance(message, FAILURES) or (isinstance(message, m.ApiAnswered) and message.status != OK),
         record,
     )
 
@@ -418,7 +433,7 @@ class TextPage:
 
     def _words(self, line: SequenceLine) -> list[Row]:
         """Label and detail: on one row if that fits beside the arrow's left end, else each on rows of its own."""
-        heading = f"{line.heading}  {BUTTON_TEXTS.get(line.button, '')}".rstrip()
+        heading = f"{FAILED * line.failed}{line.heading}  {BUTTON_TEXTS.get(line.button, '')}".rstrip()
         if line.shape is Shape.NOTE:
             return self._block(heading, self.left + 2, "┃ ")
         detail = f"({line.detail})" if line.detail else ""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from workbook.flows.messages import Actor
 from workbook.views.html import Markup, joined, tag, void
 from workbook.views.paint import FONT, Picture, document, ground, sheet
-from workbook.views.sequence import Sequence, SequenceLine, Shape
+from workbook.views.sequence import FAILED, Sequence, SequenceLine, Shape
 from workbook.views.table import cut, width, wrap
 
 
@@ -68,12 +68,11 @@ STYLE = sheet(
         ".wb-head": "fill:var(--ink)",
         ".is-http .wb-shaft": "stroke:var(--http);stroke-width:2.5",
         ".is-http .wb-head,.is-http .wb-label": "fill:var(--http)",
-        ".is-refused .wb-shaft": "stroke:var(--refused);stroke-dasharray:5 4",
-        ".is-refused .wb-cross": "stroke:var(--refused);stroke-width:2.5;fill:none",
-        ".is-refused .wb-label": "fill:var(--refused)",
-        ".is-lost .wb-shaft": "stroke:var(--refused);stroke-width:2.5;stroke-dasharray:5 4",
-        ".is-lost .wb-cross": "stroke:var(--refused);stroke-width:2.5;fill:none",
-        ".is-lost .wb-label": "fill:var(--refused)",
+        ".is-refused .wb-shaft,.is-lost .wb-shaft,.is-failed .wb-shaft": "stroke:var(--refused)",
+        ".is-refused .wb-label,.is-lost .wb-label,.is-failed .wb-label,.is-failed .wb-head": "fill:var(--refused)",
+        ".is-refused .wb-shaft,.is-lost .wb-shaft": "stroke-dasharray:5 4",
+        ".is-lost .wb-shaft": "stroke-width:2.5",
+        ".wb-cross": "stroke:var(--refused);stroke-width:2.5;fill:none",
         ".wb-deprecated": "fill:var(--deprecated)",
         ".wb-box": "fill:var(--box);stroke:var(--edge)",
         ".wb-tint": "fill:var(--tint)",
@@ -127,7 +126,8 @@ def paint(sequence: Sequence, measures: Measures = WIDE) -> Painted:
             lines += _names(lanes, named, measures)
             y = named + BOX_HEIGHT + 8
         parts, height = _line(line, lanes, y, measures)
-        lines.append(tag("g", *parts, class_=f"is-{line.shape.lower()}", data_line=len(rows)))
+        classes = f"is-{line.shape.lower()}{' is-failed' * line.failed}"
+        lines.append(tag("g", *parts, class_=classes, data_line=len(rows)))
         rows.append((y, height))
         y += height
     # The height is known only now, so the page and the lifelines are made last, though they are painted first.
@@ -186,7 +186,8 @@ def _band(title: str, y: int, measures: Measures) -> Iterator[Markup]:
 def _line(line: SequenceLine, lanes: Mapping[Actor, int], top: int, measures: Measures) -> tuple[list[Markup], int]:
     """The parts of one line and its height: its words, its arrow below them, its detail below that."""
     room, behind = measures.right - measures.left, GROUNDS.get(line.shape, "")
-    labels, details = wrap(line.label, int(room / LABEL) - 14), wrap(line.detail, int(room / DETAIL))
+    label = FAILED * line.failed + line.label
+    labels, details = wrap(label, int(room / LABEL) - 14), wrap(line.detail, int(room / DETAIL))
     rules = wrap(" ".join(line.rules), 16) if measures.rules else []
     shaft = top + 6 + LEADING * len(labels) + (0 if line.shape is Shape.NOTE else 6)
     height = max(shaft + 8 + LEADING * len(details), top + 4 + LEADING * len(rules)) + 6 - top
@@ -214,7 +215,7 @@ def _line(line: SequenceLine, lanes: Mapping[Actor, int], top: int, measures: Me
         parts.append(tag("text", "Add", class_=f"wb-actor wb-add on-{line.button}", x=target, y=shaft + 4))
 
     # words are over the arrow if it is long enough, else beside one of its ends
-    space = max(width(line.heading) * LABEL, width(line.detail) * DETAIL)
+    space = max(width(FAILED * line.failed + line.heading) * LABEL, width(line.detail) * DETAIL)
     left, right = sorted((source, target + (25 if line.button else 0)))
     if space <= right - left - 20:
         x, anchor = (left + right) // 2, "middle"

@@ -1,10 +1,13 @@
 // The choice of the frame and what is visible in it: pure functions without a page. The frames are those of
 // views/player_data.py. kernel.js, parts.js, exchange.js and player.js follow in the same module.
 
-export const SPEEDS = ["for reading", "as it happens", "five times as fast", "at once"];
+export const SPEEDS = ["for reading", "message by message", "as it happens", "five times as fast", "at once"];
 
 /** Milliseconds for a screen that is replaced in the same instant: long enough to be seen. */
 const GLIMPSE = 900;
+
+/** The least milliseconds for a message: most come in the same instant as the one before, and each is worth a look. */
+const LEAST = 400;
 
 /** Whether frame `n` brings a screen that the next one takes away. */
 function brief(frames, n) {
@@ -16,7 +19,9 @@ function brief(frames, n) {
 export function wait(frames, n, speed) {
   const gap = (frames[n + 1].at - frames[n].at) * 1000 || (brief(frames, n) ? GLIMPSE : 0);
   const reading = Math.min(4500, 900 + 22 * frames[n].caption.length);
-  return { "for reading": reading, "as it happens": gap, "five times as fast": gap / 5, "at once": 0 }[speed];
+  const each = Math.max(gap, LEAST);
+  const waits = { "message by message": each, "as it happens": gap, "five times as fast": gap / 5, "at once": 0 };
+  return speed === "for reading" ? reading : waits[speed];
 }
 
 /** The head after so many milliseconds more: `{n, spent}`, the frame and the milliseconds spent on it. */

@@ -245,7 +245,11 @@ class Player {
     this.shown = -1;
     set(this.root, { "aria-label": this.data.title });
     this.slider.max = this.last;
-    if (this.tabs?.has("findings")) this.tabs.get("findings").page.innerHTML = this.data.findings;
+    if (this.tabs?.has("findings")) {
+      const { tab, page } = this.tabs.get("findings");
+      page.innerHTML = this.data.findings;
+      tab.textContent = TABS.findings + (this.data.found ? ` (${this.data.found})` : "");
+    }
     this.repaint();
   }
 

@@ -21,7 +21,7 @@ from workbook.views.table import Snapshot
 PANELS = ("phone", "exchange", "states", "timing", "findings")
 """The panels that a player can show."""
 
-READING, HAPPENING = "for reading", "as it happens"
+READING, EACH_MESSAGE = "for reading", "message by message"
 """Two of the speeds in `frames.js`."""
 
 _HERE = Path(__file__).parent

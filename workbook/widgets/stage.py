@@ -20,7 +20,7 @@ from workbook.views.phone_svg import draw
 from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot
 from workbook.widgets.chooser import literal
-from workbook.widgets.player import HAPPENING, Live, Player
+from workbook.widgets.player import EACH_MESSAGE, Live, Player
 
 HINT = "The run after one press of each button. Live, it is played by hand."
 TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
@@ -60,7 +60,7 @@ class Stage(Live):
         """The live panels, always the same widget."""
         if self._player is None:
             values = self._values()
-            self._player = Player(values.pop("player_data"), answer=self.answer, speed=HAPPENING, **values)
+            self._player = Player(values.pop("player_data"), answer=self.answer, speed=EACH_MESSAGE, **values)
         return self._player
 
     def begin(self, script: Script) -> None:
