@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
-from workbook.flows.messages import Actor, Message
+from workbook.flows.messages import Message
 from workbook.rules import Basis, bases
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Record(NamedTuple):
         rules: the ids of the rules that this step rests on.
         attempt: which tap it belongs to, counted from 1; 0 before the first.
         deprecated: True when the row it used is deprecated in this variant.
-        source: where the row it used is known from; `spec` is the document, `assumed` our choice.
+        source: where it is known from that this step comes here; `spec` is the document, `assumed` our choice.
     """
 
     at: float
@@ -76,13 +76,8 @@ class Record(NamedTuple):
 
     @property
     def bases(self) -> tuple[Basis, ...]:
-        """The sources of this step besides its rules; none for a step that the document shows.
-
-        A tap, or an SDK's outcome, is what it is whatever an app makes of it: such an event has its own source only.
-        Every other step is a choice of somebody whom the workbook plays, so the source of its row counts, too.
-        """
-        given = self.kind is Kind.EVENT and self.message.sender in (Actor.CARDHOLDER, Actor.SDK)
-        return tuple(dict.fromkeys(bases(f"{self.message.source} {'spec' if given else self.source}")))
+        """The sources of this step besides its rules; none for a step that the document shows."""
+        return tuple(dict.fromkeys(bases(f"{self.message.source} {self.source}")))
 
     def value_bases(self, name: str) -> tuple[Basis, ...]:
         """The sources of one value of the message; none for the document's own and for what the run itself counted."""

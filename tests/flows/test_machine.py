@@ -82,7 +82,9 @@ def test_a_step_says_where_to_and_hands_out_commands_with_the_events_values():
     step = door().step(Door.SHUT, m.Opened("PI1"))
     assert step.state is Door.OPEN
     assert step.commands == (m.GetActivationData("PI1"),)
-    assert step.row == Row(Door.SHUT, m.Opened, Door.OPEN, (m.GetActivationData,), ("API-1", "API-10"))
+    assert step.row == Row(
+        Door.SHUT, m.Opened, Door.OPEN, (m.GetActivationData,), ("API-1", "API-10"), "spec", ("spec",)
+    )
 
 
 def test_commands_come_in_the_rows_order():

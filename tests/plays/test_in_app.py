@@ -4,7 +4,7 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.plays.platform_b import APPS_B, PHONES_B
+from workbook.plays.platform_b import APPS_B, PHONES_B, SAYS_AVAILABLE
 from workbook.sessions import session
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -83,7 +83,13 @@ def test_each_mistaken_app_is_found_out_and_a_good_one_is_not(app):
 
 
 def test_every_mistake_is_listed():
-    assert {"good", *MISTAKES} == set(APPS_B)
+    assert {"good", *MISTAKES, SAYS_AVAILABLE} == set(APPS_B)
+
+
+@pytest.mark.rule("B-FIN-2")
+def test_the_app_with_the_other_label_makes_no_mistake():
+    run = SESSION.platform_b.play(app=SAYS_AVAILABLE)
+    assert (run.label, run.added, told(run)) == ("Available in Wallet", True, told(SESSION.platform_b.play()))
 
 
 @pytest.mark.rule("B-WATCH-1")

@@ -571,5 +571,6 @@ def test_what_the_app_does_of_our_choice_is_shown_as_assumed_and_what_the_docume
     trace = PlatformBRun(B_LATER).walk()
     shown = {line.label: line.rules for line in sequence(trace).lines}
     assert shown["disables Add"][-1] == "assumed"
-    assert shown["shows “Added to Wallet”"] == ("B-FIN-2",)
+    assert shown["shows “Added to Wallet”"] == ("B-FIN-2", "assumed")
+    assert shown["hides Add"] == ("B-CAN-1", "B-CAN-2", "B-CAN-3")
     assert {record.source for record in trace} == {"spec", "assumed"}

@@ -315,6 +315,18 @@ def test_on_completion_the_screen_says_added_or_available_and_not_so_after_a_fai
     assert said == ([f"shows “{label}”"] if label != "not added" else [])
 
 
+@pytest.mark.rule("B-FIN-1", "B-FIN-2")
+@pytest.mark.parametrize("variant", [B_EARLIER, B_LATER], ids=["earlier", "later"])
+@pytest.mark.parametrize(("says_available", "label"), [(False, "Added to Wallet"), (True, "Available in Wallet")])
+def test_either_label_may_follow_did_finish_provisioning(variant, says_available, label):
+    run = walked(replace(variant, says_available=says_available), PhoneB())
+    names = [record.name for record in run.trace]
+    assert names[names.index("FinishedWithPass") + 1] == ("ShowAvailable" if says_available else "ShowAdded")
+    assert run.label == label
+    (shown,) = run.trace.select(m.ShowAdded, m.ShowAvailable)
+    assert (shown.rules, shown.source) == (("B-FIN-2",), "assumed")
+
+
 FLOW = ["GET", "ProvisioningService(sdkInput)", "shows Add", "taps Add", "start(delegate, presentingViewController)"]
 REST = ["POST", "sdkInput", "didFinishProvisioning(with: pass, error: nil)", "shows “Added to Wallet”"]
 

@@ -136,7 +136,7 @@ def test_what_is_assumed_says_whose_choice_it_is():
     trace.append(Record(0.0, Kind.EVENT, m.AddTapped(), "failed", "tapped", ("A-BTN-1",), 1, source="assumed"))
     trace.append(Record(0.0, Kind.COMMAND, m.DisableButton(), "tapped", "tapped", ("A-BTN-1",), 1, source="wallet"))
     event, command = _details(trace)
-    assert "the answer to it: assumed (our choice" in event.text()
+    assert "this step: assumed (our choice" in event.text()
     assert "this step: wallet (public knowledge of the wallet platform" in command.text()
 
 

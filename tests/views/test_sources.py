@@ -39,8 +39,8 @@ def test_no_value_has_a_source_that_no_message_carries():
     assert set(m.VALUES) <= carried | {"call", "seconds"}
 
 
-def test_an_sdk_s_outcome_does_not_bear_the_source_of_what_the_app_makes_of_it():
-    assert _record(m.UnknownFailure(), source="assumed").bases == ()
+def test_a_step_bears_the_source_of_its_message_and_of_its_place_in_the_flow():
+    assert _record(m.UnknownFailure()).bases == ()
     assert _record(m.CanProvisionCalled(), source="assumed").bases == (Basis.ASSUMED,)
     assert _record(m.HideButton(), Kind.COMMAND, "assumed").bases == (Basis.ASSUMED,)
     assert _record(m.DelegateTimeSpent("provision"), source="wallet").bases == (Basis.WALLET,)

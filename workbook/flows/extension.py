@@ -6,7 +6,7 @@ so a missed limit is an edge of this table, and the late answer that follows is 
 Phone and watch go the same way; they differ in which entries they ask for. The two variants differ in how the SDK
 asks for card art.
 
-Rows marked `wallet` are public knowledge of the wallet platform; rows marked `assumed` are ours.
+What is marked `wallet` is public knowledge of the wallet platform; what is marked `assumed` is ours.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from enum import StrEnum, unique
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, Row, row
+from workbook.flows.machine import Machine, Row, assumed, row, wallet
 
 Rows = tuple[Row, ...]
 
@@ -56,10 +56,10 @@ STATUS: Rows = (
          source="assumed"),
     *row(S.ASKING, m.EntriesAvailable, S.LISTED, m.StopBudget, m.ListIssuer, rules="X-STATUS-1"),
     *row(S.ASKING, m.EntriesUnavailable, S.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-STATUS-2"),
-    *row(S.ASKING, m.ExtensionNotFound, S.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-PLIST-1 X-PLIST-3",
-         source="wallet"),
-    *row(S.ASKING, m.HandlerRaised, S.NOT_LISTED, m.StopBudget, m.HideIssuer, rules="X-STATUS-1", source="assumed"),
-    *row(S.ASKING, m.BudgetSpent, S.NOT_LISTED, m.HideIssuer, rules="X-STATUS-3", source="wallet"),
+    *row(S.ASKING, m.ExtensionNotFound, S.NOT_LISTED, m.StopBudget, wallet(m.HideIssuer),
+         rules="X-PLIST-1 X-PLIST-3"),
+    *row(S.ASKING, m.HandlerRaised, S.NOT_LISTED, m.StopBudget, assumed(m.HideIssuer), rules="X-STATUS-1"),
+    *row(S.ASKING, m.BudgetSpent, S.NOT_LISTED, wallet(m.HideIssuer), rules="X-STATUS-3"),
     *_late(S.NOT_LISTED, m.EntriesAvailable, m.EntriesUnavailable, m.HandlerRaised, rules="X-STATUS-3"),
 )  # fmt: skip
 """status(), 100 ms: is this app listed?"""
@@ -67,9 +67,9 @@ STATUS: Rows = (
 ENTRIES: Rows = (
     *row(S.LISTING, m.EntriesReturned, S.OFFERED, m.StopBudget, m.ShowEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
     *row(S.LISTING, m.NoEntries, S.EMPTY, m.StopBudget, m.ShowNoEntries, rules="X-ENTRIES-1 X-ENTRIES-2"),
-    *row(S.LISTING, m.HandlerRaised, S.EMPTY, m.StopBudget, m.ShowNoEntries, rules="X-ENTRIES-1 X-ENTRIES-2",
-         source="assumed"),
-    *row(S.LISTING, m.BudgetSpent, S.EMPTY, m.ShowNoEntries, rules="X-ENTRIES-3", source="wallet"),
+    *row(S.LISTING, m.HandlerRaised, S.EMPTY, m.StopBudget, assumed(m.ShowNoEntries),
+         rules="X-ENTRIES-1 X-ENTRIES-2"),
+    *row(S.LISTING, m.BudgetSpent, S.EMPTY, wallet(m.ShowNoEntries), rules="X-ENTRIES-3"),
     *_late(S.EMPTY, m.EntriesReturned, m.NoEntries, m.HandlerRaised, rules="X-ENTRIES-3"),
 )  # fmt: skip
 """passEntries() or remotePassEntries(), 20 s: which cards can be added?"""
@@ -105,21 +105,21 @@ REQUEST: Rows = (
     *row(S.AUTHENTICATING, m.Authorized, S.GENERATING, m.CallGenerate, m.StartGenerateBudget,
          rules="X-AUTH-1 X-AUTH-2 X-GEN-1 X-HANDLER-1"),
     *row(S.AUTHENTICATING, m.AuthenticatedByWallet, S.GENERATING, m.CallGenerate, m.StartGenerateBudget,
-         rules="X-AUTH-2 X-GEN-1 X-HANDLER-1", source="assumed"),
+         rules="X-AUTH-2 X-GEN-1 X-HANDLER-1"),
     *row(S.AUTHENTICATING, m.AuthorizationCanceled, S.NOT_AUTHENTICATED, m.ShowNotAdded, rules="X-AUTH-1 X-AUTH-2"),
-    *row(S.AUTHENTICATING, m.AuthorizationMissing, S.NOT_AUTHENTICATED, m.ShowNotAdded, rules="X-AUTH-1 X-STATUS-1",
-         source="assumed"),
+    *row(S.AUTHENTICATING, m.AuthorizationMissing, S.NOT_AUTHENTICATED, assumed(m.ShowNotAdded),
+         rules="X-AUTH-1 X-STATUS-1"),
     *row(S.GENERATING, m.ExtensionProvisionCalled, S.PROVISIONING, rules="X-FLOW-1 X-DEL-1"),
     *row(S.PROVISIONING, m.RequestReturned, S.ADDING, m.StopBudget, m.AddPass, rules="X-FLOW-1 X-GEN-1"),
-    *row(S.GENERATING, m.RequestReturned, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-FLOW-1 X-GEN-1",
+    *row(S.GENERATING, m.RequestReturned, S.NOT_ADDED, m.StopBudget, assumed(m.ShowNotAdded), rules="X-FLOW-1 X-GEN-1",
          source="assumed"),
     *row((S.GENERATING, S.PROVISIONING), m.NoRequest, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-GEN-1"),
-    *row((S.GENERATING, S.PROVISIONING), m.HandlerRaised, S.NOT_ADDED, m.StopBudget, m.ShowNotAdded, rules="X-GEN-1",
-         source="assumed"),
-    *row((S.GENERATING, S.PROVISIONING), m.BudgetSpent, S.NOT_ADDED, m.ShowNotAdded, rules="X-GEN-1",
+    *row((S.GENERATING, S.PROVISIONING), m.HandlerRaised, S.NOT_ADDED, m.StopBudget, assumed(m.ShowNotAdded),
+         rules="X-GEN-1"),
+    *row((S.GENERATING, S.PROVISIONING), m.BudgetSpent, S.NOT_ADDED, wallet(m.ShowNotAdded), rules="X-GEN-1",
          source="wallet"),
     *row(S.ADDING, m.PassAdded, S.ADDED, m.ShowCardAdded, rules="X-FLOW-1"),
-    *row(S.ADDING, m.PassRefused, S.NOT_ADDED, m.ShowNotAdded, rules="X-FLOW-1", source="assumed"),
+    *row(S.ADDING, m.PassRefused, S.NOT_ADDED, assumed(m.ShowNotAdded), rules="X-FLOW-1"),
     *row(S.NOT_ADDED, m.ExtensionProvisionCalled, S.NOT_ADDED, rules="X-DEL-1", source="wallet"),
     *_late(S.NOT_ADDED, m.RequestReturned, m.NoRequest, m.HandlerRaised, rules="X-GEN-1"),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from enum import StrEnum
 from operator import attrgetter
 from typing import NamedTuple
@@ -25,13 +25,31 @@ from workbook.flows.messages import Command, Event
 Builder = Callable[[Event], Command]
 
 
+class Tagged(NamedTuple):
+    """A command as one row asks for it, where the document does not say that it comes here."""
+
+    command: type[Command]
+    source: str
+
+
+def assumed(command: type[Command]) -> Tagged:
+    """This command, at this moment by our own choice."""
+    return Tagged(command, "assumed")
+
+
+def wallet(command: type[Command]) -> Tagged:
+    """This command, at this moment as the wallet platform's public documentation says."""
+    return Tagged(command, "wallet")
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """In `state`, `event` leads `to` another and hands out `commands`.
 
     Attributes:
         rules: the ids of the rules that this row is.
-        source: `spec` where the document says so, `assumed` where it is our choice.
+        event_source: where it is known from that the event happens in this state; its message may have a source, too.
+        command_sources: where it is known from that each command follows, likewise.
         deprecated: True when the variant keeps the row but advises against it.
         beside: it deals with something of another attempt than the one that the table follows; no picture shows it.
     """
@@ -41,9 +59,20 @@ class Row:
     to: StrEnum
     commands: tuple[type[Command], ...] = ()
     rules: tuple[str, ...] = ()
-    source: str = "spec"
+    event_source: str = "spec"
+    command_sources: tuple[str, ...] = ()
     deprecated: bool = False
     beside: bool = False
+
+    @property
+    def source(self) -> str:
+        """The row's tag as a whole: `spec` only if neither the event nor a command is tagged."""
+        return next((source for source in (self.event_source, *self.command_sources) if source != "spec"), "spec")
+
+    def without(self, *left_out: type[Command]) -> Row:
+        """The same row without some of its commands."""
+        kept = [pair for pair in zip(self.commands, self.command_sources, strict=True) if pair[0] not in left_out]
+        return replace(self, commands=tuple(pair[0] for pair in kept), command_sources=tuple(pair[1] for pair in kept))
 
 
 class Step(NamedTuple):
@@ -58,13 +87,18 @@ def row(
     states: StrEnum | Iterable[StrEnum],
     event: type[Event],
     to: StrEnum,
-    *commands: type[Command],
+    *commands: type[Command] | Tagged,
     rules: str = "",
     source: str = "spec",
 ) -> tuple[Row, ...]:
-    """One row for each of `states` (a state or several); `rules` are ids with blanks between."""
+    """One row for each of `states` (a state or several); `rules` are ids with blanks between.
+
+    `source` tags the event in these states, and `assumed(command)` a command.
+    """
     each = (states,) if isinstance(states, str) else tuple(states)
-    return tuple(Row(state, event, to, commands, tuple(rules.split()), source) for state in each)
+    pairs = [one if isinstance(one, Tagged) else Tagged(one, "spec") for one in commands]
+    classes, sources = tuple(one.command for one in pairs), tuple(one.source for one in pairs)
+    return tuple(Row(state, event, to, classes, tuple(rules.split()), source, sources) for state in each)
 
 
 class Machine:

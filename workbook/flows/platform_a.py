@@ -8,8 +8,9 @@ The rows come in parts, and a variant is a sum of parts:
 `API_ERROR` belongs to the later variant's facts, not to either flow: the document ties the two apart.
 `RAPID_TAPS` is the mistake that the document warns of: an app that does not guard its button.
 
-Rows marked `assumed` are ours. The document names the outcomes; what an app does after a failed GET,
-that it may try again after a failure, and that it asks once more after a success, it leaves open.
+What is marked `assumed` is ours: an event where the document does not show that it happens there, a command where it
+does not show that it follows. It names the outcomes; that an app may try again after a failure, that it asks once more
+after a success, and what it shows after most outcomes, it leaves open.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import replace
 from enum import StrEnum, unique
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, Row, row
+from workbook.flows.machine import Machine, Row, assumed, row
 
 Rows = tuple[Row, ...]
 Answers = Mapping[type[m.Event], tuple[type[m.Command], ...]]
@@ -60,16 +61,16 @@ BUSY = (S.TAPPED, S.MAKING_OUTPUT, S.POSTING, S.OPC_READY, S.ORCHESTRATING, S.FE
 UNTIL_TAP: Rows = (
     *row(S.IDLE, m.Opened, S.FETCHING, m.GetActivationData, rules="FLOW-1 FLOW-2 FLOW-4 API-10"),
     *row(S.FETCHING, m.ActivationDataReceived, S.FETCHED, m.HandToApp, rules="FLOW-1 FLOW-2 API-10"),
-    *row(S.FETCHING, m.ActivationDataFailed, S.UNAVAILABLE, m.HideButton, rules="REL-6", source="assumed"),
+    *row(S.FETCHING, m.ActivationDataFailed, S.UNAVAILABLE, assumed(m.HideButton), rules="REL-6"),
     *row(S.FETCHED, m.CreateCalled, S.CREATING, m.CreateProvisioning, rules="A-CREATE-1"),
     *row(S.CREATING, m.CreateSuccess, S.CREATED, m.HandToApp, rules="A-CREATE-1"),
-    *row(S.CREATING, m.WalletPayNotSupported, S.UNAVAILABLE, m.HideButton, rules="A-CREATE-2", source="assumed"),
-    *row(S.CREATING, m.InvalidSdkInput, S.UNAVAILABLE, m.HideButton, rules="A-CREATE-3", source="assumed"),
+    *row(S.CREATING, m.WalletPayNotSupported, S.UNAVAILABLE, assumed(m.HideButton), rules="A-CREATE-2"),
+    *row(S.CREATING, m.InvalidSdkInput, S.UNAVAILABLE, assumed(m.HideButton), rules="A-CREATE-3"),
     *row(S.CREATED, m.CanProvisionCalled, S.CHECKING, m.AskCanProvision, rules="A-CAN-1"),
     *row(S.CHECKING, m.CanBeProvisioned, S.READY, m.ShowButton, rules="A-CAN-1"),
     *row(S.CHECKING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
-    *row(S.CHECKING, m.CanProvisionError, S.NOT_OFFERED, m.HideButton, rules="A-CAN-3", source="assumed"),
-    *row(S.CHECKING, m.UnknownFailure, S.NOT_OFFERED, m.HideButton, rules="A-CAN-4", source="assumed"),
+    *row(S.CHECKING, m.CanProvisionError, S.NOT_OFFERED, assumed(m.HideButton), rules="A-CAN-3"),
+    *row(S.CHECKING, m.UnknownFailure, S.NOT_OFFERED, assumed(m.HideButton), rules="A-CAN-4"),
     *row(S.READY, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1"),
     *row(S.FAILED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
     *row((S.READY, S.IN_WALLET, S.NOT_OFFERED, S.FAILED), m.CanProvisionCalled, S.CHECKING, m.AskCanProvision,
@@ -82,9 +83,9 @@ UNTIL_TAP: Rows = (
 TWO_STEP: Rows = (
     *row(S.TAPPED, m.CreateSdkOutputCalled, S.MAKING_OUTPUT, m.CreateSdkOutput, rules="A-PROV-1 A-OUT-1"),
     *row(S.MAKING_OUTPUT, m.SdkOutputCreated, S.POSTING, m.PostSdkOutput, rules="A-PROV-1 API-2"),
-    *row(S.MAKING_OUTPUT, m.SdkOutputFailed, S.FAILED, m.EnableButton, rules="A-ASYNC-1 A-BTN-1", source="assumed"),
+    *row(S.MAKING_OUTPUT, m.SdkOutputFailed, S.FAILED, m.EnableButton, rules="A-ASYNC-1 A-BTN-1"),
     *row(S.POSTING, m.OpcReceived, S.OPC_READY, m.HandToApp, rules="A-PROV-1 API-11"),
-    *row(S.POSTING, m.OpcFailed, S.FAILED, m.EnableButton, rules="A-BTN-1 REL-6", source="assumed"),
+    *row(S.POSTING, m.OpcFailed, S.FAILED, m.EnableButton, rules="A-BTN-1 REL-6"),
     *row(S.OPC_READY, m.ProvisionCalled, S.PROVISIONING, m.Provision, rules="A-PROV-1 A-PROV-4"),
 )
 """A tap before 0.4.0: createSdkOutput, the POST, provision with the new sdkInput."""
@@ -94,7 +95,7 @@ PROVIDER: Rows = (
     *row(S.ORCHESTRATING, m.FetchOpcCalled, S.FETCHING_OPC, m.FetchOpc, rules="A-OPC-1 API-2"),
     *row(S.ORCHESTRATING, m.ProvisionFailure, S.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
     *row(S.FETCHING_OPC, m.OpcReceived, S.PROVISIONING, m.ReturnOpc, rules="A-OPC-1 API-11"),
-    *row(S.FETCHING_OPC, m.OpcFailed, S.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1", source="assumed"),
+    *row(S.FETCHING_OPC, m.OpcFailed, S.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1"),
 )
 """A tap from 0.4.0: one call; the SDK asks the app's OpcProvider for the OPC data."""
 
@@ -104,8 +105,8 @@ WALLET: Rows = (
     *row(S.ADDED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-2", source="assumed"),
     *row(S.CONFIRMING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
     *row(S.CONFIRMING, m.CanBeProvisioned, S.STILL_OFFERED, m.ShowButton, m.ReportToContact, rules="A-CAN-1 A-CAN-6"),
-    *row(S.CONFIRMING, m.CanProvisionError, S.IN_WALLET, m.HideButton, rules="A-CAN-3", source="assumed"),
-    *row(S.CONFIRMING, m.UnknownFailure, S.IN_WALLET, m.HideButton, rules="A-CAN-4", source="assumed"),
+    *row(S.CONFIRMING, m.CanProvisionError, S.IN_WALLET, assumed(m.HideButton), rules="A-CAN-3"),
+    *row(S.CONFIRMING, m.UnknownFailure, S.IN_WALLET, assumed(m.HideButton), rules="A-CAN-4"),
     *row(S.STILL_OFFERED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-6", source="assumed"),
     *row(S.STILL_OFFERED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
     *row((S.ADDED, S.STILL_OFFERED), m.Opened, S.FETCHING, m.GetActivationData, rules="API-10 REL-7", source="assumed"),
@@ -118,8 +119,8 @@ completes (sdk-a).
 """
 
 API_ERROR: Rows = (
-    *row(S.CHECKING, m.ApiError, S.NOT_OFFERED, m.HideButton, rules="A-CAN-5", source="assumed"),
-    *row(S.CONFIRMING, m.ApiError, S.IN_WALLET, m.HideButton, rules="A-CAN-5", source="assumed"),
+    *row(S.CHECKING, m.ApiError, S.NOT_OFFERED, assumed(m.HideButton), rules="A-CAN-5"),
+    *row(S.CONFIRMING, m.ApiError, S.IN_WALLET, assumed(m.HideButton), rules="A-CAN-5"),
 )
 """The outcome that only the later SDK variant has."""
 
@@ -169,8 +170,7 @@ FROM_0_4_0: Rows = UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
 def unguarded(rows: Rows) -> Rows:
     """The same rows under an app that leaves its button alone, so that every tap comes through (A-BTN-2)."""
     known = {r.state for r in rows}
-    careless = (replace(r, commands=tuple(c for c in r.commands if c not in GUARD)) for r in rows)
-    return (*careless, *(r for r in RAPID_TAPS if r.state in known))
+    return (*(r.without(*GUARD) for r in rows), *(r for r in RAPID_TAPS if r.state in known))
 
 
 def overlapping(rows: Rows, answers: Answers) -> Rows:
@@ -188,7 +188,8 @@ def _beside(state: State, event: type[m.Event], commands: tuple[type[m.Command],
     """A row for another attempt; a card that is added after a failure is added all the same."""
     late = (state, event) == (S.FAILED, m.ProvisionSuccess)
     to, then = (S.ADDED, (m.HandToApp,)) if late else (state, commands)
-    return Row(state, event, to, then, (*event.rules, "A-BTN-2"), "assumed", beside=True)
+    rules, ours = (*event.rules, "A-BTN-2"), ("assumed",) * len(then)
+    return Row(state, event, to, then, rules, "assumed", ours, beside=True)
 
 
 def machine(name: str, rows: Rows) -> Machine:

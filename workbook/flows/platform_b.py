@@ -7,10 +7,9 @@ delegate's `provision` takes one value before and two after. All else is the sam
 Phone and watch hold their own cards. So an answer of true after a success is no contradiction: the card may be on
 one of the two only, and the button stays for the other.
 
-Rows marked `assumed` are ours, and a row is as soon as one of its commands is: what an app does after a failure, that
-it asks once more after a success, that the button is disabled meanwhile (platform A's rule, A-BTN-1), and which of the
-two labels it shows when, the document leaves open. The time limit of the delegate is public knowledge of the wallet
-platform (`wallet`).
+What is marked `assumed` is ours: what an app does after a failure, that it asks once more after a success, that the
+button is disabled meanwhile (platform A's rule, A-BTN-1), and which of the two labels it shows when, the document
+leaves open. The time limit of the delegate is public knowledge of the wallet platform (`wallet`).
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from dataclasses import replace
 from enum import StrEnum, unique
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, Row, row
+from workbook.flows.machine import Machine, Row, assumed, row, wallet
 
 Rows = tuple[Row, ...]
 
@@ -60,10 +59,10 @@ UNTIL_CHECK: Rows = (
     *row(S.IDLE, m.Opened, S.FETCHING, m.GetActivationData, rules="FLOW-3 FLOW-4 API-10"),
     *row(S.FETCHING, m.ActivationDataReceived, S.FETCHED, m.SaveSdkInput, m.HandToApp,
          rules="FLOW-3 API-10 X-CACHE-1"),
-    *row(S.FETCHING, m.ActivationDataFailed, S.UNAVAILABLE, m.HideButton, rules="REL-6", source="assumed"),
+    *row(S.FETCHING, m.ActivationDataFailed, S.UNAVAILABLE, assumed(m.HideButton), rules="REL-6"),
     *row(S.FETCHED, m.ServiceCalled, S.INITIALISING, m.CreateService, rules="B-INIT-1"),
     *row(S.INITIALISING, m.ServiceReady, S.CREATED, m.HandToApp, rules="B-INIT-1"),
-    *row(S.INITIALISING, m.ServiceRefused, S.UNAVAILABLE, m.HideButton, rules="B-INIT-1", source="assumed"),
+    *row(S.INITIALISING, m.ServiceRefused, S.UNAVAILABLE, assumed(m.HideButton), rules="B-INIT-1"),
     *row(OPEN_AGAIN, m.Opened, S.FETCHING, m.GetActivationData, rules="API-10 REL-7", source="assumed"),
 )  # fmt: skip
 """The GET, the extension's copy, and the service."""
@@ -88,22 +87,24 @@ CHECK_LATER: Rows = (
 
 ANSWER: Rows = (
     *row(S.CHECKING, m.CanAddCard, S.READY, m.ShowButton, rules="B-CAN-1 B-CAN-2"),
-    *row(S.CHECKING, m.CannotAddCard, S.IN_WALLET, m.HideButton, m.ShowAvailable,
-         rules="B-CAN-1 B-CAN-2 B-CAN-3", source="assumed"),
-    *row(S.CONFIRMING, m.CanAddCard, S.STILL_OFFERED, m.ShowButton, rules="B-CAN-1 B-CAN-2 B-CAN-3", source="assumed"),
+    *row(S.CHECKING, m.CannotAddCard, S.IN_WALLET, m.HideButton, assumed(m.ShowAvailable),
+         rules="B-CAN-1 B-CAN-2 B-CAN-3"),
+    *row(S.CONFIRMING, m.CanAddCard, S.STILL_OFFERED, m.ShowButton, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
     *row(S.CONFIRMING, m.CannotAddCard, S.IN_WALLET, m.HideButton, rules="B-CAN-1 B-CAN-2 B-CAN-3"),
 )  # fmt: skip
 """True shows the button, false hides it: the card is there already, on the phone or on the watch."""
 
+FAILS = (assumed(m.EnableButton), m.TellFailure)
+"""What the app shows after an attempt that added nothing."""
+
 START: Rows = (
-    *row(S.READY, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="FLOW-3 B-START-1", source="assumed"),
-    *row((S.FAILED, S.STILL_OFFERED), m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp,
+    *row(S.READY, m.AddTapped, S.TAPPED, assumed(m.DisableButton), m.HandToApp, rules="FLOW-3 B-START-1"),
+    *row((S.FAILED, S.STILL_OFFERED), m.AddTapped, S.TAPPED, assumed(m.DisableButton), m.HandToApp,
          rules="B-START-1", source="assumed"),
     *row(S.TAPPED, m.StartCalled, S.STARTING, m.Start, rules="FLOW-3 B-START-1"),
-    *row(S.STARTING, m.StartThrew, S.FAILED, m.EnableButton, m.TellFailure, rules="B-START-1", source="assumed"),
-    *row(S.STARTING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1", source="assumed"),
-    *row(S.STARTING, m.FinishedWithNeither, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1",
-         source="assumed"),
+    *row(S.STARTING, m.StartThrew, S.FAILED, *FAILS, rules="B-START-1"),
+    *row(S.STARTING, m.FinishedWithError, S.FAILED, *FAILS, rules="B-FIN-1"),
+    *row(S.STARTING, m.FinishedWithNeither, S.FAILED, *FAILS, rules="B-FIN-1"),
 )  # fmt: skip
 """The cardholder selects add; the wallet's sheet can end before anything was asked of the app."""
 
@@ -122,13 +123,12 @@ DELEGATE_LATER: Rows = row(
 FINISH: Rows = (
     *row(S.POSTING, m.SdkInputReceived, S.PROVISIONING, m.StopBudget, m.ReturnSdkInput, rules="B-DEL-3 API-11"),
     *row(S.POSTING, m.NoSdkInput, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
-    *row(S.POSTING, m.DelegateTimeSpent, S.TOO_LATE, m.GiveUp, rules="B-DEL-3", source="wallet"),
-    *row(S.TOO_LATE, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1", source="wallet"),
-    *row(S.PROVISIONING, m.FinishedWithPass, S.ADDED, m.ShowAdded, m.HandToApp, rules="FLOW-3 B-FIN-1 B-FIN-2"),
-    *row(S.PROVISIONING, m.FinishedWithError, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1",
-         source="assumed"),
-    *row(S.PROVISIONING, m.FinishedWithNeither, S.FAILED, m.EnableButton, m.TellFailure, rules="B-FIN-1",
-         source="assumed"),
+    *row(S.POSTING, m.DelegateTimeSpent, S.TOO_LATE, wallet(m.GiveUp), rules="B-DEL-3", source="wallet"),
+    *row(S.TOO_LATE, m.FinishedWithError, S.FAILED, *FAILS, rules="B-FIN-1", source="wallet"),
+    *row(S.PROVISIONING, m.FinishedWithPass, S.ADDED, assumed(m.ShowAdded), m.HandToApp,
+         rules="FLOW-3 B-FIN-1 B-FIN-2"),
+    *row(S.PROVISIONING, m.FinishedWithError, S.FAILED, *FAILS, rules="B-FIN-1"),
+    *row(S.PROVISIONING, m.FinishedWithNeither, S.FAILED, *FAILS, rules="B-FIN-1"),
 )  # fmt: skip
 """The delegate returns sdkInput or nil, the wallet finishes, and the app says so.
 
@@ -143,7 +143,15 @@ LATER: Rows = SHARED + CHECK_LATER + DELEGATE_LATER
 
 def silent(rows: Rows) -> Rows:
     """The same rows for an app that does not tell the cardholder about a failure."""
-    return tuple(replace(r, commands=tuple(c for c in r.commands if c is not m.TellFailure)) for r in rows)
+    return tuple(r.without(m.TellFailure) for r in rows)
+
+
+def available(rows: Rows) -> Rows:
+    """The same rows for an app that shows the other label on completion, 'Available in Wallet' (B-FIN-2)."""
+    return tuple(
+        replace(r, commands=tuple(m.ShowAvailable if command is m.ShowAdded else command for command in r.commands))
+        for r in rows
+    )
 
 
 def machine(name: str, rows: Rows) -> Machine:

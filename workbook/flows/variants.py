@@ -175,6 +175,7 @@ class VariantB:
         facts: what differs, in words.
         later: the calls are those of the later variant.
         tells: the app tells the cardholder about a failure.
+        says_available: on completion the app shows 'Available in Wallet' instead of 'Added to Wallet' (B-FIN-2).
     """
 
     name: str
@@ -183,14 +184,19 @@ class VariantB:
     facts: FactsB
     later: bool
     tells: bool = True
+    says_available: bool = False
 
     def __repr__(self) -> str:
-        return f"VariantB({self.name!r}{'' if self.tells else ', failure not told'})"
+        return f"VariantB({self.name!r}{self._choice})"
+
+    @property
+    def _choice(self) -> str:
+        return f"{'' if self.tells else ', failure not told'}{', says Available' if self.says_available else ''}"
 
     @property
     def title(self) -> str:
         """What a picture of the in-app flow is called."""
-        return f"Platform B, {self.name} variant, in the app{'' if self.tells else ', failure not told'}"
+        return f"Platform B, {self.name} variant, in the app{self._choice}"
 
     @property
     def machine(self) -> Machine:
@@ -213,6 +219,7 @@ class VariantB:
 @cache
 def _machine_b(variant: VariantB) -> Machine:
     rows = variant.rows if variant.tells else platform_b.silent(variant.rows)
+    rows = platform_b.available(rows) if variant.says_available else rows
     return platform_b.machine(f"platform B {variant.name}", rows)
 
 

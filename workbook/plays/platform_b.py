@@ -37,14 +37,16 @@ PHONES_B: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
 """Platform B's phones by name; each is made for the card that the cardholder adds."""
 
 SILENT = "keeps a failure to itself"
+SAYS_AVAILABLE = "says “Available in Wallet” on completion"
 APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "good": {},
     "hands over base64 text": {"decodes": False},
     "a WatchAvailability for each page": {"keeps_watch_availability": False},
     "never looks for a watch": {"calls": NO_WATCH_CALLS},
     SILENT: {},
+    SAYS_AVAILABLE: {},
 })  # fmt: skip
-"""The issuer's apps by name; each but the first makes one mistake."""
+"""The issuer's apps by name. The last shows the document's other label (B-FIN-2); each between makes one mistake."""
 
 MOST_PAGES = 9
 
@@ -55,7 +57,7 @@ class PlatformB:
     Attributes:
         phones: the names of the phones that `play`, `open_page` and `live` take.
         variants: the names of the variants that every verb takes.
-        apps: the names of the apps that `play` takes; each but the first makes one mistake.
+        apps: the names of the apps that `play` takes; all but the first and the last make one mistake.
     """
 
     spelled = "session.platform_b"
@@ -137,7 +139,7 @@ class PlatformB:
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        flow = replace(self._variant(variant), tells=app != SILENT)
+        flow = replace(self._variant(variant), tells=app != SILENT, says_available=app == SAYS_AVAILABLE)
         mistake = lookup("app", app, APPS_B)
         if not flow.later and any(name in mistake for name in ("calls", "keeps_watch_availability")):
             raise ParameterError(f"The earlier variant knows no watch: {quoted(app)} needs variant='later'.")

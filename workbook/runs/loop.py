@@ -130,18 +130,20 @@ class Loop:
         """Step the table with one event, and carry out the commands that it hands out."""
         before, now, record = self.state, self._clock.now, self.trace.append
         if isinstance(event, m.Aside):
-            record(Record(now, KINDS[event.kind], event, before, before, event.rules, self._attempt))
+            kind = KINDS[event.kind]
+            record(Record(now, kind, event, before, before, event.rules, self._attempt))
             return
         try:
             after, commands, row = self.machine.step(before, event)
         except OutOfOrderError:
-            record(Record(now, Kind.REFUSED, event, before, before, event.rules, self._attempt))
+            refused = Kind.REFUSED
+            record(Record(now, refused, event, before, before, event.rules, self._attempt))
             return
         self.state = after
         self._attempt += isinstance(event, self.begins)
-        attempt, source = self._attempt, row.source
-        record(Record(now, Kind.EVENT, event, before, after, row.rules, attempt, row.deprecated, source))
-        for command in commands:
+        attempt = self._attempt
+        record(Record(now, Kind.EVENT, event, before, after, row.rules, attempt, row.deprecated, row.event_source))
+        for command, source in zip(commands, row.command_sources, strict=True):
             rules = command.rules or row.rules
             record(Record(now, Kind.COMMAND, command, after, after, rules, attempt, source=source))
             port = self._ports[type(command)]

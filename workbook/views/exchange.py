@@ -12,7 +12,7 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row
 from workbook.flows.messages import Actor
-from workbook.rules import MEANINGS, Basis, bases, rule
+from workbook.rules import MEANINGS, Basis, rule
 from workbook.secrecy import MASK
 from workbook.trace import Kind, Record
 from workbook.views.film import Film
@@ -35,8 +35,6 @@ def rests_on(record: Record) -> tuple[str, ...]:
     """A sentence for each rule and each source behind a record, and one if the call is deprecated."""
     sentences = [*map(_rule, record.rules), *_basis(str(getattr(record.message, "basis", "")))]
     sentences += (f"this step: {_source(basis)}" for basis in record.bases)
-    answers = (basis for basis in bases(record.source) if record.kind is Kind.EVENT and basis not in record.bases)
-    sentences += (f"the answer to it: {_source(basis)}" for basis in answers)
     return tuple(dict.fromkeys([*sentences, *([DEPRECATED] if record.deprecated else [])]))
 
 
