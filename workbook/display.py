@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "duratio
 """What `show` can show of a run; `messages` is what it shows of a trace."""
 
 
-def show(thing: Any, part: str = "", *, title: str = "") -> Any:
+def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR0911  # one for each kind of thing
     """Show one thing in a notebook, or one part of a run.
 
     Args:
@@ -38,8 +38,7 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:
         ✓ Nothing to report: no check found anything in this run.
     """
     if part:
-        choice("part", part, PARTS)
-        return _part(_source(thing), part, title)
+        return _part(thing, choice("part", part, PARTS), title)
     if isinstance(thing, Path) or inspect.isclass(thing) or inspect.isroutine(thing):
         from workbook.views.table import code
 
@@ -48,77 +47,16 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:
         from workbook.views.table import facts
 
         return facts(title or "Facts", thing)
-    return _by_kind(thing, title)
-
-
-def _part(run: Any, part: str, title: str) -> Any:
-    """One part of something that has a trace."""
-    if part == "messages":
-        from workbook.views.sequence import sequence
-
-        return sequence(run.trace)
-    if part == "findings":
-        from workbook.checks import check
-        from workbook.views.findings import findings
-
-        return findings(check(run.trace))
-    if part == "advice":
-        from workbook.views.findings import advised
-
-        advice = getattr(run, "advice", None)
-        if advice is None:
-            raise ParameterError("This run has no failure of the API, so there is no advice about one.")
-        return advised(advice)
-    if part == "durations":
-        from workbook.timing.verdict import judge_trace
-        from workbook.views.durations import budgets
-
-        return budgets(title or "The handler's calls", judge_trace(run.trace))
-    from workbook.widgets import panels
-
-    if not hasattr(run, "machine"):
-        raise ParameterError(f"{part!r} needs a run; this has messages and findings only.")
-    live: dict[str, Callable[[Any], Any]] = {
-        "phone": panels.screens,
-        "states": panels.states,
-        "limits": panels.timing,
-        "all": panels.panels,
-    }
-    return live[part](run)
-
-
-def _source(thing: Any) -> Any:
-    """The thing itself where it has a trace."""
-    if hasattr(thing, "trace"):
-        return thing
-    if hasattr(thing, "select"):  # a trace
-        return _Traced(thing)
-    raise ParameterError(
-        f"{quoted(thing)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
-    )
-
-
-class _Traced:
-    """A trace on its own."""
-
-    def __init__(self, trace: Any) -> None:
-        self.trace = trace
-
-
-def _by_kind(thing: Any, title: str) -> Any:
-    """Show a thing by what it is."""
-    from workbook.plays.run import Run
-
-    if isinstance(thing, Run):
-        from workbook.views.scene import show as whole
-
-        return whole(thing)
     if hasattr(thing, "network_calls"):
         from workbook.widgets.panels import Here
 
         return Here(thing)
+    if hasattr(thing, "findings") and hasattr(thing, "trace"):
+        from workbook.views.findings import whole
+
+        return whole(thing)
     if hasattr(thing, "trace") or hasattr(thing, "select"):
-        return _part(_source(thing), "messages", title)
+        return _part(thing, "messages", title)
     many = list(thing) if isinstance(thing, list | tuple) else [thing]
     if many and all(hasattr(judged, "judgement") or hasattr(judged, "limit_text") for judged in many):
         from workbook.views.durations import durations
@@ -131,6 +69,42 @@ def _by_kind(thing: Any, title: str) -> Any:
     raise ParameterError(
         f"show does not know {quoted(thing)}. Give a run, a trace, findings, judgements, a mapping, a class or a path."
     )
+
+
+def _part(run: Any, part: str, title: str) -> Any:
+    """One part of a run, or of a trace on its own."""
+    trace = run if hasattr(run, "select") else getattr(run, "trace", None)
+    if trace is None:
+        raise ParameterError(
+            f"{quoted(run)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
+        )
+    if part == "messages":
+        from workbook.views.sequence import sequence
+
+        return sequence(trace)
+    if part == "findings":
+        from workbook.checks import check
+        from workbook.views.findings import findings
+
+        return findings(check(trace))
+    if part == "advice":
+        from workbook.views.findings import advised
+
+        advice = getattr(run, "advice", None)
+        if advice is None:
+            raise ParameterError("This run has no failure of the API, so there is no advice about one.")
+        return advised(advice)
+    if part == "durations":
+        from workbook.timing.verdict import judge_trace
+        from workbook.views.durations import budgets
+
+        return budgets(title or "The handler's calls", judge_trace(trace))
+    if not hasattr(run, "machine"):
+        raise ParameterError(f"{part!r} needs a run; this has messages and findings only.")
+    from workbook.widgets import panels
+
+    live = {"phone": panels.screens, "states": panels.states, "limits": panels.timing, "all": panels.panels}
+    return live[part](run)
 
 
 TABLES = {

@@ -31,7 +31,7 @@ from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
 from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.world import SIMULATED_KEY, Credential, World
 from workbook.values import choice, flag, lookup, quoted
-from workbook.views.table import Facts, Table, facts, table
+from workbook.views.table import Table, facts, table
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
@@ -166,7 +166,7 @@ class Session:
             return ActivationDataClient(base_url=self.parameters.base_url)
         return _client(self._service)
 
-    def limits(self) -> Facts:
+    def limits(self) -> Table:
         """What is real in this session, what is simulated, and why."""
         return facts(f"source = {self.parameters.source.value!r}", LIMITS[self.parameters.source])
 

@@ -42,7 +42,7 @@ from workbook.errors import ParameterError
 from workbook.files import fixture
 from workbook.values import lookup
 from workbook.views.html import View, tag, trusted
-from workbook.views.table import Facts, Table, facts, paragraph, table
+from workbook.views.table import Table, facts, paragraph, table
 
 # The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than
 # the real one, so that a lesson does not wait: the relay gives up after 1.5 s instead of 12, the wallet after 3.5 s
@@ -150,7 +150,7 @@ MOST = 20
 class Parts(View):
     """Sentences and tables, one below the other."""
 
-    parts: tuple[str | Facts | Table, ...]
+    parts: tuple[str | Table, ...]
 
     def text(self) -> str:
         """All of it as text."""
@@ -165,7 +165,7 @@ class Parts(View):
 def conformance(record: Record) -> Parts:
     """How the run ended, what to do first, and what did not hold."""
     about = record.about
-    parts: list[str | Facts | Table] = [headline(record)]
+    parts: list[str | Table] = [headline(record)]
     parts += [sentence for sentence in (about.trouble, *about.stale, begin_here(record)) if sentence]
     if verdicts := counts(record):
         head = ("group", *(f"{MARKS[verdict]} {verdict}" for verdict, _count in verdicts))
@@ -199,7 +199,7 @@ def shown_case(case: CaseRecord) -> Parts:
         ]
     if not case.misses:
         lines.append(("so", case.why or MEANINGS[case.verdict]))
-    parts: list[str | Facts | Table] = [facts(f"{MARKS[case.verdict]} {case.verdict}  {case.name}", lines)]
+    parts: list[str | Table] = [facts(f"{MARKS[case.verdict]} {case.verdict}  {case.name}", lines)]
     values, apps = Values(), dict.fromkeys(exchange.platform for exchange in case.exchanges)
     for app in apps:
         with_app = f" with the app of {app}" if len(apps) > 1 else ""

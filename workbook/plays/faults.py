@@ -41,10 +41,10 @@ from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind
 from workbook.values import choice, lookup
+from workbook.views.findings import whole
 from workbook.views.html import View
-from workbook.views.scene import Stack, show
 from workbook.views.screen import Screen
-from workbook.views.table import Table, facts, table
+from workbook.views.table import Stack, Table, facts, table
 
 IN_WALLET = {
     WalletState.NOT_LISTED: "the wallet does not list the app",
@@ -371,7 +371,7 @@ class Prediction(View):
         return self._stack().html()
 
     def _stack(self) -> Stack:
-        return Stack((facts("Your prediction", self.verdict), *show(self.run).views))
+        return Stack((facts("Your prediction", self.verdict), *whole(self.run).views))
 
 
 def predict(  # noqa: PLR0917  # one choice each, in the order of the sentence

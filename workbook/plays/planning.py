@@ -13,7 +13,7 @@ from workbook.runs.back_end import simulated_back_end
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.world import Instrument, World
 from workbook.trace import handler_calls
-from workbook.views.table import Facts, facts
+from workbook.views.table import Table, facts
 
 if TYPE_CHECKING:
     from workbook.timing.planner import Estimate, Latency, Plan
@@ -66,7 +66,7 @@ class Played:
     lost: int
 
 
-def agreement(latency: Latency, *, cards: int = 10, calls: int = 100, seed: int = 7) -> Facts:
+def agreement(latency: Latency, *, cards: int = 10, calls: int = 100, seed: int = 7) -> Table:
     """The same latencies through the plan and, call by call, through the simulated wallet.
 
     Raises:

@@ -21,7 +21,7 @@ from workbook.trace import Kind, Trace
 from workbook.views.screen import Screen
 
 if TYPE_CHECKING:
-    from workbook.views.scene import Stack
+    from workbook.views.table import Stack
 
 BUTTONS = {
     "absent": "no add button yet",
@@ -122,11 +122,11 @@ class Run:
         return {"card on the phone": _yes_or_no(self.added), "card on the watch": on_watch}
 
     def _view(self) -> Stack:
+        from workbook.views.findings import whole  # loaded when somebody looks at the run
         from workbook.views.html import tag
-        from workbook.views.scene import Stack, show  # loaded when somebody looks at the run
-        from workbook.views.table import Snapshot, paragraph
+        from workbook.views.table import Snapshot, Stack, paragraph
 
-        return Stack((*show(self).views, Snapshot(NEXT, paragraph(tag("small", NEXT)))))
+        return Stack((*whole(self).views, Snapshot(NEXT, paragraph(tag("small", NEXT)))))
 
     def __repr__(self) -> str:
         return self._view().text()

@@ -1,16 +1,18 @@
-"""The findings of the checks, the gravest first, with advice; and the rules of the ledger."""
+"""How a run ended: its messages, and the findings of the checks with advice; and the rules of the ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from workbook.checks.advice import ADVICE, Advice
 from workbook.checks.finding import Finding
 from workbook.errors import ParameterError
 from workbook.rules import rule
 from workbook.views.html import View, tag
-from workbook.views.table import INK, WIDEST, Facts, Table, clean, facts, paragraph, table, wrap
+from workbook.views.sequence import sequence
+from workbook.views.table import INK, WIDEST, Stack, Table, clean, facts, paragraph, table, wrap
 
 MARKS = {"fail": "✗", "warn": "▲", "note": "•"}
 """Each level's symbol. The level's word is beside it, so neither colour nor symbol is needed."""
@@ -72,7 +74,7 @@ def _parts(finding: Finding) -> tuple[str, str, tuple[str, ...]]:
 TITLE = "What a good back end does about it"
 
 
-def advised(advice: Advice) -> Facts:
+def advised(advice: Advice) -> Table:
     """The advice for one failure, as a card."""
     return facts(TITLE, [("the failure", advice.kind), *_advice_lines(advice)])
 
@@ -90,6 +92,15 @@ def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
     yield "on a GET", advice.on_get
     yield "on a POST", advice.on_post
     yield "tells the app", advice.to_app
+
+
+# A run as a notebook shows it.
+
+
+def whole(run: Any) -> Stack:
+    """The views of anything with `summary`, `trace`, `findings`, and an `advice` that may be None."""
+    views = facts("How it ended", run.summary), sequence(run.trace), findings(run.findings)
+    return Stack(views if run.advice is None else (*views, advised(run.advice)))
 
 
 # Rules of the ledger, to read beside a step.

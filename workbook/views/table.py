@@ -108,10 +108,10 @@ WIDEST = 110
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(View):
-    """A table.
+    """A table, or a card of facts.
 
     Attributes:
-        head: the columns' names.
+        head: the columns' names; empty for a card, where the first cell of a row is its name.
         rows: one text for each column.
     """
 
@@ -121,9 +121,11 @@ class Table(View):
 
     def text(self) -> str:
         """The table in columns; the last one is wrapped at 110 characters."""
-        widths = [max(map(width, column)) for column in zip(self.head, *self.rows, strict=True)][:-1]
-        rule, lines = tuple("─" * width(name) for name in self.head), [self.title]
-        for *front, last in (self.head, rule, *self.rows):
+        rule = tuple("─" * width(name) for name in self.head)
+        rows = [row for row in (self.head, rule, *self.rows) if row]
+        widths = [max(map(width, column)) for column in zip(*rows, strict=True)][:-1]
+        lines = [self.title]
+        for *front, last in rows:
             indent = "  ".join(cell + " " * (wide - width(cell)) for cell, wide in zip(front, widths, strict=True))
             for piece in wrap(last, max(WIDEST - width(indent) - 4, 20)) or [""]:
                 lines.append(f"  {indent}  {piece}".rstrip())
@@ -131,15 +133,18 @@ class Table(View):
         return "\n".join(lines)
 
     def html(self) -> str:
-        """The table as an HTML table with a caption and a header for each column."""
-        names = (tag("th", name, scope="col", style=f"{CELL};{LINE};font-weight:600") for name in self.head)
-        styles = [*[f"{CELL};{LINE};white-space:nowrap"] * (len(self.head) - 1), f"{CELL};{LINE}"]
-        rows = (
-            tag("tr", *(tag("td", cell, style=style) for cell, style in zip(row, styles, strict=True)))
-            for row in self.rows
-        )
-        head, body = tag("thead", tag("tr", *names)), tag("tbody", *rows)
-        return tag("table", tag("caption", self.title, style=TITLE), head, body, style=TABLE)
+        """The table as an HTML table with a caption, and a header for each column, or for each row of a card."""
+        line, bold = LINE if self.head else "", "font-weight:600"
+        short = (f"{CELL};{line};white-space:nowrap", f"{CELL};{line}")
+        rows = []
+        for *front, last in self.rows:
+            cells = [tag("td", cell, style=short[0]) for cell in front]
+            if not self.head:
+                cells = [tag("th", cell, scope="row", style=f"{CELL};{bold};white-space:nowrap") for cell in front]
+            rows.append(tag("tr", *cells, tag("td", last, style=short[1])))
+        names = [tag("th", name, scope="col", style=f"{CELL};{LINE};{bold}") for name in self.head]
+        head = tag("thead", tag("tr", *names)) if names else ""
+        return tag("table", tag("caption", self.title, style=TITLE), head, tag("tbody", *rows), style=TABLE)
 
 
 def table(title: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:
@@ -158,44 +163,24 @@ def preformatted(text: str) -> Markup:
     return tag("pre", text, style=PRE)
 
 
-# A card of facts: names on the left, values on the right.
+def facts(title: str, rows: Mapping[str, object] | Iterable[tuple[str, object]]) -> Table:
+    """A card of facts, from a mapping or from pairs: names on the left, values on the right, no names of columns."""
+    return table(title, (), rows.items() if isinstance(rows, Mapping) else rows)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Facts(View):
-    """A two-column card.
+class Stack(View):
+    """Several views, one below the other."""
 
-    Attributes:
-        rows: pairs of a name and a value, both as text.
-    """
-
-    title: str
-    rows: tuple[tuple[str, str], ...]
+    views: tuple[View, ...]
 
     def text(self) -> str:
-        """The title, and below it one fact a line."""
-        wide = max((width(name) for name, _value in self.rows), default=0)
-        lines = [self.title]
-        for name, value in self.rows:
-            first, *others = wrap(value, max(WIDEST - wide - 4, 20)) or [""]
-            lines.append(f"  {name}{' ' * (wide - width(name))}  {first}".rstrip())
-            lines += [f"  {' ' * wide}  {other}" for other in others]
-        return "\n".join(lines)
+        """Each view's text form, with an empty line between."""
+        return "\n\n".join(view.text() for view in self.views)
 
     def html(self) -> str:
-        """A table with a caption, where each name is the header of its row."""
-        head = f"{CELL};font-weight:600;white-space:nowrap"
-        rows = (
-            tag("tr", tag("th", name, scope="row", style=head), tag("td", value, style=CELL))
-            for name, value in self.rows
-        )
-        return tag("table", tag("caption", self.title, style=TITLE), tag("tbody", *rows), style=TABLE)
-
-
-def facts(title: str, rows: Mapping[str, object] | Iterable[tuple[str, object]]) -> Facts:
-    """A card of facts, from a mapping or from pairs."""
-    pairs = rows.items() if isinstance(rows, Mapping) else rows
-    return Facts(clean(title), tuple((clean(name), clean(value)) for name, value in pairs))
+        """Each view's HTML form, in one block."""
+        return tag("div", *(tag("div", trusted(view.html()), style="margin-bottom:1em") for view in self.views))
 
 
 # Source code: a class, a function or a whole file.

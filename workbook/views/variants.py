@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbook.extension.plist import EXTENSIONS
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
-from workbook.views.table import Facts, Table, cut, facts, table
+from workbook.views.table import Table, cut, facts, table
 
 
 def variants(profile: str = "spec") -> Table:
@@ -30,7 +30,7 @@ def time_limits() -> Table:
     return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)
 
 
-def extensions() -> Facts:
+def extensions() -> Table:
     """The keys in the project files of the two extensions (X-PLIST-1, X-PLIST-2, X-PLIST-3)."""
     rows = [
         (f"{name}: {key}", value) for name, extension in EXTENSIONS.items() for key, value in extension.keys().items()

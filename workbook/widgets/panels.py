@@ -21,9 +21,8 @@ from workbook.views.findings import findings
 from workbook.views.html import View, joined, tag, trusted
 from workbook.views.phone import Phone
 from workbook.views.player_data import player_data
-from workbook.views.scene import Stack
 from workbook.views.states import States
-from workbook.views.table import Snapshot, paragraph, preformatted
+from workbook.views.table import Snapshot, Stack, paragraph, preformatted
 from workbook.views.timing_bars import Timing
 from workbook.widgets.player import PANELS, Live, Player
 
