@@ -55,6 +55,12 @@ def failed(operation, **more):
     return seen(answers, [request(operation, None), request(operation, SECOND)])
 
 
+def attempt_of(card, at_the_api):
+    """An attempt with a card that reaches the API under this id."""
+    calls = [call(card=card), call(POST, SECOND, card=card, sent=OUTPUT)]
+    return seen(calls, [request(card=at_the_api), request(POST, SECOND, card=at_the_api)])
+
+
 TYPE = ("content-type", "application/json")
 LONG_ID = "PI00000000000000000000000001"
 INSIDE = f'{{"paymentInstrumentId": "{LONG_ID}", "cardholderName": "A. Cardholder"}}'
@@ -90,7 +96,7 @@ FORM = [
     ("post.content-type", attempt(post=request(POST, SECOND, headers=(("content-type", "text/plain"),))), FAIL),
     ("get.no-query", attempt(get=request(target="/bcl/v2/paymentInstruments/PI1/x?a=1")), FAIL),
     ("get.no-body", attempt(get=request(content=b"{}")), FAIL),
-    ("post.no-query", attempt(post=request(POST, SECOND, target="/x?platform=a")), FAIL),
+    ("post.no-query", attempt(post=request(POST, SECOND, target="/x?platform=a")), NOTE),
     ("post.one-field", attempt(), PASS),
     ("post.one-field", post_body(b'{"sdkOutput": "x", "id": "PI1"}'), FAIL),
     ("post.one-field", post_body(b"[]"), FAIL),
@@ -154,13 +160,13 @@ SECRECY = [
     ("failure.no-key", seen([call(GET, None, status=502, body=b"sent KEY-mad")], []), PASS),
     ("failure.no-key", seen([call(GET, None, status=502, body=b64encode(f"sent {KEY}".encode()))], []), FAIL),
     ("failure.no-host", seen([call(GET, None, status=502)], []), PASS),
-    ("failure.no-host", seen([call(GET, None, status=502, body=b"cannot reach http://127.0.0.1:34567/bcl")], []), WARN),
-    ("failure.no-host", seen([call(GET, None, status=502, body=b"host='127.0.0.1', port=34567")], []), WARN),
+    ("failure.no-host", seen([call(GET, None, status=502, body=b"cannot reach http://127.0.0.1:34567/bcl")], []), FAIL),
+    ("failure.no-host", seen([call(GET, None, status=502, body=b"host='127.0.0.1', port=34567")], []), FAIL),
     ("failure.no-host", seen([call(GET, None, status=502, body=b"request 134567 failed")], []), PASS),
     ("failure.no-words", seen([call(GET, None, status=502, body=b'{"errorCode": "CARD"}')], []), PASS),
     ("failure.no-words", seen([call(GET, None, status=502, body=b'{"errorCode": "00_401"}')], []), WARN),
-    ("failure.no-words", seen([call(GET, None, status=500, body=b"Traceback (most recent call last):")], []), WARN),
-    ("failure.no-words", seen([call(GET, None, status=500, body=b"Error\n    at run (/a/b.js:3:14)")], []), WARN),
+    ("failure.no-words", seen([call(GET, None, status=500, body=b"Traceback (most recent call last):")], []), FAIL),
+    ("failure.no-words", seen([call(GET, None, status=500, body=b"Error\n    at run (/a/b.js:3:14)")], []), FAIL),
     ("get.redirect-not-followed", seen([call(GET, None, status=502)], [request(value=None)]), PASS),
     ("get.redirect-not-followed", seen([call()], [request(), request(elsewhere=True)]), FAIL),
     ("get.redirect-not-followed", seen([call()], [request(), request(elsewhere=True, headers=())]), FAIL),
@@ -178,7 +184,7 @@ SECRECY = [
     ("answer.no-key-ever", seen([], [], run=WholeRun(3, 0, (LEAK,))), FAIL),
     ("answer.no-key-ever", seen([], [], run=WholeRun(3, 0, (replace(LEAK, case="relay.failure.no-key"),))), PASS),
     ("answer.no-host-ever", seen([], [], run=WholeRun(3, 0, (LEAK,))), PASS),
-    ("answer.no-host-ever", seen([], [], run=WholeRun(3, 0, (replace(LEAK, secret=Exposed.HOST),))), WARN),
+    ("answer.no-host-ever", seen([], [], run=WholeRun(3, 0, (replace(LEAK, secret=Exposed.HOST),))), FAIL),
     ("upstream.no-session-ever", seen([], [], run=WholeRun(3, 2)), PASS),
     ("upstream.no-session-ever", seen([], [], run=WholeRun(3, 2, (replace(LEAK, secret=Exposed.SESSION),))), NOTE),
     ("log.no-opaque-data", sealed(f"answer: {INSIDE[:40]}..."), FAIL),
@@ -251,13 +257,68 @@ FAULTED = [
     ("post.failure-is-nil", seen([call(POST, "", status=502, sent=OUTPUT, body=b"")], []), PASS),
 ]
 TIMES = [
-    ("get.limit-headers", seen([call(GET, None, status=504, took=1.9)], [request()]), PASS),
+    ("get.limit-headers", seen([call(GET, None, status=504, took=1.7)], [request()]), PASS),
     ("get.limit-headers", seen([dropped(Broke.LATE, took=2.5)], [request()]), WARN),
     ("get.limit-headers", seen([call(GET, None, status=504, took=2.1)], [request()]), WARN),
+    ("get.limit-headers", seen([call(GET, None, status=504, took=1.9)], [request()]), NOTE),
+    ("get.limit-headers", seen([dropped(Broke.LATE, took=2.5)], [request()], extension=True), FAIL),
+    ("post.limit-headers", seen([dropped(Broke.LATE, POST, took=2.5)], [request(POST)], extension=True), WARN),
     ("list.in-time", seen([call(took=0.4), call(took=0.4)], [request(), request()]), PASS),
+    ("list.in-time", seen([call(GET, None, status=504, took=0.4)], [request()]), PASS),
     ("list.in-time", seen([call(took=0.4), call(took=2.1)], [request(), request()]), FAIL),
-    ("list.side-by-side", seen([call(took=0.5)] * 6, [request()] * 6), PASS),
+    ("list.side-by-side", seen([call(took=0.4)] * 6, [request()] * 6), PASS),
+    ("list.side-by-side", seen([call(GET, None, status=504, took=0.1)] * 6, [request()] * 6), WARN),
     ("list.side-by-side", seen([call(took=0.5)] * 5 + [call(took=1.9)], [request()] * 6), WARN),
+]
+LOWER, AGAIN = "a-card", call(POST, FIRST, sent=OUTPUT, number=2)
+BAD = call(POST, None, status=400, sent=OUTPUT)
+OF_THIS_CARD, OF_ANOTHER = request(POST), request(POST, SECOND, card=OTHER)
+LABELLED = [call(headers=(("content-type", "application/json; charset=utf-8"),))]
+NO_TLS = [call(), call(GET, None, status=502, began=1.0), call(POST, None, status=502, began=2.0, sent=OUTPUT)]
+STRANGERS = [
+    ("attempt.id-lower-case", attempt_of(LOWER, LOWER), PASS),
+    ("attempt.id-lower-case", attempt_of(LOWER, LOWER.upper()), FAIL),
+    ("attempt.id-digits", attempt_of("007", "7"), FAIL),
+    ("attempt.id-escaped", attempt_of("a b", "a b"), PASS),
+    ("attempt.id-escaped", attempt_of("a b", "a%20b"), FAIL),
+    ("attempt.id-escaped", seen([call(card="a b"), call(POST, card="a b")], []), FAIL),
+    ("post.expecting", attempt(), PASS),
+    ("post.expecting", attempt(second=dropped(operation=POST)), WARN),
+    ("post.charset", attempt(second=call(POST, None, status=415, sent=OUTPUT), post=None), WARN),
+    ("post.escaped-body", attempt(post=request(POST, SECOND, sent=f"{OUTPUT}-")), WARN),
+    ("answer.labelled", seen(LABELLED, []), PASS),
+    ("answer.labelled", seen([call(headers=(("content-type", "application/problem+json"),))], []), PASS),
+    ("answer.labelled", seen([call(headers=(("content-type", "text/html"),))], []), WARN),
+    ("answer.labelled", seen([call(headers=(("content-type", "application/json; charset=latin1"),))], []), WARN),
+    ("answer.labelled", seen([call()], []), WARN),
+    ("answer.labelled", seen([*LABELLED, call(GET, None, status=502, body=b"not JSON")], []), PASS),
+    ("post.body-number", seen([BAD], []), PASS),
+    ("post.body-number", seen([BAD], [request(POST, None, sent="12345")]), FAIL),
+    ("post.body-number", seen([call(POST, FIRST, sent=OUTPUT)], []), FAIL),
+    ("post.body-cut", seen([dropped(Broke.LATE, POST)], []), FAIL),
+    ("post.body-cut", seen([dropped(operation=POST)], []), WARN),
+    ("get.id-in-query", seen([call()], [request()]), PASS),
+    ("get.id-in-query", seen([call(GET, None, status=404)], []), PASS),
+    ("get.id-in-query", seen([call(GET, SECOND)], [request(value=SECOND, card=OTHER)]), FAIL),
+    ("post.id-in-body", seen([AGAIN], [OF_THIS_CARD]), PASS),
+    ("post.id-in-body", seen([AGAIN], [OF_ANOTHER]), FAIL),
+    ("post.same-by-another", seen([AGAIN, call(POST, None, status=404, card=OTHER, sent=OUTPUT)], []), PASS),
+    ("post.same-by-another", seen([AGAIN, call(POST, FIRST, card=OTHER, sent=OUTPUT)], []), FAIL),
+    ("post.same-by-another", seen([BAD, BAD], []), FAIL),
+    ("get.at-once", seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]), PASS),
+    ("get.at-once", seen([call(), call()], [request()]), WARN),
+    ("get.at-once", seen([call(), call(GET, None, status=409)], [request()]), WARN),
+    ("get.few-tries", seen([call(GET, None, status=502)], [request()] * 3), PASS),
+    ("get.few-tries", seen([call(GET, None, status=502)], [request()] * 26), WARN),
+    ("get.key-refused", seen([call(GET, None, status=502)], [request()]), PASS),
+    ("get.key-refused", seen([call(GET, None, status=401)], [request()]), WARN),
+    ("get.sdk-input-number", failed(GET), PASS),
+    ("get.sdk-input-number", seen([call(GET, None, body=b'{"sdkInput": 7}'), call(GET, SECOND)], [request()]), FAIL),
+    ("tls.expired", seen([*NO_TLS, call(began=3.0)], [request(), request(at=3.05)]), PASS),
+    ("tls.expired", seen([*NO_TLS, call(began=3.0)], [request(), request(at=1.05), request(at=3.05)]), FAIL),
+    ("tls.expired", seen([*NO_TLS, call(GET, None, status=502, began=3.0)], [request()]), FAIL),
+    ("proxy.not-used", seen([], [], run=WholeRun(requests=3)), PASS),
+    ("proxy.not-used", seen([], [], run=WholeRun(requests=3, proxied=2)), FAIL),
 ]
 TAPS = [call(), call(POST, SECOND, sent="a"), call(POST, "third", sent="b")]
 AT_THE_API = [request(), request(POST, SECOND, sent="a"), request(POST, "third", sent="b")]
@@ -282,7 +343,7 @@ TOGETHER = [
 @pytest.mark.rule("REL-1", "REL-2", "REL-3", "REL-4", "REL-5", "REL-6", "REL-7", "REL-8", "REL-9")
 @pytest.mark.parametrize(
     ("name", "value", "wanted"),
-    [*FORM, *HTTP, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TIMES, *TOGETHER],
+    [*FORM, *HTTP, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TIMES, *TOGETHER, *STRANGERS],
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_case_comes_to_this(name, value, wanted):
@@ -343,7 +404,7 @@ def test_a_name_stands_for_one_case():
 
 def test_no_sentence_of_a_miss_holds_a_value():
     values = (KEY, FIRST, SECOND, OUTPUT)
-    for name, value, _wanted in (*FORM, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TOGETHER):
+    for name, value, _wanted in (*FORM, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TOGETHER, *STRANGERS):
         for miss in CASES[f"relay.{name}"].judge(value):
             assert not any(one in f"{miss.expected}{miss.observed}{miss.todo}" for one in values), name
 

@@ -13,7 +13,7 @@ from workbook.conformance.model import Verdict
 from workbook.templates import environment, page_values
 
 CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
-NOTING = frozenset({"relay.upstream.no-session-ever"})
+NOTING = frozenset({"relay.upstream.no-session-ever", "relay.post.no-query"})
 """Cases that come to a note and never to more: no rule says anything of what they look at."""
 MADE, BESIDE, MISSED, UNTRIED, NONE = "X", "x", "!", "-", ""
 MARKS = {

@@ -17,12 +17,13 @@ import broken
 import broken_platform
 import reference
 
-from workbook.conformance.api_side import MockApi
 from workbook.conformance.case_runner import CaseRunner, run_cases
 from workbook.conformance.cases import CASES
+from workbook.conformance.config import Exports
 from workbook.conformance.logs import Logs
 from workbook.conformance.model import BY_STATUS, IN_BODY, Cardholder, Operation, Surface, Target
-from workbook.conformance.notebook import BOUND, CARDS, DEADLINE, SESSIONS, relay_running
+from workbook.conformance.notebook import BOUND, DEADLINE, SESSIONS, mock_api, relay_running
+from workbook.conformance.process import surroundings
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 
@@ -64,11 +65,11 @@ def verdicts(name, cases=tuple(CASES)):
 
 def results(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
     """What each of these cases came to; `more` is the target's."""
-    with TemporaryDirectory() as folder, MockApi(CARDS, key=KEY) as api:
+    with TemporaryDirectory() as folder, mock_api([CASES[case] for case in cases], key=KEY) as api:
         log = Path(folder) / "relay.log"
         logs = Logs([log])
         with _running(name, api, log, deadline) as address:
-            target = replace(_target(name, address, log, bound), **more)
+            target = replace(_target(name, address, log, bound), api_tls=api.ca_file is not None, **more)
             runner = CaseRunner(target, api)
             runner.logs = logs  # from before the relay started
             return asyncio.run(run_cases([CASES[name] for name in cases], runner))
@@ -84,7 +85,8 @@ def _running(name, api, log, deadline):
 @contextmanager
 def _program(command, api, log, deadline):
     """The relay as a program, which prints its address first."""
-    values = {"API_URL": api.url, "API_KEY": api.key, "RELAY_SESSIONS": json.dumps(SESSIONS), "PORT": "0"}
+    values = Exports().values(api.url, api.key, api.ca_file) | surroundings(api, proxy=True)
+    values |= {"RELAY_SESSIONS": json.dumps(SESSIONS), "PORT": "0"}
     environment = {**os.environ, **values, "RELAY_DEADLINE": str(deadline)}
     with log.open("wb") as errors:
         process = subprocess.Popen(command, cwd=FOLDER, env=environment, stdout=subprocess.PIPE, stderr=errors)
@@ -104,4 +106,4 @@ def _target(name, address, log, bound):
     offered = getattr(kinds().get(name), "surfaces", {"platform A": {}, "platform B": {}})
     surfaces = {platform: surface(**more) for platform, more in offered.items()}
     failures = IN_BODY if name in OTHERS and "node" in name else BY_STATUS
-    return Target(address, surfaces, tuple(holders), bound, (log,), failures=failures)
+    return Target(address, surfaces, tuple(holders), bound, (log,), failures=failures, proxied=True)

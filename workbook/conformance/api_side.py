@@ -10,13 +10,15 @@ import gzip
 import json
 import re
 import secrets
-from collections.abc import Iterable, Mapping
+import socket
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from tempfile import TemporaryDirectory
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Self
@@ -147,29 +149,76 @@ def _sdk_input(response: Response) -> str | None:
     return value if isinstance(value, str) else None
 
 
-class Passing:
-    """A proxy in front of the API: it counts what comes through, and hands it on.
+LONGEST_LINE = 65_536
+"""Bytes of a line of a request's head, or of one piece that is carried on."""
+
+
+class _Tunnel(StreamRequestHandler):
+    """One connection to the proxy: bytes go to the API and back, whatever they are."""
+
+    server: ProxyTrap
+
+    def handle(self) -> None:
+        """Read the head of the first request, which says where the connection is meant to lead."""
+        head = b""
+        while (line := self.rfile.readline(LONGEST_LINE)).strip():
+            head += line
+        method, target, *_ = [*head.split(b" ", 2), b"", b""]
+        place = target if method == b"CONNECT" else target.partition(b"://")[2].partition(b"/")[0]
+        if place.decode("latin-1") != self.server.host:
+            self.server.foreign += 1
+            self.wfile.write(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            return
+        self.server.count += 1
+        name, _, port = self.server.host.rpartition(":")
+        with suppress(OSError), socket.create_connection((name, int(port))) as api:
+            if method == b"CONNECT":
+                self.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+            else:
+                api.sendall(head + b"\r\n")
+            Thread(target=_copied, args=(api.recv, self.connection.sendall, self.connection), daemon=True).start()
+            _copied(self.rfile.read1, api.sendall, api)
+
+
+def _copied(read: Callable[[int], bytes], write: Callable[[bytes], object], end: socket.socket) -> None:
+    """Carry bytes one way until their sender has no more, and pass that on."""
+    with suppress(OSError):
+        while data := read(LONGEST_LINE):
+            write(data)
+        end.shutdown(socket.SHUT_WR)
+
+
+class ProxyTrap(ThreadingTCPServer):
+    """A proxy that no request for the API should use, for as long as the block lasts.
+
+    It carries on to the API what comes, so that a back end that uses it fails one case and not all.
+
+    Args:
+        host: the API's host and port. A connection to another origin is refused: none but the API's is contacted.
 
     Attributes:
-        host: the API's host and port; a request for another one is refused, because no other origin is contacted.
-        foreign: how many were for another one.
+        base_url: for the environment of the back end.
+        count: connections to the API so far.
+        foreign: connections to other origins so far.
     """
 
-    def __init__(self, api: ScriptedApi) -> None:
-        self._api, self._arrived = api, list[Request]()
-        self.host, self.foreign = "", 0
+    daemon_threads, allow_reuse_address = True, True
 
-    def arrived(self) -> tuple[Request, ...]:
-        """The requests that came through."""
-        return tuple(self._arrived)
+    def __init__(self, host: str) -> None:
+        super().__init__(("127.0.0.1", 0), _Tunnel)
+        self.base_url = f"http://127.0.0.1:{self.server_address[1]}"
+        self.host, self.count, self.foreign = host, 0, 0
 
-    def respond(self, request: Request) -> Response:
-        """The API's answer."""
-        if ("host", self.host) not in [(name.lower(), value) for name, value in request.headers]:
-            self.foreign += 1
-            return Response(502, (), b"This proxy leads to the mock API only: [start] proxy = false", "case: assumed")
-        self._arrived.append(request)
-        return self._api.respond(request)
+    def __enter__(self) -> Self:
+        Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.shutdown()
+        self.socket.close()
+
+    def handle_error(self, _request: object, _client_address: object) -> None:
+        """A connection that broke off is no matter."""
 
 
 def certificates(folder: Path) -> Mapping[Identity, Certificate]:
@@ -266,9 +315,7 @@ class MockApi:
         elsewhere: the API at the other address.
         listener: where the API listens.
         other: where a redirect leads.
-        proxy: a proxy that the back end's environment may name. It carries requests on to the API, so that a back end
-            that uses it fails one case and not all.
-        through_proxy: the API behind that proxy.
+        proxy: a proxy that the back end's environment may name.
         ca_file: the authority that the back end has to trust; None without TLS.
 
     Raises:
@@ -289,7 +336,6 @@ class MockApi:
         instruments = {card: Instrument(card) for card in cards}
         world = World(instruments, {self.key: Credential()}, seed=seed, profile=profile)
         self.upstream, self.elsewhere = ScriptedApi(world), ScriptedApi(world)
-        self.through_proxy = Passing(self.upstream)
         self._stack = ExitStack()
         self._certificates: Mapping[Identity, Certificate] = {}
         if tls:
@@ -298,8 +344,7 @@ class MockApi:
         own = self._certificates.get(Identity.OWN)
         self.ca_file = None if own is None else own.ca_file
         self.listener = Listener(self.upstream, port, own)
-        self.other, self.proxy = Listener(self.elsewhere), Listener(self.through_proxy)
-        self.through_proxy.host = self.url.partition("//")[2]
+        self.other, self.proxy = Listener(self.elsewhere), ProxyTrap(self.url.partition("//")[2])
 
     def __repr__(self) -> str:
         return f"MockApi({self.url})"
@@ -310,8 +355,8 @@ class MockApi:
         return self.listener.base_url
 
     def __enter__(self) -> Self:
-        for listener in (self.listener, self.other, self.proxy):
-            self._stack.enter_context(listener)
+        for server in (self.listener, self.other, self.proxy):
+            self._stack.enter_context(server)
         return self
 
     def present(self, identity: Identity) -> None:

@@ -530,7 +530,7 @@ class CaseRunner:
         log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         exposures, values = self._watch.exposures(requests), tuple(self.values)[-MOST:]
         run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing(),
-                       len(self._api.through_proxy.arrived()))  # fmt: skip
+                       self._api.proxy.count)  # fmt: skip
         return replace(self._seen((), (), log), run=run)
 
     async def settled(self) -> None:

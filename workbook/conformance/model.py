@@ -745,7 +745,7 @@ class WholeRun:
         exposures: what the scan found.
         values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
         missing_logs: names of configured log files that were never written.
-        proxied: how many requests came to the proxy that the back end's environment names.
+        proxied: how many connections to the API went through the proxy that the back end's environment names.
     """
 
     answers: int = 0

@@ -217,14 +217,11 @@ class Launcher:
         self._command: StartCommand | None = None
         self.target, start = config.target, config.start
         if config.adapter and config.folder is not None:
-            stack.enter_context(_environment(self._values))
+            stack.enter_context(environment(self._values))
             adapter = stack.enter_context(loaded(config.adapter, config.folder))
             self.target = replace(self.target, adapter=adapter)
         elif start.command is not None and not known:
-            # A program of any language comes to trust the authority by one of these, without a change.
-            trust = dict.fromkeys(AUTHORITY_VARIABLES if api.ca_file else (), str(api.ca_file))
-            proxies = dict.fromkeys(PROXY_VARIABLES, api.proxy.base_url) | dict.fromkeys(NO_PROXY_VARIABLES, "")
-            values = {**trust, **(proxies if start.proxy else {}), **self._values}
+            values = surroundings(api, proxy=start.proxy) | self._values
             self._command = stack.enter_context(StartCommand(start.command, start.folder, values, clean))
             self.target = replace(self.target, logs=(*self.target.logs, self._command.output), proxied=start.proxy)
 
@@ -280,8 +277,15 @@ class Launcher:
             await asyncio.sleep(min(FIRST_CALL_PAUSE, max(0.0, until - monotonic())))
 
 
+def surroundings(api: MockApi, *, proxy: bool) -> dict[str, str]:
+    """Environment variables that a program of any language may read without being told, beside those of the export."""
+    trust = dict.fromkeys(AUTHORITY_VARIABLES, str(api.ca_file)) if api.ca_file else {}
+    proxies = dict.fromkeys(PROXY_VARIABLES, api.proxy.base_url) | dict.fromkeys(NO_PROXY_VARIABLES, "")
+    return trust | (proxies if proxy else {})
+
+
 @contextmanager
-def _environment(values: Mapping[str, str]) -> Iterator[None]:
+def environment(values: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables for the block."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from workbook.conformance.cases.fidelity import given_back
 from workbook.conformance.judging import (
     all_of,
     answered,
     but_last,
+    each_request,
     in_time,
     no_success,
     not_again,
@@ -129,9 +131,48 @@ def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> Case:
     return _case(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
 
 
+NO_TEXT: Mapping[str, Any] = {"number": 7, "object": {"value": "x"}, "list": ["x"], "boolean": True}
+"""An sdkInput that is no text: neither platform's SDK takes one, so an app that gets it can only fail later."""
+STORM = 10
+"""Requests of one call that are no repetition any more (assumed: the document shows no rate limit, GAP-2)."""
+
+
+def _few_tries(seen: Seen) -> Iterator[Miss]:
+    """A GET may be tried again; each further try delays the app and loads an API that fails already."""
+    if (count := len(seen.came(GET))) > STORM:
+        todo = "Try a GET two or three times at most, each time after a longer pause, and then tell that it failed."
+        yield Miss(f"at most {STORM} requests for one call", f"{count} within {seen.calls[0].seconds:.1f} s", todo)
+    yield from each_request(GET, lambda _request: ())(seen)
+
+
+def _session_not_lost(seen: Seen) -> Iterator[Miss]:
+    """The API's 401 and 403 are about the key of the back end; an app takes them for the cardholder's session."""
+    for call in seen.calls:
+        if call.status in (401, 403):
+            todo = "Answer with another status, such as 502: at a 401 or 403 an app signs the cardholder out."
+            yield Miss("a failure that is not about the cardholder's session", outcome(call), todo)
+
+
+def _types_and_refusals(operation: str) -> Iterator[Case]:
+    """What a back end that copies the API's answer hands on: a value of another type, a status about its own key."""
+    name = operation.lower()
+    for kind, value in NO_TEXT.items():
+        yield _case(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",
+                    "REL-6", all_of(but_last(no_success), answered, in_time, recovers, not_again),
+                    CaseScript((Ask(operation), CALM, Recover(), Ask(operation)),
+                               (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
+    steps = (step for fault in ("401", "403") for step in (Now((Order(operation, fault=fault),)), Ask(operation)))
+    yield _case(f"{name}.key-refused", f"{operation}: the API refuses the key, and the app's session stays valid.",
+                "REL-9", all_of(_session_not_lost, no_success, answered), CaseScript(tuple(steps)))  # fmt: skip
+
+
 CASES = (
+    *(case for operation in (GET, POST) for case in _types_and_refusals(operation)),
+    _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5", all_of(_few_tries, answered),
+          CaseScript((Ask(GET),), (Order(GET, fault="500"),))),
     *(case for fault in FAULTS.values() for operation in (GET, POST) for case in _cases_of(fault, operation)),
-    _mapped("failure-is-exception", "A failed POST makes fetchOpc throw: it is not answered as a success.", "A-OPC-1",
+    _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",
+            "REL-6",
             _is_failure, Need.PLATFORM_A),
     _mapped("failure-is-nil", "A failed POST makes provision return nil: its answer holds no sdkInput.", "B-DEL-3",
             _is_nil, Need.PLATFORM_B),

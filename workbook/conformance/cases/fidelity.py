@@ -31,6 +31,12 @@ KIB, MIB = 1024, 1_048_576
 ROOM = KIB
 """Bytes for the JSON around a value: the stand-in reads bodies of at most 1 MiB (assumed)."""
 
+
+def _digits(canary: str, count: int) -> str:
+    """As many digits, made of the canary. Read as a number they lose their leading zeros and their precision."""
+    return str(int.from_bytes(canary.encode()))[-count:]
+
+
 TEXTS: Mapping[str, tuple[str, Maker]] = {
     "unicode": ("letters beyond ASCII", lambda canary: f"{canary} \u00fc u\u0308 \u00df \u6f22\u5b57 \U0001f4b3"),
     "unicode-long": ("240 KiB of letters beyond ASCII", lambda canary: canary + "\u6f22" * (80 * KIB)),
@@ -40,6 +46,8 @@ TEXTS: Mapping[str, tuple[str, Maker]] = {
     "line-ends": ("line ends and tabs", lambda canary: f"{canary}\r\n\tend\n"),
     "percent": ("percent signs and an ampersand", lambda canary: f"{canary}%2B%25&amp;x=1"),
     "looks-like-json": ("text that looks like JSON", lambda canary: f'{{"canary": "{canary}"}}'),
+    "digits": ("digits only, with zeros in front", lambda canary: f"00{_digits(canary, 30)}"),
+    "true": ("the word true", lambda _canary: "true"),
     "single": ("one character", lambda _canary: "x"),
     "64-kib": ("64 KiB", lambda canary: canary.ljust(64 * KIB, "k")),
     "1-mib": ("1 MiB", lambda canary: canary.ljust(MIB - ROOM, "m")),
@@ -66,6 +74,7 @@ BINARIES: Mapping[str, tuple[str, Maker]] = {
     "alphabet": ("every character of the alphabet, + and / too", _base64(96)),
     "one-pad": ("one = at the end", _base64(98)),
     "two-pads": ("two = at the end", _base64(97)),
+    "digits": ("digits only, in base64 too", lambda canary: f"00{_digits(canary, 30)}"),
     "long": ("longer than one line of 76 characters", _base64(3 * KIB)),
     "not-text": ("bytes that are no text", _base64(96, tail=b"\x00\xff\xfe\xc3\x28\x80")),
     "outer-blanks": ("a blank and a line end first and last", _base64(96, head=b" \n", tail=b"\n ")),
@@ -133,7 +142,8 @@ def or_refused(judge: Judge) -> Judge:
             yield from judge(seen)
         for call in refused:
             todo = "See whether a limit of a server, a gateway or a framework is smaller than it need be."
-            yield Miss("an answer, however long the value is", outcome(call), todo, "GAP-3")
+            length = max((len(value) for _id, value in seen.opaque()), default=0)
+            yield Miss(f"an answer also where a value has {length:,} characters", outcome(call), todo, "GAP-3")
 
     return either
 

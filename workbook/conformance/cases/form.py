@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
-from urllib.parse import unquote
+from typing import Any
+from urllib.parse import quote, unquote
 
 from workbook.conformance.cases.fidelity import given_back, handed_on
-from workbook.conformance.judging import all_of, answered, each_request, one_request, outcome, recovers, works
+from workbook.conformance.judging import all_of, answered, each_request, one_request, outcome, recovers, refuses, works
 from workbook.conformance.model import (
     GET,
     POST,
+    SHAPES,
     Arrived,
     Ask,
+    Broke,
     CaseScript,
     Group,
     Judge,
     Manner,
     Miss,
     Need,
+    Now,
+    Order,
+    PhoneCall,
     Seen,
+    Tamper,
     both,
     relay_case,
 )
@@ -58,8 +67,10 @@ def _content_type(arrived: Arrived) -> Iterator[Miss]:
 
 
 def _no_query(arrived: Arrived) -> Iterator[Miss]:
+    """The document says of the GET alone that no query is shown; on the POST it is only noted."""
     if "?" in arrived.request.target:
-        yield Miss("no query", "a query", "Send no query parameters: the document shows none.")
+        noted = arrived.operation == POST
+        yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
 
 
 def _no_body(arrived: Arrived) -> Iterator[Miss]:
@@ -143,6 +154,92 @@ def _not_encoded(seen: Seen) -> Iterator[Miss]:
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 
+CHANGES: Mapping[str, Callable[[str], str]] = {
+    "in capitals": str.upper,
+    "in small letters": str.lower,
+    "without its leading zeros": lambda text: text.lstrip("0"),
+    "encoded twice": lambda text: quote(text, safe=""),
+    "with its blanks as +": lambda text: text.replace(" ", "+"),
+}
+"""What a back end may have done to an id, and how the id then looks."""
+
+
+def _id_kept(seen: Seen) -> Iterator[Miss]:
+    """The id is a string (API-3): whatever it is made of, the API gets it as it is configured."""
+    id_, todo = seen.calls[0].instrument, "Keep the id as the text that it is, and percent-encode it once in the path."
+    for arrived in seen.arrived:
+        if arrived.instrument != id_:
+            how = (words for words, change in CHANGES.items() if change(id_) == arrived.instrument != id_)
+            yield Miss("the id as it is configured", f"the id {next(how, 'changed, or on another path')}", todo)
+    yield from each_request(GET, lambda _request: ())(seen)
+    yield from WORKS(seen)
+
+
+def _labelled(seen: Seen) -> Iterator[Miss]:
+    """HTTP says what a body is: strict clients refuse JSON under another label, others decode it wrongly (REL-8)."""
+    todo = "Label JSON as application/json, in UTF-8: a charset need not be named, and no other one is right."
+    for call in seen.calls:
+        if call.broke or not call.body.lstrip().startswith(b"{"):
+            continue
+        label = next((value for name, value in call.headers if name.lower() == "content-type"), "")
+        kind, _, more = label.lower().partition(";")
+        charset = re.search(r"charset\s*=\s*\"?([^\s;\"]+)", more)
+        is_json = kind.strip() == "application/json" or kind.strip().endswith("+json")
+        if not is_json or (charset and charset[1] not in ("utf-8", "utf8")):
+            yield Miss("an answer labelled as JSON in UTF-8", f"content-type {label[:60]!r}", todo)
+    yield from works(GET)(replace(seen, calls=seen.calls[:1]))
+
+
+def _escaped(path: str, body: bytes | None, _call: PhoneCall) -> tuple[str, bytes | None]:
+    """The same JSON as another phone's library writes it: with escaped slashes, escaped letters and blanks."""
+    text = json.dumps(json.loads(body or b"{}"), indent=2)
+    return path, text.replace("/", "\\/").replace("a", "\\u0061").encode()
+
+
+def _other_value(value: Any) -> Tamper:
+    """Sends this value, of another type, in the place of the sdkOutput; `...` leaves the field out."""
+
+    def swapped(inner: Any, sent: str | None) -> Any:
+        if isinstance(inner, dict):
+            kept = {key: item for key, item in inner.items() if value is not ... or item != sent}
+            return {key: swapped(item, sent) for key, item in kept.items()}
+        return value if inner == sent else inner
+
+    def tamper(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+        return path, json.dumps(swapped(json.loads(body or b"{}"), call.sent)).encode()
+
+    return tamper
+
+
+BAD_BODIES: Mapping[str, tuple[str, Tamper]] = {
+    "no-json": ("that is no JSON", lambda path, _body, _call: (path, b"sdkOutput=x")),
+    "cut": ("that ends in the middle", lambda path, body, _call: (path, (body or b"")[: len(body or b"") // 2])),
+    "empty": ("that is empty", lambda path, _body, _call: (path, b"")),
+    "list": ("that is a list", lambda path, body, _call: (path, b"[" + (body or b"") + b"]")),
+    "no-field": ("without an sdkOutput", _other_value(...)),
+    "null": ("whose sdkOutput is null", _other_value(None)),
+    "number": ("whose sdkOutput is a number", _other_value(12345)),
+    "object": ("whose sdkOutput is an object", _other_value({"value": "x"})),
+}
+"""What an app may send by mistake. A phone whose call hangs waits as long as one whose call was lost."""
+
+
+def _bad_body(seen: Seen) -> Iterator[Miss]:
+    """A body without a usable sdkOutput is refused at once, and nothing of it goes to the API (API-6)."""
+    todo = (
+        "Check the body before anything else: a JSON object whose sdkOutput is a text that is not empty; else refuse."
+    )
+    for call in seen.calls:
+        if call.broke is Broke.LATE:
+            yield Miss("a refusal", f"{outcome(call)}: the call was never answered", todo, "REL-9", harms=True)
+        elif not call.broke and not refuses(call):
+            yield Miss("a refusal", outcome(call), todo, "REL-6")
+    for arrived in seen.came(POST):
+        sent = "an empty sdkOutput" if arrived.sdk_output == "" else "a body made of it"
+        yield Miss("no request at the API", f"a POST with {sent}", todo)
+    yield from answered(seen)
+
+
 def _odd_id(operation: str) -> CaseScript:
     """A call with an id that contains everything that ends a segment, a path or a query."""
     return CaseScript((Ask(operation, instrument=lambda card: f"{card}/../{card}?a=1#b%2F"),), alone=True)
@@ -188,6 +285,21 @@ CASES = (
           all_of(WORKS, _not_encoded), _attempt(Manner.UNPACKED), Need.HTTP),
     _case("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
           all_of(works(GET), _own), CaseScript(LIST, cards=3), Need.HTTP, Need.SEVERAL_CARDS),
+    _case("post.expecting", "The phone may announce its body with Expect: 100-continue.", "REL-8",
+          all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, manner=Manner.EXPECTING))), Need.HTTP),
+    _case("post.charset", "The phone may name the charset in its content-type.", "REL-8",
+          all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, manner=Manner.WITH_CHARSET))),
+          Need.JSON_BODY),
+    _case("post.escaped-body", "The phone's JSON may have escapes and blanks that mean nothing.", "REL-8",
+          all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, tamper=_escaped))), Need.JSON_BODY),
+    _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", _labelled,
+          CaseScript((*both(), Now((Order(GET, fault="500"),)), Ask(GET))), Need.HTTP),
+    *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", _bad_body,
+            CaseScript((Ask(POST, tamper=tamper),)), Need.JSON_BODY)
+      for name, (words, tamper) in BAD_BODIES.items()),
+    *(_case(f"attempt.{need.name.lower().replace('_', '-')}", f"The id of {need.value} reaches the API unchanged.",
+            "API-3", _id_kept, ATTEMPT, need)
+      for need in SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
     _case("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8", recovers,
           CaseScript((Ask(POST, cardholder=-1), Ask(GET)), alone=True), Need.HTTP, Need.SESSIONS),

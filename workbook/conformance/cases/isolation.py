@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 from collections.abc import Iterator
 from functools import partial
+from urllib.parse import urlencode
 
 from workbook.conformance.judging import all_of, answered, one_works, outcome, refuses, works
 from workbook.conformance.model import (
@@ -19,6 +21,7 @@ from workbook.conformance.model import (
     Need,
     Now,
     Order,
+    PhoneCall,
     Rest,
     Seen,
     Together,
@@ -28,8 +31,8 @@ from workbook.conformance.model import (
 
 CROWD = 12
 """Calls at the same time."""
-FRESH_FOR = re.compile(r"(?<![a-z-])(s-maxage|max-age)\s*=\s*[\"']?0*[1-9]")
-"""How an answer says that it may be used again. Only these two directives allow that by themselves."""
+FRESH_FOR = re.compile(r"(?<![a-z-])(?:s-maxage|max-age)\s*=\s*[\"']?0*([1-9][0-9]*)")
+"""How an answer says for how many seconds it may be used again. Only these two directives allow that by themselves."""
 
 
 def _own_only(seen: Seen) -> Iterator[Miss]:
@@ -85,14 +88,64 @@ def _not_cacheable(seen: Seen) -> Iterator[Miss]:
     """No cache between back end and phone is allowed to keep an answer."""
     for call in seen.asked(GET):
         headers = {name.lower(): value.lower() for name, value in call.headers}
-        if FRESH_FOR.search(headers.get("cache-control", "")) and "no-store" not in headers["cache-control"]:
-            todo = "Say cache-control: no-store, or nothing about caching."
-            yield Miss("an answer for one attempt", "an answer that may be kept for a while", todo)
+        kept = FRESH_FOR.search(headers.get("cache-control", ""))
+        if kept and "no-store" not in headers["cache-control"]:
+            todo = (
+                "Say cache-control: no-store, or nothing about caching. A second attempt within that time gets the "
+                "first one's sdkInput out of the phone's own cache, and your back end never hears of it."
+            )
+            yield Miss("an answer for one attempt", f"an answer that may be used again for {kept[1]} s", todo)
+
+
+def _own_data_each(seen: Seen) -> Iterator[Miss]:
+    """Two phones that ask at the same moment are two attempts, and each needs activation data of its own (REL-7)."""
+    values = [call.value for call in seen.calls if call.value]
+    if len(values) < len(seen.calls):
+        yield from works(GET)(seen)
+    elif len(set(values)) < len(values):
+        todo = "Ask the API for each call. Joining calls under way suits pages that all may read, not activation data."
+        yield Miss(
+            f"{len(values)} different sdkInputs", f"{len(set(values))}, shared by calls under way together", todo
+        )
+
+
+def _nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
+    """An sdkOutput that another cardholder sends is never answered with what the first one got (REL-4)."""
+    first, other = seen.asked(POST)
+    if not first.succeeded:
+        yield Miss("a success", outcome(first), "Make the plain case work first.")
+    elif other.value is not None and other.value == first.value:
+        todo = "Keep no answer of the API; the card and its owner belong into the key of whatever is kept."
+        yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
 
 
 def _same_value(canary: str) -> str:
     """The same for every call of the case, and valid for either platform."""
     return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
+
+
+NAMES = ("id", "cardId", "card_id", "card", "paymentInstrumentId")
+"""Names under which a back end may look for a card's id where its app puts none."""
+
+
+def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+    """The call names its own card, and in a field or a query besides that a card of another cardholder.
+
+    Frameworks that merge path, query and body into one set of parameters let one of them win after the check.
+    """
+    other = dict.fromkeys(NAMES, call.other)
+    if body is None or call.operation == GET:
+        return f"{path}{'&' if '?' in path else '?'}{urlencode(other)}", body
+    return path, json.dumps({**other, **json.loads(body)}).encode()
+
+
+def _no_other_card(seen: Seen) -> Iterator[Miss]:
+    """Whatever a call names besides, nothing is asked or answered for another cardholder's card (REL-4)."""
+    (call,) = seen.calls
+    todo = "Take the id from one place, check that the card is the cardholder's own, and use that very variable."
+    for arrived in seen.arrived:
+        if arrived.instrument and arrived.instrument != call.instrument:
+            yield Miss("a request for the cardholder's own card, or none", "one for another cardholder's card", todo)
 
 
 OPERATIONS = ((GET, "get"), (POST, "post"))
@@ -102,6 +155,7 @@ WHO = {
     "forged-session": ("a session that does not exist", -2, Need.SESSIONS),
 }
 """Who is not entitled to the first cardholder's card."""
+SAME_BY_ANOTHER = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, cardholder=1, own=True, output=_same_value))
 SAME_TWICE = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, output=_same_value))
 
 _case = partial(relay_case, Group.ISOLATION)
@@ -121,6 +175,17 @@ CASES = (
             all_of(_refused, answered), CaseScript((Ask(operation, cardholder=cardholder),), alone=True),
             Need.SESSIONS, need)
       for operation, name in OPERATIONS for who, (words, cardholder, need) in WHO.items()),
+    _case("get.id-in-query", "A second id in the query of the GET never leads to another cardholder's card.", "REL-4",
+          all_of(_no_other_card, answered), CaseScript((Ask(GET, tamper=_names_another),), alone=True),
+          Need.HTTP, Need.TWO_CARDHOLDERS),
+    _case("post.id-in-body", "A second id in the body of the POST never leads to another cardholder's card.", "REL-4",
+          all_of(_no_other_card, answered), CaseScript((Ask(POST, tamper=_names_another),), alone=True),
+          Need.JSON_BODY, Need.TWO_CARDHOLDERS),
+    _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
+          "REL-4", _nothing_kept_for_another,
+          CaseScript(SAME_BY_ANOTHER, (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
+    _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", _own_data_each,
+          CaseScript((Together((Ask(GET), Ask(GET))),), (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
     _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), _fresh(GET)),
           CaseScript((Ask(GET), Rest(0.05), Ask(GET)))),
     _case("get.not-cacheable", "No answer of the GET may be cached on its way to the phone.", "REL-7",

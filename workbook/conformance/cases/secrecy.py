@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from workbook.conformance.judging import SHORTEST_PART, all_of, answer_text, answered, key_parts, parts, works
+from workbook.conformance.judging import (
+    SHORTEST_PART,
+    all_of,
+    answer_text,
+    answered,
+    key_parts,
+    no_success,
+    parts,
+    recovers,
+    works,
+)
 from workbook.conformance.model import (
     GET,
     POST,
@@ -18,11 +28,14 @@ from workbook.conformance.model import (
     Down,
     Exposed,
     Group,
+    Identity,
     Judge,
     Miss,
     Need,
     Now,
     Order,
+    Present,
+    Recover,
     Rest,
     Seen,
     Up,
@@ -71,7 +84,8 @@ def _no_host(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         text = answer_text(call)
         if seen.host in text or port.search(text):
-            yield Miss("nothing of the API's address", f"it stands in an answer with status {call.status}", HOST)
+            observed = f"it stands in an answer with status {call.status}"
+            yield Miss("nothing of the API's address", observed, HOST, harms=True)
 
 
 def _no_words(seen: Seen) -> Iterator[Miss]:
@@ -80,7 +94,7 @@ def _no_words(seen: Seen) -> Iterator[Miss]:
         if words := [word for word in WORDS if word in text]:
             yield Miss("a neutral failure", f"the API's own words: {', '.join(words[:3])}", NEUTRAL)
         elif TRACES.search(text):
-            yield Miss("a neutral failure", "a stack trace", NEUTRAL)
+            yield Miss("a neutral failure", "a stack trace", NEUTRAL, harms=True)
 
 
 def _nowhere(secret: Exposed, todo: str) -> Judge:
@@ -93,7 +107,7 @@ def _nowhere(secret: Exposed, todo: str) -> Judge:
         if others := [exposure for exposure in exposures if exposure.case not in OWNERS[secret]]:
             more = f", and in {len(others) - 1} more of them" if others[1:] else ""
             observed = f"it stands in {others[0].where}, in {others[0].case}{more}"
-            yield Miss("nothing of it in any answer", observed, todo)
+            yield Miss("nothing of it in any answer", observed, todo, harms=True)
 
     return judge
 
@@ -188,6 +202,33 @@ def _logs_are_there(seen: Seen) -> Iterator[Miss]:
         yield Miss("the log files that the configuration names", f"there is no {name}", todo)
 
 
+def _refuses_certificate(seen: Seen) -> Iterator[Miss]:
+    """No request leaves for an API whose certificate does not hold; before and after, everything works (REL-2)."""
+    todo = "Verify the certificate of the API, its authority, its date and its host, and never switch that off."
+    first, *bad, last = seen.calls
+    for call in bad:
+        if any(call.began <= arrived.at <= call.ended for arrived in seen.arrived):
+            yield Miss("no request at all", f"a {call.operation} with the key went to whoever answered", todo)
+    yield from all_of(no_success, answered)(replace(seen, calls=tuple(bad)))
+    yield from all_of(works(GET), recovers)(replace(seen, calls=(first, last)))
+
+
+def _not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
+    """HTTP libraries use the proxy of their environment unasked; without TLS it reads the key (REL-2)."""
+    if not seen.run.requests:
+        yield Miss("a request to look at", "none reached the API", "Make the plain case work first.")
+    if seen.run.proxied:
+        todo = (
+            "Keep the HTTP client from reading the proxy out of the environment, such as trust_env=False. Where a "
+            "proxy is meant, say [start] proxy = false."
+        )
+        yield Miss(
+            "no connection through the proxy of the environment",
+            f"{seen.run.proxied} connections went through it",
+            todo,
+        )
+
+
 BREACHES = ("401", "422", "500", "502", "redirect", "close", "sdkInput missing")
 """Answers that a careless back end passes on as they are, or as an exception's words."""
 WORKS = all_of(works(GET), works(POST))
@@ -217,6 +258,11 @@ CASES = (
           CaseScript((Ask(GET),), (REDIRECT,), alone=True)),
     _case("post.redirect-not-followed", "A redirect of the POST is not followed.", "REL-2", _not_elsewhere(POST),
           CaseScript(both(), (replace(REDIRECT, operation=POST),), alone=True)),
+    *(_case(f"tls.{identity.name.lower().replace('_', '-')}",
+            f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", _refuses_certificate,
+            CaseScript((Ask(GET), Present(identity), Ask(GET), Ask(POST), Present(Identity.OWN), Recover(), Ask(GET)),
+                       alone=True), Need.API_TLS)
+      for identity in Identity if identity is not Identity.OWN),
     _case("log.no-key", "The log holds no part of the key.", "REL-2",
           all_of(WORKS, _log_without_key), ATTEMPT_ALONE, Need.LOGS),
     _case("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
@@ -234,5 +280,7 @@ CASES = (
     _case("answer.no-host-ever", "No other answer of the whole run holds the API's address.", "REL-9",
           _nowhere(Exposed.HOST, HOST), WHOLE),
     _case("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
-          "API-4", _session_stays, WHOLE, Need.SESSIONS),
+          "REL-4", _session_stays, WHOLE, Need.SESSIONS),
+    _case("proxy.not-used", "No request goes through the proxy that the environment names.", "REL-2",
+          _not_through_the_proxy, WHOLE, Need.PROXY),
 )  # fmt: skip

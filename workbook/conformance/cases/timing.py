@@ -14,8 +14,8 @@ from workbook.conformance.judging import (
     no_success,
     not_again,
     one_works,
+    outcome,
     recovers,
-    works,
 )
 from workbook.conformance.model import (
     GET,
@@ -38,6 +38,10 @@ from workbook.conformance.model import (
 
 SLOW = 0.2
 """Share of the wallet's time that the API takes for each answer where a list of cards is fetched (assumed)."""
+BRIEF = 0.1
+"""The same where only the order of the calls matters: below the limit that a back end may set for one answer."""
+NEARLY = 0.9
+"""Share of the wallet's time beyond which nothing is left for the phone's own network (assumed)."""
 LIST = 6
 """Cards of that list: one after the other they take longer than the wallet waits."""
 LONG = 3.0
@@ -50,18 +54,33 @@ def _took(seen: Seen) -> float:
 
 
 def _list_in_time(seen: Seen) -> Iterator[Miss]:
-    """All cards of the list are there before the wallet gives up, though the API is slow."""
+    """Every card of the list is answered before the wallet gives up, though the API is slow.
+
+    A failure in time keeps the limit too: a back end may give an API that is slow less time than this one takes.
+    """
     if (took := _took(seen)) > seen.bound:
         todo = "Fetch the cards of a list at the same time, or at least without waiting in a queue."
         yield Miss(f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", todo)
-    yield from works(GET)(seen)
+    yield from answered(seen)
 
 
 def _side_by_side(seen: Seen) -> Iterator[Miss]:
     """Calls for several cards do not wait for each other: together they take less than one after the other."""
-    if (took := _took(seen)) > SLOW * seen.bound * len(seen.calls) / 2:
+    if not any(call.succeeded for call in seen.calls):
+        todo = "Give one answer of the API more time, or look at this case with the API's usual delay in mind."
+        observed = f"none, where each answer of the API takes {BRIEF * seen.bound:g} s"
+        yield Miss("a success to look at", observed, todo)
+    elif (took := _took(seen)) > BRIEF * seen.bound * len(seen.calls) * 0.45:  # two workers for six cards take half
         todo = "Let calls run side by side: more than one worker, and no lock around the API."
         yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", todo)
+
+
+def _room_for_the_phone(seen: Seen) -> Iterator[Miss]:
+    """The wallet counts from the tap, so the phone's own network has its share of the same 20 seconds."""
+    for call in seen.calls:
+        if NEARLY * seen.bound < call.seconds <= seen.bound and not call.broke:
+            todo = f"End a call after {NEARLY * seen.bound:g} s at the latest: the rest is for the phone's own network."
+            yield Miss(f"an answer some time before {seen.bound:g} s", outcome(call), todo, noted=True)
 
 
 def _own_answers(seen: Seen) -> Iterator[Miss]:
@@ -86,11 +105,15 @@ STALLS = {
 }
 """How an exchange outlasts a limit that is set for a part of it only."""
 OPERATIONS = ((GET, "get"), (POST, "post"))
-TOGETHER = CaseScript(
-    (Together(tuple(Ask(GET, card=number) for number in range(LIST))),),
-    tuple(Order(GET, card=number, fault="latency", share=SLOW) for number in range(LIST)),
-    cards=LIST,
-)
+
+
+def _list(share: float) -> CaseScript:
+    """GETs for a list of cards at once, where the API takes this share of the wallet's time for each."""
+    asks = Together(tuple(Ask(GET, card=number) for number in range(LIST)))
+    orders = tuple(Order(GET, card=number, fault="latency", share=share) for number in range(LIST))
+    return CaseScript((asks,), orders, cards=LIST)
+
+
 TWICE = (Ask(GET), Together((Ask(POST), Ask(POST))))
 LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 GIVEN_UP = CaseScript((Ask(GET), Ask(POST, cancel=0.2), Rest(1.0)), LATE)
@@ -100,12 +123,13 @@ _budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, G
 _recovery = partial(relay_case, Group.RECOVERY)
 CASES = (
     *(_budget(f"{name}.limit-{part}", f"A {operation} that {words} is given up before the wallet gives up.", "REL-5",
-              all_of(in_time, judge, answered), CaseScript((Ask(operation),), (replace(order, operation=operation),)))
+              all_of(in_time, judge, answered, _room_for_the_phone),
+              CaseScript((Ask(operation),), (replace(order, operation=operation),)))
       for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
     _budget("list.in-time", "A list of cards is there before the wallet gives up.", "X-ENTRIES-3", _list_in_time,
-            TOGETHER, Need.SEVERAL_CARDS),
+            _list(SLOW), Need.SEVERAL_CARDS),
     _budget("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
-            all_of(works(GET), _side_by_side), TOGETHER, Need.SEVERAL_CARDS),
+            all_of(answered, _side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
                  all_of(one_works(POST), handed_on, _own_answers), CaseScript(TWICE)),
     _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
