@@ -1,7 +1,7 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.lesson import CHECK_MIMETYPE, Check, Shown, check, expect
+from workbook.lesson import CHECK_MIMETYPE, FAILED, Check, Shown, check, expect
 
 
 def test_a_check_reads_as_a_sentence():
@@ -18,10 +18,19 @@ def test_a_check_leaves_its_fact_for_the_runner():
     bundle = check("<b>", passed=False, rule="A-CAN-2", otherwise="<i>")._repr_mimebundle_(include=None, exclude=None)
     assert bundle == {
         "text/plain": "✗ <b> (A-CAN-2): <i>",
-        "text/html": '<p><span role="img" aria-label="failed">✗</span> <b>&lt;b&gt;</b> '
+        "text/html": f'<p style="{FAILED}"><span role="img" aria-label="failed">✗</span> <b>&lt;b&gt;</b> '
         '(<span style="white-space:nowrap">A-CAN-2</span>): &lt;i&gt;</p>',
-        CHECK_MIMETYPE: {"name": "<b>", "passed": False, "rule": "A-CAN-2"},
+        CHECK_MIMETYPE: {"name": "<b>", "passed": False, "rule": "A-CAN-2", "source": ""},
     }
+
+
+def test_a_check_names_its_sources_beside_its_rule():
+    both = check("the app is not listed", passed=True, rule="X-PLIST-2", source="wallet inferred")
+    assert repr(both) == "✓ the app is not listed (X-PLIST-2, wallet, inferred)"
+    assert '">wallet</span>, <span' in both._repr_html_()
+    assert repr(check("both fail", passed=True, source="assumed")) == "✓ both fail (assumed)"
+    with pytest.raises(ParameterError, match="source is 'hearsay'"):
+        check("a", passed=True, source="hearsay")
 
 
 def test_a_check_is_true_when_it_passed():

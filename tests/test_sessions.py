@@ -8,7 +8,7 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.parameters import Source
 from workbook.runs.platform_a import CardAddress
-from workbook.sessions import HANDED_OVER, LIMITS, MAX_FILE, NOT_SENT, NotPossible, session
+from workbook.sessions import HANDED_OVER, LIMITS, MAX_FILE, NOT_SENT, NotPossible, no_session, session
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
 from workbook.simulation.service import Service
@@ -271,3 +271,14 @@ def test_the_limits_of_each_source_are_told(source, monkeypatch):
 def test_a_delegate_that_mixes_up_its_two_values_is_told_so():
     with pytest.raises(ParameterError, match="came the other way round"):
         session().exchange(b"output", "PI1")
+
+
+def test_settings_that_are_refused_leave_no_earlier_session_behind():
+    current = session()
+    with pytest.raises(ParameterError):
+        current = no_session
+        current = session(source="sim")
+    with pytest.raises(ConfigurationError, match="There is no session.* Correct the first cell, run it"):
+        current.platform_a.play()
+    assert repr(current) == "no session yet"
+    assert not hasattr(current, "_repr_html_")

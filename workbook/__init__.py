@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from workbook.provisioning_service import WatchAvailability as WatchAvailability
     from workbook.runs.platform_a import CardAddress as CardAddress
     from workbook.sessions import Session as Session
+    from workbook.sessions import no_session as no_session
     from workbook.sessions import session as session
     from workbook.simulation.mock_server import MockServer as MockServer
     from workbook.simulation.phones import Watch as Watch
@@ -88,6 +89,7 @@ _HOMES = {
     "judge": ("workbook.timing.recorded", "judge_recorded"),
     "measure": ("workbook.extension.measuring", "measure_handler"),
     "messages": ("workbook.flows.messages", ""),
+    "no_session": ("workbook.sessions", "no_session"),
     "plan_for": ("workbook.plays.planning", "plan_for"),
     "read_durations": ("workbook.timing.recorded", "read_durations"),
     "rule": ("workbook.display", "rule"),
@@ -131,6 +133,7 @@ __all__ = [
     "judge",
     "measure",
     "messages",
+    "no_session",
     "plan_for",
     "read_durations",
     "rule",

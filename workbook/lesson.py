@@ -12,12 +12,15 @@ from html import escape
 from typing import Any, Final
 
 from workbook.errors import ParameterError
+from workbook.rules import Basis, bases
 from workbook.rules import rule as look_up
-from workbook.values import quoted
+from workbook.values import choice, quoted
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
 WHOLE: Final = "white-space:nowrap"
 """The style of a rule's id, which a narrow page would break at its hyphens."""
+FAILED: Final = "border-left:5px solid var(--jp-error-color1, #b3261e);padding-left:0.6em"
+"""The style of a check that failed, as a finding's that is a failure."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,6 +31,7 @@ class Check:
         name: the fact, as a short sentence.
         passed: whether it holds.
         rule: the id of the rule that it shows, if any.
+        source: the tags of its sources, such as `assumed`, where a rule alone does not say so.
         otherwise: what a reader should do when it does not hold.
     """
 
@@ -35,35 +39,40 @@ class Check:
     passed: bool
     rule: str | None = None
     otherwise: str = ""
+    source: str = ""
 
     def __bool__(self) -> bool:
         return self.passed
 
     def __repr__(self) -> str:
-        told = "" if self.passed or not self.otherwise else f": {self.otherwise}"
-        return f"{self._mark} {self.name}{self._rule}{told}"
+        basis = ", ".join(self._basis)
+        return f"{self._mark} {self.name}{f' ({basis})' if basis else ''}{self._advice}"
 
     @property
     def _mark(self) -> str:
         return "✓" if self.passed else "✗"
 
     @property
-    def _rule(self) -> str:
-        return f" ({self.rule})" if self.rule else ""
+    def _basis(self) -> list[str]:
+        return [*filter(None, [self.rule]), *map(str, bases(self.source))]
+
+    @property
+    def _advice(self) -> str:
+        return "" if self.passed or not self.otherwise else f": {self.otherwise}"
 
     def _repr_html_(self) -> str:
-        verdict = "passed" if self.passed else "failed"
-        told = "" if self.passed or not self.otherwise else f": {escape(self.otherwise)}"
-        rule = f' (<span style="{WHOLE}">{escape(self.rule)}</span>)' if self.rule else ""
+        verdict, style = ("passed", "") if self.passed else ("failed", f' style="{FAILED}"')
+        basis = ", ".join(f'<span style="{WHOLE}">{escape(word)}</span>' for word in self._basis)
         return (
-            f'<p><span role="img" aria-label="{verdict}">{self._mark}</span> <b>{escape(self.name)}</b>{rule}{told}</p>'
+            f'<p{style}><span role="img" aria-label="{verdict}">{self._mark}</span> <b>{escape(self.name)}</b>'
+            f"{f' ({basis})' if basis else ''}{escape(self._advice)}</p>"
         )
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {
             "text/plain": repr(self),
             "text/html": self._repr_html_(),
-            CHECK_MIMETYPE: {"name": self.name, "passed": self.passed, "rule": self.rule},
+            CHECK_MIMETYPE: {"name": self.name, "passed": self.passed, "rule": self.rule, "source": self.source},
         }
 
 
@@ -93,12 +102,20 @@ def check(
     *,
     rule: str | None = None,
     otherwise: str = "",
+    source: str = "",
 ) -> Check:  # reads as a sentence: check("the button is shown", button.visible)
     """State a fact; never raises because the fact does not hold.
 
+    Args:
+        name: the fact, as a short sentence.
+        passed: whether it holds.
+        rule: the id of the rule that it shows.
+        otherwise: what a reader should do when it does not hold.
+        source: where the fact is known from, if the rule alone does not say it: `assumed`, `wallet`, `sdk-b` ...
+
     Raises:
         ParameterError: the name is no text or empty, `passed` is missing or not a bool, `otherwise` is no text,
-            or there is no such rule.
+            or there is no such rule or source.
     """
     if not isinstance(name, str) or not name.strip():
         raise ParameterError(f"A check needs a name: the fact, as a short sentence, not {quoted(name)}.")
@@ -106,7 +123,9 @@ def check(
         raise ParameterError(f"check({quoted(name)}, ...) needs True or False, not {quoted(passed)}: compare first.")
     if not isinstance(otherwise, str):
         raise ParameterError(f"otherwise is what a reader should do, as text, not {quoted(otherwise)}.")
-    return Check(name, passed, None if rule is None else look_up(rule).id, otherwise)
+    for tag in source.split():
+        choice("source", tag, Basis)
+    return Check(name, passed, None if rule is None else look_up(rule).id, otherwise, source)
 
 
 def expect(error_type: type[Exception], call: Callable[..., object], *args: Any, **kwargs: Any) -> Shown | Check:

@@ -48,7 +48,7 @@ LIMITS = {
     Source.API: {
         "GET": "real: sent to the API with your key",
         "POST": "real only with sdk_output_file: only the SDK on a device makes an sdkOutput",
-        "SDK, wallet": "simulated: they need a store build, a live card and a phone",
+        "SDK, wallet": "simulated: they need a store build, a live card and a phone (sdk-b)",
         "after the GET": "a play goes on with the simulator's own data; the real sdkInput is not used",
     },
 }
@@ -349,6 +349,27 @@ def session(**parameters: Any) -> Session:
         'in the wallet'
     """
     return Session(Parameters.of(**parameters))
+
+
+class _NoSession:
+    """Takes the place of a session until one is open, so that refused settings leave no earlier session behind."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "no session yet"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # asked for by notebooks and debuggers that only look
+            raise AttributeError(name)
+        raise ConfigurationError(
+            "There is no session: its settings were refused, or its cell has not been run. "
+            "Correct the first cell, run it, and then run the cell that opens the session."
+        )
+
+
+no_session: Any = _NoSession()
+"""What a lesson's `session` is before its settings were accepted: every use of it says what to do."""
 
 
 def sources() -> Table:

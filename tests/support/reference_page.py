@@ -12,7 +12,7 @@ A lesson needs nothing else. Names are loaded when they are first used, so the i
 """
 
 GROUPS = {
-    "Begin": ["session", "Session", "Run", "examine"],
+    "Begin": ["session", "no_session", "Session", "Run", "examine"],
     "Look": ["show", "table", "rule", "choose", "build"],
     "State a fact": ["check", "expect", "errors", "messages"],
     "Platform A's SDK by hand": ["CardProvisioning", "CardAddress"],

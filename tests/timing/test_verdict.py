@@ -98,7 +98,7 @@ def test_some_over_says_between_which_shares_the_truth_lies():
     assert found.text.splitlines() == [
         "FAIL  status, build 0042, cold: 3 of 200 over 100 ms: 1.5 % (0.31 % to 4.3 % with 95 % confidence)",
         "      median 10 ms, 99th percentile 200 ms, worst 200 ms; X-STATUS-3 (spec)",
-        "      missed means: the app is not listed in the wallet",
+        "      missed means: the app is not listed in the wallet (wallet)",
         "      Read the sdkInput that the app put into secure storage (X-CACHE-1), make no network call in status(),",
         "      and leave all other work to passEntries().",
     ]
