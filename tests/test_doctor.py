@@ -104,6 +104,7 @@ def test_a_directory_is_written_to_or_named(tmp_path):
     assert "use --out DIR" in missing.text
 
 
+@pytest.mark.slow
 def test_this_machine_can_run_it():
     found = list(doctor.examine())
     assert [each.name for each in found] == [

@@ -110,6 +110,7 @@ def test_every_part_has_a_floor_and_every_floor_a_part():
     assert set(floors()) == {part(name) for name in NAMES} - {""}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("below", sorted(floors()))
 def test_a_part_imports_only_the_parts_below_it(below):
     floor, wrong = floors(), []
@@ -138,6 +139,7 @@ def test_no_two_modules_import_each_other():
     assert graph == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", sorted(OWNERS))
 def test_a_library_is_imported_only_by_its_owners(library):
     importers = {
@@ -189,6 +191,7 @@ def test_importing_the_package_alone_does_not_load_the_http_client():
     assert done.stdout.strip() == "False"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_every_module_says_what_it_is(path):
     assert ast.get_docstring(ast.parse(path.read_text()))

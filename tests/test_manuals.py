@@ -60,6 +60,7 @@ def test_every_link_leads_somewhere(path):
     assert [link for link in links if "://" not in link and not (path.parent / link).exists()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [path for path in PAGES[1:] if "```text" in path.read_text()], ids=lambda p: p.stem)
 def test_every_python_example_prints_what_the_page_says(path):
     pairs = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE)

@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 from workbook.runs.platform_a import PlatformARun
@@ -17,6 +18,7 @@ README = (ROOT / "README.md").read_text()
 PICTURE = ROOT / "notebooks" / "reference" / "platform-a.svg"
 
 
+@pytest.mark.slow
 def test_the_example_prints_what_the_readme_says():
     program, printed = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL).groups()
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

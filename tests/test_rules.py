@@ -114,6 +114,7 @@ def test_the_ledger_cannot_be_changed():
 # ---------------------------------------------------------------- every binding rule is proven, or owed with a reason
 
 
+@pytest.mark.slow
 def test_every_mark_names_a_rule_that_exists():
     assert [(name, where) for name, where in marked() if name not in IDS] == []
 

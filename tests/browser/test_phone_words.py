@@ -1,5 +1,6 @@
 """The phone's words as a browser sets them: none is cut off by an edge, and none lies over another."""
 
+import pytest
 from screens import NAMED
 
 from workbook.views.phone_svg import draw
@@ -17,6 +18,7 @@ TROUBLES = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
 })"""
 
 
+@pytest.mark.slow
 def test_no_word_is_cut_off_or_lies_over_another(page):
     page.set_content("".join(draw(screen).svg for screen in NAMED))
     assert page.evaluate(TROUBLES) == []

@@ -95,6 +95,7 @@ def test_a_very_long_line_comes_in_pieces_that_overlap(path):
     assert pieces[0][1] + "".join(text[OVERLAP:] for _number, text in pieces[1:]) == text
 
 
+@pytest.mark.slow
 def test_a_log_of_one_line_takes_little_memory_to_judge(path):
     path.write_text("deadbeef" * 50_000)
     case = CASES["relay.log.no-opaque-data-ever"]

@@ -65,6 +65,7 @@ def test_the_sdk_output_stands_where_the_configuration_says(post, decoded, body,
     assert (headers["content-type"], headers["authorization"]) == (kind, "Bearer ann")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wait", [False, True])
 def test_the_request_is_kept_as_it_left_also_where_no_answer_comes(wait):
     back_end = BackEnd(b"{}")

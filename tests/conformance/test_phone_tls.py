@@ -86,6 +86,7 @@ def test_a_certificate_that_does_not_hold_is_told_and_nothing_is_sent(authority,
     assert {case.verdict for case in record.cases} == {"not testable"}
 
 
+@pytest.mark.slow
 def test_nobody_waits_for_a_first_call_that_no_waiting_helps(authority):
     made, _ca_file = authority
     with MockApi(CARDS) as other, relayed(other, made.issue_cert("localhost")) as url:

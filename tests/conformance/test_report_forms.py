@@ -296,6 +296,7 @@ def test_the_markdown_says_what_a_reader_needs():
         assert words in text
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_same():
     view = conformance(recorded(trouble="No <b>answer</b> came."))
     text, html = view.text(), view.html()

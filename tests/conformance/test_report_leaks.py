@@ -152,6 +152,7 @@ def test_the_older_reports_stay_when_new_ones_are_not_written(tmp_path):
     assert (tmp_path / "conform.json").read_text() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["conform.json", "conform.html", "conform.xml", "conform.md"])
 def test_a_disk_that_fills_up_leaves_every_older_report(name, tmp_path, monkeypatch):
     write_reports(RECORD, tmp_path)

@@ -91,6 +91,7 @@ def run(url, *, mock=None, options=None, **more):
     return conform(Config(target(url), **{"timeouts": QUICK} | more), options or RunOptions(A_FEW), api=mock)
 
 
+@pytest.mark.slow
 def test_a_good_back_end_passes_and_the_record_says_how_it_went():
     with MockApi(CARDS) as side, relayed(side) as url:
         record = run(url, mock=side, options=RunOptions(A_FEW, repeat=2, only=("x",), command="again"))
@@ -267,6 +268,7 @@ class BackEnd:
 """
 
 
+@pytest.mark.slow
 def test_an_adapter_is_run(tmp_path):
     (tmp_path / "an_adapter.py").write_text(ADAPTER)
     (tmp_path / "back-end.toml").write_text(

@@ -32,6 +32,7 @@ def measured(handler, call="status", **more):
     return measure_handler(handler, call, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-STATUS-3", "X-CACHE-1")
 def test_a_status_from_the_storage_waits_for_nothing():
     timing = measured(ReferenceHandler)
@@ -41,6 +42,7 @@ def test_a_status_from_the_storage_waits_for_nothing():
     assert (len(timing.measurement.cold), len(timing.measurement.warm)) == (3, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-STATUS-3")
 def test_a_network_call_is_found_in_the_trace_and_really_waited_for():
     timing = measured(NetworkInStatus, network=0.15)
@@ -50,6 +52,7 @@ def test_a_network_call_is_found_in_the_trace_and_really_waited_for():
     assert "1 network call in each status(), as its trace shows" in repr(timing)
 
 
+@pytest.mark.slow
 def test_a_fast_network_call_is_found_all_the_same():
     timing = measured(NetworkInStatus, network=0.001)
     assert timing.measurement.verdict is Verdict.PASS
@@ -65,6 +68,7 @@ def test_gets_at_once_take_as_long_as_the_slowest_and_one_by_one_they_add_up(han
     assert timing.median == pytest.approx(seconds)
 
 
+@pytest.mark.slow
 def test_a_coroutine_function_is_run_to_its_end():
     class Later(ReferenceHandler):
         async def status(self):
@@ -73,6 +77,7 @@ def test_a_coroutine_function_is_run_to_its_end():
     assert measured(Later).median == pytest.approx(0.25)
 
 
+@pytest.mark.slow
 def test_a_handler_that_raises_fails_and_is_named_without_a_traceback():
     class Raises(ReferenceHandler):
         def status(self):
@@ -97,6 +102,7 @@ def test_what_a_handler_keeps_in_its_class_is_gone_before_each_cold_call_and_nev
     assert KeepsItInItsClass.kept is None
 
 
+@pytest.mark.slow
 def test_the_earlier_variant_asks_for_card_art_by_brand():
     asked = []
 

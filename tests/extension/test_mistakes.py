@@ -94,6 +94,7 @@ def test_every_class_says_what_is_wrong_with_it_and_names_the_rule():
         assert issubclass(one, ExtensionHandler | AuthorizationProvider)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HANDLERS)
 @pytest.mark.parametrize("cards", [[], [FIRST], [THIRD, SECOND], INSTRUMENT_IDS, ["PIUNKNOWN"], [FIRST, FIRST]])
 @pytest.mark.parametrize("stage", [{}, ON_WATCH, {"phone": "app was never opened"}], ids=["phone", "watch", "unopened"])
@@ -103,6 +104,7 @@ def test_with_any_cards_on_any_surface_a_run_comes_to_an_end(name, cards, stage)
     assert "StopIteration" not in scene.trace.to_jsonl()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HANDLERS)
 @pytest.mark.parametrize("variant", VARIANTS_B)
 def test_the_same_run_gives_the_same_bytes_however_often_it_is_made(name, variant):

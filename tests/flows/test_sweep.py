@@ -51,6 +51,7 @@ def test_any_sequence_of_events_ends_in_a_state_of_the_table(name, events):
     assert state in machine.states
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 @given(choices=st.lists(st.integers(0, 99), min_size=60, max_size=60))
 def test_whoever_does_only_what_is_allowed_is_never_stuck(name, choices):

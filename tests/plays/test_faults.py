@@ -103,6 +103,7 @@ def test_each_mistake_is_found_where_it_matters_and_nowhere_else(back_end, platf
     assert found == {*faults}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("back_end", MATTERS)
 def test_the_good_back_end_does_not_make_it(back_end, platform):

@@ -72,6 +72,7 @@ def test_from_the_wallet_the_cardholder_chooses_and_is_authenticated():
     assert ended(script.then("cancel", 2.0)).screen.page is Page.NOT_ADDED
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-AUTH-1", "X-AUTH-2")
 def test_each_authorization_has_its_own_decision():
     script = Script("from the wallet").then("choose app", 0.2).then("choose card", 1.0, CARD).then("cancel", 1.1)
@@ -183,6 +184,7 @@ acts = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(flow=st.sampled_from(sorted(FLOWS)), phone=st.integers(0, 20), acts=acts, guarded=st.booleans())
 def test_whatever_is_done_a_play_comes_to_an_end_and_can_be_shown(flow, phone, acts, guarded):

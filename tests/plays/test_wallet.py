@@ -138,6 +138,7 @@ def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):
     assert len(str(caught.value)) < 700
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(HANDLERS)[1:])
 def test_a_mistaken_handler_is_played_where_its_mistake_shows(name):
     assert any(one.level != "note" for one in SESSION.wallet.play(name).findings)

@@ -436,6 +436,7 @@ def test_a_wrong_command_line_is_one_line_and_2(words, told, capsys):
     assert told in shown.err
 
 
+@pytest.mark.slow
 def test_drift_needs_no_server_and_no_client_library(tmp_path):
     recording = Recording(tmp_path / "r", HEAD)
     recording.keep(get())

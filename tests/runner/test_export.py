@@ -68,6 +68,7 @@ def test_a_page_needs_nothing_but_itself(path):
     assert page(path) == text
 
 
+@pytest.mark.slow
 def test_the_heading_is_the_title_and_markup_in_it_stays_text(tmp_path):
     text = page(written(tmp_path, words("# Cards & <b>keys</b>\n\nwords"), code({"text/plain": "7"})))
     assert "<title>Cards &amp; &lt;b&gt;keys&lt;/b&gt;</title>" in text
@@ -113,6 +114,7 @@ def test_a_page_with_the_key_in_it_is_not_written(tmp_path, monkeypatch):
     assert list((tmp_path / "out").iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2")
 @pytest.mark.parametrize("source", ["k = {}", "!curl -H x-api-key:{} host", "%%bash\nexport K={}"])
 @pytest.mark.parametrize("key", ["ab12.cd34-ef56", "a+b/c==d-e.f0123", CANARY])
@@ -150,6 +152,7 @@ def test_two_notebooks_of_one_name_are_refused_and_nothing_is_written(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_command_takes_names_and_files(tmp_path, capsys):
     own = written(tmp_path, words("# Mine"), code({"text/plain": "7"}), name="mine")
     assert cli.main(["export", "02", str(own), "--out", str(tmp_path / "out")]) == 0

@@ -88,6 +88,7 @@ print([plan.choose("GET", "PI1") for _ in range(20)], plan)
 """
 
 
+@pytest.mark.slow
 def test_another_process_with_other_hashes_chooses_the_same():
     said = {
         subprocess.run(

@@ -309,6 +309,7 @@ def test_a_server_goes_on_where_it_was_killed(served, how):
     assert [asks() for _ in range(3)] == [200, 200, 200]  # what was planned went with the reset
 
 
+@pytest.mark.slow
 def test_two_servers_do_not_share_a_state_file(served, tmp_path):
     served("--state", "kept")
     command = [sys.executable, "-m", "workbook", "serve", "--state", "kept"]

@@ -345,6 +345,7 @@ def test_any_text_is_a_scenario_or_told(text):
     read_or_refused(text.encode())
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         NAMES, VALUES | st.dictionaries(NAMES, VALUES) | st.lists(st.dictionaries(NAMES, VALUES), max_size=3)

@@ -279,6 +279,7 @@ def started(arguments=""):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("API-4")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_a_served_service_answers_and_stops_cleanly_when_told(number):

@@ -98,6 +98,7 @@ def test_a_peer_that_says_no_more_gets_its_whole_answer_and_then_the_end(peer, a
     assert (first, list(body)) == ("HTTP/1.1 200 OK", ["sdkInput"])
 
 
+@pytest.mark.slow
 def test_a_large_answer_to_a_peer_that_says_no_more_is_whole():
     plan = FaultPlan([Planned.of(fault="huge body", bytes=20_000_000)])
     with running(Service(plan=plan)) as url:
@@ -249,6 +250,7 @@ ask().then(answer => console.log(answer.status), error => console.log(error.caus
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="there is no Node.js on this machine")
 @pytest.mark.parametrize(
     ("planned", "trusting", "told"),

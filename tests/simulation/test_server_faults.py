@@ -190,6 +190,7 @@ def test_a_stall_after_the_headers_has_them_at_once(whole):
     assert (rest, ending) == (whole[: len(whole) // 2], None)
 
 
+@pytest.mark.slow
 def test_a_dribble_comes_byte_by_byte_and_whole(whole):
     with faulty(Planned.of(fault="dribble", seconds=0.002)) as (connection, _service):
         connection.sendall(ASK)
@@ -242,6 +243,7 @@ def test_many_stalls_at_once_hold_nobody_up():
             one.__exit__(None, None, None)
 
 
+@pytest.mark.slow
 def test_a_peer_that_takes_nothing_is_cut_off():
     """More than all buffers hold, a peer that does not read, and the connection is to be closed."""
     rules = (Planned.of(fault="huge body", bytes=64_000_000, nth=1), Planned.of(fault="close", nth=2))

@@ -127,6 +127,7 @@ def test_a_connection_that_says_nothing_is_given_up(impatient):
         assert peer.recv(100).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.slow
 def test_a_kept_connection_has_the_time_again_for_each_request(impatient):
     with socket.create_connection(impatient, timeout=10) as peer:
         for _ in range(3):

@@ -346,6 +346,7 @@ print(PlatformARun(A_BEFORE_0_4_0).walk().to_jsonl(), PlatformARun(A_FROM_0_4_0)
 """
 
 
+@pytest.mark.slow
 def test_another_process_with_other_hashes_gives_the_same_bytes():
     said = {
         subprocess.run(

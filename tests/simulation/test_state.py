@@ -352,6 +352,7 @@ def small():
     return Journal(20)
 
 
+@pytest.mark.slow
 def test_what_a_journal_drops_leaves_the_file_which_stops_growing(path):
     worlds, journals = journaled(path, DEFAULT, make=small)
     sizes = []
@@ -446,6 +447,7 @@ def test_only_its_owner_can_read_it_and_no_key_is_shown(path):
         assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_one_process_has_it_at_a_time(path):
     program = "import sys; from workbook.simulation.mock_server import Worlds\n"
     program += "try: Worlds(sys.argv[1])\nexcept Exception as error: print(type(error).__name__, error)"
@@ -528,6 +530,7 @@ UNUSABLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", UNUSABLE)
 def test_a_file_that_is_no_state_is_refused_and_left_as_it_is(what, path):
     make, expected = UNUSABLE[what]
@@ -672,6 +675,7 @@ def test_threads_find_the_nth_fault_once_and_leave_each_exchange_once(path):
     assert told(journaled(path)[1]) == before
 
 
+@pytest.mark.slow
 def test_resets_and_new_scenarios_under_load_leave_file_and_memory_alike(path):
     worlds, journals = journaled(path, DEFAULT, DEFAULT)
     done = Event()

@@ -204,6 +204,7 @@ def test_the_calls_check_alike_and_repeat_little():
     assert "x" * 50 not in exactly(1, "GET", "x" * 10_000).sentence
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
 def test_no_value_breaks_the_reader(value):
     for name in ("expect", "count", "operation", "instrument", "status", "before", "instruments"):

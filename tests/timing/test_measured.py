@@ -98,6 +98,7 @@ def test_the_text_says_all_of_it():
     ]
 
 
+@pytest.mark.slow
 def test_the_stopwatch_is_measured_first():
     reads = []
     found = measure(
@@ -223,6 +224,7 @@ def test_whatever_the_calls_take_is_what_is_reported(milliseconds, cold, warm):
     assert found.warm == tuple(exact[min(at, len(exact) - 1)] for at in range(1, warm + 1))
 
 
+@pytest.mark.slow
 def test_it_works_with_real_time_too():
     found = measure(lambda: lambda: sum(range(1000)), cold=2, warm=3)
     assert isinstance(found, Measurement)

@@ -63,6 +63,7 @@ def calls(draw):
     return np.array(found).reshape(count, cards, retries + 1), plan
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-ENTRIES-3")
 @given(calls())
 @settings(max_examples=300)
@@ -254,6 +255,7 @@ def _fewer_calls(monkeypatch):
     monkeypatch.setattr(search, "CALLS", 40_000)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_fewer_calls")
 @pytest.mark.parametrize("retries", [0, 1])
 def test_the_timeout_found_is_good_and_the_next_larger_one_is_not_surely_so(retries):
@@ -373,6 +375,7 @@ def test_resampling_says_what_it_holds():
         Resampled([1, -1])
 
 
+@pytest.mark.slow
 def test_simulating_a_million_calls_stays_small():
     program = (
         "from workbook.timing.planner import Plan\n"

@@ -74,6 +74,7 @@ def test_a_call_stands_in_the_document_s_spelling_with_its_values(golden):
     golden("exchange_call", _detail("provision(cardDisplayName, cardAddress, opcProvider)").text())
 
 
+@pytest.mark.slow
 def test_the_answer_opens_the_same_request():
     shown = Exchange(play(WALK).film)
     asked, answered = (

@@ -52,6 +52,7 @@ def overlap(one, other):
     return not (apart_x or one.y + one.height <= other.y or other.y + other.height <= one.y)
 
 
+@pytest.mark.slow
 @given(ANY)
 @settings(deadline=None, max_examples=150)
 def test_any_screen_can_be_drawn(screen):

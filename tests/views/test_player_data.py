@@ -67,6 +67,7 @@ def test_each_screen_is_drawn_once_and_shows_what_the_frame_shows(name):
         assert [one["act"] for one in screen["controls"]] == [control.act for control in picture.controls]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_budgets_are_those_of_the_bars(name):
     shown, budgets = _data(name), played(name).film.budgets
@@ -111,6 +112,7 @@ HOSTILE = (
 WORDS = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(codec="utf-8"), max_size=20))
 
 
+@pytest.mark.slow
 @given(WORDS, WORDS, WORDS)
 @settings(deadline=None)
 def test_markup_in_a_value_never_gets_out_as_markup(card, error, name):

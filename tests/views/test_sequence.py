@@ -115,6 +115,7 @@ def test_the_html_carries_the_picture_as_an_image_with_words_and_the_text_form(s
     assert "<summary>The same as text</summary>" in html
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bytes(stories):
     digests = {_digest_in_another_process(seed) for seed in ("0", "1")}
     assert digests == {_digest(stories)}

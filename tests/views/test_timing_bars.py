@@ -17,6 +17,7 @@ def _fills(shown):
     return {int(one.get("data-budget")): one for one in root.iter(f"{SVG}rect") if one.get("data-budget")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_budget_of_every_play_is_a_bar(name):
     shown = Timing(played(name).film)
