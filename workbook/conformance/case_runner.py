@@ -6,10 +6,11 @@ import asyncio
 import re
 import traceback
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import TypeAlias, TypeVar, assert_never
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from workbook.conformance import phone as tls
 from workbook.conformance.adapter import PythonPhone
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.judging import SecretWatch, outcome
+from workbook.conformance.judging import OWN_CARD, CardWatch, SecretWatch, outcome
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
@@ -45,6 +46,7 @@ from workbook.conformance.model import (
     Present,
     Recover,
     Rest,
+    Root,
     ScriptStep,
     Seen,
     Surface,
@@ -66,6 +68,7 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
 OnResult: TypeAlias = Callable[[CaseResult], None]
+Cards: TypeAlias = tuple[str, ...]
 T = TypeVar("T", bound=Hashable)
 
 OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BODY, Need.PROXY})
@@ -73,7 +76,11 @@ OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BOD
 
 
 async def run_cases(
-    cases: Iterable[Case], runner: CaseRunner, on_result: OnResult = lambda _result: None, repetition: int = 1
+    cases: Iterable[Case],
+    runner: CaseRunner,
+    on_result: OnResult = lambda _result: None,
+    repetition: int = 1,
+    broken_calls: Collection[tuple[str, str]] = (),
 ) -> list[CaseResult]:
     """Run these cases; the results come in the order of the cases.
 
@@ -85,41 +92,126 @@ async def run_cases(
         runner: carries them out.
         on_result: called with each result as it comes.
         repetition: which repetition, from 1; each has its own canaries.
+        broken_calls: platform and operation of each plain call that does not work. Of the cases that make such a call
+            only those of the group form are carried out: they say what is wrong with it.
     """
-    cases, target = list(cases), runner.target
-    cards, alike = target.cardholders[0].cards, ordinary(target.cardholders[0].cards)
-    pool = _CardPool(alike)
-    results: dict[str, CaseResult] = {}
+    cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
+    ready = [case for case in cases if not schedule.left_out(case)]
+    beside = [case for case in ready if not schedule.alone(case)]
+    # All at once: most of a case is waiting, and the card pool limits how many really run. What waits longest comes
+    # first, so that the rest goes on meanwhile.
+    first = [case for case in beside if not case.script.slow]
+    await asyncio.gather(*map(schedule.beside_others, sorted(first, key=lambda case: not case.script.waits)))
+    if slow := [case for case in beside if case.script.slow]:
+        await schedule.observe_limit()
+        await asyncio.gather(*map(schedule.beside_others, slow))
+    await schedule.confirm(beside)
+    for case in sorted((case for case in ready if schedule.alone(case)), key=lambda case: case.script.whole):
+        schedule.keep(await schedule.by_itself(case))
+    return [schedule.results[case.name] for case in cases]
 
-    def keep(result: CaseResult) -> None:
-        results[result.case.name] = result
-        on_result(result)
 
-    async def with_app_of(case: Case, platform: str) -> CaseResult:
-        if shape := next((need for need in case.needs if need in SHAPES), None):
-            lent = tuple(card for card in cards if shape_of(card) is shape)[:1]
-            return await runner.judged(case, lent, platform, repetition)
-        async with pool.lent(case.script.cards) as lent:
-            return await runner.judged(case, lent, platform, repetition)
+CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
+"""Verdicts of a case beside others that are confirmed by itself."""
+BELIEVED = 2
+"""Cases that wait for the back end and fail by themselves for the same reasons; a further one is believed (assumed)."""
+NO_PLAIN_CALL = "The plain call that it makes does not work."
+ONE_BY_ONE = "Let calls run side by side: more than one worker, no lock around the API, enough connections."
 
-    async def beside_others(case: Case) -> None:
-        keep(combined(await asyncio.gather(*(with_app_of(case, app) for app in platforms(case, target)))))
 
-    def alone(case: Case) -> bool:  # a circuit breaker that opens for one case is open for all
+class _Schedule:
+    """Runs the cases of one round, beside others or alone, and keeps their results."""
+
+    def __init__(
+        self, runner: CaseRunner, on_result: OnResult, repetition: int, broken_calls: Collection[tuple[str, str]]
+    ) -> None:
+        self._runner, self._on_result, self._repetition = runner, on_result, repetition
+        self._broken_calls, self._cards = broken_calls, _CardPool(runner.target.cardholders)
+        self.results = dict[str, CaseResult]()
+        self._failed = dict[str, CaseResult]()
+        self._used = dict[tuple[str, str], Cards]()
+
+    def keep(self, result: CaseResult) -> None:
+        """This is how the case ended."""
+        self.results[result.case.name] = result
+        self._on_result(result)
+
+    def left_out(self, case: Case) -> bool:
+        """Whether the case cannot run; its result then says why."""
+        result = without(case, self._runner.target)
+        if result is None and not self._apps(case):
+            result = CaseResult(case, Verdict.NOT_TESTABLE, why=NO_PLAIN_CALL)
+        if result is not None:
+            self.keep(result)
+        return result is not None
+
+    def alone(self, case: Case) -> bool:
+        """Whether no other case may run meanwhile. A circuit breaker that opens for one case is open for all."""
         script = case.script
-        return script.alone or script.whole or (script.faulty and target.recovery > RECOVERY)
+        return script.alone or script.whole or (script.faulty and self._runner.target.recovery > RECOVERY)
 
-    ready = []
-    for case in cases:
-        if (left_out := without(case, target)) is None:
-            ready.append(case)
+    async def by_itself(self, case: Case) -> CaseResult:
+        """Run a case while nothing else runs."""
+        return combined([await self._with_app_of(case, app) for app in self._apps(case)])
+
+    async def beside_others(self, case: Case) -> None:
+        """Run a case, with all its apps at the same time. A failure is kept only once it is confirmed."""
+        result = combined(await asyncio.gather(*(self._with_app_of(case, app) for app in self._apps(case))))
+        if result.verdict in CONFIRMED:
+            self._failed[case.name] = result
         else:
-            keep(left_out)
-    # All at once: most of a case is waiting, and the card pool limits how many really run.
-    await asyncio.gather(*(beside_others(case) for case in ready if not alone(case)))
-    for case in sorted(filter(alone, ready), key=lambda case: case.script.whole):
-        keep(combined([await with_app_of(case, app) for app in platforms(case, target)]))
-    return [results[case.name] for case in cases]
+            self.keep(result)
+
+    async def confirm(self, cases: Iterable[Case]) -> None:
+        """Run each failed case again by itself, and judge it by what it does then.
+
+        A back end that mixes up calls fails everywhere at once, so a failure beside other calls says nothing yet about
+        what the case is about. Where each confirmation takes as long as the back end waits, a few are enough.
+        """
+        runner, believed = self._runner, Counter[frozenset[str]]()
+        for case in [case for case in cases if case.name in self._failed]:
+            first = self._failed[case.name]
+            advice = frozenset(miss.todo for miss in first.misses)
+            waited = first.seconds > SLOW * runner.target.bound
+            if runner.gone or (waited and believed[advice] >= BELIEVED):
+                self.keep(first)
+                continue
+            second = await self.by_itself(case)
+            believed[advice] += waited and second.verdict in CONFIRMED
+            confirmed = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
+            self.keep(second if confirmed else only_beside(first, runner.target.bound))
+
+    async def observe_limit(self) -> None:
+        """Have the runner see how long the back end waits for the API."""
+        async with self._cards.lent(1) as lent:
+            await self._runner.observe_limit(lent)
+
+    def _apps(self, case: Case) -> list[str]:
+        operations = {ask.operation for ask in case.script.asks}
+        broken = {app for app, operation in self._broken_calls if operation in operations}
+        return [app for app in platforms(case, self._runner.target) if app not in broken or case.group is Group.FORM]
+
+    async def _with_app_of(self, case: Case, app: str) -> CaseResult:
+        """Run a case with one app; when it is confirmed, with the same cards: a back end may remember them."""
+        holders = self._runner.target.cardholders
+        shape = next((need for need in case.needs if need in SHAPES), None)
+        of_shape = [card for card in holders[0].cards if shape and shape_of(card) is shape][:1]
+        wanted = self._used.get((case.name, app), of_shape)
+        async with self._cards.lent(case.script.cards, of_first=self.alone(case), wanted=wanted) as cards:
+            self._used[case.name, app] = cards
+            return await self._runner.judged(case, cards, app, self._repetition)
+
+
+def only_beside(result: CaseResult, bound: float) -> CaseResult:
+    """The result of a case that failed beside other calls, and passes by itself."""
+    calls = [call for part in result.each if part.seen for call in part.seen.calls]
+    waited = any(call.broke is Broke.LATE or call.seconds > bound for call in calls)
+    observed = f"beside other calls: {result.misses[0].observed}"
+    todo, rule_id = (ONE_BY_ONE, "REL-5") if waited else (OWN_CARD, "REL-4")
+    miss = Miss(
+        "what the back end does when the case is run alone: it passes", observed, todo, rule_id, root=Root.BESIDE
+    )
+    return replace(result, verdict=gravest(result.case, [miss]), misses=(miss,))
 
 
 def without(case: Case, target: Target) -> CaseResult | None:
@@ -166,26 +258,34 @@ def platforms(case: Case, target: Target) -> tuple[str, ...]:
 
 
 class _CardPool:
-    """The cards of the first cardholder. Each is lent to one case at a time.
+    """The cards. Each is lent to one case at a time, so a request for a card belongs to the case that has it.
 
-    So a request for a card belongs to the case that has it, although cases run at the same time.
+    A case that says nothing of cardholders is about one of them and that one's cards, whoever it is.
     """
 
-    def __init__(self, cards: Iterable[str]) -> None:
-        self._free = list(cards)
+    def __init__(self, cardholders: Sequence[Cardholder]) -> None:
+        self._ordinary = [ordinary(cardholder.cards) for cardholder in cardholders]
+        self._lent = set[str]()
         self._changed = asyncio.Condition()
 
     @asynccontextmanager
-    async def lent(self, count: int) -> AsyncIterator[tuple[str, ...]]:
-        """So many free cards for the block; waits for them."""
+    async def lent(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
+        """So many cards of one cardholder for the block, or the wanted ones; waits until they are free."""
+
+        def free() -> list[tuple[str, ...]]:
+            holders = [tuple(wanted)] if wanted else self._ordinary[: 1 if of_first else None]
+            each = [tuple(card for card in cards if card not in self._lent) for cards in holders]
+            return [cards for cards in each if len(cards) >= (len(wanted) or count)]
+
         async with self._changed:
-            await self._changed.wait_for(lambda: len(self._free) >= count)
-            lent, self._free = self._free[:count], self._free[count:]
+            await self._changed.wait_for(free)
+            cards = free()[0][: len(wanted) or count]
+            self._lent.update(cards)
         try:
-            yield tuple(lent)
+            yield cards
         finally:
             async with self._changed:
-                self._free.extend(lent)
+                self._lent.difference_update(cards)
                 self._changed.notify_all()
 
 
@@ -427,6 +527,16 @@ def calm_after(step: ScriptStep, *, before: bool) -> bool:
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
 
+LIMIT = Case(
+    "relay.own.limit",
+    "How long the back end waits for the API.",
+    "REL-5",
+    Group.BUDGET,
+    CaseScript((Ask(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
+    lambda _seen: iter(()),
+)
+"""Observes; judges nothing."""
+OWN_429 = "The back end answered 429 itself, without asking the API."
 BEGINNING = 2000
 """Characters of each opaque value that are kept until the run is over."""
 MOST = 4000
@@ -437,6 +547,7 @@ SETTLE = 0.05
 """Seconds after the last answer in which a late request may still reach the API."""
 SHORT = 16
 """Characters of an sdkOutput that may be the same in two cases."""
+TOO_MANY = 429
 STRANGER = Cardholder("nobody", (), ())
 FORGED = -2
 """Index of no cardholder: the first one's session, with one character changed."""
@@ -454,6 +565,7 @@ class CaseRunner:
         target: the back end.
         upstream: the API's side: what arrived there, and what it answers.
         gone: since when the back end no longer answers, in words; empty while it does.
+        limit: seconds after which the back end gives up one request to the API; infinite until it was observed.
         logs: the back end's log files, from their state when the runner is created.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
         silence: for how long the back end has not answered.
@@ -461,41 +573,61 @@ class CaseRunner:
 
     def __init__(self, target: Target, api: MockApi, seed: int = 7) -> None:
         self.target, self.upstream, self.gone = target, api.upstream, ""
+        self.limit = float("inf")
         self.logs, self.silence = Logs(target.logs), Silence(target.bound)
         self.values: dict[tuple[str, str], None] = {}
         self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
         self._watch = SecretWatch(api.key, self._host, target)
-        self._outputs, self._sent = 0, set[int]()
-        self._probing = asyncio.Lock()
+        self._cards = CardWatch(target.instrument(card) for one in target.cardholders for card in one.cards)
+        self._outputs, self._sent, self._scanned = 0, set[int](), 0
+        self._tries = Counter[tuple[str, str]]()
+        self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
 
     async def judged(self, case: Case, cards: tuple[str, ...], platform: str, repetition: int) -> CaseResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
-        A case is not testable where the back end went away before all of its calls were made, or before any of them.
+        A case is not testable where the back end went away before all of its calls were made, or before any of them,
+        and where the back end refused a call for its own limit.
         """
         await self.settled()
-        if self.gone and not case.script.whole:
-            return CaseResult(case, Verdict.NOT_TESTABLE, why=self.gone, platform=platform)
-        began = monotonic()
         result = CaseResult(case, Verdict.NOT_TESTABLE, platform=platform)
+        if self.gone and not case.script.whole:
+            return replace(result, why=self.gone)
+        began = monotonic()
         try:
             seen = await self.run(case, cards, platform, repetition)
+            result = replace(result, seen=seen, seconds=monotonic() - began)
             refused = [call.broke is Broke.REFUSED for call in seen.calls]
             if any(refused) and not self.gone and not await self.is_there():
                 self.gone = f"No program listens at {self.target.base_url} any more, since about {case.name}."
             incomplete = len(refused) < len(case.script.asks) or all(refused)
             if self.gone and not case.script.whole and incomplete:
-                return replace(result, why=self.gone, seen=seen, seconds=monotonic() - began)
+                return replace(result, why=self.gone)
+            if any(answers_429_itself(call, seen) for call in seen.calls):
+                return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
+            if gravest(case, misses) in CONFIRMED:
+                # What the values show is the cause; what the case's own questions found follows from that.
+                shown = self._cards.of(seen.calls)
+                misses = (*shown, *(replace(miss, root=Root.AFTER) if shown else miss for miss in misses))
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
-        return replace(result, verdict=gravest(case, misses), misses=misses, seen=seen, seconds=monotonic() - began)
+        return replace(result, verdict=gravest(case, misses), misses=misses)
+
+    async def observe_limit(self, cards: tuple[str, ...]) -> None:
+        """See after how many seconds the back end gives up one request to the API, or makes another one."""
+        if self.limit == float("inf") and not self.gone:
+            seen = await self.run(LIMIT, cards, next(iter(self.target.surfaces)))
+            moments = [*(request.at for request in seen.came(GET)), max(call.ended for call in seen.calls)]
+            pauses = (later - earlier for earlier, later in pairwise(moments))
+            self.limit = min((pause for pause in pauses if pause > SETTLE), default=self.limit)
 
     async def run(self, case: Case, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""
         if case.script.whole:
-            return self._whole_run()
-        text = f"{self._seed} {case.name} {platform} {repetition}"
+            return self._whole_run(case)
+        self._tries[case.name, platform] += 1  # a case that is confirmed by itself has values that were never used
+        text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
         canary = f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"  # in no other case's data
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
         before, beside = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
@@ -513,7 +645,12 @@ class CaseRunner:
             self._order((), cards, canary)
         astray = (replace(request, elsewhere=True) for request in self._api.elsewhere.arrived(beside))
         arrived = (*self._own(before, cards, calls, alone=case.script.alone), *astray)
-        self._watch.scan_answers(case.name, calls, arrived)
+        new = self.upstream.arrived(self._scanned)
+        self._scanned += len(new)
+        self._cards.scan(case.name, calls, new)
+        self._watch.scan_answers(
+            case.name, calls, (*arrived, *(r for call in calls for r in self._cards.given_for(call)))
+        )
         log = LogSpan() if log_began is None else self.logs.since(log_began)
         seen = self._seen(tuple(sorted(calls, key=lambda call: call.number)), arrived, log)
         self.values.update(dict.fromkeys((card, value[:BEGINNING]) for card, value in seen.opaque()))
@@ -525,13 +662,22 @@ class CaseRunner:
         setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
         return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces)
 
-    def _whole_run(self) -> Seen:
-        """What a case sees that judges the whole run."""
+    def _whole_run(self, case: Case) -> Seen:
+        """What a case sees that judges the whole run; what went astray first is shown in the case about that."""
         log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         exposures, values = self._watch.exposures(requests), tuple(self.values)[-MOST:]
-        run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing(),
-                       self._api.proxy.count)  # fmt: skip
-        return replace(self._seen((), (), log), run=run)
+        astray = tuple(self._cards.astray)
+        proxied = self._api.proxy.count
+        run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing(), proxied, astray)
+        first = astray[:1] if case.group is Group.ISOLATION else ()
+        seen = self._seen(tuple(one.call for one in first), tuple(one.request for one in first), log)
+        return replace(seen, run=run)
+
+    def forget(self) -> None:
+        """Forget the requests so far: many rounds would fill the memory with them."""
+        self.upstream.forget()
+        self._cards.forget()
+        self._scanned = 0
 
     async def settled(self) -> None:
         """Wait while the back end is probed: nothing else may keep it busy then."""
@@ -589,12 +735,21 @@ class CaseRunner:
             for ask in asks_of(step):
                 number += 1
                 calls.append(self._call(number, ask, cards, canary))
+                self._cards.sends(case.name, calls[-1])
+            await self._paced(len(calls))
             for call in await asyncio.gather(*map(phone.call, calls)):
                 if plain:
                     self.silence.heard(case.name, call)
                 yield call
             plain = calm_after(step, before=plain)
             await self._between(step, cards, canary)
+
+    async def _paced(self, calls: int) -> None:
+        """Wait until so many calls may be made. Calls that belong together are made together, after their pauses."""
+        if self.target.pace and calls:
+            async with self._pacing:
+                self._next_call = max(self._next_call, monotonic()) + calls * self.target.pace
+                await asyncio.sleep(self._next_call - monotonic())
 
     async def _between(self, step: ScriptStep, cards: Sequence[str], canary: str) -> None:
         """A step that is no call: time passes, or the API goes away, comes back or changes its answers."""
@@ -619,7 +774,7 @@ class CaseRunner:
     def _order(self, orders: Sequence[Order], cards: Sequence[str], canary: str) -> None:
         """Set what the API answers for these cards from now on. A redirect points to the other origin."""
         for number, card in enumerate(cards):
-            own = [order.within(self.target.bound) for order in orders if order.card == number]
+            own = [order.within(self.target.bound, self.limit) for order in orders if order.card == number]
             instrument = self.target.instrument(card)
             location = f"{self._api.other.base_url}{BEFORE_ID}{quote(instrument, safe='')}{AFTER_ID}"
             for place, order in enumerate(own):
@@ -628,14 +783,18 @@ class CaseRunner:
             self.upstream.order(instrument, own, f"{canary}-{number}")
 
     def _call(self, number: int, ask: Ask, cards: Sequence[str], canary: str) -> PhoneCall:
-        """The call that the phone is to make."""
+        """The call that the phone is to make. The first cardholder is the one who has the case's cards."""
+        holders = self.target.cardholders
+        first = next((holder for holder in holders if cards[0] in holder.cards), holders[0])
         match ask.cardholder:
             case -1:
                 cardholder = STRANGER
             case index if index == FORGED:
-                cardholder = replace(self.target.cardholders[0], name="somebody forged")
+                cardholder = replace(first, name="somebody forged")
+            case 0:
+                cardholder = first
             case index:
-                cardholder = self.target.cardholders[index]
+                cardholder = holders[index]
         card = ordinary(cardholder.cards)[ask.card] if ask.own else cards[ask.card]
         session = cardholder.session_for(card)
         if ask.cardholder == FORGED:
@@ -655,6 +814,12 @@ class CaseRunner:
         others = (one.cards[0] for one in self.target.cardholders if card not in one.cards)
         call.session, call.cancel, call.manner, call.other = session, ask.cancel, ask.manner, next(others, "")
         return call
+
+
+def answers_429_itself(call: PhoneCall, seen: Seen) -> bool:
+    """Whether the back end refused a call for a limit of its own: no request of the case came meanwhile."""
+    asked = any(call.began <= request.at <= call.ended for request in seen.arrived)
+    return call.status == TOO_MANY and not asked
 
 
 def _forged(value: str) -> str:

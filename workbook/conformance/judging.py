@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -19,12 +19,14 @@ from workbook.conformance.model import (
     IN_BODY,
     POST,
     Arrived,
+    Astray,
     Broke,
     Exposed,
     Exposure,
     Judge,
     Miss,
     PhoneCall,
+    Root,
     Seen,
     Target,
 )
@@ -91,7 +93,7 @@ def works(operation: str) -> Judge:
     def judge(seen: Seen) -> Iterator[Miss]:
         for call in seen.asked(operation):
             if not call.succeeded:
-                yield Miss("a success", outcome(call), todo)
+                yield Miss("a success", outcome(call), todo, root=Root.AFTER)
 
     return judge
 
@@ -264,6 +266,87 @@ class SecretWatch:
         for place, text in texts:
             if any(session in text for session in self._sessions):
                 yield f"{place} of a {request.method}"
+
+
+# Which card each opaque value of the run belongs to, whichever case it travelled in (REL-4).
+#
+# The simulator seals each value for one card and never makes one twice, so a value that turns up under another card has
+# gone astray, and one that turns up again is an old one. A value that the API never gave is neither: it was altered,
+# and the cases of the group fidelity judge that.
+
+SHORTEST_VALUE = 17
+"""Characters of a value that no two cases have by chance; a few cases send shorter ones."""
+OWN_CARD = (
+    "Keep everything of a call in that call, from the app's request to its answer: no shared variable, and the card in "
+    "the key of every cache and store."
+)
+ASK_AGAIN = "Ask the API for each attempt; keep nothing of its answers in the back end."
+
+
+class CardWatch:
+    """Follows every opaque value from where it was made to where it arrived.
+
+    Args:
+        cards: ids of all configured cards.
+
+    Attributes:
+        astray: values that went to another card, in the order in which they were found.
+    """
+
+    def __init__(self, cards: Iterable[str]) -> None:
+        self.astray: list[Astray] = []
+        self._cards = frozenset(cards)
+        self._given: dict[int, list[Arrived]] = {}
+        self._sent: dict[int, tuple[str, PhoneCall]] = {}
+
+    def __repr__(self) -> str:
+        return f"CardWatch({len(self.astray)} astray)"
+
+    def sends(self, case: str, call: PhoneCall) -> None:
+        """The phone is about to send this call's sdkOutput."""
+        if call.sent and len(call.sent) >= SHORTEST_VALUE:
+            self._sent[hash(call.sent)] = case, call
+
+    def scan(self, case: str, calls: Iterable[PhoneCall], requests: Iterable[Arrived]) -> None:
+        """Look at what the phone received in one case.
+
+        Args:
+            case: its name.
+            calls: of its phone.
+            requests: of every case, those at the API that have not been scanned yet.
+        """
+        for request in requests:
+            if request.given and len(request.given) >= SHORTEST_VALUE:
+                self._given.setdefault(hash(request.given), []).append(request)
+            sent = self._sent.get(hash(request.sdk_output)) if request.operation == POST else None
+            if sent is not None and self._is_other(request.instrument, sent[1].instrument):
+                self.astray.append(Astray(*sent, request, "sdkOutput"))
+        for call in calls:
+            if (given := self.given_for(call)) and all(self._is_other(r.instrument, call.instrument) for r in given):
+                self.astray.append(Astray(case, call, given[0], "sdkInput"))
+
+    def of(self, calls: Sequence[PhoneCall]) -> tuple[Miss, ...]:
+        """What these calls of one case show: another card's data, else an old answer."""
+        astray = [one for one in self.astray if any(one.call is call for call in calls)]
+        if astray:
+            return (Miss("each value at its own card", str(astray[0]), OWN_CARD, "REL-4", root=Root.ASTRAY),)
+        for call in calls:
+            if (given := self.given_for(call)) and all(request.at < call.began for request in given):
+                observed = f"the phone's {call.operation} got an sdkInput that the API gave before the call"
+                return (Miss("an answer of the API to this call", observed, ASK_AGAIN, "REL-7", root=Root.STALE),)
+        return ()
+
+    def forget(self) -> None:
+        """Forget the values so far, and keep what went astray."""
+        self._given.clear()
+        self._sent.clear()
+
+    def given_for(self, call: PhoneCall) -> list[Arrived]:
+        """The answers of the API in which the call's sdkInput stood."""
+        return self._given.get(hash(call.value), []) if call.value else []
+
+    def _is_other(self, card: str, own: str) -> bool:
+        return card != own and card in self._cards
 
 
 def parts(secret: str, length: int) -> tuple[str, ...]:

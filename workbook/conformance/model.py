@@ -164,6 +164,37 @@ OWNERS = {
 """Who acts on a verdict. Verdicts that are missing here need no action."""
 
 
+@unique
+class Root(StrEnum):
+    """Where a failure comes from, in the order in which reports say what to do: an earlier root explains later ones."""
+
+    LIMIT = "the back end's own limit of calls"
+    PLAIN = "a plain call"
+    GONE = "the back end's end"
+    ASTRAY = "another card's data"
+    BESIDE = "several calls at once"
+    STALE = "an old answer"
+    CASE = "the case"
+    AFTER = "another failure"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the run as a whole shows, beyond its single cases.
+
+    Attributes:
+        root: where it comes from.
+        says: what is wrong, in a sentence or two.
+        todo: what to do about it.
+        cases: names of the cases that could not be judged because of it.
+    """
+
+    root: Root
+    says: str
+    todo: str
+    cases: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Miss:
     """One way in which what was seen differs from what the rule asks for.
@@ -175,6 +206,7 @@ class Miss:
         rule: the id of the broken rule; empty for the case's own rule.
         noted: an observation that no rule judges, so it fails nothing.
         harms: somebody is harmed, so it fails although its rule only warns.
+        root: where it comes from; `AFTER` where it is likely to go away with another one.
     """
 
     expected: str
@@ -183,6 +215,7 @@ class Miss:
     rule: str = ""
     noted: bool = False
     harms: bool = False
+    root: Root = Root.CASE
 
 
 def broken(rule: Rule) -> Verdict:
@@ -304,7 +337,8 @@ class Order:
         moment: whether the fault comes `before` or `after` the API has done its work.
         settings: parameters of the fault.
         nth: applies to the n-th such request only, from 1; None for all of them.
-        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer.
+        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. An answer
+            that the back end is to wait for (a share below 1) comes within half of the back end's own limit.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
     """
 
@@ -319,11 +353,17 @@ class Order:
     share: float | None = None
     packed: bool = False
 
-    def within(self, bound: float) -> Order:
-        """The same order with `share` resolved, for a back end that has `bound` seconds to answer."""
+    def within(self, bound: float, limit: float = float("inf")) -> Order:
+        """The same order with `share` resolved.
+
+        Args:
+            bound: seconds within which the back end has to answer.
+            limit: seconds after which it gives up one request to the API.
+        """
         if self.share is None:
             return self
-        return replace(self, settings={**self.settings, "seconds": self.share * bound}, share=None)
+        seconds = self.share * bound if self.share >= 1 else min(self.share * bound, limit / 2)
+        return replace(self, settings={**self.settings, "seconds": seconds}, share=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +373,8 @@ class Now:
     orders: tuple[Order, ...] = ()
 
 
+WAITING = frozenset({"stall before headers", "stall after headers", "dribble"})
+"""Faults that last as long as the back end lets them."""
 ScriptStep: TypeAlias = Ask | Together | Rest | Recover | Down | Up | Present | Now
 CALM = Now()
 """From here on the API answers as it should."""
@@ -362,11 +404,27 @@ class CaseScript:
         return tuple(ask for step in self.steps for ask in asks_of(step))
 
     @property
+    def every_order(self) -> tuple[Order, ...]:
+        """The orders of the whole script."""
+        later = (order for step in self.steps if isinstance(step, Now) for order in step.orders)
+        return (*self.orders, *later)
+
+    @property
     def faulty(self) -> bool:
         """Whether the API fails or is away at some time."""
-        later = (order for step in self.steps if isinstance(step, Now) for order in step.orders)
-        failing = any(order.fault for order in (*self.orders, *later))
-        return failing or any(isinstance(step, Down | Present) for step in self.steps)
+        away = any(isinstance(step, Down | Present) for step in self.steps)
+        return away or any(order.fault for order in self.every_order)
+
+    @property
+    def waits(self) -> bool:
+        """Whether most of the case is waiting: for the back end's own limit, or for what it does by itself."""
+        rests = any(isinstance(step, Rest) for step in self.steps)
+        return rests or any(order.fault in WAITING for order in self.every_order)
+
+    @property
+    def slow(self) -> bool:
+        """Whether the API is slow, but not slower than the back end's own limit. That limit has to be known."""
+        return any(order.share is not None and order.share < 1 for order in self.every_order)
 
 
 def asks_of(step: ScriptStep) -> tuple[Ask, ...]:
@@ -520,6 +578,7 @@ class Target:
         instruments: the payment instrument of each card that has another id there; a card that is missing has its own.
         api_tls: the API has a certificate, which the back end has to verify.
         proxied: the back end's environment names a proxy, which is not for the API's requests.
+        pace: least seconds between two calls, for a back end that limits how often it is called; 0 for no pace.
     """
 
     base_url: str
@@ -535,6 +594,7 @@ class Target:
     instruments: Mapping[str, str] = field(default_factory=dict)
     api_tls: bool = False
     proxied: bool = False
+    pace: float = 0.0
 
     def instrument(self, card: str) -> str:
         """The payment instrument's id at the API, of a card that the app asks for."""
@@ -736,6 +796,29 @@ class Exposure:
 
 
 @dataclass(frozen=True, slots=True)
+class Astray:
+    """One opaque value that went to another card.
+
+    Attributes:
+        case: name of the case that was running.
+        call: of the phone that received an sdkInput of another card, or that sent the sdkOutput.
+        request: at the API that the sdkInput came from, or under whose card the sdkOutput arrived.
+        what: `sdkInput` or `sdkOutput`.
+    """
+
+    case: str
+    call: PhoneCall
+    request: Arrived
+    what: str
+
+    def __str__(self) -> str:
+        own, other = self.call.instrument, self.request.instrument
+        if self.what == "sdkInput":
+            return f"the phone's {self.call.operation} for {own} got the sdkInput that the API gave for {other}"
+        return f"the sdkOutput that the phone sent for {own} reached the API for {other}"
+
+
+@dataclass(frozen=True, slots=True)
 class WholeRun:
     """What only a case that judges the whole run sees.
 
@@ -746,6 +829,7 @@ class WholeRun:
         values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
         missing_logs: names of configured log files that were never written.
         proxied: how many connections to the API went through the proxy that the back end's environment names.
+        astray: opaque values that went to another card.
     """
 
     answers: int = 0
@@ -754,6 +838,7 @@ class WholeRun:
     values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     missing_logs: tuple[str, ...] = ()
     proxied: int = 0
+    astray: tuple[Astray, ...] = ()
 
 
 NO_RUN = WholeRun()

@@ -246,7 +246,7 @@ class _Run:
         self._progress.begin(len(single) * repeat + len(whole))
         for repetition in range(1, repeat + 1):
             if repetition > 1:
-                runner.upstream.forget()
+                runner.forget()
             await run_cases(single, runner, self._on_result, repetition)
         if runner.gone:
             self._report_trouble(f"{runner.gone} {self._launcher.ended}", undecided=True)

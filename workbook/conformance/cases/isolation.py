@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import urlencode
 
-from workbook.conformance.judging import all_of, answered, one_works, outcome, refuses, works
+from workbook.conformance.judging import OWN_CARD, all_of, answered, one_works, outcome, refuses, works
 from workbook.conformance.model import (
     GET,
     POST,
@@ -23,6 +23,7 @@ from workbook.conformance.model import (
     Order,
     PhoneCall,
     Rest,
+    Root,
     Seen,
     Together,
     both,
@@ -119,6 +120,16 @@ def _nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
 
 
+def _at_its_own_card(seen: Seen) -> Iterator[Miss]:
+    """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
+    if not seen.run.requests:
+        yield Miss("a request to look at", "none reached the API", "Make the plain case work first.", root=Root.AFTER)
+    if astray := seen.run.astray:
+        more = f"; so did {len(astray) - 1} more values" if astray[1:] else ""
+        observed = f"in {astray[0].case} {astray[0]}{more}"
+        yield Miss("each value at its own card", observed, OWN_CARD, root=Root.ASTRAY)
+
+
 def _same_value(canary: str) -> str:
     """The same for every call of the case, and valid for either platform."""
     return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
@@ -196,4 +207,6 @@ CASES = (
           _asked_each_time, CaseScript(SAME_TWICE, (Order(POST, value=_same_value),))),
     _case("attempt.again", "A second attempt gets new data from the GET and from the POST.", "REL-7",
           all_of(works(GET), works(POST), _fresh(GET), _fresh(POST)), CaseScript((*both(), *both()))),
+    _case("run.own-card", "In the whole run no sdkInput and no sdkOutput goes to another card.", "REL-4",
+          _at_its_own_card, CaseScript((), whole=True)),
 )  # fmt: skip
