@@ -125,6 +125,7 @@ def _run_parser() -> _Parser:
     parser.add_argument("--rerun-failed", type=Path, metavar="REPORT", help="the failed cases of a conform.json")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
     parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
+    parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
     parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
     parser.add_argument("--seed", type=int, metavar="N", help="for all made-up data; default: the configuration's")
@@ -197,7 +198,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
     from workbook.conformance.config_file import load_baseline
     from workbook.conformance.process import Stopping
     from workbook.conformance.progress import Terminal
-    from workbook.conformance.report import begin_here, headline
+    from workbook.conformance.report import headline
     from workbook.conformance.reports import FORMS, JSON_FILE, write_reports
     from workbook.conformance.session import RunOptions, conform
 
@@ -208,7 +209,9 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
         print("Nothing failed in that report, so nothing is run.")
         return 0
     only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
-    run_options = RunOptions(cases, options.repeat, options.strict, known, only, _command_line(options))
+    run_options = RunOptions(
+        cases, options.repeat, options.strict, known, only, options.keep_going, _command_line(options)
+    )
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         # an old verdict must not survive a crash of this run
@@ -219,7 +222,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
     with Stopping(last=True) as stopping:
         record = conform(config, run_options, progress=Terminal(), stopping=stopping)
         write_reports(record, options.out)
-    for line in (*record.about.stale, headline(record), begin_here(record), f"reports in {options.out}"):
+    for line in (*record.about.stale, headline(record), f"reports in {options.out}"):
         if line:
             print(line)
     return record.about.exit_code
@@ -239,6 +242,7 @@ def _command_line(options: argparse.Namespace) -> str:
     words += ["--rerun-failed", str(options.rerun_failed)] if options.rerun_failed else []
     words += ["--repeat", str(options.repeat)] if options.repeat > 1 else []
     words += ["--strict"] if options.strict else []
+    words += ["--keep-going"] if options.keep_going else []
     words += ["--baseline", str(options.baseline)] if options.baseline else []
     words += ["--seed", str(options.seed)] if options.seed is not None else []
     return shlex.join(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Iterator, Sequence
@@ -16,18 +15,17 @@ from time import monotonic
 from typing import TypeAlias, TypeVar, assert_never
 from urllib.parse import quote
 
-from workbook.conformance import phone as tls
 from workbook.conformance.adapter import PythonPhone
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.judging import OWN_CARD, CardWatch, SecretWatch, outcome
+from workbook.conformance.judging import OWN_CARD, CardWatch, SecretWatch
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
+    OWN_429,
     POST,
     RAW,
     RECOVERY,
     SHAPES,
-    SUCCESS,
     Arrived,
     Ask,
     Broke,
@@ -56,7 +54,6 @@ from workbook.conformance.model import (
     Verdict,
     WholeRun,
     asks_of,
-    both,
     broken,
     ordinary,
     shape_of,
@@ -313,7 +310,7 @@ def combined(parts: Sequence[CaseResult]) -> CaseResult:
         verdict=min((part.verdict for part in parts), key=GRAVEST.index),
         misses=tuple(replace(miss, observed=f"with the app of {apps}: {miss.observed}") for miss, apps in misses),
         why=" ".join(f"The app of {apps}: {why}" if apps else why for why, apps in whys),
-        platform=_listed(part.platform for part in parts),
+        platform=listed(part.platform for part in parts),
         seconds=sum(part.seconds for part in parts),
         parts=tuple(parts),
     )
@@ -324,10 +321,11 @@ def _by_platform(pairs: Iterable[tuple[T, str]]) -> list[tuple[T, str]]:
     platforms: dict[T, list[str]] = {}
     for item, platform in pairs:
         platforms.setdefault(item, []).append(platform)
-    return [(item, _listed(names)) for item, names in platforms.items()]
+    return [(item, listed(names)) for item, names in platforms.items()]
 
 
-def _listed(platforms: Iterable[str]) -> str:
+def listed(platforms: Iterable[str]) -> str:
+    """Their names in a sentence, each once."""
     return " and ".join(dict.fromkeys(filter(None, platforms)))
 
 
@@ -386,76 +384,6 @@ class Rounds:
             return worst
         listed = ", ".join(f"{verdict} in {counts[verdict]}" for verdict in GRAVEST_OF_ROUNDS if counts[verdict])
         return replace(worst, verdict=Verdict.FLAKY, why=f"Of {counts.total()} rounds: {listed}.")
-
-
-# The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
-
-SAYS = "One attempt, with nothing wrong anywhere."
-ATTEMPT = Case(
-    "relay.plain.attempt", SAYS, "API-10", Group.FORM, CaseScript(both(), alone=True), lambda _seen: iter(())
-)
-FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((Ask(GET),), alone=True))
-HINTS = {
-    401: "Is the session in order?",
-    403: "Is the session in order, and is the card that cardholder's?",
-    404: "Is the path in order, and is the card known to the back end?",
-    405: "Is the method in order?",
-}
-"""What to check where a back end answers with this status and asks the API nothing."""
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-NO_CONNECTION = {
-    Broke.REFUSED: "Does the back end listen at {url}?",
-    Broke.UNTRUSTED: tls.MEND,
-    Broke.NO_TLS: tls.PLAIN,
-}
-"""What to check where no connection was made."""
-UPSTREAM = "A request reached the API: see the cases of the group form."
-NOTHING = "No request reached the API."
-_AFTER = re.compile(r", after [0-9.]+ s\Z")
-
-
-async def plain_attempt(runner: CaseRunner) -> tuple[str, bool]:
-    """One attempt with each platform's app: what does not work, in words, and whether anything can be judged."""
-    target, by_surface = runner.target, dict[Surface, Seen]()
-    for platform, surface in target.surfaces.items():
-        if surface not in by_surface:
-            by_surface[surface] = await runner.run(ATTEMPT, target.cardholders[0].cards[:1], platform)
-    failures = ((plain_failure(by_surface[surface], target.base_url), app) for app, surface in target.surfaces.items())
-    trouble = (f"The app of {apps}: {why}" for why, apps in _by_platform(failures) if why)
-    decidable = any(seen.arrived or any(call.succeeded for call in seen.calls) for seen in by_surface.values())
-    return " ".join(trouble), decidable
-
-
-async def first_call(runner: CaseRunner) -> Seen:
-    """One GET with the first platform's app."""
-    target = runner.target
-    return await runner.run(FIRST_CALL, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
-
-
-def plain_failure(seen: Seen, base_url: str) -> str:
-    """Why a plain call did not succeed, and what to check; empty where every call did."""
-    call = next((call for call in seen.calls if not call.succeeded), None)
-    return "" if call is None else " ".join(_failure(call, seen, base_url))
-
-
-def _failure(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
-    yield f"the plain {call.operation} does not work: {_AFTER.sub('', outcome(call))}."
-    if call.broke in NO_CONNECTION:
-        yield NO_CONNECTION[call.broke].format(url=base_url)
-        return
-    reached = any(call.began <= request.at <= call.ended for request in seen.arrived)
-    headers = {name.lower(): value for name, value in call.headers}
-    yield UPSTREAM if reached else NOTHING
-    if not reached and call.status in HINTS:
-        yield HINTS[call.status]
-    if call.status in REDIRECTS:
-        yield "The back end redirects, which is never followed. Configure the address to which it leads."
-    if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not reached:
-        yield "Does something else listen there, or does it speak TLS? Then base_url begins with https://."
-    if call.status in SUCCESS and call.value is None:
-        yield f"Is sdk_input in order? The answer says content-type {headers.get('content-type', 'nothing')[:40]!r}."
-    if call.value is None and headers.get("content-encoding", "identity").lower() not in tls.CODINGS:
-        yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
 
 
 # Whether a back end still answers: where it hangs, a run would wait for every one of its calls.
@@ -536,7 +464,6 @@ LIMIT = Case(
     lambda _seen: iter(()),
 )
 """Observes; judges nothing."""
-OWN_429 = "The back end answered 429 itself, without asking the API."
 BEGINNING = 2000
 """Characters of each opaque value that are kept until the run is over."""
 MOST = 4000
@@ -698,7 +625,9 @@ class CaseRunner:
                     if (await phone.call(probe)).succeeded:
                         break
             else:
-                self.gone = f"The back end has answered no plain call any more since about {self.silence.since}."
+                failures = sum(bool(request.response.fault) for request in self.upstream.arrived())
+                after = f"After {failures} failing answers of the API the" if failures else "The"
+                self.gone = f"{after} back end has answered no plain call any more, since about {self.silence.since}."
             self.silence.forget()
 
     async def is_there(self) -> bool:

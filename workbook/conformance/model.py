@@ -153,6 +153,8 @@ MEANINGS = {
 }
 """Each verdict in a sentence."""
 
+OWN_429 = "The back end answered 429 itself, without asking the API."
+"""Why a case is not testable where the back end limits how often it is called."""
 OWNERS = {
     Verdict.WARN: Owner.YOU,
     Verdict.FAIL: Owner.YOU,
@@ -193,6 +195,11 @@ class Finding:
     says: str
     todo: str
     cases: tuple[str, ...] = ()
+
+    @property
+    def fails(self) -> bool:
+        """Whether the back end fails by it. That it limits its calls is its right."""
+        return self.root is not Root.LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -919,6 +926,16 @@ class CaseResult:
     def each(self) -> tuple[CaseResult, ...]:
         """One result for each platform whose app made the calls."""
         return self.parts or (self,)
+
+    @property
+    def calls(self) -> tuple[PhoneCall, ...]:
+        """The phone's calls, with every app."""
+        return tuple(call for part in self.each if part.seen for call in part.seen.calls)
+
+    @property
+    def began(self) -> float | None:
+        """When the first call began, on the run's clock; None where none was made."""
+        return min((call.began for call in self.calls), default=None)
 
 
 # A body as it may be shown: its shape as JSON, and in the place of each value which value it is and how long.

@@ -38,7 +38,6 @@ from workbook.conformance.report import (
     Exchange,
     Message,
     Record,
-    begin_here,
     by_group,
     counts,
     headline,
@@ -188,7 +187,7 @@ def conformance(record: Record) -> Parts:
     """How the run ended, what to do first, and what did not hold."""
     about = record.about
     parts: list[str | Table] = [headline(record)]
-    parts += [sentence for sentence in (about.trouble, *about.stale, begin_here(record)) if sentence]
+    parts += [sentence for sentence in (about.trouble, *about.stale) if sentence]
     if verdicts := counts(record):
         head = ("group", *(f"{MARKS[verdict]} {verdict}" for verdict, _count in verdicts))
         parts.append(table("By group", head, ((group, *(n or "" for n in row)) for group, row in by_group(record))))

@@ -20,8 +20,9 @@ from urllib.parse import urlsplit
 
 from workbook.conformance.adapter import loaded
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.case_runner import CaseRunner, first_call, plain_failure
+from workbook.conformance.case_runner import CaseRunner
 from workbook.conformance.config import Config
+from workbook.conformance.findings import first_call
 from workbook.conformance.model import POST, SUCCESS, Broke, PhoneCall
 from workbook.conformance.phone import Origin, OriginClient, listens
 from workbook.conformance.progress import RunProgress
@@ -270,9 +271,7 @@ class Launcher:
             self._progress.wait(left)
             seen = await first_call(runner)
             no_tls = any(call.broke in (Broke.UNTRUSTED, Broke.NO_TLS) for call in seen.calls)
-            if (
-                seen.arrived or not plain_failure(seen, self.target.base_url) or no_tls
-            ):  # waiting changes nothing about TLS
+            if seen.arrived or no_tls or all(call.succeeded for call in seen.calls):  # waiting changes no certificate
                 return
             await asyncio.sleep(min(FIRST_CALL_PAUSE, max(0.0, until - monotonic())))
 

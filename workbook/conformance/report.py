@@ -1,15 +1,16 @@
-"""A run as reports may show it. `report_file` writes it as JSON and reads it back; `reports` makes the other forms.
+"""A run as reports may show it. `reports` writes it as JSON, reads it back, and makes the other forms.
 
 `conform.json`, format 1, keys in this order. Other keys of a file are ignored.
 
     format      1
     about       the run: target, base_url, seed, started (UTC), seconds, exit_code, command (runs the same again),
-                config, versions, profile, repeat, strict, only, interrupted, unfinished (names), trouble, stale
+                config, versions, profile, repeat, strict, only, interrupted, unfinished (names), trouble, stale,
+                findings (what explains many cases: root, says, todo, cases)
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
-                platform, why, seconds, misses (expected, observed, todo, rule, noted), exchanges, left_out (exchanges
-                beyond 200 of one app), reproduce (runs this case again; everything, if it judges the whole run),
-                began (seconds since the first case; null if the case made no call)
+                platform, why, seconds, misses (expected, observed, todo, rule, noted, harms, root), exchanges,
+                left_out (exchanges beyond 200 of one app), reproduce (runs this case again; everything, if it judges
+                the whole run), began (seconds since the first case; null if the case made no call)
     exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null if unknown),
                 method, path, who (whose session), request, status (null without an answer), answer, ending (why there
                 is no answer, or which fault the mock API played), elsewhere (it went where a redirect pointed),
@@ -28,22 +29,22 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any
 
-from workbook.conformance.judging import AFRESH
 from workbook.conformance.logs import with_log_line
 from workbook.conformance.model import (
     MEANINGS,
     OWNERS,
-    SUCCESS,
     CaseResult,
+    Finding,
     Group,
     Miss,
     Owner,
     PhoneCall,
+    Root,
     Seen,
     Verdict,
 )
@@ -86,6 +87,7 @@ class About:
         unfinished: names of the chosen cases that did not finish.
         trouble: why cases could not be judged; empty where they could.
         stale: one sentence for each stale entry of the baseline.
+        findings: what the run as a whole shows; it explains failures of single cases.
     """
 
     target: str
@@ -105,6 +107,7 @@ class About:
     unfinished: tuple[str, ...] = ()
     trouble: str = ""
     stale: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def partial(self) -> bool:
@@ -227,10 +230,10 @@ def record(
     """
     known = Secrets(_secrets(results, secrets), (pair for value in values for pair in _opaque(value)))
     redaction = Redaction(SHOWN, simulated=False, text=known.cleaned)
-    first = min((began for result in results if (began := _began(result)) is not None), default=0.0)
+    first = min((result.began for result in results if result.began is not None), default=0.0)
     cases = []
     for result in results:
-        case, began = result.case, _began(result)
+        case, began = result.case, result.began
         parts = [(part.platform, part.seen) for part in result.each if part.seen is not None]
         exchanges = [_exchanges(platform, seen, redaction) for platform, seen in parts]
         cases.append(
@@ -245,14 +248,14 @@ def record(
                 why=redaction.text(result.why),
                 seconds=round(result.seconds, DIGITS),
                 misses=tuple(
-                    Miss(
-                        redaction.text(miss.expected),
-                        redaction.text(
+                    replace(
+                        miss,
+                        expected=redaction.text(miss.expected),
+                        observed=redaction.text(
                             with_log_line(miss.observed, [seen for _platform, seen in parts], known.has_part)
                         ),
-                        redaction.text(miss.todo),
-                        miss.rule or case.rule,
-                        miss.noted,
+                        todo=redaction.text(miss.todo),
+                        rule=miss.rule or case.rule,
                     )
                     for miss in result.misses
                 ),
@@ -278,11 +281,6 @@ def _secrets(results: Iterable[CaseResult], secrets: Iterable[str]) -> Iterator[
 def _opaque(value: str) -> Iterator[tuple[SecretKind, str]]:
     yield from ((SecretKind.CANARY, canary) for canary in canaries_in(value))
     yield SecretKind.OPAQUE, value
-
-
-def _began(result: CaseResult) -> float | None:
-    """When a case made its first call, on the run's clock; None where it made none."""
-    return min((call.began for part in result.each if part.seen for call in part.seen.calls), default=None)
 
 
 def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange]:
@@ -344,84 +342,6 @@ def _marked(headers: Iterable[tuple[str, str]], key: str) -> Iterator[tuple[str,
         yield name, mark if name.lower() == KEY_HEADER else value
 
 
-# The cause that many failures may have in common: a plain call that never worked, or a moment since which none worked.
-
-FEWEST = 5
-"""With so many failures in a row and no success after them, a common cause is likely (assumed)."""
-PLAIN = "Make the plain case work first"
-ASK = "Let the back end ask the API"
-_PLAIN = re.compile(r"The app of (platform [AB](?: and platform [AB])*): the plain (GET|POST) does not work:")
-"""How the session describes a plain call that does not work."""
-_NOTHING = "No request reached the API."
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """What to repair before anything else.
-
-    Attributes:
-        says: in a sentence or two; empty where there is no such cause.
-        following: how advice begins that only follows from the cause, and is listed last.
-        by_time: cases are listed in the order of time, because the first failure may have caused the others.
-    """
-
-    says: str = ""
-    following: tuple[str, ...] = ()
-    by_time: bool = False
-
-
-def cause(record: Record) -> Cause:
-    """The common cause of this run's failures."""
-    return _plain_cause(record) or _collapse_cause(record) or Cause()
-
-
-def _plain_cause(record: Record) -> Cause | None:
-    """A plain call that does not work: the attempt before all cases found it."""
-    plain = _PLAIN.findall(record.about.trouble)
-    operations = {operation for _apps, operation in plain}
-    count = sum(case.group is not Group.FORM and bool(operations & _called(case)) for case in _failing(record.cases))
-    if not count:
-        return None
-    calls = (name if " and " in apps else f"{name} of the app of {apps}" for apps, name in plain)
-    says = (
-        f"The plain {' and '.join(dict.fromkeys(calls))} does not work; {count} of the failures may follow from that. "
-        "Mend this first."
-    )
-    return Cause(says, (PLAIN, AFRESH) if _NOTHING in record.about.trouble else (PLAIN, AFRESH, ASK))
-
-
-def _collapse_cause(record: Record) -> Cause | None:
-    """A moment since which no call succeeded, although earlier calls did."""
-    ran = sorted((case for case in record.cases if case.began is not None and _called(case)), key=_case_began)
-    successes = [
-        at
-        for at, case in enumerate(ran)
-        if any(exchange.status in SUCCESS for exchange in case.exchanges if exchange.side == PHONE)
-    ]
-    since = _failing(ran[successes[-1] + 1 :]) if successes else []
-    if len(since) < FEWEST:
-        return None
-    first = next((case for case in since if case.verdict is Verdict.FAIL), since[0])
-    says = (
-        f"Since about {first.name} nothing worked any more; {len(since)} of the failures may follow from that. "
-        "Look first at what that case and those beside it left behind in the back end: a connection, a lock, a pool."
-    )
-    return Cause(says, (PLAIN, ASK), by_time=True)
-
-
-def _case_began(case: CaseRecord) -> float:
-    return float("inf") if case.began is None else case.began
-
-
-def _failing(cases: Iterable[CaseRecord]) -> list[CaseRecord]:
-    return [case for case in cases if case.verdict in FAILING - {Verdict.KNOWN}]
-
-
-def _called(case: CaseRecord) -> set[str]:
-    """The operations that the phone asked the back end for."""
-    return {exchange.operation for exchange in case.exchanges if exchange.side == PHONE}
-
-
 # The summary: how the run ended, how many cases of each verdict, and what to do in which order.
 
 GRAVEST_FIRST = (
@@ -451,6 +371,7 @@ MARKS: Mapping[Verdict, str] = {
 """Each verdict's symbol; reports show it beside the word."""
 SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
 """Verdicts of cases that need no look."""
+ROOTS = tuple(Root)
 LENIENT = "Warnings fail the run with --strict only."
 _TIME = re.compile(r", after \d+(\.\d+)? s|; the line, without its values: .*")
 
@@ -464,23 +385,31 @@ class Todo:
         text: what to do.
         cases: the names of those cases.
         rules: the ids of the rules that were not kept.
+        root: where what it mends comes from.
+        shown: the case whose exchanges show it; None where no case shows it.
+        miss: what that case expected and observed.
     """
 
     verdict: Verdict
     text: str
     cases: tuple[str, ...]
     rules: tuple[str, ...]
+    root: Root = Root.CASE
+    shown: CaseRecord | None = None
+    miss: Miss | None = None
 
 
 def headline(record: Record) -> str:
     """How the run ended, in one to three sentences."""
-    total, failed = _cases(len(record.cases)), _failing(record.cases)
+    total = _cases(len(record.cases))
+    failed = [case for case in record.cases if case.verdict in FAILING - {Verdict.KNOWN}]
     verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
     if not record.cases:
         sentences = ["No case finished."]
     elif failed:
         sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
-        if not record.about.strict and all(case.verdict is Verdict.WARN for case in failed):
+        lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
+        if lenient and all(case.verdict is Verdict.WARN for case in failed):
             sentences.append(LENIENT)
     elif record.ended(*UNDECIDED):
         sentences = [f"Of {total} none failed, and some could not be decided: {verdicts}."]
@@ -513,46 +442,36 @@ def by_group(record: Record) -> list[tuple[Group, list[int]]]:
 
 
 def to_look_at(record: Record) -> list[CaseRecord]:
-    """The cases that need a look, the gravest first, otherwise in their order.
-
-    Where nothing worked any more from some moment on, the order is that of time.
-    """
+    """The cases that need a look, the gravest first, otherwise in their order."""
     unsettled = [case for case in record.cases if case.verdict not in SETTLED]
-    if cause(record).by_time:
-        unsettled.sort(key=_case_began)
     return sorted(unsettled, key=lambda case: GRAVEST_FIRST.index(case.verdict))
 
 
 def todos(record: Record) -> list[Todo]:
-    """What to do, the gravest first, then in the order of the cases: later ones build on earlier ones.
+    """What to do, by root and then by verdict, because earlier roots explain later ones; else in the cases' order.
 
-    Advice that only follows from a common cause comes last among its verdict's.
+    A finding of the whole run speaks for the cases that could not be judged because of it.
     """
-    advice: dict[str, list[tuple[CaseRecord, str]]] = {}
+    findings = record.about.findings
+    found = []
+    for finding in findings:
+        verdict = Verdict.FAIL if finding.fails else Verdict.NOT_TESTABLE
+        found.append(Todo(verdict, f"{finding.says} {finding.todo}", finding.cases, (), finding.root))
+    explained = {name for finding in findings for name in finding.cases}
+    advice: dict[str, list[tuple[CaseRecord, Miss]]] = {}
     for case in to_look_at(record):
-        if case.verdict is Verdict.NOTE:
+        if case.verdict is Verdict.NOTE or case.name in explained:
             continue
-        for miss in case.misses:
-            if not miss.noted:
-                advice.setdefault(miss.todo, []).append((case, miss.rule))
-        if not case.misses:
-            advice.setdefault(case.why or MEANINGS[case.verdict], []).append((case, case.rule.id))
-    found = [
-        Todo(
-            sources[0][0].verdict,
-            text,
-            tuple(dict.fromkeys(case.name for case, _rule in sources)),
-            tuple(dict.fromkeys(rule for _case, rule in sources if rule)),
-        )
-        for text, sources in advice.items()
-    ]
-    following = cause(record).following
-    return sorted(found, key=lambda todo: (GRAVEST_FIRST.index(todo.verdict), todo.text.startswith(following)))
-
-
-def begin_here(record: Record) -> str:
-    """The common cause of many failures, in a sentence or two; empty where there is none."""
-    return cause(record).says
+        whole = Miss("", "", case.why or MEANINGS[case.verdict], case.rule.id)
+        for miss in [miss for miss in case.misses if not miss.noted] or [whole] * (not case.misses):
+            advice.setdefault(miss.todo, []).append((case, miss))
+    for text, sources in advice.items():
+        root = min((miss.root for _case, miss in sources), key=ROOTS.index)
+        case, miss = next((case, miss) for case, miss in sources if miss.root is root)
+        names, rules = ([case.name for case, _miss in sources], [miss.rule for _case, miss in sources if miss.rule])
+        unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
+        found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
+    return sorted(found, key=lambda todo: (ROOTS.index(todo.root), GRAVEST_FIRST.index(todo.verdict)))
 
 
 def timeless(text: str) -> str:

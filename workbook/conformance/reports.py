@@ -39,7 +39,6 @@ from workbook.conformance.report import (
     CaseRecord,
     Exchange,
     Record,
-    begin_here,
     by_group,
     counts,
     headline,
@@ -340,7 +339,6 @@ def _summary(record: Record) -> dict[str, Any]:
         "counts": counts(record),
         "by_group": by_group(record),
         "todos": todos(record),
-        "begin_here": begin_here(record),
         "marks": MARKS,
         "meanings": MEANINGS,
     }

@@ -19,10 +19,11 @@ from threading import Thread
 from time import monotonic, time
 
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.case_runner import CaseRunner, Rounds, plain_attempt, run_cases, without
+from workbook.conformance.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.conformance.cases import CASES
 from workbook.conformance.config import Config
-from workbook.conformance.model import Case, CaseResult, Verdict
+from workbook.conformance.findings import common_causes, plain_attempt
+from workbook.conformance.model import Case, CaseResult, Finding, Verdict
 from workbook.conformance.process import Launcher, StartError, Stopping
 from workbook.conformance.progress import RunProgress
 from workbook.conformance.report import About, Record, moment, record
@@ -39,7 +40,12 @@ JUDGED = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE, Verd
 
 
 def exit_code(
-    verdicts: Iterable[Verdict], *, strict: bool = False, stale: bool = False, undecided: bool = False
+    verdicts: Iterable[Verdict],
+    *,
+    strict: bool = False,
+    stale: bool = False,
+    undecided: bool = False,
+    failed: bool = False,
 ) -> int:
     """The worst exit code that these verdicts bring.
 
@@ -48,12 +54,13 @@ def exit_code(
         strict: a warning counts as a failure.
         stale: an entry of the baseline is no longer right.
         undecided: something kept cases from being judged.
+        failed: the back end fails as a whole: a plain call does not work, or it no longer answers.
     """
     counts = Counter(verdicts)
     failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN} if strict else set())
     if counts[Verdict.HARNESS_ERROR]:
         return HARNESS_ERROR
-    if stale or any(counts[verdict] for verdict in failing):
+    if stale or failed or any(counts[verdict] for verdict in failing):
         return FAILED
     return UNDECIDED if undecided or not any(counts[verdict] for verdict in JUDGED) else OK
 
@@ -74,6 +81,7 @@ class RunOptions:
         strict: a warning counts as a failure.
         known: the baseline's entries.
         only: the patterns that chose the cases, for the report.
+        keep_going: carry out every case, even where a plain call does not work.
         command: repeats the run, for the report: a command line, or a call where no file says everything.
     """
 
@@ -82,6 +90,7 @@ class RunOptions:
     strict: bool = False
     known: tuple[Known, ...] = ()
     only: tuple[str, ...] = ()
+    keep_going: bool = False
     command: str = "conform(config, options)"
 
 
@@ -143,7 +152,7 @@ class _Run:
     ) -> None:
         self._config, self._options, self._runner, self._launcher = config, options, runner, launcher
         self._progress, self._clean = progress, clean
-        self._rounds, self._trouble = Rounds(), ""
+        self._rounds, self._trouble, self._findings = Rounds(), "", list[Finding]()
         self._undecided = self._interrupted = self._over = False
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -170,8 +179,15 @@ class _Run:
         results, stale = apply_baseline(
             options.known, [result for result in ended.values() if result], CASES, datetime.now(UTC).date()
         )
-        verdicts = [result.verdict for result in results]
-        code = exit_code(verdicts, strict=options.strict, stale=bool(stale), undecided=self._undecided)
+        gone, how = map(self._clean, (self._runner.gone, self._launcher.ended if self._runner.gone else ""))
+        findings = [*self._findings, *common_causes(results, gone, how)]
+        code = exit_code(
+            [result.verdict for result in results],
+            strict=options.strict,
+            stale=bool(stale),
+            undecided=self._undecided,
+            failed=any(finding.fails for finding in findings),
+        )
         about = About(
             target=config.file or config.target.base_url,
             base_url=config.target.base_url,
@@ -190,6 +206,7 @@ class _Run:
             unfinished=tuple(name for name, result in ended.items() if result is None),
             trouble=self._trouble,
             stale=stale,
+            findings=tuple(findings),
         )
         values = tuple(value for _card, value in self._runner.values) if options.repeat > 1 else ()
         return record(results, about, secrets, values)
@@ -235,21 +252,25 @@ class _Run:
 
     async def _cases(self) -> None:
         """The plain attempt, and where anything can be judged, the cases."""
-        runner, repeat = self._runner, self._options.repeat
-        trouble, decidable = await plain_attempt(runner)
-        if not decidable:
-            self._report_trouble(f"{trouble} {self._launcher.ended}", undecided=True)
+        runner, options = self._runner, self._options
+        failures, alive = await plain_attempt(runner)
+        says = " ".join(map(str, failures))
+        if not alive or (any(failure.by_configuration for failure in failures) and not options.keep_going):
+            self._report_trouble(f"{says} {self._launcher.ended}", undecided=True)
             return
-        self._report_trouble(trouble, undecided=False)
-        single = [case for case in self._options.cases if not case.script.whole]
-        whole = [case for case in self._options.cases if case.script.whole]
-        self._progress.begin(len(single) * repeat + len(whole))
-        for repetition in range(1, repeat + 1):
+        if failures:
+            self._findings += [failure.finding for failure in failures]
+            self._progress.say(self._clean(says))
+        broken = [(app, failure.operation) for failure in failures for app in failure.apps]
+        single = [case for case in options.cases if not case.script.whole]
+        whole = [case for case in options.cases if case.script.whole]
+        self._progress.begin(len(single) * options.repeat + len(whole))
+        for repetition in range(1, options.repeat + 1):
             if repetition > 1:
                 runner.forget()
-            await run_cases(single, runner, self._on_result, repetition)
+            await run_cases(single, runner, self._on_result, repetition, () if options.keep_going else broken)
         if runner.gone:
-            self._report_trouble(f"{runner.gone} {self._launcher.ended}", undecided=True)
+            self._progress.say(self._clean(f"{runner.gone} {self._launcher.ended}".strip()))
         if whole:
             await asyncio.to_thread(self._launcher.end)
             await run_cases(whole, runner, self._on_result)

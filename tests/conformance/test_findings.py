@@ -1,0 +1,146 @@
+"""What a run shows beyond its single cases, and that every form of the report says it first."""
+
+from dataclasses import replace
+
+import pytest
+from ran import CARD, INPUT, MISS, arrived, call, recorded, result, seen, told
+
+from workbook.conformance.findings import FEWEST, GIVE_BACK, NOTHING, common_causes, place_of, why_not
+from workbook.conformance.judging import AFRESH
+from workbook.conformance.model import OWN_429, Finding, Miss, Root, Verdict
+from workbook.conformance.notebook import conformance
+from workbook.conformance.report import todos
+from workbook.conformance.reports import from_json, reports, to_json
+
+URL = "http://127.0.0.1:9"
+LOST = {"status": 404, "headers": (), "body": b"", "value": None}
+PATH = f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
+FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
+PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.AFTER)
+LATER = Miss("a success 0.05 s after everything is well again", "status 502", AFRESH)
+FINDING = Finding(Root.GONE, "It went away.", "Bring it back.", ("relay.post.path",))
+
+
+def why(*both):
+    one = seen(*both)
+    return " ".join(why_not(one.calls[0], one, URL))
+
+
+def test_a_request_of_another_call_is_none_of_this_one():
+    text = why(call(began=1.0, ended=2.0, **LOST), call(2, began=3.0, ended=4.0), arrived(3.5))
+    assert NOTHING in text
+    assert "Is the path in order" in text
+
+
+def test_a_call_that_reached_the_api_is_told_so():
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5))
+    assert "A request reached the API, which answered with status 200." in text
+    assert "Is the path" not in text
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        (PATH.replace("/bcl", "//bcl"), PATH.replace("/bcl", "//bcl")),
+        (f"{PATH}?nocache=12345678", f"{PATH}?nocache=[8 characters]"),
+        (PATH.lower(), PATH.lower()),
+    ],
+)
+@pytest.mark.rule("API-1", "API-5")
+def test_the_path_that_arrived_is_shown_beside_the_one_expected(target, shown):
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=target))
+    assert f"The API expects POST {PATH}, and POST {shown} arrived." in text
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (told(activation={"sdkInput": INPUT}), "/activation/sdkInput"),
+        (told(**{"a/b": [0, {"~": INPUT}]}), "/a~1b/1/~0"),
+        (INPUT.encode(), "raw"),
+    ],
+)
+def test_where_the_value_stands_is_said(body, place):
+    answer = {"status": 200, "body": body, "value": None}
+    assert f'sdk_input = "{place}"?' in why(call(began=1.0, ended=2.0, **answer), arrived(1.5))
+    assert place_of({INPUT}, body) == place
+
+
+@pytest.mark.parametrize("body", [b"", b"{", told(sdkInput="another"), b"[" * 100_000])
+def test_a_value_that_is_nowhere_has_no_place(body):
+    assert place_of({INPUT}, body) is None
+    assert "Is sdk_input in order?" in why(call(began=1.0, ended=2.0, status=200, body=body, value=None), arrived(1.5))
+
+
+def failed(name, at, misses, status=502):
+    value = INPUT if status == 200 else None
+    one = call(began=at, ended=at + 0.01, status=status, value=value)
+    return result(name, Verdict.FAIL if misses else Verdict.PASS, misses, seen=seen(one, arrived(at)))
+
+
+def collapse(count=FEWEST, first=200):
+    """Results of a run in which nothing works any more after the first case."""
+    good = failed("relay.post.text-64-kib", 1.0, (), first)
+    names = [f"relay.post.fault-{one}" for one in ("400", "401", "403", "422", "500", "404")]
+    return [good, *(failed(name, 2.0 + at, (LATER,)) for at, name in enumerate(names[:count]))]
+
+
+def test_a_moment_since_which_nothing_works_is_one_finding():
+    results = collapse()
+    (finding,) = common_causes(results)
+    assert finding.says == f"Since about relay.post.fault-400 no call has succeeded; {FEWEST} cases failed."
+    assert finding.cases == tuple(one.case.name for one in results[1:])
+    (todo,) = todos(recorded(*results, findings=(finding,)))
+    assert todo.text == f"{finding.says} {GIVE_BACK}"
+
+
+@pytest.mark.parametrize("results", [[], collapse(FEWEST - 1), collapse(first=500)],
+                         ids=["nothing", "too few", "never worked"])  # fmt: skip
+def test_without_such_a_moment_nothing_is_found(results):
+    assert list(common_causes(results)) == []
+
+
+def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():
+    untested = result("relay.get.path", Verdict.NOT_TESTABLE, why="It went away.")
+    (finding,) = common_causes([untested, result()], "It went away.", "Its command ended.")
+    assert finding == Finding(Root.GONE, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
+    assert finding.fails
+
+
+def test_a_limit_of_the_back_end_itself_is_no_failure():
+    (finding,) = common_causes([result("relay.get.path", Verdict.NOT_TESTABLE, why=OWN_429)])
+    assert "answered 429 itself in one case" in finding.says
+    assert "set a pace" in finding.todo
+    assert not finding.fails
+    assert list(common_causes([result()])) == []
+
+
+def test_what_to_do_is_ordered_by_where_it_comes_from():
+    mixed = replace(MISS, todo="Keep them apart.", root=Root.ASTRAY)
+    record = recorded(
+        failed("relay.post.one-field", 1.0, (PLAIN, FORM)),
+        failed("relay.post.fault-500", 2.0, (mixed,)),
+        findings=(FINDING,),
+    )
+    assert [todo.text for todo in todos(record)] == [
+        "It went away. Bring it back.", "Keep them apart.", FORM.todo, PLAIN.todo,
+    ]  # fmt: skip
+
+
+def test_every_form_says_what_to_do_first_before_the_rest():
+    record = recorded(*collapse(), findings=(FINDING,))
+    texts = reports(record)
+    assert FINDING.says in conformance(record).text().replace("\n", " ")
+    for name in ("conform.html", "conform.md"):
+        text = texts[name]
+        assert text.index("What to do first") < text.index(FINDING.says) < text.index(AFRESH[:30])
+
+
+def test_it_is_the_same_from_a_report_that_was_read():
+    record = recorded(*collapse(), findings=(FINDING,))
+    assert todos(from_json(to_json(record))) == todos(record)
+
+
+def test_what_is_only_noted_asks_for_nothing():
+    noted = replace(MISS, todo="Nothing to do.", noted=True)
+    assert [one.text for one in todos(recorded(result(misses=(MISS, noted))))] == [MISS.todo]
