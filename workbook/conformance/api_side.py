@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from tempfile import TemporaryDirectory
@@ -58,6 +59,7 @@ class ScriptedApi:
 
     Attributes:
         key: that key.
+        serials: of the sdkOutputs that were made for it; it refuses one that comes again.
     """
 
     def __init__(self, world: World | None = None) -> None:
@@ -68,6 +70,7 @@ class ScriptedApi:
         self._counts: dict[tuple[str, str], int] = {}
         self._arrived: list[Arrived] = []
         self._number = 0
+        self.serials = count(1)
         self._lock = Lock()
 
     def __repr__(self) -> str:

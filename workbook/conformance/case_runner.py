@@ -406,11 +406,12 @@ class Silence:
     Attributes:
         bound: seconds within which the back end has to answer.
         since: name of the case with which the silence began; empty where there is none.
+        began: when it began, in seconds of the monotonic clock.
     """
 
     bound: float
     since: str = ""
-    _began: float = 0.0
+    began: float = 0.0
     _ended: float = 0.0
     _count: int = 0
 
@@ -420,17 +421,17 @@ class Silence:
             self.forget()
         elif call.broke is not Broke.CANCELLED and call.seconds > SLOW * self.bound:
             if not self._count:
-                self.since, self._began = case, call.began
+                self.since, self.began = case, call.began
             self._count, self._ended = self._count + 1, max(self._ended, call.ended)
 
     @property
     def suspected(self) -> bool:
         """Whether it is time to probe the back end."""
-        return self._count >= FEW and self._ended - self._began >= LONG * self.bound
+        return self._count >= FEW and self._ended - self.began >= LONG * self.bound
 
     def forget(self) -> None:
         """Begin anew: a call succeeded."""
-        self.since, self._count, self._began, self._ended = "", 0, 0.0, 0.0
+        self.since, self._count, self.began, self._ended = "", 0, 0.0, 0.0
 
 
 def calm(orders: Iterable[Order]) -> bool:
@@ -506,7 +507,7 @@ class CaseRunner:
         self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
         self._watch = SecretWatch(api.key, self._host, target)
         self._cards = CardWatch(target.instrument(card) for one in target.cardholders for card in one.cards)
-        self._outputs, self._sent, self._scanned = 0, set[int](), 0
+        self._sent, self._scanned = set[int](), 0
         self._tries = Counter[tuple[str, str]]()
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
 
@@ -625,7 +626,8 @@ class CaseRunner:
                     if (await phone.call(probe)).succeeded:
                         break
             else:
-                failures = sum(bool(request.response.fault) for request in self.upstream.arrived())
+                faults = (one for one in self.upstream.arrived() if one.response.fault and one.at < self.silence.began)
+                failures = len(list(faults))
                 after = f"After {failures} failing answers of the API the" if failures else "The"
                 self.gone = f"{after} back end has answered no plain call any more, since about {self.silence.since}."
             self.silence.forget()
@@ -733,8 +735,8 @@ class CaseRunner:
         if ask.operation == POST and ask.output is not None:
             sent = ask.output(f"{canary}-{number}")
         elif ask.operation == POST:
-            self._outputs += 1
-            sent = self.upstream.seal.close(Content.OUTPUT, instrument, self._outputs, canary=f"{canary}-{number}")
+            serial = next(self.upstream.serials)
+            sent = self.upstream.seal.close(Content.OUTPUT, instrument, serial, canary=f"{canary}-{number}")
         if len(sent or "") > SHORT:
             self._sent.add(hash(sent))
         call = PhoneCall(number, ask.operation, cardholder.name, instrument, sent, card=card, tamper=ask.tamper)
