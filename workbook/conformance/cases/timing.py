@@ -10,7 +10,6 @@ from workbook.conformance.cases.fidelity import handed_on
 from workbook.conformance.judging import (
     all_of,
     answered,
-    each_request,
     in_time,
     no_success,
     not_again,
