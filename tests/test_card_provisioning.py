@@ -1,15 +1,17 @@
 """The SDK by hand: the document's shape, the same outcomes as the bench, and refusals that change nothing."""
 
 import inspect
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.api.opaque import SdkInput
+from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.card_provisioning import CardProvisioning
 from workbook.checks import check
-from workbook.errors import ConfigurationError, OutOfOrderError
+from workbook.errors import ConfigurationError, OutOfOrderError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.runs.platform_a import CardAddress, PlatformARun
@@ -244,7 +246,7 @@ class Named:
 @pytest.mark.parametrize("provider", [Short(), Named()])
 def test_a_fetch_opc_that_cannot_take_both_arguments_is_refused_and_told_why(provider):
     client = Hand().ready()
-    with pytest.raises(ConfigurationError, match=r"both given by position\. This one cannot be called so: \w+"):
+    with pytest.raises(ConfigurationError, match=r"given by position\. This one cannot be called so: \w+"):
         client.provision(opc_provider=provider, **NAMED)
 
 
@@ -363,3 +365,117 @@ def test_bare_text_that_somebody_hands_over_is_not_shown(form):
     assert client.provision(sdk_input=form(REAL), **NAMED).reason == "InvalidSdkInput"
     texts = [client.trace.to_jsonl(), repr(client), *map(repr, client.trace)]
     assert not any(REAL[:8] in text for text in texts)
+
+
+class Provider:
+    """An OpcProvider whose answer is given."""
+
+    def __init__(self, answer):
+        self.fetch_opc = answer
+
+
+def provision(client, fetch_opc):
+    return client.provision(card_display_name="x", card_address=CardAddress(), opc_provider=Provider(fetch_opc))
+
+
+@pytest.mark.rule("A-BTN-1", "A-ASYNC-1")
+def test_a_second_call_in_the_middle_of_an_attempt_is_refused_and_the_first_has_its_own_outcome():
+    client, api, refused = Hand().ready(), DirectApi(), []
+
+    def again(payment_instrument_id, sdk_output):
+        with pytest.raises(OutOfOrderError) as caught:
+            provision(client, again)
+        refused.append(str(caught.value))
+        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
+
+    assert isinstance(provision(client, again), m.ProvisionSuccess)
+    (words,) = refused
+    assert words == (
+        "provision(opc_provider=...) cannot be called while provision(opc_provider=...) is under way on this instance. "
+        "Wait for its outcome: one attempt at a time (A-BTN-1)."
+    )
+
+
+@pytest.mark.rule("A-BTN-1", "A-ASYNC-1")
+def test_of_several_threads_one_has_its_outcome_and_the_others_are_refused():
+    client, api, inside, go_on = Hand().ready(), DirectApi(), Event(), Event()
+
+    def slow(payment_instrument_id, sdk_output):
+        inside.set()
+        go_on.wait(5)
+        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
+
+    def raises(payment_instrument_id, sdk_output):
+        raise RuntimeError
+
+    with ThreadPoolExecutor(4) as pool:
+        first = pool.submit(provision, client, slow)
+        assert inside.wait(5)
+        others = [pool.submit(provision, client, raises) for _ in range(3)]
+        errors = [other.exception(5) for other in others]
+        go_on.set()
+        assert isinstance(first.result(5), m.ProvisionSuccess)
+    assert [type(error) for error in errors] == [OutOfOrderError] * 3
+
+
+def test_a_stopped_cell_ends_the_attempt_and_the_next_one_begins():
+    client, api = Hand().ready(), DirectApi()
+
+    def stopped(payment_instrument_id, sdk_output):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        provision(client, stopped)
+    assert client.trace.select(m.OpcFailed)[-1].message.reason == "it was interrupted"
+    assert client.trace[-1].after == "failed"
+
+    def relays(payment_instrument_id, sdk_output):
+        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
+
+    assert isinstance(provision(client, relays), m.ProvisionSuccess)
+
+
+@pytest.mark.rule("API-11")
+def test_two_clients_of_one_sdk_input_make_two_sdk_outputs():
+    api, outputs = DirectApi(), []
+    sdk_input = api.get(ID).sdk_input
+
+    def relays(payment_instrument_id, sdk_output):
+        outputs.append(sdk_output)
+        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
+
+    for _client in range(2):
+        client = CardProvisioning.create(sdk_input, lambda: "activity").card_provisioning
+        client.can_provision()
+        assert isinstance(provision(client, relays), m.ProvisionSuccess)
+    assert outputs[0] != outputs[1]
+
+
+def test_a_client_is_made_by_create_alone():
+    with pytest.raises(ParameterError, match=r"is made by CardProvisioning\.create"):
+        CardProvisioning(None)
+
+
+@pytest.mark.rule("A-CREATE-1")
+@pytest.mark.parametrize(
+    ("activity_provider", "why"),
+    [(lambda: 1 / 0, "activityProvider raised ZeroDivisionError"), (lambda: None, "activityProvider returned nothing")],
+)
+def test_the_wallet_is_shown_above_the_activity_that_the_provider_returns(activity_provider, why):
+    hand = Hand()
+    client = CardProvisioning.create(hand.api.get(ID).sdk_input, activity_provider).card_provisioning
+    client.can_provision()
+    outcome = provision(client, Relay(hand.api).fetch_opc)
+    assert (outcome.reason, outcome.why) == ("Other", f"{why} (assumed)")
+
+
+@pytest.mark.rule("A-CREATE-1")
+def test_the_activity_provider_is_asked_once_for_each_wallet_flow():
+    hand, asked = Hand(), []
+    client = CardProvisioning.create(
+        hand.api.get(ID).sdk_input, lambda: asked.append(1) or "activity"
+    ).card_provisioning
+    client.can_provision()
+    assert asked == []
+    assert isinstance(provision(client, Relay(hand.api).fetch_opc), m.ProvisionSuccess)
+    assert asked == [1]

@@ -262,9 +262,9 @@ def test_every_other_error_arrives_in_did_finish_and_start_may_be_called_again(v
 MISTAKES = {
     "no delegate": (None, PAGE, SdkError, "delegateNotSet"),
     "no view controller": (Delegate(), None, SdkError, "presentationFailure"),
-    "a delegate without provision": (object(), PAGE, ParameterError, "A delegate is an object with a method provision"),
-    "a class": (Delegate, PAGE, ParameterError, "A delegate is an object with a method provision"),
-    "a function": (lambda *_: b"x", PAGE, ParameterError, "A delegate is an object with a method provision"),
+    "a delegate without provision": (object(), PAGE, ParameterError, "A delegate needs a method provision"),
+    "a class": (Delegate, PAGE, ParameterError, "A delegate needs a method provision"),
+    "a function": (lambda *_: b"x", PAGE, ParameterError, "A delegate needs a method provision"),
 }
 
 
@@ -289,7 +289,7 @@ def test_a_delegate_of_the_other_variant_is_refused_before_anything_happens():
 
     service = ready(B_LATER)
     before = state(service)
-    with pytest.raises(ParameterError, match=r"needs provision\(sdk_output, payment_instrument_id\)"):
+    with pytest.raises(ParameterError, match=r"needs a method provision\(sdk_output, payment_instrument_id\)"):
         start(service, Earlier())
     assert state(service) == before
 
@@ -432,3 +432,62 @@ def test_what_somebody_hands_over_is_not_shown(canary):
     start(service, Returns())
     texts = [service.trace.to_jsonl(), repr(service), *map(repr, service.trace), *map(str, check(service.trace))]
     assert not any("CANARY" in text for text in texts)
+
+
+class Stopped:
+    """A delegate in which the cell is stopped, the first time."""
+
+    def __init__(self, api):
+        self.api, self.times, self.outputs = api, 0, []
+
+    def provision(self, sdk_output, payment_instrument_id):
+        self.times += 1
+        self.outputs.append(sdk_output)
+        if self.times == 1:
+            raise KeyboardInterrupt
+        return self.api.post(payment_instrument_id, SdkOutput.from_bytes(sdk_output)).sdk_input.data
+
+    def did_finish_provisioning(self, pass_, error):
+        self.finished = (pass_, getattr(error, "case", None))
+
+
+@pytest.mark.rule("B-DEL-3", "B-FIN-1")
+def test_a_stopped_cell_ends_the_attempt_and_the_next_one_begins():
+    service = ready()
+    delegate = Stopped(DirectApi())
+    with pytest.raises(KeyboardInterrupt):
+        start(service, delegate)
+    assert delegate.finished == (None, "walletKitError")
+    start(service, delegate)
+    assert delegate.finished == ("phone", None)
+
+
+@pytest.mark.rule("API-11")
+def test_two_services_of_one_sdk_input_make_two_sdk_outputs():
+    api = DirectApi()
+    sdk_input, delegate = api.get(ID).sdk_input.data, Stopped(api)
+    delegate.times = 1
+    for _service in range(2):
+        service = ProvisioningService(sdk_input)
+        service.can_add_card_details(is_watch_activated=False)
+        start(service, delegate)
+        assert delegate.finished == ("phone", None)
+    assert delegate.outputs[0] != delegate.outputs[1]
+
+
+@pytest.mark.rule("B-WATCH-1", "B-CAN-1")
+def test_the_earlier_variant_has_no_watch_availability():
+    with pytest.raises(ParameterError, match=r"^The earlier variant has no WatchAvailability"):
+        WatchAvailability(PhoneB(), variant="earlier")
+
+
+@pytest.mark.rule("B-FIN-1")
+def test_a_delegate_without_did_finish_provisioning_is_refused_before_anything_begins():
+    class Half:
+        def provision(self, sdk_output, payment_instrument_id):
+            return None
+
+    service = ready()
+    with pytest.raises(ParameterError, match=r"did_finish_provisioning\(pass_, error\)"):
+        start(service, Half())
+    assert service.trace.select(m.AddTapped) == []

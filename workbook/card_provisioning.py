@@ -1,32 +1,31 @@
 """Platform A's SDK by hand: `CardProvisioning`, shaped and named as the document has it, in snake case.
 
-The class holds no rules of order. Each call becomes the event that a run would step, and the same table allows or
-refuses it. A result is the outcome's event, to be queried with `match`; only a call that the document does not allow
-raises (A-ASYNC-1).
+A result is the outcome's event, to be queried with `match`; only a call that the document does not allow raises
+(A-ASYNC-1).
 
 There is no app here and so no button: nothing guards against calling twice. That is the lesson of A-BTN-2.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from workbook.api.opaque import SdkInput
-from workbook.errors import ConfigurationError, OpaqueDataError, OutOfOrderError, ParameterError
+from workbook.errors import ConfigurationError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
-from workbook.flows.platform_a import State
+from workbook.flows.platform_a import BUSY, State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
+from workbook.runs.back_end import check_callable
+from workbook.runs.in_app import ByHand
 from workbook.runs.platform_a import AppA, CardAddress, PlatformARun
-from workbook.simulation.phones import PhoneA
-from workbook.trace import Kind, Trace
+from workbook.simulation.phones import NUMBERS, PhoneA
 from workbook.values import quoted
 
-CreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.InvalidSdkInput
+CardProvisioningCreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.InvalidSdkInput
 CanProvisionResult = m.CanBeProvisioned | m.AlreadyExistsInWallet | m.CanProvisionError | m.UnknownFailure | m.ApiError
 CreateSdkOutputResult = m.SdkOutputCreated | m.SdkOutputFailed
 ProvisionResult = m.ProvisionSuccess | m.ProvisionFailure
@@ -40,6 +39,10 @@ CALLS: dict[type[Event], str] = {
 }
 
 
+FETCH_OPC = ("payment_instrument_id", "sdk_output")
+"""What the SDK gives to fetchOpc (A-OPC-1)."""
+
+
 class OpcProvider(Protocol):
     """What the app implements from 0.4.0 (A-OPC-1)."""
 
@@ -48,24 +51,19 @@ class OpcProvider(Protocol):
         ...
 
 
-class CardProvisioning:
-    """One card's provisioning client; made by `create`, never directly."""
+class CardProvisioning(ByHand):
+    """One card's provisioning client; made by `create`, never directly. It carries out one call at a time.
+
+    Raises:
+        ParameterError: it was called directly.
+    """
+
+    calls, busy = CALLS, BUSY
 
     def __init__(self, run: PlatformARun) -> None:
-        self._run = run
-
-    def __repr__(self) -> str:
-        possible = self._possible()
-        calls = [text for event, text in CALLS.items() if event in possible]
-        return (
-            f"CardProvisioning({self._run.variant.name!r}, {self._run.state.value})\n"
-            f"Next: {', '.join([*calls, '.trace'])}."
-        )
-
-    @property
-    def trace(self) -> Trace:
-        """Every call and outcome so far."""
-        return self._run.trace
+        if not isinstance(run, PlatformARun):
+            raise ParameterError("A CardProvisioning is made by CardProvisioning.create(sdk_input, activity_provider).")
+        super().__init__(run, f"SDK {run.variant.name}")
 
     @staticmethod
     def create(
@@ -75,12 +73,12 @@ class CardProvisioning:
         variant: VariantA | str = A_FROM_0_4_0,
         phone: PhoneA | None = None,
         seed: int = 7,
-    ) -> CreateResult:
+    ) -> CardProvisioningCreateResult:
         """Make a client from the GET's sdkInput (A-CREATE-1).
 
         Args:
             sdk_input: the text that the API sent, unchanged (API-7).
-            activity_provider: returns the UI activity; it is required, and any callable will do here.
+            activity_provider: returns the UI activity that the wallet is shown above; it is required.
             variant: the SDK's variant, by name: `before-0.4.0` or `from-0.4.0`.
             phone: the phone that the SDK runs on; by default a new one.
             seed: the simulated service's seed.
@@ -98,13 +96,15 @@ class CardProvisioning:
         if not isinstance(phone, PhoneA | None):
             raise ParameterError(f"phone is {quoted(phone)}; allowed: a PhoneA(...) from workbook.simulation.phones.")
         idle = AppA(calls=MappingProxyType({}))
-        run = PlatformARun(replace(flow, by_hand=True), phone=phone, app=idle, seed=seed)
+        its_own = PhoneA(number=next(NUMBERS)) if phone is None else phone
+        run = PlatformARun(replace(flow, by_hand=True), phone=its_own, app=idle, seed=seed)
+        run.sdk.activity_provider = activity_provider
         run.state = State.FETCHED
         client = CardProvisioning(run)
         outcome = client._call(m.CreateCalled(_opaque(sdk_input)))
         if isinstance(outcome, m.CreateSuccess):
             return replace(outcome, card_provisioning=client)
-        return cast("CreateResult", outcome)
+        return cast("CardProvisioningCreateResult", outcome)
 
     def can_provision(self) -> CanProvisionResult:
         """Whether the card can be added: show the button on CanBeProvisioned, hide it otherwise (A-CAN-1, A-CAN-2).
@@ -139,8 +139,9 @@ class CardProvisioning:
             sdk_input: the OPC data, which is the sdkInput of the POST.
 
         Raises:
-            ConfigurationError: both forms at once, or neither; or the provider has no fetch_opc of two arguments.
-            ParameterError: the name is no text, or the address no CardAddress.
+            ConfigurationError: both forms at once, or neither.
+            ParameterError: the name is no text, the address no CardAddress, or the provider has no fetch_opc of two
+                arguments.
             OutOfOrderError: the document does not allow the call here; before 0.4.0, create_sdk_output comes first.
         """
         if (opc_provider is None) == (sdk_input is None):
@@ -149,55 +150,13 @@ class CardProvisioning:
             raise ParameterError(f"card_display_name is {quoted(card_display_name)}; give text, such as 'My card'.")
         if not isinstance(card_address, CardAddress):
             raise ParameterError(f"card_address is {quoted(card_address)}; give a CardAddress, such as CardAddress().")
-        call: Event
         if opc_provider is not None:
-            check_fetch_opc(getattr(opc_provider, "fetch_opc", None), "opc_provider")
-            self._run.app = replace(self._run.app, fetch_opc=opc_provider.fetch_opc)
-            call = m.ProvisionWithProviderCalled(card_display_name, card_address)
-        else:
-            opc = _opaque(sdk_input)
-            if m.OpcReceived in self._run.allowed:
-                self._run.feed(m.OpcReceived(opc))
-            call = m.ProvisionCalled(opc, card_display_name, card_address)
-        return cast("ProvisionResult", self._call(call))
-
-    def _possible(self) -> set[type[Event]]:
-        """The calls that the table allows now; one that provisions counts as the cardholder's tap, too."""
-        allowed = self._run.allowed
-        return {*allowed, *(self._run.machine.allowed(State.TAPPED) if m.AddTapped in allowed else ())}
-
-    def _call(self, call: Event) -> Event:
-        """The outcome of one call; a call that the table refuses raises, and changes nothing."""
-        run, possible = self._run, self._possible()
-        if type(call) not in possible:
-            names = ", ".join(text for event, text in CALLS.items() if event in possible)
-            raise OutOfOrderError(
-                f"{CALLS[type(call)]} cannot be called while '{run.state}' in SDK {run.variant.name}. "
-                f"Possible now: {names}."
-            )
-        if type(call) not in run.allowed:
-            run.feed(m.AddTapped())
-        run.feed(call)
-        return cast("Event", run.trace.select(kind=Kind.EVENT)[-1].message)
-
-
-def check_fetch_opc(function: object, owner: str) -> None:
-    """Make sure that the SDK can call this fetchOpc, as a compiler would (A-OPC-1).
-
-    Raises:
-        ConfigurationError: it is no function of two arguments; the message begins with `owner`.
-    """
-    if not callable(function):
-        raise ConfigurationError(f"{owner} needs a method fetch_opc(payment_instrument_id, sdk_output).")
-    try:
-        inspect.signature(function).bind("payment_instrument_id", "sdk_output")
-    except TypeError as error:
-        raise ConfigurationError(
-            f"{owner} needs a method fetch_opc(payment_instrument_id, sdk_output), both given by position. "
-            f"This one cannot be called so: {error}."
-        ) from None
-    except ValueError:  # a function in C may not have a signature; then the call itself will fail
-        return
+            check_callable(getattr(opc_provider, "fetch_opc", None), "opc_provider", "fetch_opc", FETCH_OPC)
+            with_provider = m.ProvisionWithProviderCalled(card_display_name, card_address)
+            return cast("ProvisionResult", self._call(with_provider, fetch_opc=opc_provider.fetch_opc))
+        opc = _opaque(sdk_input)
+        call = m.ProvisionCalled(opc, card_display_name, card_address)
+        return cast("ProvisionResult", self._call(call, first=m.OpcReceived(opc)))
 
 
 def _opaque(text: SdkInput | str | None) -> Any:

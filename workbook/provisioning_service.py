@@ -1,30 +1,30 @@
 """Platform B's SDK by hand: `ProvisioningService` and `WatchAvailability`, shaped as the document has them.
 
-They hold no rules of order. Each call becomes the event that a run would step, and the same table allows or refuses
-it. What throws on the platform raises an `SdkError` here; everything else is a returned value.
+What throws on the platform raises an `SdkError` here; everything else is a returned value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
-from workbook.errors import OutOfOrderError, ParameterError, SdkError
+from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
-from workbook.flows.platform_b import State
+from workbook.flows.platform_b import BUSY, State
 from workbook.flows.variants import B_LATER, VariantB, variant_b
+from workbook.runs.in_app import ByHand
 from workbook.runs.platform_b import AppB, PlatformBRun, check_delegate
-from workbook.simulation.phones import PhoneB
+from workbook.simulation.phones import NUMBERS, PhoneB
 from workbook.simulation.sdks import SdkB
-from workbook.trace import Kind, Trace
 from workbook.values import flag, quoted
 
 CALLS: dict[type[Event], str] = {
+    m.ServiceCalled: "ProvisioningService(...)",
     m.CanAddCardCalled: "can_add_card()",
     m.CanAddCardDetailsCalled: "can_add_card_details(is_watch_activated=...)",
-    m.AddTapped: "start(...)",
+    m.StartCalled: "start(...)",
 }
 
 
@@ -62,8 +62,8 @@ class AddCardDetails:
         return f"AddCardDetails(can_add_card={self.can_add_card}, {places})"
 
 
-class ProvisioningService:
-    """One card's service on one phone (B-INIT-1).
+class ProvisioningService(ByHand):
+    """One card's service on one phone (B-INIT-1); it carries out one call at a time.
 
     Args:
         sdk_input: the GET's sdkInput, as bytes (API-8).
@@ -75,25 +75,16 @@ class ProvisioningService:
         ParameterError: there is no such variant, or `phone` has another type.
     """
 
+    calls, busy = CALLS, BUSY
+
     def __init__(self, sdk_input: bytes, *, variant: VariantB | str = B_LATER, phone: PhoneB | None = None) -> None:
         flow = variant if isinstance(variant, VariantB) else variant_b(variant)
-        self._run = PlatformBRun(flow, phone=phone, app=AppB(MappingProxyType({})))
-        self._run.state = State.FETCHED
-        outcome = self._outcome(m.ServiceCalled(sdk_input))
+        run = PlatformBRun(flow, phone=phone or PhoneB(number=next(NUMBERS)), app=AppB(MappingProxyType({})))
+        run.state = State.FETCHED
+        super().__init__(run, f"the {flow.name} variant")
+        outcome = self._call(m.ServiceCalled(sdk_input))
         if isinstance(outcome, m.ServiceRefused):
             raise SdkError(outcome.case, outcome.why)
-
-    def __repr__(self) -> str:
-        calls = [text for event, text in CALLS.items() if event in self._run.allowed]
-        return (
-            f"ProvisioningService({self._run.variant.name!r}, {self._run.state.value})\n"
-            f"Next: {', '.join([*calls, '.trace'])}."
-        )
-
-    @property
-    def trace(self) -> Trace:
-        """Every call and outcome so far."""
-        return self._run.trace
 
     def can_add_card(self) -> bool:
         """Earlier variant: whether to show the button (B-CAN-1).
@@ -125,34 +116,15 @@ class ProvisioningService:
             OutOfOrderError: the app has not asked whether the card can be added, or it cannot be.
             ParameterError: the SDK cannot call the delegate.
         """
-        self._check_allowed(m.AddTapped())
+        self._check(m.StartCalled())
         if delegate is None:
             raise SdkError("delegateNotSet", "there is no delegate")
         if presenting_view_controller is None:
             raise SdkError("presentationFailure", "there is no view controller to present the wallet's sheet")
         check_delegate(delegate, self._run.variant)
-        self._run.app = AppB(MappingProxyType({}), delegate=delegate)
-        self._run.feed(m.AddTapped())
-        outcome = self._outcome(m.StartCalled())
+        outcome = self._call(m.StartCalled(), delegate=delegate)
         if isinstance(outcome, m.StartThrew):
             raise SdkError(outcome.case, outcome.why)
-
-    def _call(self, call: Event) -> Event:
-        self._check_allowed(call)
-        return self._outcome(call)
-
-    def _check_allowed(self, call: Event) -> None:
-        variant, allowed = self._run.variant.name, self._run.allowed
-        if type(call) not in allowed:
-            possible = ", ".join(text for event, text in CALLS.items() if event in allowed)
-            raise OutOfOrderError(
-                f"{CALLS[type(call)]} cannot be called while '{self._run.state}' in the {variant} variant. "
-                f"Possible now: {possible or 'nothing, until this attempt is over'}."
-            )
-
-    def _outcome(self, call: Event) -> Event:
-        self._run.feed(call)
-        return cast("Event", self._run.trace.select(kind=Kind.EVENT)[-1].message)
 
 
 class WatchAvailability:
@@ -160,11 +132,17 @@ class WatchAvailability:
 
     A second one takes over the phone's watch session, and the first gets no more answers (sdk-b).
 
+    Args:
+        phone: the phone that the service runs on.
+        variant: the SDK's variant, by name; the earlier one has no such class.
+
     Raises:
-        ParameterError: `phone` has another type.
+        ParameterError: `phone` has another type, or the variant is the earlier one or none.
     """
 
-    def __init__(self, phone: PhoneB) -> None:
+    def __init__(self, phone: PhoneB, *, variant: VariantB | str = B_LATER) -> None:
+        if not (variant if isinstance(variant, VariantB) else variant_b(variant)).later:
+            raise ParameterError("The earlier variant has no WatchAvailability: it asks canAddCard() alone (B-CAN-1).")
         if not isinstance(phone, PhoneB):
             raise ParameterError(f"phone is {quoted(phone)}; allowed: the PhoneB(...) that the service runs on.")
         self._sdk = SdkB(phone, later=True)

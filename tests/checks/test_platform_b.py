@@ -57,6 +57,9 @@ class Nil:
     def provision(self, sdk_output, payment_instrument_id=""):
         return None
 
+    def did_finish_provisioning(self, pass_, error):
+        return None
+
 
 DETAILS, ACTIVATED = m.CanAddCardDetailsCalled, m.WatchActivated
 NO, YES = False, True

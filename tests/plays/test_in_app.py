@@ -123,6 +123,9 @@ def test_your_own_delegate_is_called_in_its_variants_way(variant):
         def provision(self, sdk_output, payment_instrument_id=None):
             given.append((type(sdk_output), payment_instrument_id))
 
+        def did_finish_provisioning(self, pass_, error):
+            return None
+
     scene = SESSION.platform_b.play(variant=variant, delegate=Mine())
     assert given == [(bytes, FIRST if variant == "later" else None)]
     assert (scene.state, scene.label) == ("failed", "not added")
@@ -162,16 +165,16 @@ WRONG = {
     "app list": (lambda: SESSION.platform_b.play(app=["good"]), "No app a value of type list"),
     "delegate": (
         lambda: SESSION.platform_b.play(delegate=5),
-        "A delegate is an object with a method provision(sdk_output, ",
+        "A delegate needs a method provision(sdk_output, ",
     ),
     "delegate function": (
         lambda: SESSION.platform_b.play(delegate=lambda *_: b"x"),
-        "A delegate is an object with a method",
+        "A delegate needs a method",
     ),
-    "delegate class": (lambda: SESSION.platform_b.play(delegate=Short), "A delegate is an object with a method"),
+    "delegate class": (lambda: SESSION.platform_b.play(delegate=Short), "A delegate needs a method"),
     "delegate arity": (
         lambda: SESSION.platform_b.play(delegate=Short()),
-        "It cannot be called so: too many positional arguments.",
+        "This one cannot be called so: too many positional arguments.",
     ),
     "pages": (lambda: SESSION.platform_b.play(pages=0), "pages is 0. Give a whole number from 1 to 9."),
     "pages above": (lambda: SESSION.platform_b.play(pages=10), "pages is 10. Give a whole number from 1 to 9."),

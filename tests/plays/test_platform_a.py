@@ -181,7 +181,7 @@ WRONG = {
     "migrated": (lambda: SESSION.platform_a.play(migrated=1), "migrated is 1. Give True or False."),
     "no function": (
         lambda: SESSION.platform_a.play(fetch_opc=5),
-        "play's fetch_opc needs a method fetch_opc(payment_instrument_id",
+        "play needs a method fetch_opc(payment_instrument_id",
     ),
     "one argument": (
         lambda: SESSION.platform_a.play(fetch_opc=lambda one: one),

@@ -282,13 +282,13 @@ def test_a_delegate_that_sleeps_takes_the_phones_time_in_the_trace():
         await asyncio.sleep(0.01)
         return relaying()(output)
 
-    class Slow:
+    class Slow(LaterDelegate):
         def provision(self, sdk_output, payment_instrument_id):
             time.sleep(0.01)
             return slept(sdk_output)
 
     assert (
-        walked(Slow()).trace.to_jsonl().splitlines()[-1]
+        walked(Slow(None)).trace.to_jsonl().splitlines()[-1]
         == walked(Delegate(relaying())).trace.to_jsonl().splitlines()[-1]
     )
 
@@ -308,12 +308,14 @@ def test_a_did_finish_that_raises_is_noted_and_the_app_goes_on(error, answers):
     assert "CANARY" not in everything(bench)
 
 
-def test_a_delegate_needs_no_did_finish():
+@pytest.mark.rule("B-FIN-1")
+def test_a_delegate_without_did_finish_is_refused():
     class Bare:
         def provision(self, sdk_output, payment_instrument_id):
-            return relaying()(sdk_output)
+            return None
 
-    assert walked(Bare()).state is State.IN_WALLET
+    with pytest.raises(ParameterError, match=r"^A delegate needs a method did_finish_provisioning\(pass_, error\)\.$"):
+        walked(Bare())
 
 
 def test_a_delegate_that_leaves_python_is_let_go():
@@ -552,10 +554,10 @@ WRONG = {
     "phone false": (lambda: PlatformBRun(phone=0), "phone is 0; allowed: a PhoneB(...)"),
     "app": (lambda: PlatformBRun(app="good"), "app is 'good'; allowed: an AppB(...)"),
     "app class": (lambda: PlatformBRun(app=AppB), "app is a value of type type; allowed: an AppB(...)"),
-    "delegate": (lambda: PlatformBRun(app=AppB(delegate=object())), "A delegate is an object with a method provision("),
+    "delegate": (lambda: PlatformBRun(app=AppB(delegate=object())), "A delegate needs a method provision("),
     "delegate's arity": (
         lambda: PlatformBRun(app=AppB(delegate=type("Short", (), {"provision": lambda self: None})())),
-        "The delegate needs provision(sdk_output, payment_instrument_id), given by position.",
+        "A delegate needs a method provision(sdk_output, payment_instrument_id), given by position.",
     ),
     "seed": (lambda: PlatformBRun(phone=PhoneB(seed="7")), "A seed is a whole number, such as 7, not '7'."),
 }

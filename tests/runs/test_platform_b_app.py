@@ -73,7 +73,12 @@ def test_an_app_holds_no_key_and_knows_neither_client_nor_address():
 # ---------------------------------------------------------------- can the SDK call the delegate?
 
 
-class OneArgument:
+class Finishes:
+    def did_finish_provisioning(self, pass_, error):
+        return None
+
+
+class OneArgument(Finishes):
     def provision(self, sdk_output):
         return sdk_output
 
@@ -86,12 +91,12 @@ class TwoArguments:
         return None
 
 
-class Both:
+class Both(Finishes):
     def provision(self, sdk_output, payment_instrument_id=""):
         return sdk_output
 
 
-class Keywords:
+class Keywords(Finishes):
     def provision(self, *, sdk_output, payment_instrument_id=""):
         return sdk_output
 
@@ -105,7 +110,12 @@ class FinishIsNoMethod(Both):
     did_finish_provisioning = "done"
 
 
-class HidesItsParameters:
+class NeverFinishes:
+    def provision(self, sdk_output, payment_instrument_id=""):
+        return sdk_output
+
+
+class HidesItsParameters(Finishes):
     provision = max
 
 
@@ -118,6 +128,7 @@ DELEGATES = {
     Keywords: (False, False),
     FinishesWithOne: (False, False),
     FinishIsNoMethod: (False, False),
+    NeverFinishes: (False, False),
 }
 
 
@@ -128,7 +139,10 @@ def test_a_delegate_that_the_sdk_cannot_call_is_refused_and_told_why(kind, varia
     if DELEGATES[kind][variant.later]:
         assert check_delegate(kind(), variant) is None
         return
-    with pytest.raises(ParameterError, match=r"^The delegate needs \w+\(.+\), given by position\. It cannot be called"):
+    with pytest.raises(
+        ParameterError,
+        match=r"^A delegate needs a method \w+\(.+\)(\.$|, given by position\. This one cannot be called)",
+    ):
         check_delegate(kind(), variant)
 
 
@@ -140,4 +154,4 @@ def test_a_delegate_that_the_sdk_cannot_call_is_refused_and_told_why(kind, varia
 def test_what_is_no_delegate_at_all_is_told_what_one_is(delegate, variant, told):
     with pytest.raises(ParameterError) as caught:
         check_delegate(delegate, variant)
-    assert str(caught.value) == f"A delegate is an object with a method {told}"
+    assert str(caught.value) == f"A delegate needs a method {told}"

@@ -233,16 +233,16 @@ def test_the_later_delegate_s_provision_takes_sdk_output_and_the_payment_instrum
 
 @pytest.mark.rule("B-DEL-1", "B-DEL-2")
 def test_a_delegate_of_the_other_variant_cannot_be_called():
-    class One:
+    class One(Relay):
         def provision(self, sdk_output):
             return None
 
-    class Two:
+    class Two(Relay):
         def provision(self, sdk_output, payment_instrument_id):
             return None
 
     for variant, delegate in ((B_LATER, One()), (B_EARLIER, Two())):
-        with pytest.raises(ParameterError, match="It cannot be called so"):
+        with pytest.raises(ParameterError, match="This one cannot be called so"):
             walked(variant, delegate=delegate)
 
 

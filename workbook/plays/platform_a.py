@@ -7,11 +7,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from workbook.card_provisioning import CardProvisioning, check_fetch_opc
+from workbook.card_provisioning import FETCH_OPC, CardProvisioning
 from workbook.flows import messages as m
 from workbook.flows.machine import Difference, Machine, difference
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, VariantA
 from workbook.plays.run import Run, Setup, run_of, screen_of
+from workbook.runs.back_end import check_callable
 from workbook.runs.platform_a import AppA, PlatformARun
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
@@ -124,7 +125,7 @@ class PlatformA:
         flag("guarded", guarded)
         flag("migrated", migrated)
         if fetch_opc is not None:
-            check_fetch_opc(fetch_opc, "play's fetch_opc")
+            check_callable(fetch_opc, "play", "fetch_opc", FETCH_OPC)
         flow = replace(self._variant(variant) if migrated else A_NOT_MIGRATED, guarded=guarded)
         played_on = lookup("phone", phone, PHONES_A)(self._setup.card)
         run = PlatformARun(

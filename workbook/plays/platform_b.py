@@ -132,8 +132,8 @@ class PlatformB:
             phone: one of `phones`, or a phone that `phone()` made.
             variant: one of `variants`; None takes the session's.
             app: one of `apps`.
-            delegate: your own delegate, an object with `provision(...)` and, if you like,
-                `did_finish_provisioning(pass_, error)`; None relays through the back end.
+            delegate: your own delegate, an object with `provision(...)` and `did_finish_provisioning(pass_, error)`;
+                None relays through the back end.
             pages: how often the cardholder opens the page before the tap, 1 to 9.
 
         Raises:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from workbook.api.body import Problem, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
-from workbook.errors import ApiStatusError, WorkbookError
+from workbook.errors import ApiStatusError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.simulation.service import DirectApi, Service
@@ -161,6 +161,23 @@ def error_words(body: bytes, posted: str = "") -> str:
     words = [fields.get(name) for name in ("errorCode", "title", "detail")]
     text = ": ".join(word for word in words if isinstance(word, str))
     return (text.replace(posted, "[sdkOutput]") if posted else text)[:LONGEST]
+
+
+def check_callable(function: object, owner: str, name: str, arguments: tuple[str, ...]) -> None:
+    """Make sure that the SDK can call this method of the integrator's, as a compiler would.
+
+    Raises:
+        ParameterError: it is no function of these arguments, given by position; the message begins with `owner`.
+    """
+    needed = f"{owner} needs a method {name}({', '.join(arguments)})"
+    if not callable(function):
+        raise ParameterError(f"{needed}.")
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        raise ParameterError(f"{needed}, given by position. This one cannot be called so: {error}.") from None
+    except ValueError:  # a function in C may not have a signature; then the call itself will fail
+        return
 
 
 def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:

@@ -5,17 +5,24 @@ What differs between the platforms (the SDK, and what the app calls when) is in 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from contextvars import ContextVar
+from dataclasses import replace
+from enum import StrEnum
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, ClassVar, cast
 
 from workbook.api.opaque import SdkOutput
+from workbook.errors import OutOfOrderError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.runs.loop import Loop, Port, Reply
 from workbook.simulation.phones import LatenciesA, LatenciesB
-from workbook.trace import Trace
+from workbook.trace import Kind, Trace
+from workbook.values import number, whole
 
 BUTTON = {
     m.ShowButton: "shown",
@@ -23,6 +30,7 @@ BUTTON = {
     m.DisableButton: "disabled",
     m.EnableButton: "shown",
 }
+INTERRUPTED = "it was interrupted"
 LABELS = {m.ShowAdded: "Added to Wallet", m.ShowAvailable: "Available in Wallet", m.TellFailure: "not added"}
 """What the app's screen says beside the button (B-FIN-2)."""
 
@@ -39,6 +47,13 @@ class InApp(Loop):
     """
 
     variant: VariantA | VariantB
+    interrupted = MappingProxyType({
+        m.GetActivationData: m.ActivationDataFailed(INTERRUPTED),
+        m.PostSdkOutput: m.OpcFailed(INTERRUPTED),
+        m.FetchOpc: m.OpcFailed(INTERRUPTED),
+        m.AskDelegate: m.NoSdkInput(INTERRUPTED),
+        m.AskDelegateWithId: m.NoSdkInput(INTERRUPTED),
+    })  # fmt: skip
 
     def __init__(self, payment_instrument_id: str, back_end: BackEnd, waits: LatenciesA | LatenciesB) -> None:
         self.payment_instrument_id = payment_instrument_id
@@ -64,9 +79,14 @@ class InApp(Loop):
         return self.feed(m.Opened(self.payment_instrument_id))
 
     def tap(self, times: int = 1, *, every: float = 0.1) -> Trace:
-        """The cardholder taps Add, `times` times with `every` seconds between; runs until nothing is due."""
-        for number in range(times):
-            self._clock.after(number * every, m.AddTapped())
+        """The cardholder taps Add, `times` times with `every` seconds between; runs until nothing is due.
+
+        Raises:
+            ParameterError: `times` is no whole number from 1 to 1,000, or `every` no number of seconds.
+        """
+        number("every", every, unit="seconds")
+        for tap in range(whole("times", times, least=1, most=1000)):
+            self._clock.after(tap * every, m.AddTapped())
         return self.run()
 
     def _connect(self) -> dict[type[Command], Port]:
@@ -97,3 +117,93 @@ class InApp(Loop):
         for at, event in exchange.timeline(seconds):
             self.soon(event, at)
         return seconds, received(exchange.sdk_input) if exchange.error is None else failed
+
+
+CALLING: ContextVar[tuple[object, ...]] = ContextVar("calling", default=())
+"""The instances whose calls are under way around this code; coroutines of the app's run on a thread of their own."""
+
+
+class ByHand:
+    """An SDK whose calls a person makes, one after the other; it holds no rules of order.
+
+    Each call becomes the event that a run would step, and the same table allows or refuses it. An instance carries out
+    one call at a time: a second one, from another thread or from the app's own code in the middle of an attempt, would
+    be given the other's outcome, so it is refused. A callback that comes when the attempt is over may call again.
+
+    Attributes:
+        calls: the text of each call by the event that it is.
+        busy: the states in which an attempt is under way.
+    """
+
+    calls: ClassVar[Mapping[type[Event], str]]
+    busy: ClassVar[Collection[StrEnum]]
+
+    def __init__(self, run: Any, owner: str) -> None:
+        self._run = run
+        self._owner = owner
+        self._one_at_a_time = Lock()
+        self._under_way = ""
+
+    def __repr__(self) -> str:
+        possible = self._possible()
+        calls = [text for event, text in self.calls.items() if event in possible]
+        return (
+            f"{type(self).__name__}({self._run.variant.name!r}, {self._run.state.value})\n"
+            f"Next: {', '.join([*calls, '.trace'])}."
+        )
+
+    @property
+    def trace(self) -> Trace:
+        """Every call and outcome so far."""
+        trace: Trace = self._run.trace
+        return trace
+
+    def _possible(self) -> set[type[Event]]:
+        """The calls that the table allows now; one that provisions counts as the cardholder's tap, too."""
+        allowed = self._run.allowed
+        return {*allowed, *(self._run.machine.allowed(type(self._run.state).TAPPED) if m.AddTapped in allowed else ())}
+
+    def _call(self, call: Event, *, first: Event | None = None, **app: Any) -> Event:
+        """The outcome of one call; one that is refused raises and changes nothing.
+
+        Args:
+            call: the call.
+            first: what happens before it where the table waits for that.
+            app: what the run's app is changed to for it.
+
+        Raises:
+            OutOfOrderError: the table does not allow it, or another call is under way.
+        """
+        run = self._run
+        if first is None or type(first) not in run.allowed:
+            self._check(call)
+        nested = self in CALLING.get()
+        if run.state in self.busy if nested else not self._one_at_a_time.acquire(blocking=False):
+            raise OutOfOrderError(
+                f"{self.calls[type(call)]} cannot be called while {self._under_way} is under way on this instance. "
+                "Wait for its outcome: one attempt at a time (A-BTN-1)."
+            )
+        token = CALLING.set((*CALLING.get(), self))
+        try:
+            self._under_way = self.calls[type(call)]
+            run.app = replace(run.app, **app)
+            for step in (first, m.AddTapped()):
+                if step is not None and type(call) not in run.allowed and type(step) in run.allowed:
+                    run.feed(step)
+            begins = len(run.trace)
+            run.feed(call)
+            # A callback of this call may have made others; an attempt that it began has outcomes of its own.
+            own = [record for record in run.trace[begins:] if record.attempt == run.trace[begins].attempt]
+            return cast("Event", next(record.message for record in reversed(own) if record.kind is Kind.EVENT))
+        finally:
+            CALLING.reset(token)
+            if not nested:
+                self._one_at_a_time.release()
+
+    def _check(self, call: Event) -> None:
+        if type(call) not in (possible := self._possible()):
+            names = ", ".join(text for event, text in self.calls.items() if event in possible)
+            raise OutOfOrderError(
+                f"{self.calls[type(call)]} cannot be called while '{self._run.state}' in {self._owner}. "
+                f"Possible now: {names or 'nothing, until this attempt is over'}."
+            )

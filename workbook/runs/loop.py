@@ -11,16 +11,18 @@ suspension.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from heapq import heappop, heappush
+from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from workbook.errors import OutOfOrderError
+from workbook.errors import OutOfOrderError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
 from workbook.trace import Kind, Record, Trace
+from workbook.values import quoted
 
 # Virtual time: a heap of (time, ticket, item). The ticket breaks ties, so every run is the same run.
 
@@ -80,6 +82,8 @@ class Loop:
 
     begins: type[Event] = m.AddTapped
     """The event that begins another attempt."""
+    interrupted: Mapping[type[Command], Event] = MappingProxyType({})
+    """What becomes of a command while which the run is interrupted, where something waits for its outcome."""
 
     def __init__(self, machine: Machine, title: str) -> None:
         self.machine = machine
@@ -105,14 +109,27 @@ class Loop:
         self._clock.after(delay, event)
 
     def feed(self, event: Event) -> Trace:
-        """Let one event happen now; runs until nothing is due."""
+        """Let one event happen now; runs until nothing is due.
+
+        Raises:
+            ParameterError: it is no event.
+        """
+        if not isinstance(event, Event):
+            raise ParameterError(f"feed takes an event, such as AddTapped(), not {quoted(event)}.")
         self.soon(event)
         return self.run()
 
     def run(self) -> Trace:
         """Take events from the clock until none is left."""
-        for event in self._clock:
-            self._happen(event)
+        try:
+            for event in self._clock:
+                self._happen(event)
+        except BaseException:
+            # The kernel's stop button, most likely: what is due still happens, so that the attempt ends as a failure
+            # and the next one can begin. Without this a stopped cell would leave the table waiting for ever.
+            for event in self._clock:
+                self._happen(event)
+            raise
         return self.trace
 
     def take(self) -> None:
@@ -147,7 +164,12 @@ class Loop:
             rules = command.rules or row.rules
             record(Record(now, Kind.COMMAND, command, after, after, rules, attempt, source=source))
             port = self._ports[type(command)]
-            reply = port(event if type(command) is m.HandToApp else command)
+            try:
+                reply = port(event if type(command) is m.HandToApp else command)
+            except BaseException:
+                if (outcome := self.interrupted.get(type(command))) is not None:
+                    self.soon(outcome)
+                raise
             if reply is not None:
                 self._clock.after(*reply)
 

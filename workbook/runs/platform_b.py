@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +15,7 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_LATER, VariantB
-from workbook.runs.back_end import TRY_LATER, BackEnd, completed, simulated_back_end
+from workbook.runs.back_end import TRY_LATER, BackEnd, check_callable, completed, simulated_back_end
 from workbook.runs.in_app import InApp
 from workbook.runs.loop import Port, Reply
 from workbook.simulation.phones import PhoneB
@@ -60,9 +59,9 @@ class AppB:
 
     Attributes:
         calls: the call that the app makes in each state; None makes the calls of the variant that is played.
-        delegate: the integrator's own delegate with `provision(...)` and perhaps `did_finish_provisioning(pass_,
-            error)`, plain or coroutine functions; None relays through the back end (B-DEL-3). Time is virtual: a
-            delegate that really waits delays this program, and is in time all the same.
+        delegate: the integrator's own delegate with `provision(...)` and `did_finish_provisioning(pass_, error)`, plain
+            or coroutine functions; None relays through the back end (B-DEL-3). Time is virtual: a delegate that really
+            waits delays this program, and is in time all the same.
         decodes: the app hands over the bytes; False hands over the base64 text, the classic mistake (API-8).
         keeps_watch_availability: the app makes one WatchAvailability; False makes one for each page (B-WATCH-2).
     """
@@ -91,20 +90,13 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
     """Make sure that this variant's SDK can call the delegate, as a compiler would (B-DEL-1, B-DEL-2, B-FIN-1).
 
     Raises:
-        ParameterError: it lacks `provision`, or a method of it cannot be called as the SDK will.
+        ParameterError: it lacks one of its two methods, or one cannot be called as the SDK will.
     """
     given = ("sdk_output", "payment_instrument_id") if variant.later else ("sdk_output",)
-    if isinstance(delegate, type) or not callable(getattr(delegate, "provision", None)):
-        raise ParameterError(f"A delegate is an object with a method provision({', '.join(given)}).")
     for name, arguments in (("provision", given), ("did_finish_provisioning", ("pass_", "error"))):
-        if hasattr(delegate, name):
-            try:
-                inspect.signature(getattr(delegate, name)).bind(*arguments)
-            except TypeError as error:
-                needed = f"{name}({', '.join(arguments)}), given by position"
-                raise ParameterError(f"The delegate needs {needed}. It cannot be called so: {error}.") from None
-            except ValueError:  # a function in C may not have a signature; then the call itself will fail
-                return
+        check_callable(
+            None if isinstance(delegate, type) else getattr(delegate, name, None), "A delegate", name, arguments
+        )
 
 
 FINISHED = (m.FinishedWithPass, m.FinishedWithError, m.FinishedWithNeither)
@@ -225,14 +217,13 @@ class PlatformBRun(InApp):
         return self.sdk.answer(command)
 
     def _finish_delegate(self, event: Event) -> None:
-        """didFinishProvisioning(with pass, error), if the delegate has it (B-FIN-1)."""
-        finish: Callable[..., Any] | None = getattr(self.app.delegate, "did_finish_provisioning", None)
-        if finish is None:
+        """didFinishProvisioning(with pass, error) of the integrator's own delegate (B-FIN-1)."""
+        if self.app.delegate is None:
             return
         added = event.where if isinstance(event, m.FinishedWithPass) else None
         error = SdkError(event.case, event.why) if isinstance(event, m.FinishedWithError) else None
         try:
-            completed(finish, added, error)
+            completed(self.app.delegate.did_finish_provisioning, added, error)
         except (Exception, asyncio.CancelledError) as problem:  # noqa: BLE001  # not our code
             self.soon(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
 

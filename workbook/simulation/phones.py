@@ -7,6 +7,7 @@ outcome's name or a choice of ours with its source beside it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count
 
 from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows.messages import Event
@@ -37,6 +38,11 @@ class LatenciesA:
     wallet: float = 2.40
 
 
+NUMBERS = count(1)
+"""The numbers of the phones that an SDK called by hand brings along. Two clients made of one sdkInput, as when a page
+is opened again, then make two sdkOutputs, as two real ones would."""
+
+
 @dataclass
 class PhoneA:
     """A platform A phone.
@@ -51,6 +57,7 @@ class PhoneA:
         can_provision: answer this instead of what the facts say.
         provision_failure: end the wallet's flow with this failure, one of `FAILURES`.
         cards: the ids of the payment instruments in the wallet; a success adds to it.
+        number: tells its sdkOutputs from those of other phones in front of the same service.
         outputs: how many sdkOutputs its SDK has made, so that no two are alike.
     """
 
@@ -62,6 +69,7 @@ class PhoneA:
     can_provision: Event | None = None
     provision_failure: str | None = None
     cards: set[str] = field(default_factory=set)
+    number: int = 1
     outputs: int = 0
     latencies: LatenciesA = field(default_factory=LatenciesA)
 

@@ -124,12 +124,14 @@ class SdkA(StandIn):
     Attributes:
         seen: called with what passes between the SDK and the wallet, which no table steps.
         attempt: the number of its latest sdkOutput, counted for the whole phone; OPC data belongs to one attempt.
+        activity_provider: the app's function that returns the UI activity; asked when the wallet is to be shown.
     """
 
     def __init__(self, phone: PhoneA, seal: Seal, *, api_error: bool) -> None:
         super().__init__()
         self.phone = phone
         self.payment_instrument_id = ""
+        self.activity_provider: Callable[[], object] = lambda: "the app's activity"
         self._seal = seal
         self._api_error = api_error
         self._activation = 0
@@ -181,7 +183,7 @@ class SdkA(StandIn):
     def _next_output(self) -> SdkOutput:
         self.phone.outputs += 1
         self.attempt = self.phone.outputs
-        attempt = {"attempt": self.attempt, "activation": self._activation}
+        attempt = {"attempt": self.attempt, "activation": self._activation, "phone": self.phone.number}
         return SdkOutput(self._seal.close(Content.OUTPUT, self.payment_instrument_id, self.attempt, **attempt))
 
     def _provision(self, command: Any) -> Reply:
@@ -189,6 +191,8 @@ class SdkA(StandIn):
         event: Event = m.ProvisionSuccess()
         if why := self._wrong_with(opc):
             event = m.ProvisionFailure("InvalidSdkInput", why)
+        elif why := self._no_activity():
+            event = m.ProvisionFailure("Other", why)
         else:
             self.seen(m.WalletAsked())
             if phone.provision_failure:
@@ -199,6 +203,14 @@ class SdkA(StandIn):
                 phone.cards.add(self.payment_instrument_id)
         self._used.add(opc)
         return phone.latencies.wallet, event
+
+    def _no_activity(self) -> str:
+        """Why the wallet has no activity to show itself above; empty when it has. What a provider may do is assumed."""
+        try:
+            activity = self.activity_provider()
+        except Exception as error:  # noqa: BLE001  # not our code
+            return f"activityProvider raised {type(error).__name__} (assumed)"
+        return "activityProvider returned nothing (assumed)" if activity is None else ""
 
     def _wrong_with(self, opc: str | Damaged) -> str | None:
         """Why the wallet cannot use this OPC data; None when it can."""
