@@ -6,11 +6,9 @@ settings are touched, and the user's theme stays.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import secrets
-import signal
 import socket
 import subprocess
 import sys
@@ -27,6 +25,7 @@ from typing import Final
 from urllib.parse import quote
 
 from workbook.errors import ConfigurationError
+from workbook.runner.kernel import end_with_parent
 from workbook.runner.notebook import FIRST_NOTEBOOK, notebooks_dir
 
 HOST: Final = "127.0.0.1"
@@ -135,7 +134,7 @@ class Lab:
                 env=self.environment(private, os.environ),
                 # a session of its own: Ctrl-C reaches only this process, which then asks the server once
                 start_new_session=True,
-                preexec_fn=_end_with_parent(),  # noqa: PLW1509  # no other thread runs yet
+                preexec_fn=end_with_parent(),  # noqa: PLW1509  # no other thread runs yet
             )
             try:
                 self._wait_until_ready(process)
@@ -181,15 +180,6 @@ class Lab:
         with suppress(OSError, HTTPException), opener.open(request, timeout=within) as answer:
             return bool(answer.status == HTTPStatus.OK)
         return False
-
-
-def _end_with_parent() -> Callable[[], None] | None:
-    """What the child calls before it starts: on Linux it then gets SIGTERM when this process dies, even by SIGKILL."""
-    if not sys.platform.startswith("linux"):
-        return None
-    prctl = ctypes.CDLL(None).prctl
-    set_parent_death_signal = 1  # PR_SET_PDEATHSIG of linux/prctl.h
-    return lambda: prctl(set_parent_death_signal, signal.SIGTERM)
 
 
 def write_settings(private: Path) -> None:

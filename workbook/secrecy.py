@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum, unique
 from functools import cached_property
+from itertools import filterfalse
 from threading import Lock
 from typing import Any, Final, NamedTuple, NoReturn
 from urllib.parse import quote, unquote
@@ -64,7 +65,9 @@ _HTML_SENSITIVE = re.compile(r"[\"&'+<>`]|[^ -~]")
 _NEEDLE = 12  # characters; a longer one takes longer to search for
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]+")
 _CANARY = re.compile(r"canary-[0-9a-f]{18}")
-_MEDIA_TYPE = re.compile(r"[a-z]+/[a-z0-9.+*-]+(;.*)?\Z", re.IGNORECASE)
+_SECRET_NAME = re.compile("auth|cookie|token|secret|passw|session|credential|signature|key", re.IGNORECASE)
+_SECRET_VALUE = re.compile(r"(?i:bearer|basic|token)\s|(?=[\w+/=.~-]*[0-9])(?=[\w+/=.~-]*[A-Za-z])[\w+/=.~-]{16,}")
+_WEAK = re.compile(r"([A-Za-z]{0,15}|[0-9]{1,3}(\.[0-9]{1,3})+(:[0-9]+)?|[a-z]+/[a-z0-9.+*-]+(;.*)?)\Z", re.IGNORECASE)
 
 
 @unique
@@ -623,12 +626,39 @@ def _basic(word: str) -> list[str]:
         return []
 
 
+class FromEnvironment(str):
+    """A header's value that an environment variable holds: a secret, whatever it looks like."""
+
+    __slots__ = ()
+
+
+def suspect_header(name: str, value: str) -> str:
+    """Why a header with this value may be a secret; empty where it looks harmless."""
+    if _SECRET_NAME.search(name):
+        return "its name says that it holds a secret"
+    return "it looks like a secret" if _SECRET_VALUE.search(value) else ""
+
+
+def secret_values(headers: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The values that are secrets: those from the environment, and those that look like one.
+
+    Any other value stands in a configuration for everybody to read. A report that had to hide such a one, `platform`
+    or `127.0.0.1` for instance, could not be written.
+    """
+    return (value for name, value in headers if isinstance(value, FromEnvironment) or suspect_header(name, value))
+
+
+def is_weak(value: str) -> bool:
+    """Whether a value is a plain word or an address, which any report holds: it cannot be told from innocent text."""
+    return _WEAK.match(value) is not None
+
+
 def session_secrets(values: Iterable[str]) -> Iterator[str]:
     """The secrets in values of headers: each value, and the parts of it that may travel without the rest."""
-    for value in values:
-        if not _MEDIA_TYPE.match(value):
-            parts = re.split(r"[\s;,]+", value)
-            yield from {value, *parts, *(part.partition("=")[2] for part in parts)}
+    for value in filterfalse(is_weak, values):
+        parts = re.split(r"[\s;,]+", value)
+        every = {value, *parts, *(part.partition("=")[2] for part in parts)}
+        yield from (part for part in every if not is_weak(part))
 
 
 def canaries_in(value: str) -> set[str]:

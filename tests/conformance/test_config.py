@@ -87,6 +87,19 @@ def test_so_is_the_apis_side(config, tmp_path):
 
 
 @pytest.mark.rule("REL-2")
+def test_only_values_from_the_environment_and_those_that_look_secret_are_secrets(config):
+    """A report could not be written if it had to hide "1.0", "platform" or "127.0.0.1"."""
+    assert set(config.target.session_secrets()) == {"Bearer ann-secret", "sid=cookie-secret", "app-a", "app-b"}
+
+
+@pytest.mark.parametrize("word", ["cardholder", "platform", "127.0.0.1", "127.0.0.1:8080"])
+def test_a_secret_that_any_report_holds_is_refused(tmp_path, word):
+    path = tmp_path / "back-end.toml"
+    path.write_text(FULL)
+    with pytest.raises(BadConfigurationError, match="the value of ANN is a plain word or an address"):
+        load(path, ENVIRON | {"ANN": word})
+
+
 def test_what_was_understood_is_told_in_words_and_without_a_secret(config):
     words = understood(config)
     for told in (

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -39,6 +40,25 @@ def test_a_command_does_not_get_the_workbooks_own_variables(tmp_path, monkeypatc
     _ended, printed = started("env; exit 1", tmp_path, API_URL="http://api")
     assert "KEY-of-the-real-api" not in printed
     assert {"OTHER=stays", "API_URL=http://api"} <= set(printed.splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux tells a child that its parent has died")
+def test_a_command_ends_with_a_run_that_is_killed(tmp_path):
+    program = (
+        "import pathlib, sys, time; from workbook.conformance.process import StartCommand\n"
+        "command = StartCommand('echo $$; exec sleep 600', pathlib.Path(sys.argv[1]), {})\n"
+        "command.__enter__(); command.start()\n"
+        "while not command.output.read_text().endswith('\\n'): time.sleep(0.05)\n"
+        "print(command.output.read_text(), end='', flush=True); time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True) as run:
+        child = int(run.stdout.readline())
+        run.kill()
+    until = monotonic() + 5
+    while Path(f"/proc/{child}").exists() and monotonic() < until:
+        sleep(0.05)
+    assert not Path(f"/proc/{child}").exists()
 
 
 @pytest.mark.rule("REL-2")

@@ -50,6 +50,7 @@ from workbook.forms import (
     read_toml,
     refused,
 )
+from workbook.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.simulation.http import HIGHEST_PORT
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
@@ -79,8 +80,6 @@ HTTP_ONLY = ("base_url", "get", "post", "headers", "ca_file", "failures")
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}\Z")
 _OURS = {"host", "content-length", "transfer-encoding", "connection"}
-_SECRET_NAME = re.compile("auth|cookie|token|secret|passw|session|credential|signature|key", re.IGNORECASE)
-_SECRET_VALUE = re.compile(r"(?i:bearer|basic|token)\s|(?=[\w+/=.~-]*[0-9])(?=[\w+/=.~-]*[A-Za-z])[\w+/=.~-]{16,}")
 
 
 def _url(url: str) -> str:
@@ -176,13 +175,6 @@ class _Suspect:
     """A header's value that may be a secret."""
 
     why: str
-
-
-def suspect_header(name: str, value: str) -> str:
-    """Why a header with this value may be a secret; empty where it looks harmless."""
-    if _SECRET_NAME.search(name):
-        return "its name says that it holds a secret"
-    return "it looks like a secret" if _SECRET_VALUE.search(value) else ""
 
 
 def _suspected(headers: object) -> object:
@@ -552,8 +544,13 @@ class _Reader:
             what = f"the environment variable {secret.env} is not set. Set it, and run again."
         elif not is_header_value(value):
             what = f"a header cannot carry the value of {secret.env}: it takes printable ASCII without outer blanks."
+        elif is_weak(value):
+            what = (
+                f"the value of {secret.env} is a plain word or an address, which any report holds, "
+                "so no report could hide it. Give another one, with letters and digits."
+            )
         else:
-            return f"{secret.prefix}{value}"
+            return FromEnvironment(f"{secret.prefix}{value}")
         self.mistakes.add((*place, "env"), what)
         return None
 

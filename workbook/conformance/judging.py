@@ -30,7 +30,7 @@ from workbook.conformance.model import (
     Seen,
     Target,
 )
-from workbook.secrecy import Secrets, session_secrets
+from workbook.secrecy import Secrets, secret_values, session_secrets
 
 OfCall: TypeAlias = Callable[[PhoneCall], Iterable[Miss]]
 OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
@@ -231,7 +231,7 @@ class SecretWatch:
         self.answers, self._exposures = 0, list[Exposure]()
         self._key = key_parts(key)
         self._address = re.compile(rf"{re.escape(host)}|\bport\W{{0,5}}{host.rpartition(':')[2]}\b", re.IGNORECASE)
-        sessions = (value for cardholder in target.cardholders for _name, value in cardholder.session)
+        sessions = (value for cardholder in target.cardholders for value in secret_values(cardholder.session))
         cards = {card for cardholder in target.cardholders for card in cardholder.cards}
         long = {value for value in session_secrets(sessions) if len(value) >= SHORTEST_PART}
         self._sessions = tuple(sorted(long - cards))  # a card's id may well go to the API

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from workbook.errors import DefinitionError
 from workbook.rules import Rule, rule
+from workbook.secrecy import secret_values
 from workbook.simulation.http import Request, Response
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
@@ -613,13 +614,14 @@ class Target:
         return self.adapter is None and not self.base_url.startswith(CALLS_PYTHON)
 
     def session_secrets(self) -> tuple[str, ...]:
-        """Every configured header value, without the ids in it. No report may contain one."""
+        """Every configured header value that is a secret, without the ids in it. No report may contain one."""
         cards = {card for cardholder in self.cardholders for card in cardholder.cards}
         presented = {
-            value
+            value.replace("{id}", id_)
             for cardholder in self.cardholders
-            for headers in (cardholder.session, *map(cardholder.session_for, cardholder.cards))
-            for _name, value in headers
+            for headers in (cardholder.session, *cardholder.sessions.values())
+            for value in secret_values(headers)
+            for id_ in (*cardholder.cards, "{id}")
         }
         # A session may name its card. The id is no secret: without it, no path of a report could be read.
         sessions = {
@@ -628,8 +630,7 @@ class Target:
             for part in (re.split(r"[\s;,=]+", value) if cards & set(re.split(r"[\s;,=]+", value)) else [value])
             if part not in cards
         }
-        headers = (value for surface in self.surfaces.values() for _name, value in surface.headers)
-        return (*sessions, *headers)
+        return (*sessions, *(value for surface in self.surfaces.values() for value in secret_values(surface.headers)))
 
 
 # What a case saw: each call on the phone's side and each request on the API's side, raw.

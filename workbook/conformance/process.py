@@ -27,6 +27,7 @@ from workbook.conformance.model import POST, SUCCESS, Broke, PhoneCall
 from workbook.conformance.phone import Origin, OriginClient, listens
 from workbook.conformance.progress import RunProgress
 from workbook.errors import WorkbookError
+from workbook.runner.kernel import end_with_parent
 
 GRACE = 3.0
 """Seconds between asking a command to end and killing it."""
@@ -102,6 +103,7 @@ class StartCommand:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=end_with_parent(),  # noqa: PLW1509 - it calls one function that was found before the fork
             )
 
     async def listening(self, origin: Origin, seconds: float) -> None:
