@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import socket
 import ssl
 import threading
@@ -166,6 +167,11 @@ def test_gzip_is_passed_on_packed(raw, before, say):
         (b"GET /a/../x HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
         (b"GET /a/%2e%2E/x HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
         (b"GET /a%2f..%5cx HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
+        (b"GET /a/..;/x HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
+        (b"GET /a/..;v=1/x HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
+        (b"GET /a/%252e%252e/x HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
+        (b"GET /a/%25252e./x HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
+        (b"GET /a/%2525252525252e./x HTTP/1.1\r\nHost: localhost\r\n", "bad-request"),
     ],
 )
 def test_only_what_is_below_the_base_path_goes_on(lines, failure, raw, before, say):
@@ -324,7 +330,13 @@ def test_a_certificate_that_is_not_trusted_or_not_the_hosts_ends_it(secure, befo
         assert kept[0].reply.failure is Failure.TLS
 
 
-@pytest.mark.parametrize("content", [None, "not a certificate"])
+def test_a_ca_file_that_never_ends_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigurationError, match="it is not a regular file"):
+        trusting(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("content", [None, "not a certificate", ""])
 def test_a_ca_file_that_is_none_is_explained(content, tmp_path):
     path = tmp_path / "ca.pem"
     if content is not None:

@@ -294,7 +294,42 @@ def test_a_full_disk_leaves_no_half_line(path, monkeypatch):
     assert len(read(path).exchanges) == 2
 
 
+@pytest.mark.rule("REL-3")
+@pytest.mark.parametrize(
+    "near",
+    [
+        f"{PATH}/",
+        PATH.replace("/v2/", "/v1/"),
+        PATH.lower().replace(ID.lower(), ID),
+        f"/x{PATH}",
+        f"/bcl/v2/paymentInstruments/{ID}",
+        f"{PATH}/{ID}?card={ID}",
+    ],
+)
+def test_with_pseudonyms_no_path_and_no_header_has_an_id(near):
+    lines = Lines(pseudonyms=True)
+    headers = [(name, f"try {ID}") for name in ("x-request-id", "traceparent", "idempotency-key", "user-agent")]
+    for target in (near, PATH, near):
+        line, log = lines.line(exchange(target=target, headers=(("x-api-key", CANARY), *headers)), 0.0)
+        assert target != PATH or "PIRECORDED000000000000001" in line
+        assert ID not in log
+        assert ID not in json.loads(line)["target"]
+    assert ID not in line
+
+
+def test_appending_changes_nothing_of_another_file(path):
+    path.write_text("something else\n")
+    path.chmod(0o644)
+    with pytest.raises(ConfigurationError, match="is no record of a proxy"):
+        Recording(path, HEAD, append=True)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
 WRONG = {
+    "a time without end": (lambda said: json.dumps(said | {"answered": float("inf")}), "'answered' is of the wrong type"),
+    "a time that is none": (lambda said: json.dumps(said | {"latency": float("nan")}), "'latency' is of the wrong type"),
+    "a time beyond a life": (lambda said: json.dumps(said | {"arrived": 1e300}), "'arrived' is of the wrong type"),
+    "a huge status": (lambda said: json.dumps(said | {"status": 10**40}), "'status' is of the wrong type"),
     "no JSON": (lambda said: "{", "it is no JSON object"),
     "a list": (lambda said: "[]", "it is no JSON object"),
     "a blank line": (lambda said: "", "it is no JSON object"),

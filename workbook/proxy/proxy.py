@@ -17,6 +17,7 @@ from http import HTTPStatus
 from pathlib import Path
 from shlex import quote
 from time import monotonic
+from urllib.parse import unquote
 
 from workbook.proxy.record import Head, Recording
 from workbook.proxy.upstream import (
@@ -46,6 +47,8 @@ from workbook.simulation.server import (
 
 LARGEST_REQUEST = 8 * 1_048_576
 """The largest body of a request that is passed on, in bytes (our choice)."""
+MOST_LAYERS = 4
+"""How many times a path may be percent-encoded over."""
 
 
 Keep = Callable[[Exchange], None]
@@ -81,11 +84,12 @@ def _refused(request: Request, prefix: str) -> Failure | None:
         return Failure.REQUEST_TOO_LARGE
     if request.method == "CONNECT" or not request.target.startswith("/"):
         return Failure.BAD_REQUEST
-    path = request.target.partition("?")[0].lower()
-    for coded, plain in (("%2e", "."), ("%2f", "/"), ("%5c", "/"), ("\\", "/")):
-        path = path.replace(coded, plain)
-    leaves = not {".", ".."}.isdisjoint(path.split("/"))  # the API's server may resolve it to a path above the prefix
-    return Failure.BAD_REQUEST if prefix and leaves else None
+    path = request.target.partition("?")[0]
+    for _layer in range(MOST_LAYERS):  # what is between here and the API may decode it more than once
+        path = unquote(path)
+    segments = (segment.partition(";")[0] for segment in path.replace("\\", "/").split("/"))
+    leaves = not {".", ".."}.isdisjoint(segments)  # the API's server may resolve it to a path above the prefix
+    return Failure.BAD_REQUEST if prefix and (leaves or unquote(path) != path) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ import fcntl
 import json
 import os
 import secrets
+import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,16 +21,16 @@ from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from workbook.api.body import BodyReader
 from workbook.api.opaque import diagnose
 from workbook.errors import ConfigurationError
 from workbook.proxy.upstream import AWAY, OWN, Exchange
-from workbook.redaction import Redaction, refuse_constant
+from workbook.redaction import Redaction, length_of, refuse_constant
 from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.journal import as_dict, entry
@@ -41,8 +42,11 @@ Pairs = tuple[tuple[str, str], ...]
 #
 # That is what two APIs can be compared by without keeping what they said (REL-3).
 
+TRACING = frozenset({"idempotency-key", "traceparent", "x-correlation-id", "x-request-id"})
+"""Headers that a back end fills as it likes, also with the id of a payment instrument."""
 REDACTION = Redaction(fields=frozenset({"type", "title", "status", "errorCode"}), longest=100)
 """Of an answer it keeps a problem's values, without its sentences, which may repeat what was asked."""
+REDACTION_WITHOUT_IDS = replace(REDACTION, shown=REDACTION.shown - TRACING)
 LARGEST_UNPACKED = 8 * 1_048_576
 """Bytes of a packed body that are looked at."""
 MOST, DEEPEST, LONGEST_NAME = 100, 6, 40
@@ -120,7 +124,8 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
 # One exchange as a line.
 
 FORMAT, VERSION = "workbook proxy record", 1
-LONGEST_ID = 64
+LONGEST_ID, SHORTEST_ID = 64, 6
+"""Characters of an id that is recorded as it is, and of one that is looked for outside its place."""
 _LEFT_OUT = ("basis", "fault", "ending", "bodyLength", "responseLength")
 
 
@@ -155,7 +160,10 @@ class Lines:
         if pseudonym is not None:
             query = kept.target.partition("?")[1:]
             kept = replace(kept, instrument=pseudonym, target="".join((BEFORE_ID, pseudonym, AFTER_ID, *query)))
-        values = {name: value for name, value in as_dict(kept, REDACTION).items() if name not in _LEFT_OUT}
+        redaction = REDACTION_WITHOUT_IDS if self._pseudonyms else REDACTION
+        if self._pseudonyms and pseudonym is None:
+            kept = replace(kept, target=_without_ids(kept.target))
+        values = {name: value for name, value in as_dict(kept, redaction).items() if name not in _LEFT_OUT}
         values |= {
             "body": values["body"] if pseudonym is None else _nameless(values["body"]),
             "credential": self._credential(request.header("x-api-key")),
@@ -172,6 +180,7 @@ class Lines:
             "responseLayer": layer(kept.response_body, "sdkInput"),
         }
         values = each_text(values, Secrets.of_keys(keys).scrub)  # JSON escapes hid a key until a body was read
+        values = each_text(values, self._without_known_ids)
         milliseconds = f"{(exchange.answered - exchange.arrived) * 1000:.1f} ms"
         failure = f"  the proxy: {reply.failure}" if reply.failure else ""
         return json.dumps(values), f"{values['method']} {values['target']} {values['status']} {milliseconds}{failure}"
@@ -186,12 +195,26 @@ class Lines:
             return None
         return self._ids.setdefault(instrument, f"PIRECORDED{len(self._ids) + 1:015d}")
 
+    def _without_known_ids(self, text: str) -> str:
+        """The text with the pseudonym of every id that has one; a short id occurs in innocent text."""
+        for known, pseudonym in self._ids.items():
+            if len(known) >= SHORTEST_ID:
+                text = text.replace(known, pseudonym)
+        return text
+
     def _credential(self, key: str | None) -> str | None:
         """A name for the key, in the order in which keys are first seen; the key cannot be found from it."""
         if not key:
             return None
         digest = blake2b(key.encode("utf-8", "surrogatepass"), key=self._salt, digest_size=16).digest()
         return self._keys.setdefault(digest, f"k{len(self._keys) + 1}")
+
+
+def _without_ids(target: str) -> str:
+    """Another path without what may be an id: a misspelt one has the id in it as well."""
+    path, mark, query = target.partition("?")
+    words = {word.lower() for word in (BEFORE_ID + AFTER_ID).split("/")} | {"v1", "v3"}
+    return "/".join(part if part.lower() in words else length_of(part) for part in path.split("/")) + mark + query
 
 
 def _nameless(body: Any) -> Any:
@@ -290,10 +313,12 @@ class Recording:
         """An existing record, from the end of its last whole line on."""
         file = self._claimed()
         try:
+            # first of all: a file that is something else stays as it is, its mode included
+            regular = stat.S_ISREG(os.fstat(file).st_mode)
+            if not regular or not is_head(os.pread(file, _LONGEST_HEAD, 0).partition(b"\n")[0]):
+                raise ConfigurationError(f"{self.path} is no record of a proxy. Give another --out.")  # noqa: TRY301
             os.fchmod(file, MODE)
             end = size = os.lseek(file, 0, os.SEEK_END)
-            if not is_head(os.pread(file, _LONGEST_HEAD, 0).partition(b"\n")[0]):
-                raise ConfigurationError(f"{self.path} is no record of a proxy. Give another --out.")  # noqa: TRY301
             while end and os.pread(file, 1, end - 1) != b"\n":
                 end -= 1
             self.cut = end != size
@@ -336,6 +361,10 @@ LARGEST = 512 * 1_048_576
 CUT = "The last line is unfinished, as a kill leaves it, and is left out."
 
 
+Seconds = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=10**12)]
+
+
 class RecordedExchange(BaseModel):
     """One exchange of a record, as far as a comparison needs it.
 
@@ -369,9 +398,9 @@ class RecordedExchange(BaseModel):
 
     line: int = 0
     run: int = 0
-    number: int
-    arrived: float
-    answered: float
+    number: Count
+    arrived: Seconds
+    answered: Seconds
     method: str
     target: str
     operation: Literal["GET", "POST"] | None
@@ -381,11 +410,11 @@ class RecordedExchange(BaseModel):
     body: Any = None
     body_shape: Mapping[str, str]
     body_layer: str | None
-    body_length: int
-    status: int
+    body_length: Count
+    status: Annotated[int, Field(ge=0, le=999)]
     failure: str
     sent: bool
-    latency: float | None
+    latency: Seconds | None
     response_headers: Pairs
     response_body: Any = None
     response_shape: Mapping[str, str]

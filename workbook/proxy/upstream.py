@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from threading import Thread
 from time import monotonic
@@ -26,6 +26,7 @@ import httpcore
 from workbook.api.deadline import GuardedBackend
 from workbook.api.protocol import check_base_url
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.files import read_regular
 from workbook.simulation.contract import Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
 
@@ -146,6 +147,10 @@ def addresses(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
 
 
+WRAPPING = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"), IPv6Network("::/96"))
+"""Networks whose addresses end in an IPv4 address: those of NAT64 (RFC 6052, 8215), and compatible ones (RFC 4291)."""
+
+
 def literal(host: str) -> Address | None:
     """This text as an IP address; None where it is a name."""
     try:
@@ -156,9 +161,12 @@ def literal(host: str) -> Address | None:
 
 def _inner(address: Address) -> Address:
     """The IPv4 address inside an IPv6 address that only wraps one, else the address itself."""
-    if isinstance(address, IPv6Address):
-        return address.ipv4_mapped or address.sixtofour or address
-    return address
+    if not isinstance(address, IPv6Address) or address.is_loopback or address.is_unspecified:
+        return address
+    if any(address in network for network in WRAPPING):
+        return IPv4Address(address.packed[-4:])
+    teredo = address.teredo
+    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)
 
 
 # What can go wrong between the proxy and the real API, and the proxy's own answer to it.
@@ -261,6 +269,8 @@ def _without(headers: Headers, *more: str) -> Iterator[tuple[str, str]]:
     return ((name, value) for name, value in headers if name.lower() not in dropped)
 
 
+LARGEST_AUTHORITY = 4 * 1_048_576
+"""Bytes of a file of authorities that are read."""
 LARGEST_ANSWER = 8 * 1_048_576
 """The largest body of an answer that is passed on, in bytes (ours)."""
 DEADLINE = 30.0
@@ -406,9 +416,10 @@ def trusting(ca_file: Path | None) -> ssl.SSLContext:
     if ca_file is None:
         return httpcore.default_ssl_context()
     try:
-        return ssl.create_default_context(cafile=ca_file)
-    except (OSError, ssl.SSLError) as error:
-        why = "no certificate in it" if isinstance(error, ssl.SSLError) else error.strerror
+        text = read_regular(ca_file, LARGEST_AUTHORITY).decode("ascii", "ignore")
+        return ssl.create_default_context(cadata=text or "-")  # without any text it would trust the public ones
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        why = error.strerror if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else "no certificate"
         raise ConfigurationError(f"Cannot use --ca-file {ca_file}: {why}. Give a PEM file.") from None
 
 
