@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import re
+import sys
 from base64 import b64encode
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -496,11 +497,19 @@ def test_a_hundred_thousand_requests_leave_no_more_than_the_limit():
 
 
 def test_large_bodies_are_bounded_too_and_the_latest_is_always_kept():
-    journal = exchanged(*[post(b"x" * 1_000)] * 100, byte_limit=10_000)
-    assert sum(one.size for one in journal.entries()) <= 10_000
+    journal = exchanged(*[post(b"x" * 1_000)] * 100, byte_limit=20_000)
+    assert sum(one.size for one in journal.entries()) <= 20_000
     assert len(journal) >= 5
     assert journal.count == 100
     assert len(exchanged(post(b"x" * 1_000), byte_limit=1)) == 1
+
+
+def test_what_python_needs_for_a_header_counts_however_short_it_is():
+    """180 MB of requests with short headers once made 4.4 GB."""
+    journal = exchanged(*[Request("GET", "/", (("a", ""),) * 200)] * 10)
+    headers = journal.entries()[0].headers
+    needed = sys.getsizeof(headers) + sum(sys.getsizeof(("a", "b")) + 2 * sys.getsizeof("a") for _header in headers)
+    assert journal.entries()[0].size >= needed
 
 
 @pytest.mark.parametrize("limit", [0, -1])

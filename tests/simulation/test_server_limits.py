@@ -3,13 +3,15 @@
 import json
 import re
 import socket
+import subprocess
+import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 from workbook.simulation.http import Response
-from workbook.simulation.server import MAX_HEAD, REQUEST_WITHIN, Server, listening, on_thread
+from workbook.simulation.server import MAX_HEAD, MOST_HEADERS, REQUEST_WITHIN, Server, listening, on_thread
 
 SOON = 1.0
 """Seconds that a request may take here."""
@@ -80,8 +82,43 @@ def test_a_large_body_in_one_piece_with_its_head_is_no_flood(patient):
 
 
 def test_many_small_headers_are_answered_up_to_the_limit(patient):
-    lines = [b"x-%05d: %s" % (number, b"y" * 100) for number in range(MAX_HEAD // 200)]
+    lines = [b"x-%05d: %s" % (number, b"y" * 300) for number in range(MOST_HEADERS - 2)]
+    assert len(head(b"content-length: 0", *lines)) < MAX_HEAD
     assert b"200 OK" in answered(patient, head(b"content-length: 0", *lines))
+
+
+def test_a_request_with_two_hosts_is_refused(patient):
+    """The first one could be ours, and the second one a foreign page's (RFC 9112, 3.2)."""
+    assert answered(patient, head(b"content-length: 0", b"Host: evil.example")).startswith(b"HTTP/1.1 400 ")
+
+
+def test_above_its_descriptors_a_server_refuses_connections_instead_of_failing_to_accept():
+    one = Server(size_of_body)
+    one.most_connections = 2
+    with listening("127.0.0.1", 0) as listener:
+        one.listen(listener)
+        with on_thread(one), ExitStack() as peers:
+            address, request = listener.getsockname(), head(b"content-length: 0")
+            first, second = (peers.enter_context(socket.create_connection(address, timeout=10)) for _ in range(2))
+            for peer in (first, second):
+                peer.sendall(request)
+                assert received(peer).startswith(b"HTTP/1.1 200")
+            assert answered(address).startswith(b"HTTP/1.1 503 ")
+            first.close()
+            until = time.monotonic() + 10
+            while not (answer := answered(address, request)).startswith(b"HTTP/1.1 200") and time.monotonic() < until:
+                time.sleep(0.01)
+            assert answer.startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of descriptors are Unix's")
+def test_a_server_takes_no_more_connections_than_it_has_descriptors():
+    program = (
+        "import resource; from workbook.simulation.server import Server\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256)); print(Server(print).most_connections)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "192\n"
 
 
 @pytest.mark.parametrize(
@@ -89,8 +126,9 @@ def test_many_small_headers_are_answered_up_to_the_limit(patient):
     [
         [b"x-%05d: %s" % (number, b"y" * 100) for number in range(MAX_HEAD // 100)],
         [b"x: " + b"y" * (MAX_HEAD + 1)],
+        [b"x:"] * (MOST_HEADERS + 1),
     ],
-    ids=["many headers", "one header"],
+    ids=["many headers", "one header", "many empty headers"],
 )
 def test_a_head_that_is_too_large_is_refused(patient, lines):
     assert answered(patient, head(b"content-length: 0", *lines)).startswith(b"HTTP/1.1 431 ")

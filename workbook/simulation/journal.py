@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, InvalidStateError
@@ -44,6 +45,9 @@ T = TypeVar("T")
 
 OPERATIONS = ("GET", "POST")
 """The methods of the two operations (API-1, API-2)."""
+
+OVERHEAD, ENTRY = 170, 4
+"""Bytes that Python takes for the two texts and the pair of a header, beyond the characters; an entry takes 4 such."""
 
 _PARAMETER = re.compile(r"([?&])([^=&]+)=([^&]+)")
 _SEPARATOR = re.compile(r"([/?&=])")
@@ -92,7 +96,8 @@ class Entry:
     @property
     def size(self) -> int:
         """Bytes of what is kept, roughly: what a journal's limit counts."""
-        heads = sum(map(len, chain.from_iterable(self.headers + self.response_headers)))
+        headers = self.headers + self.response_headers
+        heads = sum(map(len, chain.from_iterable(headers))) + OVERHEAD * (len(headers) + ENTRY)
         return len(self.target) + heads + len(self.body) + len(self.response_body)
 
     def __repr__(self) -> str:
@@ -116,28 +121,26 @@ def entry(
         answer: what was answered, or the error that was raised instead.
         keys: further keys to take out; those in the request's own headers are known anyway.
     """
-    secrets = _secrets(frozenset((*keys, *secrets_in_request(request.headers, request.target))))
+    known = secrets_of(request, keys)
     response = answer if isinstance(answer, Response) else Response(0, (), b"", f"no answer: {type(answer).__name__}")
     method, target, body = request.method, _without_parameters(request.target), request.body
     headers, response_headers = _without_secrets(request.headers), _without_secrets(response.headers)
     response_body, key_in = response.body, dict.fromkeys(["target"] if target != request.target else [])
     exchange = (method, target, *chain.from_iterable(headers + response_headers))
     # Hardly any exchange has a key outside its header, so one search over all of it comes first.
-    if secrets.may_be_in("\n".join((*exchange, body.decode("latin-1"), response_body.decode("latin-1")))):
+    if known.may_be_in("\n".join((*exchange, body.decode("latin-1"), response_body.decode("latin-1")))):
 
         def noted(where: str, before: T, after: T) -> T:
             key_in.update(dict.fromkeys([where] if before != after else []))
             return after
 
-        target = noted("target", target, _scrubbed_target(target, secrets))
-        method = noted("method", method, secrets.scrub(method))
-        headers = noted(
-            "headers", headers, tuple((secrets.scrub(name), secrets.scrub(value)) for name, value in headers)
-        )
-        body = noted("body", body, secrets.scrub_bytes(body))
-        cleaned = tuple((secrets.scrub(name), secrets.scrub(value)) for name, value in response_headers)
+        target = noted("target", target, scrubbed_target(target, known))
+        method = noted("method", method, known.scrub(method))
+        headers = noted("headers", headers, tuple((known.scrub(name), known.scrub(value)) for name, value in headers))
+        body = noted("body", body, known.scrub_bytes(body))
+        cleaned = tuple((known.scrub(name), known.scrub(value)) for name, value in response_headers)
         response_headers = noted("response", response_headers, cleaned)
-        response_body = noted("response", response_body, secrets.scrub_bytes(response_body))
+        response_body = noted("response", response_body, known.scrub_bytes(response_body))
     operation, instrument = operation_of(method, target)
     return Entry(
         number,
@@ -156,6 +159,11 @@ def entry(
         ending=response.wire.ending.value if response is answer else "",
         key_in=tuple(key_in),
     )
+
+
+def secrets_of(request: Request, keys: Iterable[str]) -> Secrets:
+    """What nothing that is kept or logged of a request may hold: these keys, and those in the request itself."""
+    return _secrets(frozenset((*keys, *secrets_in_request(request.headers, request.target))))
 
 
 @lru_cache(maxsize=16)  # a few worlds at a time
@@ -177,10 +185,12 @@ def _without_parameters(target: str) -> str:
     )
 
 
-def _scrubbed_target(target: str, secrets: Secrets) -> str:
+def scrubbed_target(target: str, known: Secrets) -> str:
     """The target without a key: only the part with a key in it is replaced, or all where it extends over several."""
-    scrubbed = "".join(map(secrets.scrub, _SEPARATOR.split(target)))
-    return scrubbed if secrets.found_in(scrubbed) is None else MASK
+    if not known.may_be_in(target):
+        return target
+    scrubbed = "".join(map(known.scrub, _SEPARATOR.split(target)))
+    return scrubbed if known.found_in(scrubbed) is None else MASK
 
 
 def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
@@ -196,13 +206,17 @@ def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
 # The redacted form of an entry, which is all that a state file holds of an exchange (REL-2, REL-3).
 #
 # A body may carry card data by mistake, and a disk remembers longer than a process. So an entry goes to disk as
-# `as_dict` shows it, and a body's bytes as their length and a salted digest, by which two bodies can still be
-# compared. The salt is the world's, so that this works over a restart as well.
+# `as_dict` shows it, and a body's bytes as their length and a keyed digest, by which two bodies can still be compared.
+#
+# A card number of which bank and last digits are known has a million candidates. Whoever reads the file could try them
+# all if the digest's key stood in it. So only a body of nothing but simulated data is digested with the world's salt,
+# which is in the file; any other one with a key that this process never writes. Bodies of two runs of the server then
+# cannot be compared, and `verify` says so.
 
-OWN_DIGEST = 16
-"""Bytes of the digest of a body that is shown whole anyway."""
-DIGEST = 4
-"""Bytes of any other body's digest, as everywhere in this package: too few to find the body by trying."""
+DIGEST = 16
+"""Bytes of a digest."""
+_RUN_KEY, _RUN = secrets.token_bytes(16), secrets.token_hex(4)
+_OF_A_RUN = re.compile(rb"\[([0-9]+) bytes, digest [0-9a-f]+ in run ([0-9a-f]+)\]")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -218,7 +232,7 @@ class PersistentEntry(Entry):
     @property
     def size(self) -> int:
         """Bytes of what is kept: the same in memory and in a file."""
-        return len(self.text) + len(self.body)
+        return len(self.text) + len(self.body) + OVERHEAD * (len(self.headers) + len(self.response_headers) + ENTRY)
 
     __repr__ = Entry.__repr__
 
@@ -227,8 +241,25 @@ def body_digest(body: bytes, salt: bytes, *, shown_whole: bool) -> bytes:
     """What is kept instead of a body: equal bodies have equal digests, and an empty one stays empty."""
     if not body:
         return b""
-    digest = blake2b(body, key=salt, digest_size=OWN_DIGEST if shown_whole else DIGEST).hexdigest()
-    return f"[{len(body)} bytes, digest {digest}]".encode()
+    digest = blake2b(body, key=salt if shown_whole else _RUN_KEY, digest_size=DIGEST).hexdigest()
+    return f"[{len(body)} bytes, digest {digest}{'' if shown_whole else f' in run {_RUN}'}]".encode()
+
+
+def length_and_run(entry: Entry) -> tuple[int, str] | None:
+    """The length of a body that can be compared only with those of one run of the server, and that run; else None."""
+    match = _OF_A_RUN.fullmatch(entry.body) if isinstance(entry, PersistentEntry) else None
+    return (int(match[1]), match[2].decode()) if match else None
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("method", "target", "basis", "fault", "ending"), (str,)),
+    **dict.fromkeys(("operation", "instrument"), (str, type(None))),
+    **dict.fromkeys(("headers", "responseHeaders", "keyIn"), (list,)),
+    **dict.fromkeys(("bodyLength", "responseLength"), (int,)),
+    **dict.fromkeys(("body", "responseBody"), (object,)),
+    "status": (int, type(None)),
+}
+"""The fields of an entry that `as_dict` writes, and what each may be; numbers are checked besides."""
 
 
 def read_entry(text: str, body: str) -> PersistentEntry:
@@ -241,6 +272,14 @@ def read_entry(text: str, body: str) -> PersistentEntry:
     for name in ("number", "arrived", "answered"):
         if type(values[name]) not in (int, float) or not isfinite(values[name]):
             raise TypeError(f"{name} is not a number")
+    for name, kinds in _KINDS.items():
+        if not isinstance(values[name], kinds):
+            raise TypeError(f"{name} is of another type")
+    if values["operation"] not in (None, *OPERATIONS):
+        raise ValueError("no such operation")
+    pairs = [pair for name in ("headers", "responseHeaders") for pair in values[name]]
+    if not all(isinstance(text, str) for text in (*chain.from_iterable(pairs), *values["keyIn"])):
+        raise TypeError("a header is no text")
     names = ("number", "arrived", "answered", "method", "target", "operation", "instrument", "status", "basis")
     return PersistentEntry(
         **{name: values[name] for name in (*names, "fault", "ending")},

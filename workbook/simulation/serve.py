@@ -10,10 +10,11 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
+from workbook.redaction import Redaction
 from workbook.simulation.control import PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
+from workbook.simulation.journal import scrubbed_target, secrets_of
 from workbook.simulation.mock_server import DEFAULT, MockServer, fresh_output
 from workbook.simulation.server import (
     Answer,
@@ -27,8 +28,6 @@ from workbook.simulation.server import (
 from workbook.simulation.world import World
 
 WARNING = "Warning: everybody who can reach {host} can use this server. Its data is simulated; its control API is not."
-LONGEST_SEGMENT = 64
-"""Characters of a path's segment that are logged; an id is shorter, and opaque data in the wrong place is not."""
 LONGEST_PATH = 300
 """Characters of a path that are logged."""
 OK = 200
@@ -113,15 +112,11 @@ def serve(options: Options | None = None) -> int:
 def log_line(request: Request, response: Response, seconds: float, keys: Iterable[str]) -> str:
     """What is logged of a request: no header, no body, no query, and no key.
 
-    A path is shortened, and its control characters are escaped: a terminal would obey them, and opaque data may be
-    where an id belongs. Behind it: which fault was played, or why the request was refused.
+    Of a path no long segment is shown, and none that a terminal would obey: opaque data may be where an id belongs.
+    Behind it: which fault was played, or why the request was refused.
     """
-    path = request.target.partition("?")[0]
-    if any(key in unquote(path) for key in keys):
-        shown = "[key]"
-    else:
-        segments = (part if len(part) <= LONGEST_SEGMENT else f"[{len(part)} characters]" for part in path.split("/"))
-        shown = "/".join(segments).encode("unicode_escape").decode("ascii")[:LONGEST_PATH]
+    path = scrubbed_target(request.target.partition("?")[0], secrets_of(request, keys))
+    shown = Redaction().target(path)[:LONGEST_PATH]
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
     if response.fault:
         why = f"  fault: {response.fault}"  # a faulted body has nothing that could be logged

@@ -55,12 +55,16 @@ if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
 
 MAX_HEAD = 65_536
 """Bytes of a request's first line and headers (assumed; the document shows no limit, GAP-2)."""
+MOST_HEADERS = 200
+"""Headers of a request (assumed)."""
 REQUEST_WITHIN = 30.0
 """Seconds that a whole request may take, from the connection or its first byte on (assumed)."""
 IDLE = 5.0
 """Seconds after which a connection without a request is closed; it may take up to twice as long."""
 MOST_WAITING = 16
 """Requests of one connection that wait for their turn; above, the connection is not read."""
+MOST_CONNECTIONS, SPARE_DESCRIPTORS = 10_000, 64
+"""Connections at a time, and descriptors that are left for everything else."""
 GRACE = 1.0
 """Seconds that a peer has to take what is left in the buffer, when a fault closes the connection."""
 STOP_WITHIN = 2.0
@@ -156,12 +160,16 @@ class Connection(asyncio.Protocol):
         self._write_paused = self._read_paused = self._expects = False
         self._head_size, self._in_head = 0, True
         self._until, self._idle = inf, False
+        self._alarm: asyncio.TimerHandle | None = None
 
     # ------------------------------------------------------------ the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the clock for the first request: a connection that never sends anything is refused as well."""
         self._transport: Any = transport
+        if len(self._server.connections) >= self._server.most_connections:
+            self._refuse(503, "Too many connections.")
+            return
         self._server.connections.add(self)
         self._until = self._loop.time() + self._server.within
         self._watch()
@@ -169,7 +177,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, _error: Exception | None) -> None:
         """End all pauses; an answer that is still being made is finished, as a proxy records it."""
         self._deaf = True
-        self._alarm.cancel()
+        if self._alarm is not None:
+            self._alarm.cancel()
         self._leaving.set()
         self._lost.set()
         self._waiting.clear()
@@ -267,8 +276,11 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         """Check the size of the head, and tell a peer that waits for it to send the body."""
         self._in_head = False
-        if sum([len(name) + len(value) for name, value in self._headers]) + len(self._url) > MAX_HEAD:
+        size = sum([len(name) + len(value) for name, value in self._headers]) + len(self._url)
+        if size > MAX_HEAD or len(self._headers) > MOST_HEADERS:
             self._refuse(431)
+        elif len([name for name, _value in self._headers if name.lower() == "host"]) > 1:
+            self._refuse(400, "The header Host stands in the request twice.")  # RFC 9112, 3.2
         self._version = self._parser.get_http_version()
         self._keep = self._version != "1.0" and self._parser.should_keep_alive()
         self._continue()
@@ -448,6 +460,7 @@ class Server:
     ) -> None:
         self.answer, self.log, self.most_body, self.within = answer, log, most_body, within
         self.connections: set[Connection] = set()
+        self.most_connections = _most_connections()
         self.tasks: set[asyncio.Task[None]] = set()
         self._listeners: list[tuple[socket.socket, ssl.SSLContext | None]] = []
         self._stopping = asyncio.Event()
@@ -492,9 +505,22 @@ class Server:
             self._loop.call_soon_threadsafe(self._stopping.set)
 
 
+def _most_connections() -> int:
+    """As many as this process may have descriptors, less some for files and for the event loop.
+
+    Without any left, asyncio tries to accept a connection again and again, and logs each failure.
+    """
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return MOST_CONNECTIONS
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if soft < 0 else max(1, min(soft - SPARE_DESCRIPTORS, MOST_CONNECTIONS))
+
+
 # Where a server listens: on this machine, unless others are let in explicitly.
 
-BACKLOG = 1024
+BACKLOG = 128
 
 
 def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.socket:

@@ -39,6 +39,8 @@ Parts: TypeAlias = dict[str, list[tuple[int, str]]]
 Change = tuple[str, tuple[str | int, ...]]
 """A statement and its values."""
 
+MOST_ISSUED = 10**12
+"""More than a service issues of one instrument in any lifetime."""
 NOBODY = "nobody"
 """The name of the world of all requests whose key opens none."""
 
@@ -343,6 +345,8 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
         kind, _blank, instrument = part.partition(" ")
         if kind == "memory":
             activations, opcs = map(_count, json.loads(rows[0][1]))
+            if not 0 <= activations <= MOST_ISSUED or not 0 <= opcs <= MOST_ISSUED:
+                raise ValueError("a count that nobody reaches")
             memory = opened.memory[instrument] = Memory()
             memory.activations, memory.opcs = activations, opcs
             digests = parts.get(f"output {instrument}", [])

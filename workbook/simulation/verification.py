@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from workbook.errors import ParameterError
-from workbook.simulation.journal import OPERATIONS, Entry, Journal
+from workbook.simulation.journal import OPERATIONS, Entry, Journal, length_and_run
 from workbook.values import did_you_mean, is_whole
 
 Entries = tuple[Entry, ...]
@@ -239,11 +239,17 @@ def _count_judge(holds: Callable[[int, int], bool]) -> Callable[[Expectation, En
 
 def _repeat_judge(expectation: Expectation, entries: Entries) -> tuple[bool, str]:
     groups: dict[tuple[str | None, bytes], list[Entry]] = {}
+    runs: dict[tuple[str | None, int], set[str]] = {}
     for entry in _of(expectation, entries, "POST"):
         groups.setdefault((entry.instrument, entry.body), []).append(entry)
+        if (of_one_run := length_and_run(entry)) is not None:
+            length, run = of_one_run
+            runs.setdefault((entry.instrument, length), set()).add(run)
     repeated = [group for group in groups.values() if len(group) > 1]
     if not repeated:
-        return True, f"{sum(map(len, groups.values()))} POST, no two alike"
+        unknown = sum(len(several) > 1 for several in runs.values())
+        doubt = "; some of the same length came before and after a restart, and their bodies cannot be compared"
+        return not unknown, f"{sum(map(len, groups.values()))} POST, no two alike{doubt if unknown else ''}"
     return False, ", and".join(f"{_numbers(group)} with the same body" for group in repeated[:SHOWN]).strip()
 
 
