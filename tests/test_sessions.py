@@ -275,10 +275,10 @@ def test_a_delegate_that_mixes_up_its_two_values_is_told_so():
 
 def test_settings_that_are_refused_leave_no_earlier_session_behind():
     current = session()
+    current = no_session  # as the cell of a lesson begins
     with pytest.raises(ParameterError):
-        current = no_session
         current = session(source="sim")
-    with pytest.raises(ConfigurationError, match="There is no session.* Correct the first cell, run it"):
+    with pytest.raises(ConfigurationError, match=r"There is no session.* Correct the first cell, run it"):
         current.platform_a.play()
     assert repr(current) == "no session yet"
     assert not hasattr(current, "_repr_html_")
