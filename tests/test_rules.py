@@ -1,7 +1,6 @@
-"""The ledger: its ids for ever, and the proof that each binding rule is tested or owed with a reason."""
+"""The ledger: its ids for ever, and the proof that each binding rule is tested."""
 
 import ast
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +11,6 @@ from workbook.rules import Level, Rule, rule, rules
 
 TESTS = Path(__file__).parent
 BINDING = (Level.MUST, Level.SHOULD, Level.FACT)
-CAPABILITIES = {"project-files"}
 IDS = """
     API-1 API-2 API-3 API-4 API-5 API-6 API-7 API-8 API-9 API-10 API-11 API-12 API-13 API-14 API-15
     A-CREATE-1 A-CREATE-2 A-CREATE-3 A-CAN-1 A-CAN-2 A-CAN-3 A-CAN-4 A-CAN-5 A-CAN-6 A-OUT-1 A-PROV-1 A-PROV-2
@@ -41,10 +39,6 @@ def marks():
                 assert ast.unparse(node.func) == "pytest.mark.rule"
                 where = f"{path.relative_to(TESTS)}:{node.lineno}"
                 yield from ((ast.literal_eval(argument), where) for argument in node.args)
-
-
-PENDING = tomllib.loads((TESTS / "pending_rules.toml").read_text("utf-8"))["pending"]
-OWED = [one["id"] for one in PENDING]
 
 
 def test_the_ids_are_those_of_this_list_in_this_order_and_unique():
@@ -111,7 +105,7 @@ def test_the_ledger_cannot_be_changed():
     assert isinstance(rules(), tuple)
 
 
-# ---------------------------------------------------------------- every binding rule is proven, or owed with a reason
+# ---------------------------------------------------------------- every binding rule is proven
 
 
 @pytest.mark.slow
@@ -120,32 +114,10 @@ def test_every_mark_names_a_rule_that_exists():
 
 
 @pytest.mark.parametrize("one", rules(*BINDING), ids=lambda one: one.id)
-def test_a_binding_rule_is_named_by_a_test_or_owed(one):
-    assert one.id in {name for name, _where in marked()} or one.id in OWED, f"No test proves {one}"
-
-
-@pytest.mark.parametrize("name", OWED)
-def test_what_is_owed_exists_binds_and_is_not_proven_yet(name):
-    assert rule(name).level in BINDING
-    assert [where for known, where in marked() if known == name] == [], "proven: take it out of pending_rules.toml"
-
-
-def test_each_debt_is_recorded_once_with_a_reason_and_a_capability():
-    assert len(OWED) == len(set(OWED))
-    for one in PENDING:
-        assert set(one) == {"id", "capability", "reason"}
-        assert one["capability"] in CAPABILITIES
-        assert one["reason"].endswith(".")
-
-
-def test_only_what_stands_in_project_files_is_owed():
-    assert set(OWED) == {"A-ALLOW-2", "A-ALLOW-3", "A-ALLOW-4", "A-DEP-2", "A-DEP-3"}
+def test_a_binding_rule_is_named_by_a_test(one):
+    assert one.id in {name for name, _where in marked()}, f"No test proves {one}"
 
 
 @pytest.mark.parametrize("one", rules(Level.PRACTICE), ids=lambda one: one.id)
 def test_a_practice_whose_breach_does_harm_is_named_by_a_test(one):
-    assert one.id in {name for name, _where in marked()} or not one.harm or one.id in UNSERVED
-
-
-UNSERVED = {"REL-4"}
-"""No back end with cardholders' sessions is part of this package yet."""
+    assert one.id in {name for name, _where in marked()} or not one.harm

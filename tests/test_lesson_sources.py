@@ -1,0 +1,126 @@
+"""What the lessons say in their own words bears its source: the checks, the gaps, the events, and what is ours."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from workbook.rules import Basis, Level, rules
+
+LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
+OF_THE_WORKBOOK = {
+    "this machine is ready",
+    "the reference relay fails no case",
+    "a stale entry fails the run",
+}
+"""Checks about the workbook itself: they claim nothing of an API, an SDK or a wallet."""
+
+
+def cells(path, kind):
+    """The sources of a lesson's cells of one kind."""
+    found = json.loads(path.read_text("utf-8"))["cells"]
+    return ["".join(cell["source"]) for cell in found if cell["cell_type"] == kind]
+
+
+def prose(path):
+    """A lesson's text on one line, code samples included."""
+    return " ".join(" ".join(cells(path, "markdown")).split())
+
+
+def checks():
+    """Each check of each lesson: its name, and the names of its arguments."""
+    for path in LESSONS:
+        for code in cells(path, "code"):
+            for node in ast.walk(ast.parse(code)):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) == "wb.check":
+                    yield path.stem, ast.literal_eval(node.args[0]), {word.arg for word in node.keywords}
+
+
+EVERYWHERE = " ".join(map(prose, LESSONS))
+
+
+def test_each_check_of_a_lesson_names_a_rule_or_a_source():
+    unsourced = [(where, name) for where, name, words in checks() if not words & {"rule", "source"}]
+    assert {name for _where, name in unsourced} == OF_THE_WORKBOOK
+    assert len(list(checks())) >= 20
+
+
+@pytest.mark.parametrize(
+    ("lesson", "fact", "source"),
+    [
+        ("03", "no card was added", "assumed"),
+        ("04", "the button stays, for the watch", "sdk-b"),
+        ("04", "without a watch there is nothing left to add", "inferred"),
+        ("04", "the button is gone though the watch lacks the card", "inferred"),
+        ("04", "no card was added", "wallet"),
+        ("05", "a remembered entry works without any call before it", "assumed"),
+        ("05", "the app is not listed", "wallet"),
+        ("07", "it waits at least as long as it was told", "assumed"),
+        ("07", "nothing happens for 20 s", "wallet"),
+    ],
+)
+def test_a_fact_that_its_rule_does_not_say_bears_its_source(lesson, fact, source):
+    (path,) = (path for path in LESSONS if path.stem.startswith(lesson))
+    (call,) = re.findall(rf'wb\.check\("{fact}".*?\)(?:\n|$)', "\n".join(cells(path, "code")) + "\n", re.DOTALL)
+    assert f'source="{source}"' in call
+
+
+@pytest.mark.parametrize("gap", rules(Level.GAP), ids=lambda gap: gap.id)
+def test_each_gap_of_the_document_is_taught(gap):
+    assert f"`{gap.id}`" in EVERYWHERE
+
+
+@pytest.mark.rule("API-15", "X-ENTRIES-2", "B-WATCH-2", "X-GEN-1")
+@pytest.mark.parametrize(
+    ("lesson", "words"),
+    [
+        ("00", "Together they work only in a store build with a live card (*sdk-b*)."),
+        ("01", "It calls this value once an *object*"),
+        (
+            "01",
+            "the document demands for the GET (`API-15`). That the POST needs the role, too, is *assumed*",
+        ),
+        ("01", "the 20 seconds of platform B's wallet (*wallet*; platform A has no limit in the document)"),
+        ("02", "the document calls them `CardProvisioningCreateResult`"),
+        ("03", "The document sets no time limit on platform A."),
+        ("04", "In the document `canAddCard`, `activate` and the delegate's `provision` are async"),
+        ("04", "`WatchAvailability`, which belongs to the later variant"),
+        ("04", "What a `Pass` holds is defined by the platform, not by the service"),
+        ("05", "by the watch's app on the phone, as here, or by the wallet app on the watch (`X-ENTRIES-2`)"),
+        (
+            "05",
+            "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)",
+        ),
+        ("05", "The fourth step contains the third (*inferred*)"),
+        ("06", "The document gives the limits and not what follows (*wallet*)"),
+    ],
+)
+def test_a_statement_says_whose_it_is(lesson, words):
+    (path,) = (path for path in LESSONS if path.stem.startswith(lesson))
+    assert words in prose(path)
+
+
+@pytest.mark.parametrize(
+    "callback",
+    [
+        "`didFinishProvisioning(with:error:)` | B, in the app | provisioning is complete",
+        "the delegate's `provision` | B, in the app and in the extension | the SDK needs an `sdkInput`",
+        "the delegate's `cardArt` | B, in the extension | the wallet needs the preview of the card",
+        "`ProvisionResult.Success`, `.Failure` | A | `provision` returns it",
+        "`OpcProvider.fetchOpc` | A, from 0.4.0 | the SDK needs the OPC data",
+    ],
+)
+def test_the_five_callbacks_are_the_only_events_of_the_document(callback):
+    (path,) = (path for path in LESSONS if path.stem.startswith("05"))
+    (told,) = (text for text in cells(path, "markdown") if text.startswith("## What calls your app"))
+    assert f"| {callback} " in told
+    assert told.count("\n| ") == 6
+    assert "no webhook, no notification (`GAP-6`)" in told
+
+
+def test_no_lesson_uses_a_tag_that_is_no_source():
+    tags = set(re.findall(r"\(\*([a-z-]+)\*[):;,]", EVERYWHERE))
+    assert tags <= set(Basis) - {Basis.SPEC} | {"spec"}
+    assert {"assumed", "inferred", "sdk-a", "sdk-b", "wallet", "seen", "openapi"} <= tags
