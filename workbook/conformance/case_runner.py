@@ -166,7 +166,14 @@ class _Schedule:
         what the case is about. Where each confirmation takes as long as the back end waits, a few are enough.
         """
         runner, believed = self._runner, Counter[frozenset[str]]()
-        for case in [case for case in cases if case.name in self._failed]:
+        failed = [case for case in cases if case.name in self._failed]
+        # A machine that is busy makes calls late as well. Fewer calls at once are still late only where they wait for
+        # one another.
+        late = [case for case in failed if _is_late(self._failed[case.name], runner.target.bound)]
+        for case in late:
+            del self._failed[case.name]
+        await asyncio.gather(*map(self.beside_others, late))
+        for case in [case for case in failed if case.name in self._failed]:
             first = self._failed[case.name]
             advice = frozenset(miss.todo for miss in first.misses)
             waited = first.seconds > SLOW * runner.target.bound
@@ -201,14 +208,17 @@ class _Schedule:
 
 def only_beside(result: CaseResult, bound: float) -> CaseResult:
     """The result of a case that failed beside other calls, and passes by itself."""
-    calls = [call for part in result.each if part.seen for call in part.seen.calls]
-    waited = any(call.broke is Broke.LATE or call.seconds > bound for call in calls)
     observed = f"beside other calls: {result.misses[0].observed}"
-    todo, rule_id = (ONE_BY_ONE, "REL-5") if waited else (OWN_CARD, "REL-4")
+    todo, rule_id = (ONE_BY_ONE, "REL-5") if _is_late(result, bound) else (OWN_CARD, "REL-4")
     miss = Miss(
         "what the back end does when the case is run alone: it passes", observed, todo, rule_id, root=Root.BESIDE
     )
     return replace(result, verdict=gravest(result.case, [miss]), misses=(miss,))
+
+
+def _is_late(result: CaseResult, bound: float) -> bool:
+    """Whether a call of the case had no answer in time."""
+    return any(call.broke is Broke.LATE or call.seconds > bound for call in result.calls)
 
 
 def without(case: Case, target: Target) -> CaseResult | None:
@@ -493,6 +503,7 @@ class CaseRunner:
         target: the back end.
         upstream: the API's side: what arrived there, and what it answers.
         gone: since when the back end no longer answers, in words; empty while it does.
+        plain_works: whether an attempt with nothing wrong anywhere succeeds, with every app.
         limit: seconds after which the back end gives up one request to the API; infinite until it was observed.
         logs: the back end's log files, from their state when the runner is created.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
@@ -501,7 +512,7 @@ class CaseRunner:
 
     def __init__(self, target: Target, api: MockApi, seed: int = 7) -> None:
         self.target, self.upstream, self.gone = target, api.upstream, ""
-        self.limit = float("inf")
+        self.plain_works, self.limit = False, float("inf")
         self.logs, self.silence = Logs(target.logs), Silence(target.bound)
         self.values: dict[tuple[str, str], None] = {}
         self._api, self._seed, self._host = api, seed, api.url.partition("//")[2]
@@ -534,13 +545,24 @@ class CaseRunner:
             if any(answers_429_itself(call, seen) for call in seen.calls):
                 return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
-            if gravest(case, misses) in CONFIRMED:
-                # What the values show is the cause; what the case's own questions found follows from that.
-                shown = self._cards.of(seen.calls)
-                misses = (*shown, *(replace(miss, root=Root.AFTER) if shown else miss for miss in misses))
+            if gravest(case, misses) in CONFIRMED and not case.script.whole:
+                misses = self._explained(case, misses, seen)
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
         return replace(result, verdict=gravest(case, misses), misses=misses)
+
+    def _explained(self, case: Case, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
+        """The misses with where they come from.
+
+        What the values show is the cause, and what the case's own questions found follows from that. A case that fails
+        where the plain call works fails for what is special about it.
+        """
+        if shown := self._cards.of(seen.calls):
+            return (*shown, *(replace(miss, root=Root.AFTER) for miss in misses))
+        if self.plain_works and all(miss.root is Root.AFTER for miss in misses):
+            todo = f"The plain call works, and this one has to work as well: {case.says}"
+            return tuple(replace(miss, todo=todo) for miss in misses)
+        return misses
 
     async def observe_limit(self, cards: tuple[str, ...]) -> None:
         """See after how many seconds the back end gives up one request to the API, or makes another one."""

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from workbook.conformance import phone as tls
-from workbook.conformance.case_runner import CaseRunner, listed
-from workbook.conformance.judging import outcome
+from workbook.conformance.case_runner import NO_PLAIN_CALL, CaseRunner, listed
+from workbook.conformance.judging import AFRESH, outcome
 from workbook.conformance.model import (
     GET,
     OWN_429,
@@ -24,6 +24,7 @@ from workbook.conformance.model import (
     CaseScript,
     Finding,
     Group,
+    Miss,
     PhoneCall,
     Root,
     Seen,
@@ -84,10 +85,17 @@ class PlainFailure:
     why: str
     by_configuration: bool
 
-    @property
-    def finding(self) -> Finding:
-        """The same for a report."""
-        return Finding(Root.PLAIN, str(self), MEND)
+    def finding(self, results: Iterable[CaseResult]) -> Finding:
+        """The same for a report, with what the cases about the form of this call found."""
+        results = list(results)
+        advice = [miss.todo for result in results for miss in result.misses if self._is_about(result, miss)]
+        untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
+        return Finding(Root.PLAIN, str(self), " ".join(dict.fromkeys(advice)) or MEND, untested)
+
+    def _is_about(self, result: CaseResult, miss: Miss) -> bool:
+        made = {ask.operation for ask in result.case.script.asks}
+        form = result.case.group is Group.FORM and result.verdict in JUDGED
+        return form and self.operation in made and miss.root is Root.CASE and miss.todo != AFRESH
 
     def __str__(self) -> str:
         return f"The app of {listed(self.apps)}: the plain {self.operation} does not work: {self.why}"
@@ -114,6 +122,7 @@ async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], b
                          _by_configuration(call, seen))
             for call in seen.calls if not call.succeeded
         ]  # fmt: skip
+    runner.plain_works = not failures
     return tuple(failures), alive
 
 

@@ -79,7 +79,7 @@ def each_request(operation: str, question: OfRequest) -> Judge:
         if not came:
             strays = ", ".join(f"{stray.request.method} to another path" for stray in seen.strays[:3])
             todo = "Let the back end ask the API for each attempt."
-            yield Miss(f"a {operation} at the API", strays or "no request reached the API", todo)
+            yield Miss(f"a {operation} at the API", strays or "no request reached the API", todo, root=Root.AFTER)
         for request in came:
             yield from question(request)
 
@@ -297,7 +297,7 @@ class CardWatch:
         self.astray: list[Astray] = []
         self._cards = frozenset(cards)
         self._given: dict[int, list[Arrived]] = {}
-        self._sent: dict[int, tuple[str, PhoneCall]] = {}
+        self._sent: dict[int, list[tuple[str, PhoneCall]]] = {}
 
     def __repr__(self) -> str:
         return f"CardWatch({len(self.astray)} astray)"
@@ -305,7 +305,7 @@ class CardWatch:
     def sends(self, case: str, call: PhoneCall) -> None:
         """The phone is about to send this call's sdkOutput."""
         if call.sent and len(call.sent) >= SHORTEST_VALUE:
-            self._sent[hash(call.sent)] = case, call
+            self._sent.setdefault(hash(call.sent), []).append((case, call))
 
     def scan(self, case: str, calls: Iterable[PhoneCall], requests: Iterable[Arrived]) -> None:
         """Look at what the phone received in one case.
@@ -318,9 +318,9 @@ class CardWatch:
         for request in requests:
             if request.given and len(request.given) >= SHORTEST_VALUE:
                 self._given.setdefault(hash(request.given), []).append(request)
-            sent = self._sent.get(hash(request.sdk_output)) if request.operation == POST else None
-            if sent is not None and self._is_other(request.instrument, sent[1].instrument):
-                self.astray.append(Astray(*sent, request, "sdkOutput"))
+            sent = self._sent.get(hash(request.sdk_output), []) if request.operation == POST else []
+            if sent and all(self._is_other(request.instrument, call.instrument) for _case, call in sent):
+                self.astray.append(Astray(*sent[-1], request, "sdkOutput"))
         for call in calls:
             if (given := self.given_for(call)) and all(self._is_other(r.instrument, call.instrument) for r in given):
                 self.astray.append(Astray(case, call, given[0], "sdkInput"))

@@ -471,7 +471,15 @@ def todos(record: Record) -> list[Todo]:
         names, rules = ([case.name for case, _miss in sources], [miss.rule for _case, miss in sources if miss.rule])
         unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
         found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
-    return sorted(found, key=lambda todo: (ROOTS.index(todo.root), GRAVEST_FIRST.index(todo.verdict)))
+    missing = Verdict.NOT_TESTABLE  # what the configuration does not have explains nothing
+    return sorted(
+        found,
+        key=lambda todo: (
+            todo.verdict is missing and todo.root is Root.CASE,
+            ROOTS.index(todo.root),
+            GRAVEST_FIRST.index(todo.verdict),
+        ),
+    )
 
 
 def timeless(text: str) -> str:

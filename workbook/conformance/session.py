@@ -22,8 +22,8 @@ from workbook.conformance.api_side import MockApi
 from workbook.conformance.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.conformance.cases import CASES
 from workbook.conformance.config import Config
-from workbook.conformance.findings import common_causes, plain_attempt
-from workbook.conformance.model import Case, CaseResult, Finding, Verdict
+from workbook.conformance.findings import PlainFailure, common_causes, plain_attempt
+from workbook.conformance.model import Case, CaseResult, Verdict
 from workbook.conformance.process import Launcher, StartError, Stopping
 from workbook.conformance.progress import RunProgress
 from workbook.conformance.report import About, Record, moment, record
@@ -152,7 +152,8 @@ class _Run:
     ) -> None:
         self._config, self._options, self._runner, self._launcher = config, options, runner, launcher
         self._progress, self._clean = progress, clean
-        self._rounds, self._trouble, self._findings = Rounds(), "", list[Finding]()
+        self._rounds, self._trouble = Rounds(), ""
+        self._plain: tuple[PlainFailure, ...] = ()
         self._undecided = self._interrupted = self._over = False
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -180,7 +181,7 @@ class _Run:
             options.known, [result for result in ended.values() if result], CASES, datetime.now(UTC).date()
         )
         gone, how = map(self._clean, (self._runner.gone, self._launcher.ended if self._runner.gone else ""))
-        findings = [*self._findings, *common_causes(results, gone, how)]
+        findings = [*(failure.finding(results) for failure in self._plain), *common_causes(results, gone, how)]
         code = exit_code(
             [result.verdict for result in results],
             strict=options.strict,
@@ -259,7 +260,7 @@ class _Run:
             self._report_trouble(f"{says} {self._launcher.ended}", undecided=True)
             return
         if failures:
-            self._findings += [failure.finding for failure in failures]
+            self._plain = failures
             self._progress.say(self._clean(says))
         broken = [(app, failure.operation) for failure in failures for app in failure.apps]
         single = [case for case in options.cases if not case.script.whole]

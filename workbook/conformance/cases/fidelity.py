@@ -22,6 +22,7 @@ from workbook.conformance.model import (
     Miss,
     Need,
     Order,
+    Root,
     Seen,
     both,
     relay_case,
@@ -113,10 +114,11 @@ def given_back(operation: str) -> Judge:
         given = [arrived.given for arrived in seen.came(operation) if arrived.given]
         for call in seen.asked(operation):
             if not given:
-                yield Miss("an sdkInput from the API", "none came", todo)
+                yield Miss("an sdkInput from the API", "none came", todo, root=Root.AFTER)
             elif call.value not in given:
                 observed = f"{outcome(call)}: {_difference(given[-1], call.value)}"
-                yield Miss("the sdkInput as the API gave it", observed, todo)
+                root = Root.CASE if call.succeeded else Root.AFTER  # a failure changes no value
+                yield Miss("the sdkInput as the API gave it", observed, todo, root=root)
 
     return judge
 

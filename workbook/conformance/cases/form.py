@@ -28,6 +28,7 @@ from workbook.conformance.model import (
     Now,
     Order,
     PhoneCall,
+    Root,
     Seen,
     Tamper,
     both,
@@ -133,7 +134,8 @@ def _each_its_own(seen: Seen) -> Iterator[Miss]:
         if len(given) != 1:
             yield Miss("one GET for each instrument", f"{len(given)} for one of them", "Make one GET for each card.")
         elif call.value != given[0]:
-            yield Miss("each card's own sdkInput", "another card's", "Keep each answer with the card that it is for.")
+            yield Miss("each card's own sdkInput", "another value", "Keep each answer with the card that it is for.",
+                       root=Root.AFTER)  # fmt: skip
 
 
 def _own(seen: Seen) -> Iterator[Miss]:
@@ -142,7 +144,7 @@ def _own(seen: Seen) -> Iterator[Miss]:
         given = {arrived.given for arrived in seen.came(GET) if arrived.instrument == call.instrument}
         if call.value not in given:
             todo = "Keep nothing of a call in the connection that it came by."
-            yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "")
+            yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "", root=Root.AFTER)
 
 
 def _not_encoded(seen: Seen) -> Iterator[Miss]:

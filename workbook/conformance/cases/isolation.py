@@ -42,7 +42,7 @@ def _own_only(seen: Seen) -> Iterator[Miss]:
         own = {arrived.given for arrived in seen.came(call.operation) if arrived.instrument == call.instrument}
         if call.value and call.value not in own:
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
-            yield Miss("its own card's sdkInput", "another one", todo)
+            yield Miss("its own card's sdkInput", "another one", todo, root=Root.AFTER)
     for arrived in seen.came(POST):
         if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
             todo = "Keep everything of a call in that call: card and sdkOutput come from the same request."
