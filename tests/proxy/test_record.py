@@ -326,8 +326,14 @@ def test_appending_changes_nothing_of_another_file(path):
 
 
 WRONG = {
-    "a time without end": (lambda said: json.dumps(said | {"answered": float("inf")}), "'answered' is of the wrong type"),
-    "a time that is none": (lambda said: json.dumps(said | {"latency": float("nan")}), "'latency' is of the wrong type"),
+    "a time without end": (
+        lambda said: json.dumps(said | {"answered": float("inf")}),
+        "'answered' is of the wrong type",
+    ),
+    "a time that is none": (
+        lambda said: json.dumps(said | {"latency": float("nan")}),
+        "'latency' is of the wrong type",
+    ),
     "a time beyond a life": (lambda said: json.dumps(said | {"arrived": 1e300}), "'arrived' is of the wrong type"),
     "a huge status": (lambda said: json.dumps(said | {"status": 10**40}), "'status' is of the wrong type"),
     "no JSON": (lambda said: "{", "it is no JSON object"),
