@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -540,6 +541,61 @@ def test_a_file_that_is_no_state_is_refused_and_left_as_it_is(what, path):
         journaled(path)
     assert KEY not in str(caught.value)
     assert path.read_bytes() == before
+
+
+WRONG = (None, True, -1, 10**30, 1.5, float("inf"), "x", [], {}, [["a"]], [["a", 1]], {"a": 1})
+
+
+def places(value, place=()):
+    """Every place in a JSON value, from the whole of it to each leaf."""
+    yield place
+    for name in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from places(value[name], (*place, name))
+
+
+def with_wrong(value, place, wrong):
+    if not place:
+        return wrong
+    inner = with_wrong(value[place[0]], place[1:], wrong)
+    return value | {place[0]: inner} if isinstance(value, dict) else [*value[: place[0]], inner, *value[place[0] + 1 :]]
+
+
+@pytest.mark.slow
+def test_a_value_that_was_tampered_with_is_refused_at_the_start_or_does_no_harm(path, tmp_path):
+    """Each value of the file becomes each wrong one: no server starts and then answers with a traceback."""
+    scenario = replace(DEFAULT, latencies={"GET": 0.1}, faults=({"fault": "reset", "nth": 99},))
+    with kept(path, scenario) as worlds:
+        for request in (get(), post(1), Request("GET", "/x?a=b", (("a", "b"),))):
+            worlds.respond(request)
+    with closing(sqlite3.connect(path)) as database:
+        rows = database.execute("SELECT * FROM state WHERE part NOT LIKE 'output %'").fetchall()
+    tampered, refused = tmp_path / "tampered", 0
+    for world, part, number, value in rows:
+        before, end, text = value.rpartition("\n")
+        document = json.loads(text)
+        for place in places(document):
+            for wrong in WRONG:
+                for file in tmp_path.glob("tampered*"):
+                    file.unlink()
+                shutil.copy(path, tampered)
+                changed_text = before + end + json.dumps(with_wrong(document, place, wrong))
+                with closing(sqlite3.connect(tampered)) as database, database:
+                    where = (changed_text, world, part, number)
+                    database.execute("UPDATE state SET value = ? WHERE world = ? AND part = ? AND place = ?", where)
+                try:
+                    worlds = Worlds(tampered)
+                except ConfigurationError:
+                    refused += 1
+                    continue
+                with closing(worlds):
+                    (key,) = worlds.keys
+                    for request in (get(key), post(2, key)):
+                        worlds.respond(request)
+                    journal = worlds.named("w1").journal
+                    json.dumps([journal.to_har(), journal.to_jsonl()], allow_nan=False)
+                    verify(journal, no_repeated_post())
+                    worlds.reset(key)
+    assert refused > 100
 
 
 def test_a_file_that_cannot_be_had_is_told(tmp_path):

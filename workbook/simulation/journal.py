@@ -27,7 +27,6 @@ from functools import lru_cache
 from hashlib import blake2b
 from http import HTTPStatus
 from itertools import chain, islice
-from math import isfinite
 from threading import RLock
 from time import monotonic
 from typing import Any, TypeVar
@@ -38,6 +37,7 @@ from workbook.redaction import Redaction, is_shown_whole, length_of, short
 from workbook.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.service import ORIGIN
+from workbook.values import is_number
 
 Headers = tuple[tuple[str, str], ...]
 T = TypeVar("T")
@@ -270,8 +270,8 @@ def read_entry(text: str, body: str) -> PersistentEntry:
     """
     values = json.loads(text)
     for name in ("number", "arrived", "answered"):
-        if type(values[name]) not in (int, float) or not isfinite(values[name]):
-            raise TypeError(f"{name} is not a number")
+        if not is_number(values[name], -LATEST, LATEST):
+            raise TypeError(f"{name} is not a number, or too large")
     for name, kinds in _KINDS.items():
         if not isinstance(values[name], kinds):
             raise TypeError(f"{name} is of another type")
@@ -423,6 +423,8 @@ def _media_type(headers: list[list[str]]) -> str:
 
 Matching = Callable[[Entry], bool]
 
+LATEST = 1e9
+"""Seconds, some thirty years: no journal is older."""
 ENTRIES = 10_000
 """How many of the latest entries a journal keeps."""
 BYTES = 64 * 1_048_576

@@ -20,17 +20,17 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from workbook.errors import ConfigurationError
 from workbook.simulation import service
-from workbook.simulation.journal import Entry, Journal, PersistentEntry, read_entry
+from workbook.simulation.journal import LATEST, Entry, Journal, PersistentEntry, read_entry
 from workbook.simulation.scenario import plan
 from workbook.simulation.service import Memory, Service
 from workbook.simulation.world import Credential, Instrument, World
+from workbook.values import is_number
 
 Faults = tuple[dict[str, Any], ...]
 """The `[[fault]]` tables of a scenario."""
@@ -341,6 +341,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
     key, salt = _checked(values["key"], str), bytes.fromhex(values["salt"])
     opened = OpenWorld.fresh(number, world_of(values, key), _tables(values["faults"]), journal, salt)
     opened.own = _tables(values["own"])
+    plan(opened.own, opened.world.seed, where=opened.world.name)  # what a reset plays is checked here, not then
     for part, rows in parts.items():
         kind, _blank, instrument = part.partition(" ")
         if kind == "memory":
@@ -358,7 +359,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
     entries = [read_entry(*reversed(value.split("\n"))) for _place, value in parts.get("entry", ())]
     count = parts["entry"][-1][0] if entries else 0
     seconds = max([json.loads(parts["clock"][0][1]), *(entry.answered for entry in entries)])
-    if not salt or number < 1 or count < len(entries) or not isfinite(seconds):
+    if not salt or number < 1 or count < len(entries) or not is_number(seconds, -LATEST, LATEST):
         raise ValueError("no salt, no name, no count, or no time")
     journal.persist(salt)
     journal.resume(entries, count, seconds)
