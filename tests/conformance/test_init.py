@@ -1,17 +1,21 @@
 """The file that `workbook conform init` writes is one that `workbook conform` reads."""
 
+import json
 import re
+import socket
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.conformance.config_file import BackEndForm, parse
-from workbook.conformance.init import QUESTIONS, asked, text, usual, write
+from workbook.conformance.init import QUESTIONS, asked, place_of, text, tried, usual, write
 from workbook.errors import ConfigurationError
 
-ENVIRON = {"CARDHOLDER_SESSION": "s" * 20}
+ENVIRON = {"CARDHOLDER_SESSION": "s" * 20, "OTHER_SESSION": "other"}
 
 
 def read(answers, path, environ=ENVIRON):
@@ -46,6 +50,10 @@ def test_every_key_at_the_top_is_explained():
             {"sdk_output": "raw", "get_sdk_input": "raw", "post_sdk_input": "raw", "encoding": "bytes"},
             lambda config: config.target.surfaces["platform B"].decoded,
         ),
+        ({"get_path": "/data"}, lambda config: config.target.surfaces["platform A"].get.id == "/cardId"),
+        ({"other_cards": "X"}, lambda config: config.target.cardholders[1].session[0][1] == "Bearer other"),
+        ({"cards": "c1, c2", "instruments": "P1, P2"}, lambda config: config.instruments == ("P1", "P2")),
+        ({"logs": "relay.log"}, lambda config: [path.name for path in config.target.logs] == ["relay.log"]),
         ({"cards": 'A, "B"'}, lambda config: config.instruments == ("A", '"B"')),
     ],
 )
@@ -73,14 +81,14 @@ def test_only_what_matters_is_asked():
 
     asked(ask, print)
     assert not any("environment variable" in one or "base64 text" in one for one in prompts)
-    assert len(prompts) == len(QUESTIONS) - 3
+    assert len(prompts) == len(QUESTIONS) - 6
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=40))
 def test_whatever_a_person_types_the_file_is_in_order(tmp_path_factory, typed):
     answers = iter(typed)
     got = asked(lambda _prompt: next(answers, ""), lambda _line: None)
-    read(got, tmp_path_factory.getbasetemp(), {got["variable"]: "s" * 20})
+    read(got, tmp_path_factory.getbasetemp(), {got["variable"]: "s" * 20, got["other_variable"]: "o" * 20})
 
 
 def test_a_file_that_is_there_stays_unless_it_is_said_otherwise(tmp_path):
@@ -93,3 +101,68 @@ def test_a_file_that_is_there_stays_unless_it_is_said_otherwise(tmp_path):
     assert path.read_text() == "second"
     with pytest.raises(ConfigurationError, match="not a file in an existing folder"):
         write(tmp_path / "nowhere" / "x.toml", "x")
+
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "back_ends"
+SESSIONS = json.dumps({"s" * 20: usual()["cards"].split(", ")})
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@pytest.mark.slow
+def test_the_calls_are_tried_once_and_the_places_of_the_values_corrected(tmp_path):
+    port = free_port()
+    command = f"RELAY_SESSIONS='{SESSIONS}' PORT={port} exec {sys.executable} {FOLDER / 'reference.py'}"
+    wrong = {"get_sdk_input": "/activation", "post_sdk_input": "/x", "sdk_output": "/output"}
+    given = usual() | wrong | {"base_url": f"http://127.0.0.1:{port}", "command": command}
+    answers, lines = tried(given, tmp_path / "back-end.toml", ENVIRON)
+    assert lines == [
+        "The GET works, and its sdkInput stands at /sdkInput.",
+        "The POST works, and its sdkInput stands at /sdkInput.",
+    ]
+    assert {key: answers[key] for key in wrong} == dict.fromkeys(wrong, "/sdkInput") | {"sdk_output": "/sdkOutput"}
+
+
+@pytest.mark.slow
+def test_a_route_that_is_none_is_told_before_the_file_is_written(tmp_path):
+    port = free_port()
+    command = f"RELAY_SESSIONS='{SESSIONS}' PORT={port} exec {sys.executable} {FOLDER / 'reference.py'}"
+    given = usual() | {"base_url": f"http://127.0.0.1:{port}", "command": command, "get_path": "/card/{id}"}
+    answers, lines = tried(given, tmp_path / "back-end.toml", ENVIRON)
+    assert answers == given
+    assert "the plain GET does not work: status 404" in lines[0]
+    assert "Is the path in order" in lines[0]
+
+
+def test_where_nothing_listens_nothing_is_tried(tmp_path):
+    given = usual() | {"base_url": f"http://127.0.0.1:{free_port()}"}
+    assert tried(given, tmp_path / "x.toml", ENVIRON)[1][0].startswith("No program listens at http://127.0.0.1:")
+    assert "the environment variable CARDHOLDER_SESSION is not set" in tried(given, tmp_path / "x.toml", {})[1][0]
+
+
+@pytest.mark.parametrize(
+    ("body", "value", "place"),
+    [
+        (b'{"a": {"sdkInput": "v"}}', "v", "/a/sdkInput"),
+        (b'{"a~/b": ["x", "v"]}', "v", "/a~0~1b/1"),
+        (b"v", "v", "raw"),
+        (b'{"sdkInput": "w"}', "v", ""),
+        (b"no JSON", "v", ""),
+        (b'{"data": {"sdk_input": "v"}, "id": "1"}', None, "/data/sdk_input"),
+        (json.dumps({"token": "t" * 50, "id": "1"}).encode(), None, "/token"),
+        (json.dumps({"token": "t" * 50, "other": "t" * 50}).encode(), None, ""),
+    ],
+)
+def test_a_value_is_found_where_it_stands(body, value, place):
+    assert place_of(body, value) == place
+
+
+@pytest.mark.parametrize("path", ["/cards/:id", "/cards/<id>", "/cards/<int:id>/x", "/cards/${id}", "/cards/*"])
+def test_a_route_as_a_framework_writes_it_is_refused_with_what_is_allowed(path):
+    answers = iter(["", "", "", path, "/cards/{id}/x"])
+    told = []
+    assert asked(lambda _prompt: next(answers, ""), told.append)["get_path"] == "/cards/{id}/x"
+    assert "is no placeholder here. Write {id}, such as /cards/{id}/provision." in told[0]

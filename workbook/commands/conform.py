@@ -250,7 +250,7 @@ def _command_line(options: argparse.Namespace) -> str:
 
 def init(options: argparse.Namespace) -> int:
     """Write a configuration, from answers or without asking."""
-    from workbook.conformance.init import asked, free, text, usual, write
+    from workbook.conformance.init import asked, free, text, tried, usual, write
 
     free(options.file, over=options.force)
     if options.defaults:
@@ -260,6 +260,9 @@ def init(options: argparse.Namespace) -> int:
     else:
         try:
             answers = asked(input, print)
+            if input("Try these calls once, before the file is written (yes or no)? [yes] ").strip().lower() != "no":
+                answers, lines = tried(answers, options.file)
+                print("\n".join(f"  {line}" for line in lines))
         except EOFError:
             raise ParameterError("The answers ended before the questions, so nothing is written.") from None
     write(options.file, text(answers), over=options.force)

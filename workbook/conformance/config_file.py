@@ -93,6 +93,8 @@ def _path(path: str) -> str:
         raise refused("a path begins with one slash; base_url has the host.")
     if re.search(r"[^!-~]|[\\#]", path) or len(path) > LONGEST:
         raise refused("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
+    if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # as routes of frameworks have it
+        raise refused(f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision.")
     if odd := [part for part in re.findall(r"\{[^{}]*\}|[{}]", path) if part != "{id}"]:
         raise refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0][:QUOTE], ['{id}'])}")
     if any(part.lower().replace("%2e", ".") in (".", "..") for part in re.split("[/?]", path)):
@@ -278,6 +280,7 @@ class TimeoutsForm(Form):
         Says(f"seconds from 0.1 to {BOUND:g}, for which the wallet waits"),
     ] = BOUND
     recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), Says("seconds from 0 to 120")] = RECOVERY
+    pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), Says("seconds from 0 to 60")] = 0.0
     first_call: Seconds = _WAITS.first_call
     start: Seconds = _WAITS.start
     whole: Seconds = _WAITS.whole
@@ -454,6 +457,7 @@ class _Reader:
                 card.id: card.instrument for table in form.cardholder for card in table.cards if card.instrument
             },
             api_tls=form.api.tls,
+            pace=form.timeouts.pace,
         )
         return Config(
             target,

@@ -1,28 +1,41 @@
-"""Writes a commented `back-end.toml` from answers."""
+"""Writes a commented `back-end.toml` from answers, and tries the calls that they describe."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import asyncio
+import json
+import os
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator
 
+from workbook.conformance.api_side import MockApi
+from workbook.conformance.case_runner import ATTEMPT, FIRST_CALL, CaseRunner, plain_failure
+from workbook.conformance.config import Exports
 from workbook.conformance.config_file import (
     CardIds,
     HeaderName,
     Method,
     PathTemplate,
+    Pointer,
     Prefix,
     Url,
     ValuePlace,
     Variable,
+    parse,
 )
-from workbook.conformance.model import Group
-from workbook.errors import ConfigurationError
+from workbook.conformance.model import GET, POST, RAW, Group
+from workbook.conformance.process import Launcher
+from workbook.conformance.progress import RunProgress
+from workbook.errors import ConfigurationError, WorkbookError
 from workbook.files import write_whole
-from workbook.forms import Says, mistake
+from workbook.forms import Says, Text, mistake
+from workbook.secrecy import Secrets
 from workbook.templates import fill
 
 Answers = dict[str, str]
@@ -44,6 +57,7 @@ class Question:
         usual: the answer for an empty line.
         kind: the annotated type of an answer.
         when: whether it is asked, from the answers so far.
+        check: what is wrong with this one beside the answers so far; empty where nothing is.
     """
 
     key: str
@@ -51,6 +65,7 @@ class Question:
     usual: str
     kind: Any
     when: Callable[[Answers], bool] = lambda _answers: True
+    check: Callable[[Answers, str], str] = lambda _answers, _answer: ""
 
 
 def listed(answer: str) -> list[str]:
@@ -58,48 +73,102 @@ def listed(answer: str) -> list[str]:
     return [one.strip() for one in answer.split(",") if one.strip()]
 
 
+def _if(right: Callable[[str], object]) -> AfterValidator:
+    """Accepts an answer of which this holds."""
+
+    def checked(answer: str) -> str:
+        if not right(answer):
+            raise ValueError
+        return answer
+
+    return AfterValidator(checked)
+
+
+def _is_log(name: str) -> bool:
+    path = Path(name)
+    return not mistake(Text, name) and path.parent.is_dir() and (path.is_file() or not path.exists())
+
+
 CardList = Annotated[CardIds, BeforeValidator(listed), Says("ids with commas between them, each once")]
+CardsOrNone = Annotated[
+    str,
+    _if(lambda answer: not listed(answer) or not mistake(CardIds, listed(answer))),
+    Says("ids with commas between them, each once, or an empty line"),
+]
 HeaderOrNone = Annotated[
     str,
-    AfterValidator(lambda answer: answer if answer == "none" or not mistake(HeaderName, answer) else _no()),
+    _if(lambda answer: answer == "none" or not mistake(HeaderName, answer)),
     Says("the name of a header, or none"),
 ]
-Line = Annotated[str, AfterValidator(lambda answer: answer if answer.isprintable() else _no()), Says("a line of text")]
+Line = Annotated[str, _if(str.isprintable), Says("a line of text")]
+Logs = Annotated[
+    str,
+    _if(lambda answer: all(map(_is_log, listed(answer))) and len(set(listed(answer))) == len(listed(answer))),
+    Says("files in existing folders, each once, with commas between them"),
+]
 
 
-def _no() -> NoReturn:
-    raise ValueError
+def _instruments_fit(got: Answers, answer: str) -> str:
+    ids, cards = listed(answer), listed(got["cards"])
+    return "" if not ids or len(ids) == len(cards) else f"there are {len(cards)} cards; give as many instruments."
+
+
+def _belong_to_nobody_else(got: Answers, answer: str) -> str:
+    taken = {*listed(got["cards"]), *listed(got["instruments"])} & set(listed(answer))
+    return f"{min(taken)!r:.60} is the first cardholder's already." if taken else ""
+
+
+def _other_name(got: Answers, answer: str) -> str:
+    return "the address has that name already." if answer in (got["url_name"], Exports().ca) else ""
+
+
+def _overlap(value: str, id_: str) -> bool:
+    """Whether one of two places in a body is inside the other."""
+    return value == RAW or f"{value}/".startswith(f"{id_}/") or f"{id_}/".startswith(f"{value}/")
 
 
 QUESTIONS = (
     Question("base_url", "Where does your back end listen?", "http://127.0.0.1:8080", Url),
     Question("platforms", "Which platforms do your apps run on: A, B or both?", "both", Literal["A", "B", "both"]),
     Question("get_method", "Method of the call that gives the app the GET's sdkInput?", "GET", Method),
-    Question("get_path", "Its path, with {id} for the payment instrument's id?", "/cards/{id}/activation-data",
-             PathTemplate),
+    Question("get_path", "Its path, with {id} for the card's id?", "/cards/{id}/activation-data", PathTemplate),
+    Question("get_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
+             lambda got: "{id}" not in got["get_path"]),
     Question("get_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
     Question("post_method", "Method of the call that takes the sdkOutput?", "POST", Method),
     Question("post_path", "Its path?", "/cards/{id}/provision", PathTemplate),
+    Question("post_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
+             lambda got: "{id}" not in got["post_path"]),
     Question("sdk_output", 'Where in its body is the sdkOutput (a JSON pointer, or "raw")?', "/sdkOutput",
-             ValuePlace),
+             ValuePlace,
+             check=lambda got, answer: "the id is in the body too. Give each a place of its own."
+             if "{id}" not in got["post_path"] and _overlap(answer, got["post_id"]) else ""),
     Question("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
     Question("encoding", "On platform B, does the app get the API's base64 text, or the bytes themselves (base64 or "
              "bytes)?", "base64", Literal["base64", "bytes"],
              lambda got: got["platforms"] != "A" and {got["get_sdk_input"], got["post_sdk_input"], got["sdk_output"]}
              == {"raw"}),
-    Question("cards", "Payment instrument ids of a test cardholder's cards, as your back end knows them, with commas "
-             "between?", CARDS, CardList),
+    Question("cards", "Ids of a test cardholder's cards, as your app sends them, with commas between (six are best)?",
+             CARDS, CardList),
+    Question("instruments", "Their payment instrument ids at the API, in the same order (empty: the same ids)?", "",
+             CardsOrNone, check=_instruments_fit),
+    Question("other_cards", "Ids of another cardholder's cards, to see that neither reaches the other's (empty: none)?",
+             "", CardsOrNone, check=_belong_to_nobody_else),
     Question("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
              HeaderOrNone),
     Question("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
              lambda got: got["header"] != "none"),
     Question("variable", "Which environment variable will hold the session?", "CARDHOLDER_SESSION", Variable,
              lambda got: got["header"] != "none"),
+    Question("other_variable", "And that of the other cardholder?", "OTHER_SESSION", Variable,
+             lambda got: got["header"] != "none" and bool(got["other_cards"])),
     Question("url_name", "Under which name does your back end read the API's address?", "API_URL", Variable),
-    Question("key_name", "And its key?", "API_KEY", Variable),
+    Question("key_name", "And its key?", "API_KEY", Variable, check=_other_name),
     Question("command", "A command that starts your back end (empty: you start it yourself)?", "", Line),
+    Question("logs", "Log files that it writes, with commas between (empty: what its command prints is enough)?", "",
+             Logs),
 )  # fmt: skip
 
 
@@ -121,7 +190,7 @@ def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> Answers:
             continue
         prompt = f"{question.asks}{f' [{question.usual}]' * bool(question.usual)} "
         answer = ask(prompt).strip() or question.usual
-        while wrong := mistake(question.kind, answer):
+        while wrong := mistake(question.kind, answer) or question.check(answers, answer):
             tell(f"  {wrong}")
             answer = ask(prompt).strip() or question.usual
         answers[question.key] = answer
@@ -130,7 +199,8 @@ def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> Answers:
 
 def text(answers: Answers) -> str:
     """The file that these answers make."""
-    return fill("back-end.toml", **answers | {"cards": listed(answers["cards"]), "groups": list(Group)})
+    lists = {key: listed(answers[key]) for key in ("cards", "instruments", "other_cards", "logs")}
+    return fill("back-end.toml", **answers | lists | {"groups": list(Group)})
 
 
 def write(path: Path, text: str, *, over: bool = False) -> None:
@@ -156,3 +226,93 @@ def free(path: Path, *, over: bool = False) -> None:
         raise ConfigurationError(f"{str(path)!r} is not a file in an existing folder.")
     if path.exists() and not over:
         raise ConfigurationError(f"{str(path)!r} exists already. Give --force to overwrite it, or name another file.")
+
+
+# One attempt with what the answers say, before the file is written: most first runs fail because of a wrong path, a
+# session that does not hold, or a value that stands elsewhere in the body, and all three show at once.
+
+PLACES = ("/sdkOutput", "/sdk_output", "/data/sdkOutput", "/output", RAW)
+"""Where in a body the sdkOutput is tried, if the configured place does not work."""
+LONG = 40
+"""Characters of a text that may be opaque data, where nothing else tells it apart."""
+
+
+def place_of(body: bytes, value: str | None) -> str:
+    """Where a value stands in an answer: a JSON pointer, or `raw`; empty where it is not found.
+
+    Args:
+        body: of the answer.
+        value: the sdkInput; None where only its name or its length can tell which one it is.
+    """
+    if value and body == value.encode():
+        return RAW
+    try:
+        texts = dict(_texts(json.loads(body), ""))
+    except (ValueError, RecursionError):
+        return ""
+    if value is not None:
+        return next((place for place, text in texts.items() if text == value), "")
+    named = [place for place in texts if place.rpartition("/")[2].replace("_", "").lower() == "sdkinput"]
+    long = [place for place, text in texts.items() if len(text) >= LONG]
+    return next((places[0] for places in (named, long) if len(places) == 1), "")
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text in a document with its JSON pointer."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inner:
+        yield from _texts(item, f"{place}/{str(key).replace('~', '~0').replace('/', '~1')}")
+    if isinstance(value, str):
+        yield place, value
+
+
+def tried(answers: Answers, file: Path, environ: Mapping[str, str] = os.environ) -> tuple[Answers, list[str]]:
+    """Make the calls that the answers describe, and correct where the values stand.
+
+    With a command the back end runs between the phone and the mock API, and both calls are made. Without one only the
+    GET is made, because whatever API the back end then asks is not the workbook's.
+
+    Returns:
+        The answers, and what was found, a sentence each.
+    """
+    lines: list[str] = []
+    try:
+        config = parse(tomllib.loads(text(answers)), file, environ)
+        with ExitStack() as stack:
+            api = stack.enter_context(MockApi(config.instruments))
+            clean = Secrets.of_keys({api.key, *config.target.session_secrets()}).scrub
+            launcher = Launcher(config, api, RunProgress(), stack, clean, known=not config.start.command)
+            answers = asyncio.run(_tried(answers, launcher, api, lines))
+    except WorkbookError as error:
+        lines.append(str(error))
+    return answers, lines
+
+
+async def _tried(answers: Answers, launcher: Launcher, api: MockApi, lines: list[str]) -> Answers:
+    target = launcher.target
+    runner, ann = CaseRunner(target, api), target.cardholders[0].cards[:1]
+    platform, base_url = next(iter(target.surfaces)), target.base_url
+    if not answers["command"] and not await runner.is_there():
+        lines.append(f"No program listens at {base_url}, so nothing was tried.")
+        return answers
+    await launcher.ready(runner)
+    for key, operation, case in (("get", GET, FIRST_CALL), ("post", POST, ATTEMPT)):
+        if operation == POST and not answers["command"]:
+            continue
+        for place in dict.fromkeys((answers["sdk_output"], *(PLACES if operation == POST else ()))):
+            surface = target.surfaces[platform]
+            post = replace(surface.post, sdk_output=place)
+            runner.target = replace(target, surfaces={**target.surfaces, platform: replace(surface, post=post)})
+            seen = await runner.run(case, ann, platform)
+            call = seen.asked(operation)[-1]
+            if call.reported_success or operation == GET:
+                break
+        given = [arrived.given for arrived in seen.came(operation) if arrived.given]
+        found = place_of(call.body, given[-1] if given else None)
+        if call.reported_success and found:
+            where = "is the whole body" if found == RAW else f"stands at {found}"
+            lines.append(f"The {operation} works, and its sdkInput {where}.")
+            answers = answers | {f"{key}_sdk_input": found} | ({"sdk_output": place} if operation == POST else {})
+        else:
+            lines.append(plain_failure(replace(seen, calls=(call,)), base_url) or f"The {operation} works.")
+    return answers
