@@ -10,7 +10,7 @@ from workbook.conformance.case_runner import Rounds
 from workbook.conformance.cases import CASES
 from workbook.conformance.config_file import load_baseline
 from workbook.conformance.model import CaseResult, Verdict
-from workbook.conformance.selection import Known, again, apply_baseline, chosen
+from workbook.conformance.selection import Known, again, apply_baseline, chosen, new_baseline
 from workbook.conformance.session import exit_code
 from workbook.errors import ParameterError
 from workbook.forms import BadConfigurationError
@@ -159,3 +159,25 @@ def test_a_baseline_in_order_is_read(tmp_path):
 )
 def test_the_exit_code_is_that_of_the_worst(verdicts, given, code):
     assert exit_code(map(Verdict, verdicts), **given) == code
+
+
+def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():
+    lists = [case for case in CASES.values() if case.name.startswith("relay.list.")]
+    entry, other = Known("relay.list.*", "one worker"), Known("form", "a comment")
+    failing = [CaseResult(lists[0], Verdict.FAIL), *(CaseResult(case, Verdict.PASS) for case in lists[1:])]
+    results, stale = apply_baseline([entry], failing, CASES, TODAY)
+    assert ([result.verdict for result in results][:2], stale) == ([Verdict.KNOWN, Verdict.PASS], ())
+    _results, stale = apply_baseline([entry, other], [CaseResult(lists[1], Verdict.PASS)], CASES, TODAY)
+    assert [line.partition(":")[0] for line in stale] == ["relay.list.*"] + ["form"] * (lists[1].group == "form")
+    assert apply_baseline([Known("relay.lits.*", "x")], [], CASES, TODAY)[1][0].startswith("relay.lits.*: there is no")
+
+
+def test_a_baseline_can_be_written_from_a_run_and_read_again(tmp_path):
+    names = ["relay.get.path", "relay.list.in-time", "relay.post.path"]
+    known = [Known("relay.list.*", "one worker", TODAY), Known("relay.get.fresh", "mended since")]
+    path = tmp_path / "known.toml"
+    path.write_text(new_baseline(known, dict.fromkeys(names, 'Expected "a", observed b.'), CASES))
+    first, *fresh = load_baseline(path)
+    assert first == known[0]
+    assert [entry.case for entry in fresh] == ["relay.get.path", "relay.post.path"]
+    assert fresh[0].comment.startswith('Expected "a", observed b. TODO: say why')

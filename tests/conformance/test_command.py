@@ -99,6 +99,10 @@ def test_a_failure_ends_with_1_is_run_again_and_can_be_known(folder):
     assert (code, [case["name"] for case in report(folder, "again")["cases"]]) == (1, ["relay.get.no-session"])
     (folder[0] / "known.toml").write_text('[[known]]\ncase = "relay.get.no-session"\ncomment = "ticket 1"\n')
     assert run(folder, "--only", *names, "--baseline", "known.toml", **more)[0] == 0
+    run(folder, "--only", *names, "--write-baseline", "written.toml", **more)
+    written = (folder[0] / "written.toml").read_text()
+    assert 'case = "relay.get.no-session"' in written
+    assert "Expected a refusal, observed status 200" in written
     code, out, _err = run(folder, "--only", *names, "--baseline", "known.toml")
     assert (code, "relay.get.no-session: it passes now. Take it out of the baseline." in out) == (1, True)
     assert run(folder, "compare", "again/conform.json", "conform/conform.json")[0] == 0

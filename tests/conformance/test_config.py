@@ -1,5 +1,7 @@
 """From a file to the back end that it means, and what was understood in words."""
 
+from pathlib import Path
+
 import pytest
 
 from workbook.conformance.config import Exports, no_program, understood
@@ -182,3 +184,65 @@ def test_how_a_failure_is_told_is_said_with_the_other_way(tmp_path):
     assert "or a 200 whose body has no sdkInput" in told_of(tmp_path, in_body)
     with pytest.raises(BadConfigurationError, match="failures: it cannot be 'both'"):
         told_of(tmp_path, 'http://127.0.0.1:9"\nfailures = "both')
+
+
+OWN_IDS = """
+base_url = "http://127.0.0.1:9"
+[get]
+path = "/cards/{id}/x"
+sdk_input = "/sdkInput"
+[post]
+path = "/cards/{id}/y"
+sdk_output = "/sdkOutput"
+sdk_input = "/sdkInput"
+[[cardholder]]
+name = "ann"
+cards = ["c0", { id = "c1", instrument = "PI1" }, { id = "c2", session = { authorization = { env = "OF_C2" } } }]
+session = { authorization = { env = "OF_ANN", prefix = "Bearer " }, x-card = { env = "CARD" } }
+[api]
+tls = true
+[start]
+proxy = false
+[timeouts]
+pace = 3
+"""
+
+
+def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path):
+    (tmp_path / "back-end.toml").write_text(OWN_IDS)
+    config = load(tmp_path / "back-end.toml", {"OF_C2": "token-2", "OF_ANN": "token-of-{id}", "CARD": "{id}"})
+    ann, target = config.target.cardholders[0], config.target
+    assert (ann.cards, config.instruments) == (("c0", "c1", "c2"), ("c0", "PI1", "c2"))
+    assert ann.session_for("c1") == (("authorization", "Bearer token-of-c1"), ("x-card", "c1"))
+    assert ann.session_for("c2") == (("authorization", "token-2"),)
+    assert (config.api.tls, target.api_tls, config.start.proxy, target.pace) == (True, True, False, 3.0)
+    secrets = target.session_secrets()
+    assert {"Bearer token-of-c1", "token-2"} <= set(secrets)
+    assert not {"c0", "c1", "c2"} & set(secrets), "a report without its ids cannot be read"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "mistake"),
+    [
+        ('instrument = "PI1"', 'instrument = "c0"', ""),
+        ('id = "c1"', 'id = "c0"', "give a list of payment instrument ids, each once"),
+        ('id = "c1", ', "", "give a list of payment instrument ids, each once"),
+        ("tls = true", "tls = 1", "[api] tls: it is 1; give true or false."),
+        ("pace = 3", "pace = -1", "[timeouts] pace: it is -1; give calls a second, from 0 (no limit) to 1000."),
+    ],
+)
+def test_a_mistake_in_a_card_is_told(tmp_path, before, after, mistake):
+    (tmp_path / "back-end.toml").write_text(OWN_IDS.replace(before, after))
+    environ = {"OF_C2": "a", "OF_ANN": "b", "CARD": "c"}
+    if mistake:
+        with pytest.raises(BadConfigurationError) as caught:
+            load(tmp_path / "back-end.toml", environ)
+        assert any(mistake in one for one in caught.value.mistakes), caught.value.mistakes
+
+
+def test_every_mistake_is_told_at_once(tmp_path):
+    with pytest.raises(BadConfigurationError) as caught:
+        load(Path(__file__).parents[2] / "fixtures" / "back_ends" / "wrong.toml", {})
+    labels = [one.partition(":")[0] for one in caught.value.mistakes]
+    assert {"base_url", "platforms", "[get] path", "[get] sdk_input", "[post] sdk_otput"} <= set(labels)
+    assert "[[cardholder]] 1 session authorization" in labels

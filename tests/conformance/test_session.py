@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import socketserver
 import threading
 import time
@@ -32,7 +33,7 @@ from workbook.conformance.model import (
     Target,
     Verdict,
 )
-from workbook.conformance.selection import Known
+from workbook.conformance.selection import Known, chosen
 from workbook.conformance.session import RunOptions, conform
 from workbook.errors import ConfigurationError
 
@@ -339,3 +340,29 @@ def raw(answer):
 def test_a_port_that_is_taken_is_a_bad_configuration():
     with MockApi(CARDS) as side, pytest.raises(ConfigurationError, match="Choose another port"):
         run("http://127.0.0.1:9", api=Api(port=int(side.url.rpartition(":")[2])))
+
+
+class SessionOfACard(reference.Handler):
+    """A back end with ids of its own, and with a session for each card."""
+
+    def session(self):
+        found = re.fullmatch(r"token-of-(c[0-9])", super().session())
+        return "session-of-ann-0001" if found and f"/{found[1]}/" in self.path else ""
+
+    def card(self, ending):
+        return CARDS[int(super().card(ending)[1:])]
+
+
+@pytest.mark.rule("REL-4")
+def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
+    own = tuple(f"c{number}" for number in range(6))
+    ann = Cardholder("ann", own, (("authorization", "Bearer token-of-{id}"),))
+    with MockApi(CARDS) as side:
+        relay = reference.Relay(side.url, side.key, {"session-of-ann-0001": list(CARDS)})
+        with served(reference.serve(relay, handler=SessionOfACard)) as url:
+            surfaces = {"platform A": SURFACE, "platform B": SURFACE}
+            mapped = Target(url, surfaces, (ann,), bound=2.0, instruments=dict(zip(own, CARDS, strict=True)))
+            record = conform(Config(mapped), RunOptions(chosen(CASES, ["form", "isolation"])), api=side)
+        relay.api.close()
+    assert not record.ended(Verdict.FAIL, Verdict.WARN), [case.name for case in record.ended(Verdict.FAIL)]
+    assert len(record.ended(Verdict.PASS)) > 30

@@ -127,6 +127,7 @@ def _run_parser() -> _Parser:
     parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
     parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
+    parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write what failed, to be commented by you")
     parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
     parser.add_argument("--seed", type=int, metavar="N", help="for all made-up data; default: the configuration's")
     return parser
@@ -195,15 +196,21 @@ def _count(cases: Sequence[Case], config: Config) -> int:
 
 def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Config) -> int:
     """Run the cases and write the reports; the worst verdict decides the exit code."""
+    from workbook.conformance.cases import CASES
     from workbook.conformance.config_file import load_baseline
+    from workbook.conformance.model import Verdict
     from workbook.conformance.process import Stopping
     from workbook.conformance.progress import Terminal
     from workbook.conformance.report import headline
     from workbook.conformance.reports import FORMS, JSON_FILE, write_reports
+    from workbook.conformance.selection import new_baseline
     from workbook.conformance.session import RunOptions, conform
+    from workbook.files import write_whole
 
     if options.repeat < 1:
         raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")
+    if options.write_baseline is not None and not options.write_baseline.absolute().parent.is_dir():
+        raise ParameterError(f"--write-baseline {str(options.write_baseline)!r} is not a file in an existing folder.")
     known = () if options.baseline is None else load_baseline(options.baseline)
     if options.rerun_failed is not None and not cases:
         print("Nothing failed in that report, so nothing is run.")
@@ -222,6 +229,12 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
     with Stopping(last=True) as stopping:
         record = conform(config, run_options, progress=Terminal(), stopping=stopping)
         write_reports(record, options.out)
+        if options.write_baseline is not None:
+            failures = {
+                case.name: " ".join(f"Expected {miss.expected}, observed {miss.observed}." for miss in case.misses[:1])
+                for case in record.ended(Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN)
+            }
+            write_whole(options.write_baseline, new_baseline(known, failures, CASES))
     for line in (*record.about.stale, headline(record), f"reports in {options.out}"):
         if line:
             print(line)

@@ -4,20 +4,22 @@ Cases are chosen by name, by group, by a glob, or as those of a report that did 
 baseline, the known failures, each with a comment and, if wanted, a last day:
 
     [[known]]
-    case = "relay.get.side-by-side"
+    case = "relay.list.*"       # a name, a group or a glob
     comment = "One worker until the new host is there; ticket 123."
     expires = 2030-12-31        # its last day
 
-A stale entry fails the run, so that the file stays true: the case passes now, the last day is over, or there is no such
-case.
+A stale entry fails the run, so that the file stays true: whatever fits it passes now, the last day is over, or nothing
+fits it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
+
+import tomli_w
 
 from workbook.conformance.model import Case, CaseResult, Group, Verdict
 from workbook.errors import ParameterError
@@ -42,15 +44,16 @@ def chosen(cases: Mapping[str, Case], patterns: Sequence[str] = ()) -> tuple[Cas
         return tuple(cases.values())
     names = set[str]()
     for pattern in patterns:
-        fitting = {
-            name
-            for name, case in cases.items()
-            if pattern in (case.name, case.group) or fnmatchcase(case.name, pattern)
-        }
+        fitting = {case.name for case in cases.values() if fits(pattern, case)}
         if not fitting:
             raise ParameterError(_no_case(cases, pattern[:QUOTE]))
         names |= fitting
     return again(cases, names)
+
+
+def fits(pattern: str, case: Case) -> bool:
+    """Whether a name, a group or a glob means this case."""
+    return pattern in (case.name, case.group) or fnmatchcase(case.name, pattern)
 
 
 def again(cases: Mapping[str, Case], names: Iterable[str]) -> tuple[Case, ...]:
@@ -82,7 +85,7 @@ class Known:
     """One known failure.
 
     Attributes:
-        case: the case's name.
+        case: the case's name, a group, or a glob; of several entries that fit, the first counts.
         comment: why it fails and what is done about it.
         expires: the last day on which the entry counts; None for no such day.
     """
@@ -103,22 +106,41 @@ def apply_baseline(
         cases: all cases by name.
         today: an entry counts until the end of its last day.
     """
-    entries, results = {entry.case: entry for entry in known}, list(results)
-    verdicts = {result.case.name: result.verdict for result in results}
-    expired = {name for name, entry in entries.items() if entry.expires is not None and entry.expires < today}
+    known, results = tuple(known), list(results)
+    expired = [entry for entry in known if entry.expires is not None and entry.expires < today]
     stale = []
-    for name, entry in entries.items():
-        if name not in cases:
-            close = did_you_mean(name[:80], cases)
-            hint = close if close.startswith("Did") else "See --list."
-            stale.append(f"{name[:80]}: there is no such case. {hint}")
-        elif verdicts.get(name) in PASSED:
-            stale.append(f"{name}: it passes now. Take it out of the baseline.")
-        elif name in expired:
-            stale.append(f"{name}: its last day was {entry.expires}. Mend it, or give it another day and say why.")
+    for entry in known:
+        verdicts = {result.verdict for result in results if fits(entry.case, result.case)}
+        if not any(fits(entry.case, case) for case in cases.values()):
+            hint = _no_case(cases, entry.case[:QUOTE]).partition(". ")[2]
+            stale.append(f"{entry.case[:QUOTE]}: there is no such case. {hint}")
+        elif verdicts and verdicts <= PASSED:
+            stale.append(f"{entry.case}: it passes now. Take it out of the baseline.")
+        elif entry in expired:
+            day = f"its last day was {entry.expires}"
+            stale.append(f"{entry.case}: {day}. Mend it, or give it another day and say why.")
     for at, result in enumerate(results):
-        name = result.case.name
-        if name in entries and name not in expired and result.verdict in COVERED:
-            why = f"{result.why} Known: {entries[name].comment}".strip()
+        fitting = [entry for entry in known if entry not in expired and fits(entry.case, result.case)]
+        if fitting and result.verdict in COVERED:
+            why = f"{result.why} Known: {fitting[0].comment}".strip()
             results[at] = replace(result, verdict=Verdict.KNOWN, why=why)
     return tuple(results), tuple(stale)
+
+
+def new_baseline(known: Iterable[Known], failures: Mapping[str, str], cases: Mapping[str, Case]) -> str:
+    """A baseline's text: the entries that still cover a failure, and one for each failure that none covers.
+
+    Args:
+        known: the entries so far.
+        failures: what was expected and observed, by the name of each case that failed, known or not.
+        cases: all cases by name.
+    """
+    failed = [cases[name] for name in failures]
+    kept = [entry for entry in known if any(fits(entry.case, case) for case in failed)]
+    fresh = [
+        Known(case.name, f"{failures[case.name]} TODO: say why this stays, and until when.")
+        for case in failed
+        if not any(fits(entry.case, case) for entry in kept)
+    ]
+    entries = ({key: value for key, value in asdict(entry).items() if value is not None} for entry in (*kept, *fresh))
+    return tomli_w.dumps({"known": list(entries)})
