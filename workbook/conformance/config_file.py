@@ -256,6 +256,7 @@ Card = Annotated[CardForm, BeforeValidator(lambda card: {"id": card} if isinstan
 
 def _each_card_once(cards: list[CardForm]) -> list[CardForm]:
     _each_once([card.id for card in cards])
+    _each_once([card.instrument or card.id for card in cards])
     return cards
 
 

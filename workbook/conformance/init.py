@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator
 
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.case_runner import ATTEMPT, FIRST_CALL, CaseRunner, plain_failure
+from workbook.conformance.case_runner import CaseRunner
 from workbook.conformance.config import Exports
 from workbook.conformance.config_file import (
     CardIds,
@@ -29,6 +29,7 @@ from workbook.conformance.config_file import (
     Variable,
     parse,
 )
+from workbook.conformance.findings import ATTEMPT, FIRST_CALL, place_of, why_not
 from workbook.conformance.model import GET, POST, RAW, Group
 from workbook.conformance.process import Launcher
 from workbook.conformance.progress import RunProgress
@@ -237,33 +238,23 @@ LONG = 40
 """Characters of a text that may be opaque data, where nothing else tells it apart."""
 
 
-def place_of(body: bytes, value: str | None) -> str:
-    """Where a value stands in an answer: a JSON pointer, or `raw`; empty where it is not found.
+def likely_place(body: bytes) -> str | None:
+    """Where in an answer the sdkInput probably is, by its name or its length: a JSON pointer; None where none is."""
 
-    Args:
-        body: of the answer.
-        value: the sdkInput; None where only its name or its length can tell which one it is.
-    """
-    if value and body == value.encode():
-        return RAW
+    def texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+        if isinstance(value, str):
+            yield place, value
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            yield from texts(item, f"{place}/{str(key).replace('~', '~0').replace('/', '~1')}")
+
     try:
-        texts = dict(_texts(json.loads(body), ""))
+        found = dict(texts(json.loads(body), ""))
     except (ValueError, RecursionError):
-        return ""
-    if value is not None:
-        return next((place for place, text in texts.items() if text == value), "")
-    named = [place for place in texts if place.rpartition("/")[2].replace("_", "").lower() == "sdkinput"]
-    long = [place for place, text in texts.items() if len(text) >= LONG]
-    return next((places[0] for places in (named, long) if len(places) == 1), "")
-
-
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every text in a document with its JSON pointer."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in inner:
-        yield from _texts(item, f"{place}/{str(key).replace('~', '~0').replace('/', '~1')}")
-    if isinstance(value, str):
-        yield place, value
+        return None
+    named = [place for place in found if place.rpartition("/")[2].replace("_", "").lower() == "sdkinput"]
+    long = [place for place, text in found.items() if len(text) >= LONG]
+    return next((places[0] for places in (named, long) if len(places) == 1), None)
 
 
 def tried(answers: Answers, file: Path, environ: Mapping[str, str] = os.environ) -> tuple[Answers, list[str]]:
@@ -307,12 +298,12 @@ async def _tried(answers: Answers, launcher: Launcher, api: MockApi, lines: list
             call = seen.asked(operation)[-1]
             if call.reported_success or operation == GET:
                 break
-        given = [arrived.given for arrived in seen.came(operation) if arrived.given]
-        found = place_of(call.body, given[-1] if given else None)
+        given = {arrived.given for arrived in seen.came(operation) if arrived.given}
+        found = place_of(given, call.body) if given else likely_place(call.body)
         if call.reported_success and found:
             where = "is the whole body" if found == RAW else f"stands at {found}"
             lines.append(f"The {operation} works, and its sdkInput {where}.")
             answers = answers | {f"{key}_sdk_input": found} | ({"sdk_output": place} if operation == POST else {})
         else:
-            lines.append(plain_failure(replace(seen, calls=(call,)), base_url) or f"The {operation} works.")
+            lines.append(f"The {operation} does not work: {' '.join(why_not(call, seen, base_url))}")
     return answers
