@@ -380,7 +380,8 @@ def sources() -> Table:
 
 def answers() -> Table:
     """The answers to a GET that are wrong in one way each, for `Session.ask` and `Session.practice_client`."""
-    return table("Answers that are wrong in one way", ("answer",), [(name,) for name in CANNED])
+    rows = [(name, response.basis) for name, response in CANNED.items()]
+    return table("Answers that are wrong in one way", ("answer", "rests on"), rows)
 
 
 def _client(service: Any, api_key: str = SIMULATED_KEY, *, once: bool = False) -> ActivationDataClient:

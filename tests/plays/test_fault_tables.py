@@ -26,8 +26,8 @@ def test_what_can_be_set_is_named_with_the_number_it_has_otherwise():
 
 def test_every_fault_has_its_outcome_for_both_operations():
     table = outcomes()
-    assert table.head == ("fault", "GET", "POST")
-    assert [row[0] for row in table.rows] == [*FAULTS]
+    assert table.head == ("fault", "GET", "POST", "source of the fault")
+    assert [(row[0], row[3]) for row in table.rows] == [(name, fault.source) for name, fault in FAULTS.items()]
 
 
 OUTCOMES = {
@@ -43,7 +43,7 @@ OUTCOMES = {
 @pytest.mark.rule("REL-1", "REL-6")
 @pytest.mark.parametrize("fault", OUTCOMES)
 def test_an_outcome_is_what_a_run_came_to(fault):
-    (row,) = [row[1:] for row in outcomes().rows if row[0] == fault]
+    (row,) = [row[1:3] for row in outcomes().rows if row[0] == fault]
     assert row == OUTCOMES[fault]
     assert ("; added" in row[1]) == break_it(fault, "POST").added
 

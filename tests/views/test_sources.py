@@ -1,13 +1,24 @@
 """Everything that a person sees says where it is known from: a rule of the ledger, or a source's tag."""
 
+import json
+import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from any_record import CLASSES
+from plays import USUAL, played
 
+import workbook as wb
+from workbook.display import TABLES
 from workbook.flows import messages as m
 from workbook.rules import MEANINGS, Basis, bases
 from workbook.trace import Kind, Record
+from workbook.views.exchange import Exchange
+from workbook.views.sequence import Shape
+from workbook.views.table import Stack
+
+LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
 
 def _record(message, kind=Kind.EVENT, source="spec"):
@@ -51,3 +62,60 @@ def test_a_value_has_the_source_of_its_name_or_of_its_message():
     assert _record(m.ProvisionFailure("Canceled")).value_bases("reason") == (Basis.SDK_A,)
     assert _record(m.NoSdkInput("down")).value_bases("reason") == (Basis.ASSUMED,)
     assert _record(m.Opened("PI")).value_bases("payment_instrument_id") == ()
+
+
+# ---------------------------------------------------------------- what a person sees, walked from end to end
+
+TAG = re.compile(rf"\b({'|'.join(basis for basis in Basis if basis is not Basis.SPEC)})\b|\b[A-Z]+(-[A-Z]+)*-\d+\b")
+"""A source's tag or a rule's id."""
+CLAIM = re.compile(
+    r"\b[45]\d\d\b(?! ms| cases| bytes)|\b\d\d_\d\d\d\b|\b150\d\d\b|\b(OpcFetchError|walletKitError|invalidSDKInput)\b"
+)
+"""What the document does not show, by its form: a status, an error code, a wallet's code, an SDK's case."""
+
+
+def _untagged(rows):
+    return [row for row in rows if CLAIM.search(row) and not TAG.search(row)]
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_each_line_of_a_picture_shows_a_rule_or_a_source(name):
+    lines = played(name).film.sequence.lines
+    assert [line.label for line in lines if not line.rules and line.shape is not Shape.NOTE] == []
+    for line in lines:
+        assert set(map(str, line.record.bases)) <= set(line.rules)
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_each_value_in_a_detail_shows_its_source(name):
+    shown = Exchange(played(name).film)
+    for line, detail in zip(shown.lines, shown.details, strict=True):
+        told = {row.partition(" = ")[0].strip(): row for part in detail.parts for row in part.lines if " = " in row}
+        for value in line.record.values:
+            spelled = re.sub("_([a-z])", lambda letter: letter[1].upper(), value)
+            row = told.get(spelled, "")
+            assert [basis for basis in line.record.value_bases(value) if row and basis not in row] == []
+        rests = [part for part in detail.parts if part.heading == "What it rests on"]
+        assert rests or line.shape is Shape.NOTE
+
+
+def test_no_row_of_a_table_shows_what_the_document_does_not_without_a_source():
+    for name in TABLES:
+        shown = wb.table(name)
+        for one in shown.views if isinstance(shown, Stack) else [shown]:
+            assert _untagged(" | ".join(row) for row in one.rows) == [], name
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_no_paragraph_of_a_lesson_shows_what_the_document_does_not_without_a_source(path):
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    prose = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    paragraphs = [part for text in prose for part in re.split(r"\n\n+|(?<=\|)\n|```", text)]
+    assert _untagged(part for part in paragraphs if "curl" not in part) == []
+
+
+def test_the_walk_finds_a_claim_without_a_source():
+    assert _untagged(["it answered 401", "it answered 401 (openapi)", "a failure 00_401", "15009 (wallet)", "200"]) == [
+        "it answered 401",
+        "a failure 00_401",
+    ]

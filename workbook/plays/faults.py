@@ -285,8 +285,11 @@ def outcomes(moment: str = "after") -> Table:
     Raises:
         ParameterError: `moment` is neither `before` nor `after`.
     """
-    rows = [(name, *(_outcome(name, operation, moment) for operation in OPERATIONS)) for name in FAULTS]
-    return table("What the good back end makes of each fault", ("fault", *OPERATIONS), rows)
+    rows = [
+        (name, *(_outcome(name, operation, moment) for operation in OPERATIONS), fault.source)
+        for name, fault in FAULTS.items()
+    ]
+    return table("What the good back end makes of each fault", ("fault", *OPERATIONS, "source of the fault"), rows)
 
 
 @cache
