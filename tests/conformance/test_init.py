@@ -15,7 +15,7 @@ from workbook.conformance.config_file import BackEndForm, parse
 from workbook.conformance.init import QUESTIONS, asked, likely_place, text, tried, usual, write
 from workbook.errors import ConfigurationError
 
-ENVIRON = {"CARDHOLDER_SESSION": "s" * 20, "OTHER_SESSION": "other"}
+ENVIRON = {"CARDHOLDER_SESSION": "s" * 20, "OTHER_SESSION": "other-session-2f7a"}
 
 
 def read(answers, path, environ=ENVIRON):
@@ -51,7 +51,7 @@ def test_every_key_at_the_top_is_explained():
             lambda config: config.target.surfaces["platform B"].decoded,
         ),
         ({"get_path": "/data"}, lambda config: config.target.surfaces["platform A"].get.id == "/cardId"),
-        ({"other_cards": "X"}, lambda config: config.target.cardholders[1].session[0][1] == "Bearer other"),
+        ({"other_cards": "X"}, lambda config: config.target.cardholders[1].session[0][1] == "Bearer other-session-2f7a"),
         ({"cards": "c1, c2", "instruments": "P1, P2"}, lambda config: config.instruments == ("P1", "P2")),
         ({"logs": "relay.log"}, lambda config: [path.name for path in config.target.logs] == ["relay.log"]),
         ({"cards": 'A, "B"'}, lambda config: config.instruments == ("A", '"B"')),
@@ -88,7 +88,7 @@ def test_only_what_matters_is_asked():
 def test_whatever_a_person_types_the_file_is_in_order(tmp_path_factory, typed):
     answers = iter(typed)
     got = asked(lambda _prompt: next(answers, ""), lambda _line: None)
-    read(got, tmp_path_factory.getbasetemp(), {got["variable"]: "s" * 20, got["other_variable"]: "o" * 20})
+    read(got, tmp_path_factory.getbasetemp(), {got["variable"]: "s" * 20, got["other_variable"]: "o2" * 10})
 
 
 def test_a_file_that_is_there_stays_unless_it_is_said_otherwise(tmp_path):
