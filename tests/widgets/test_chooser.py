@@ -76,6 +76,17 @@ def test_a_click_runs_the_chosen_call_and_shows_the_python_for_it(chooser, walk)
     assert facts("Walked", walk.calls[-1]).html() in _shown(chooser)
 
 
+def test_another_choice_takes_the_older_result_away_until_the_button_is_pressed(chooser, walk):
+    _choose(chooser, variant="before-0.4.0", taps="one tap")
+    assert "Not run yet with these choices. Press “Run walk()”." in _shown(chooser)
+    assert "walk(variant=&quot;before-0.4.0&quot;, taps=1)" in _shown(chooser)
+    assert "Walked" not in _shown(chooser)
+    assert len(walk.calls) == 1
+    _button(chooser).click()
+    assert "Not run yet" not in _shown(chooser)
+    assert "Walked" in _shown(chooser)
+
+
 def test_the_result_is_told_to_a_screen_reader(chooser):
     assert chooser.widget().children[-1].value.startswith('<div role="status"')
 

@@ -83,11 +83,11 @@ class Film:
     @property
     def cast(self) -> tuple[Actor, ...]:
         """The actors of the flow, whether or not they take part in this run."""
-        told = (message for row in self.machine.rows for message in (row.event, *row.commands) if message.arrow)
+        messages = (message for row in self.machine.rows for message in (row.event, *row.commands) if message.arrow)
         actors = {
             Actor.API,
             *self.sequence.columns,
-            *(actor for each in told for actor in (each.sender, each.receiver)),
+            *(actor for each in messages for actor in (each.sender, each.receiver)),
         }
         if Actor.WALLET_APP not in actors:
             actors.add(Actor.WALLET)  # the SDK speaks to it beside the table

@@ -105,22 +105,30 @@ class Chooser(Live):
         button = ipywidgets.Button(description=self.button, layout={"width": "max-content"})
         result = ipywidgets.HTML()
 
-        def show(shown: Snapshot, labels: Mapping[str, str]) -> None:
-            call = (paragraph("The same in Python:"), preformatted(self.spelled(labels)))
+        def labels() -> dict[str, str]:
+            return {name: chosen.value for name, chosen in dropdowns.items()}
+
+        def show(shown: Snapshot) -> None:
+            call = (paragraph("The same in Python:"), preformatted(self.spelled(labels())))
             result.value = str(tag("div", trusted(shown.html()), *call, role="status", style="line-height:1.4"))
+
+        def chosen(_change: object) -> None:
+            waits = f"Not run yet with these choices. Press “{self.button}”."  # no older result below newer choices
+            show(Snapshot(waits, paragraph(waits)))
 
         def clicked(_button: object) -> None:
             if button.disabled:
                 return
             button.disabled = True
             try:
-                labels = {name: chosen.value for name, chosen in dropdowns.items()}
-                show(self.run(labels), labels)
+                show(self.run(labels()))
             finally:
                 button.disabled = False
 
         button.on_click(clicked)
-        show(self.first(), self.defaults())
+        for box in dropdowns.values():
+            box.observe(chosen, "value")
+        show(self.first())
         self._box = ipywidgets.VBox([*dropdowns.values(), button, Keys(), result])
         return self._box
 
