@@ -70,7 +70,7 @@ class SdkError(WorkbookError):
 
     Attributes:
         case: the case's name in the public interface (sdk-b), such as `invalidSDKInput`.
-        why: the simulator's explanation; the real SDK says less.
+        why: the simulator's explanation; the document shows none.
     """
 
     def __init__(self, case: str, why: str) -> None:

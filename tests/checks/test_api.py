@@ -42,7 +42,7 @@ PAIRS = {
     ),
     "waited_too_long": (
         (GET, GOOD, over("GET", took=PATIENCE - 0.001)),
-        (GET, GOOD, over("GET", took=PATIENCE)),
+        (m.StartPassEntriesBudget(), GET, GOOD, over("GET", took=PATIENCE)),
         "REL-5 fail you",
     ),
     "passed_on_nothing": ((GET, GOOD, m.ApiAnswered(200)), (GET, NOTHING), "REL-6 fail you"),
@@ -145,3 +145,38 @@ def test_the_first_failure_counts():
 
 def test_a_fault_of_the_trace_is_one_that_exists():
     assert {LOST.fault, REFUSED.fault, LATE.fault} <= {*FAULTS}
+
+
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(
+    "before",
+    [(), (m.Opened(ID),), (m.StartProvisionBudget(), m.StopBudget()), (m.StartProvisionBudget(), m.Opened(ID))],
+)
+def test_where_no_wallet_waits_a_long_wait_is_doubtful_and_not_wrong(before):
+    (finding,) = api.waited_too_long(trace(*before, GET, GOOD, over("GET", took=30.0)))
+    assert finding.level is Level.WARN
+    assert "No limit is shown for this call" in finding.text
+
+
+@pytest.mark.rule("REL-5")
+def test_where_the_wallet_waits_the_finding_names_its_limit_and_the_limits_source():
+    told = trace(m.StartProvisionBudget(), POST, GOOD, over("POST", took=30.0))
+    (finding,) = api.waited_too_long(told)
+    assert finding.text == (
+        "The POST kept the back end waiting for 30 s; the wallet waits 20 s for provision() (wallet)."
+    )
+
+
+@pytest.mark.rule("GAP-1")
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 429, 500])
+def test_no_status_breaks_a_rule_because_the_document_shows_none(status):
+    (finding,) = api.statuses(trace(GET, m.ApiAnswered(status)))
+    assert finding.rule == "GAP-1"
+    assert ("assumed" in finding.text) is (status in api.STATUSES)
+
+
+@pytest.mark.rule("REL-1")
+@pytest.mark.parametrize(("asked", "todo"), [(GET, "then ask again"), (POST, "Do not send it again (REL-1)")])
+def test_after_429_a_get_is_asked_again_and_a_post_is_not(asked, todo):
+    (finding,) = api.statuses(trace(asked, m.ApiAnswered(429)))
+    assert todo in finding.todo

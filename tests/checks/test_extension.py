@@ -65,7 +65,13 @@ def missing(name):
     return m.HandlerRaised("pass_entries", f"AttributeError: {name}")
 
 
+SWAPPED = m.ArgumentsSwapped()
 CASES_OF = {
+    "swapped_arguments": [(generated(m.DelegateReturned(b"x")), generated(SWAPPED), ["X-DEL-1 fail you"])],
+    "cardholder_out_of_turn": [
+        (trace(m.IssuerChosen()), trace((Kind.REFUSED, m.IssuerChosen())), ["X-FLOW-1 warn you"]),
+        (trace(m.EntryChosen(ID)), trace((Kind.REFUSED, m.EntryChosen(ID))), ["X-FLOW-1 warn you"]),
+    ],
     # check, good trace, broken trace, the findings of the broken one: rule, level, owner
     "services_not_made": [
         (trace(MADE), trace(NOT_MADE), ["X-INIT-1 note you"]),

@@ -125,13 +125,13 @@ PROOFS = {
         (walked(B_EARLIER), walked(cards={ID}, app={"calls": NO_WATCH_CALLS}), ["B-WATCH-1 warn you"]),
     ],
     "still_offered": [
-        (walked(), walked(associated=False), ["B-CAN-3 fail operator"]),
-        (walked(watch=Watch(), adds_to="both"), walked(watch=Watch()), ["B-CAN-3 note nobody"]),
-        (walked(B_EARLIER), walked(B_EARLIER, watch=Watch(), adds_to="watch"), ["B-CAN-3 note nobody"]),
+        (walked(), walked(associated=False), ["B-CAN-2 fail operator"]),
+        (walked(watch=Watch(), adds_to="both"), walked(watch=Watch()), ["B-CAN-2 note nobody"]),
+        (walked(B_EARLIER), walked(B_EARLIER, watch=Watch(), adds_to="watch"), ["B-CAN-1 note nobody"]),
         (
             walked(associated=False, ends_with="walletKitError", pages=2),
             trace((Kind.EXCHANGE, STILL(phone=True, watch=False, hidden_by_scheme=False))),
-            ["B-CAN-3 note nobody"],
+            ["B-CAN-1 note nobody"],
         ),
     ],
     "too_late": [

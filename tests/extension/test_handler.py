@@ -7,18 +7,28 @@ import pytest
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.checks import check
-from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
+from workbook.extension.handler import (
+    ENTRIES_WAIT,
+    GET_WAIT,
+    POST_WAIT,
+    AuthorizationProvider,
+    ExtensionHandler,
+    ReferenceHandler,
+)
 from workbook.extension.service import CardArt
 from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
-from workbook.extension.wallet_app import WalletApp
+from workbook.extension.wallet_app import GENERATE, WalletApp
 from workbook.flows import messages as m
+from workbook.flows.messages import limit_of
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.plays.wallet import WALLETS, opened_phone
 from workbook.runs.back_end import BackEnd, simulated_back_end
+from workbook.runs.back_ends import DEADLINE
 from workbook.sessions import session
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import Call, under_way
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World
+from workbook.trace import Kind
 
 SESSION = session()
 
@@ -108,7 +118,7 @@ def test_with_every_card_there_it_offers_none_and_asks_nobody():
 
 
 def test_a_card_whose_get_fails_is_left_out_and_the_others_are_offered():
-    handler = made(gets=[0.1, 9.0, 0.1])
+    handler = made(gets=[0.1, 16.0, 0.1])
     assert [entry.identifier for entry in handler.pass_entries()] == [FIRST, THIRD]
 
 
@@ -191,12 +201,35 @@ def test_the_authorization_ui_reports_once_that_it_succeeded():
 
 @pytest.mark.rule("X-ENTRIES-3")
 def test_its_entries_are_in_time_however_slow_the_network_is():
-    for seconds in (0.0, 4.9, 5.1, 100.0):
+    for seconds in (0.0, 14.9, 15.1, 100.0):
         phone = opened_phone()
         phone.latencies = LatenciesB(get=seconds)
         host = WalletApp(phone=phone)
         host.open_list()
         host.choose_app()
         assert not host.trace.select(m.BudgetSpent)
-        assert host.state.value == ("cards offered" if seconds < 5 else "no card offered")
-        assert bool(check(host.trace)) is (seconds > 5)
+        assert host.state.value == ("cards offered" if seconds < 15 else "no card offered")
+        assert bool(check(host.trace)) is (seconds > 15)
+
+
+@pytest.mark.rule("REL-5")
+def test_its_limits_lie_between_the_back_ends_and_the_wallets():
+    entries, request = limit_of("pass_entries").seconds, limit_of(GENERATE).seconds
+    assert DEADLINE < ENTRIES_WAIT < entries
+    assert DEADLINE < POST_WAIT
+    assert request > GET_WAIT + POST_WAIT
+
+
+@pytest.mark.rule("X-GEN-1")
+@pytest.mark.parametrize("error", [ConnectionError("down"), ValueError("odd")])
+def test_it_returns_nil_whatever_its_delegate_raises_and_the_trace_says_what_that_was(error):
+    class Raises(ReferenceHandler):
+        def provision(self, payment_instrument_id, sdk_output):
+            raise error
+
+    wallet = WalletApp(Raises, phone=opened_phone())
+    wallet.walk()
+    (threw,) = wallet.trace.select(m.SdkThrew)
+    assert threw.message.why.startswith(f"the delegate's provision raised {type(error).__name__};")
+    assert wallet.trace.select(m.NoRequest, kind=Kind.EVENT)
+    assert not wallet.trace.select(m.HandlerRaised)

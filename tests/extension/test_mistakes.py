@@ -56,8 +56,10 @@ MISTAKES = {
     ),
     "lets the SDK throw": ({}, "not added", "fail X-GEN-1", "the request's generation failed: SdkError"),
     "request of its own": ({}, "not added", "fail X-FLOW-1", "the delegate had provisioned nothing"),
-    "another nonce": ({}, "not added", "fail X-GEN-1", "answers another nonce than the wallet's"),
+    "another nonce": ({}, "not added", "fail X-GEN-1", "was made with another nonce than the wallet's"),
     "nonce as text": ({}, "not added", "warn X-GEN-1", "certificates, nonce and signature must be bytes"),
+    "another signature": ({}, "not added", "fail X-GEN-1", "with another nonce signature than the wallet's"),
+    "delegate in the app's order": ({}, "not added", "fail X-DEL-1", "in the order of the app's delegate"),
 }  # fmt: skip
 """What each mistake comes to, in both variants."""
 

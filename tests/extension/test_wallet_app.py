@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
-from workbook.checks import check
+from workbook.checks import Level, check
 from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError, RedactedRequest, SdkError
 from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
 from workbook.extension.mistakes import (
@@ -188,7 +188,9 @@ JUNK = [5, "text", b"bytes", object(), True, {}, {"a": 1}, {1}, 1.5, ExtensionSt
 def test_whatever_a_call_returns_that_it_must_not_is_told_by_its_type(call, junk):
     host = walked(doing(call, lambda self, *_given, **_named: junk))
     assert host.state is ENDS[call]
-    assert raised(host) == [(call, f"it returned {type(junk).__name__}")]
+    (said,) = raised(host)
+    assert said[0] == call
+    assert f" {type(junk).__name__}" in said[1]
 
 
 @pytest.mark.parametrize(
@@ -925,3 +927,85 @@ def test_a_run_leaves_nothing_that_was_never_awaited():
 def test_an_authorization_ui_that_never_reports_is_waited_for_and_then_given_up():
     host = walked(authorization=NeverReports)
     assert host.trace.select(m.AuthorizationMissing)[0].message.why == "completionHandler was never called"
+
+
+@pytest.mark.rule("X-ENTRIES-1")
+def test_a_list_of_something_else_is_told_by_what_is_in_it():
+    host = walked(doing("pass_entries", lambda self: ["PI1", 5]))
+    assert raised(host) == [("pass_entries", "it returned a list of int, str")]
+
+
+@pytest.mark.rule("X-FLOW-1")
+def test_an_app_that_is_chosen_before_the_list_was_opened_is_a_finding():
+    host = WalletApp(phone=opened_phone())
+    host.choose_app()
+    (finding,) = check(host.trace)
+    assert (finding.rule, finding.level) == ("X-FLOW-1", Level.WARN)
+    assert "came while the wallet was 'list closed'" in finding.text
+    host.walk()
+    assert host.state is State.ADDED
+
+
+@pytest.mark.rule("X-GEN-1")
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"configuration": None}, "configuration"),
+        ({"certificate_chain": [b"of another wallet"]}, "certificate chain"),
+        ({"nonce": b"another"}, "nonce"),
+        ({"nonce_signature": b"forged"}, "nonce signature"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
+)
+def test_what_the_wallet_gave_and_the_handler_changed_is_noticed(changed, words):
+    class Changes(ReferenceHandler):
+        def generate_add_payment_pass_request_for_pass_entry_with_identifier(self, identifier, **wallet):
+            mine = {**wallet, **changed}
+            return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+
+    host = WalletApp(Changes, phone=opened_phone())
+    host.walk()
+    assert host.state is State.NOT_ADDED
+    texts = [finding.text for finding in check(host.trace) if finding.rule == "X-GEN-1"]
+    assert texts == [f"The wallet cannot use the request: the request was made with another {words} than the wallet's."]
+
+
+@pytest.mark.rule("X-DEL-1")
+def test_a_delegate_in_the_apps_order_is_recognised():
+    class Mine(ReferenceHandler):
+        def provision(self, sdk_output, payment_instrument_id):
+            return sdk_output
+
+    host = WalletApp(Mine, phone=opened_phone())
+    host.walk()
+    assert [f.text for f in check(host.trace) if f.rule == "X-DEL-1"] == [
+        "The delegate's provision takes its arguments in the order of the app's delegate."
+    ]
+    assert not [f for f in check(host.trace) if "no failure" in f.text]
+
+
+@pytest.mark.rule("X-DEL-1")
+def test_a_delegate_of_the_wrong_arity_is_told_how_it_is_called():
+    class Short(ReferenceHandler):
+        def provision(self, sdk_output):
+            return sdk_output
+
+    host = WalletApp(Short, phone=opened_phone())
+    host.walk()
+    (threw,) = host.trace.select(m.SdkThrew)
+    assert threw.message.why.startswith(
+        "the delegate needs a method provision(payment_instrument_id, sdk_output), given"
+    )
+
+
+def test_a_stopped_cell_leaves_the_wallet_app_at_rest():
+    class Stopped(ReferenceHandler):
+        def pass_entries(self):
+            raise KeyboardInterrupt
+
+    host = WalletApp(Stopped, phone=opened_phone())
+    host.open_list()
+    with pytest.raises(KeyboardInterrupt):
+        host.choose_app()
+    assert host.state is State.EMPTY
+    assert host.due is None

@@ -135,7 +135,7 @@ def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):
     with pytest.raises(ParameterError) as caught:
         call()
     assert told in str(caught.value)
-    assert len(str(caught.value)) < 700
+    assert len(str(caught.value)) < 750
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ SAYS = {
     m.EntriesUnavailable: "entriesUnavailableExtensionStatus",
     m.SdkPassEntriesCalled: "passEntries(withDelegate)",
     m.SdkRemotePassEntriesCalled: "remotePassEntries(withDelegate)",
-    m.CardArtForBrandAsked: "cardArt(forBrand)",
+    m.CardArtForBrandAsked: "cardArt(forBrand:)",
     m.CardArtForIdAsked: "cardArt(paymentInstrumentId)",
     m.ExtensionProvisionCalled: "provision(paymentInstrumentId, sdkOutput)",
 }

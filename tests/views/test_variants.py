@@ -13,14 +13,18 @@ def test_every_difference_that_the_document_lists_is_in_the_table():
         "availability": ("canAddCard()", "canAddCardDetails(isWatchActivated)"),
         "watch availability": ("none", "WatchAvailability, one instance, activate()"),
         "delegate": ("provision(sdkOutput)", "provision(sdkOutput, paymentInstrumentId)"),
-        "card art": ("cardArt(forBrand)", "cardArt(paymentInstrumentId)"),
+        "card art": ("cardArt(forBrand:)", "cardArt(paymentInstrumentId)"),
         "extension point key": ("NSExtension", "NSExtensionPointIdentifier"),
         "version": ("not shown (GAP-7)", "not shown (GAP-7)"),
     }
 
 
 def test_the_field_profile_adds_the_versions_with_their_source():
-    assert variants("field").rows[-1] == ("version", "1.0.0 (sdk-b)", "2.0.0 (sdk-b)")
+    assert variants("field").rows[-1] == (
+        "version",
+        "1.0.0 (sdk-b)",
+        "2.0.0, with isWatchPaired until 2.0.2; activate() is static from 2.2.1 (sdk-b)",
+    )
 
 
 def test_a_misspelt_profile_is_explained():

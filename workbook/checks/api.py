@@ -16,6 +16,7 @@ from workbook.trace import Record, Trace
 
 PATIENCE = limit_of("provision").seconds
 """Seconds that the wallet waits (wallet)."""
+DEADLINE = f"Set a deadline for the whole call, retries included, well below {PATIENCE:g} s."
 LOST = ("MaybeSentError", "DeadlineError")
 """Errors after which it is unknown whether the request arrived; the first is transient."""
 CALL = (m.ApiRequested, m.ApiAnswered, m.ApiFailed, m.ApiCallEnded)
@@ -43,13 +44,31 @@ def posted_again(trace: Trace) -> Iterator[Finding]:
             yield Finding("REL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
+WAITS = (m.StartBudget, m.StopBudget, m.Opened, m.ApiCallEnded)
+"""What shows whether the wallet is waiting when a call of the back end ends."""
+
+
 def waited_too_long(trace: Trace) -> Iterator[Finding]:
-    """A call that took as long as the wallet waits, or longer (REL-5)."""
-    for record, over in trace.seen(m.ApiCallEnded):
-        if over.took >= PATIENCE:
-            text = f"The {over.method} kept the back end waiting for {over.took:g} s; the wallet waits {PATIENCE:g} s."
-            todo = "Set a deadline for the whole call, retries included, well below that."
-            yield Finding("REL-5", Level.FAIL, Owner.YOU, text, todo, record.at)
+    """A call that took as long as the wallet waits on platform B, or longer (REL-5).
+
+    The wallet waits for the extension's calls and for the app's delegate; for any other call no limit is known.
+    """
+    waiting: m.StartBudget | None = None
+    for record in trace.select(*WAITS):
+        match record.message:
+            case m.StartBudget() as waiting:
+                pass
+            case m.StopBudget() | m.Opened():
+                waiting = None
+            case m.ApiCallEnded() as over if over.took >= PATIENCE:
+                text, todo = f"The {over.method} kept the back end waiting for {over.took:g} s", DEADLINE
+                if waiting is not None:
+                    limit = limit_of(waiting.call)
+                    text = f"{text}; the wallet waits {limit.seconds:g} s for {limit.call}() ({limit.source})."
+                    yield Finding("REL-5", Level.FAIL, Owner.YOU, text, todo, record.at)
+                else:
+                    text = f"{text}. No limit is shown for this call; the cardholder looks at a page that does nothing."
+                    yield Finding("REL-5", Level.WARN, Owner.YOU, text, todo, record.at)
 
 
 def passed_on_nothing(trace: Trace) -> Iterator[Finding]:
@@ -121,34 +140,41 @@ SYMPTOMS: dict[type[Message], Symptom] = {
 }  # fmt: skip
 """Messages that are a finding whenever they occur."""
 
-STATUSES: dict[int, tuple[str, Owner, str, str]] = {
-    400: ("API-6", Owner.YOU, "400, the request is not well formed", "Compare the request with API-4 to API-6."),
-    401: ("API-4", Owner.YOU, "401, no valid key", "Send x-api-key with every request, with this environment's key."),
-    403: ("API-15", Owner.OPERATOR, "403, the credential lacks the role", "Ask for the activation-data role."),
-    422: ("API-3", Owner.YOU, "422, the instrument or the sdkOutput cannot be used",
+STATUSES: dict[int, tuple[Owner, str, str]] = {
+    400: (Owner.YOU, "the request is not well formed", "Compare the request with API-4 to API-6."),
+    401: (Owner.YOU, "no valid key", "Send x-api-key with every request, with this environment's key (API-4)."),
+    403: (Owner.OPERATOR, "the credential lacks the role", "Ask for the activation-data role (API-15)."),
+    422: (Owner.YOU, "the instrument or the sdkOutput cannot be used",
           "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
-    429: ("GAP-2", Owner.OPERATOR, "429, too many requests", "Wait as long as Retry-After says; ask for your limits."),
+    429: (Owner.OPERATOR, "too many requests", "Ask for your limits (GAP-2)."),
 }  # fmt: skip
-"""The likely meaning of a status. The document does not say which code means what (GAP-1)."""
+"""The likely meaning of a status (assumed): the document shows no status (GAP-1), so none breaks a rule of it."""
+AGAIN = {"GET": "Wait as long as Retry-After says, then ask again. ", "POST": "Do not send it again (REL-1). "}
+"""What to do after a 429, by the method."""
 REDIRECT = "Correct the address; following would take the key to another place (REL-2)."
 
 
 def statuses(trace: Trace) -> Iterator[Finding]:
     """Answers of the HTTP API other than 200; one after which the back end asked again is only worth knowing."""
     exchange = trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed)
+    method = ""
     for record, following in zip_longest(exchange, exchange[1:]):
-        answer = record.message
-        if isinstance(answer, m.ApiAnswered) and answer.status != 200:  # noqa: PLR2004  # the one success
-            again = following is not None and isinstance(following.message, m.ApiAskedAgain)
-            if again:
-                text = f"The HTTP API answered {answer.status}, and the back end asked again."
-                todo = "Nothing to do, unless it happens often."
-                yield Finding("GAP-1", Level.NOTE, Owner.NOBODY, text, todo, record.at)
-            else:
-                other = REDIRECT if 300 <= answer.status < 400 else "Try again later."  # noqa: PLR2004  # every redirect
-                unknown = ("GAP-1", Owner.OPERATOR, f"{answer.status}", other)
-                rule, owner, text, todo = STATUSES.get(answer.status, unknown)
-                yield Finding(rule, Level.FAIL, owner, f"The HTTP API answered {text}.", todo, record.at)
+        match record.message:
+            case m.ApiRequested():
+                method = record.message.method
+            case m.ApiAnswered(status) if following is not None and isinstance(following.message, m.ApiAskedAgain):
+                text = f"The HTTP API answered {status}, and the back end asked again."
+                yield Finding(
+                    "GAP-1", Level.NOTE, Owner.NOBODY, text, "Nothing to do, unless it happens often.", record.at
+                )
+            case m.ApiAnswered(status) if status != 200:  # noqa: PLR2004  # the one success
+                other = REDIRECT if 300 <= status < 400 else "Try again later."  # noqa: PLR2004  # every redirect
+                owner, meaning, todo = STATUSES.get(status, (Owner.OPERATOR, "", other))
+                text = f"The HTTP API answered {status}{meaning and f', most likely: {meaning} (assumed)'}."
+                todo = AGAIN.get(method, "") + todo if status == 429 else todo  # noqa: PLR2004  # too many requests
+                yield Finding("GAP-1", Level.FAIL, owner, text, todo, record.at)
+            case _:
+                pass
 
 
 def crossed_instruments(trace: Trace) -> Iterator[Finding]:

@@ -91,7 +91,7 @@ OK = 200
 ASKS = (m.CardArtForBrandAsked, m.CardArtForIdAsked, m.ExtensionProvisionCalled)
 """What the SDK asks of the delegate."""
 
-FAILURES = (m.SdkThrew, m.ServiceNotMade, m.ApiFailed)
+FAILURES = (m.SdkThrew, m.ServiceNotMade, m.ApiFailed, m.ArgumentsSwapped)
 """Why a handler may return nil, besides an answer of the API other than 200."""
 
 
@@ -121,7 +121,7 @@ def text_from_the_delegate(trace: Trace) -> Iterator[Finding]:
     for record, returned in trace.seen(m.DelegateReturned):
         if isinstance(returned.sdk_input, str):
             text = "The delegate's provision returned text where platform B takes bytes."
-            todo = "Decode the base64 of the POST's sdkInput once, and return the bytes (X-DEL-1)."
+            todo = "Decode the base64 of the POST's sdkInput once (sdk-b), and return the bytes (X-DEL-1)."
             yield Finding("API-8", Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
@@ -142,6 +142,25 @@ def nil_for_no_reason(trace: Trace) -> Iterator[Finding]:
             text = "The request's generation returned nil, though the trace shows no failure."
             todo = "Make the service, and return what the SDK's operation of the same name makes."
             yield Finding("X-GEN-1", Level.FAIL, Owner.YOU, text, todo, call.ended)
+
+
+def swapped_arguments(trace: Trace) -> Iterator[Finding]:
+    """A delegate that was written for the app: its two arguments are in the other order (X-DEL-1)."""
+    for call in handler_calls(trace):
+        if swapped := call.did(m.ArgumentsSwapped):
+            text = "The delegate's provision takes its arguments in the order of the app's delegate."
+            todo = (
+                "In the extension paymentInstrumentId comes first and sdkOutput second; in the app it is the reverse."
+            )
+            yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, swapped[0].at)
+
+
+def cardholder_out_of_turn(trace: Trace) -> Iterator[Finding]:
+    """What the cardholder can do in the wallet only after something else (X-FLOW-1)."""
+    for record in trace.select(m.IssuerListOpened, m.IssuerChosen, m.EntryChosen, kind=Kind.REFUSED):
+        text = f"“{record.message.says}” came while the wallet was '{record.before}', and nothing happened."
+        todo = "Keep the order: open the list of apps (status()), choose the app (the entries), choose a card."
+        yield Finding("X-FLOW-1", Level.WARN, Owner.YOU, text, todo, record.at)
 
 
 def out_of_turn(trace: Trace) -> Iterator[Finding]:
@@ -305,7 +324,7 @@ def completion_called_again(trace: Trace) -> Iterator[Finding]:
     for record in trace.select(m.Authenticate, m.CompletionHandlerCalled):
         calls = 0 if isinstance(record.message, m.Authenticate) else calls + 1
         if calls == 2:  # noqa: PLR2004  # the second call is the mistake
-            text = "completionHandler was called more than once; the wallet may end the extension."
+            text = "completionHandler was called more than once: the wallet may end the extension (wallet)."
             yield Finding("X-AUTH-1", Level.FAIL, Owner.YOU, text, "Call it once, with the outcome.", record.at)
 
 
@@ -333,5 +352,7 @@ CHECKS: tuple[Check, ...] = (
     text_from_the_delegate,
     request_without_the_delegate,
     nil_for_no_reason,
+    swapped_arguments,
+    cardholder_out_of_turn,
     out_of_turn,
 )

@@ -104,23 +104,48 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
 
 
 def unguarded_button(trace: Trace) -> Iterator[Finding]:
-    """A tap after which an app left its button alone, though no second one came (A-BTN-1); by hand there is no app."""
+    """Taps after which an app left its button alone, though no second one came (A-BTN-1); by hand there is no app."""
     taps = trace.select(m.AddTapped, kind=Kind.EVENT)
     played = trace.select(m.Opened) and trace.select(m.ProvisionWithProviderCalled, m.CreateSdkOutputCalled)
-    if not taps or not played or trace.select(m.DisableButton) or any("A-BTN-2" in r.rules for r in taps):
+    guarded = {record.attempt for record in trace.select(m.DisableButton)}
+    if not played or any("A-BTN-2" in tap.rules for tap in taps):
         return
-    text = (
-        "The app left its button enabled while the card was being added: a second tap would have begun another attempt."
-    )
-    yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, GUARD, taps[0].at)
+    for tap in taps:
+        if tap.attempt not in guarded:
+            text = (
+                "The app left its button enabled while the card was being added: a second tap begins another attempt."
+            )
+            yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, GUARD, tap.at)
+
+
+BUTTONS: dict[type[Message], bool] = {
+    m.ShowButton: True,
+    m.EnableButton: True,
+    m.HideButton: False,
+    m.DisableButton: False,
+}
+"""Whether the cardholder can tap Add after each of these."""
 
 
 def refused_taps(trace: Trace) -> Iterator[Finding]:
-    """Taps that a disabled button kept away, on either platform."""
+    """Taps that began nothing, on either platform: kept away by the button, or in spite of it."""
     rule = "B-START-1" if any(trace.seen(m.ServiceCalled)) else "A-BTN-1"
-    for record in trace.select(m.AddTapped, kind=Kind.REFUSED):
-        text = f"A tap came while the app was '{record.before}' and began nothing: the button was not enabled."
-        yield Finding(rule, Level.NOTE, Owner.NOBODY, text, "Nothing to do; this is how it should be.", record.at)
+    enabled: bool | None = None
+    for record in trace.select(m.AddTapped, *BUTTONS):
+        if record.kind is Kind.COMMAND:
+            enabled = BUTTONS[type(record.message)]
+        elif record.kind is Kind.REFUSED:
+            text = f"A tap came while the app was '{record.before}' and began nothing"
+            if enabled is None:
+                todo = "Open the card's page first."
+                yield Finding("FLOW-4", Level.NOTE, Owner.YOU, f"{text}: there was no button yet.", todo, record.at)
+            elif enabled:
+                text += ", though the button was enabled."
+                yield Finding(rule, Level.FAIL, Owner.YOU, text, GUARD, record.at)
+            else:
+                text += ": the button was not enabled."
+                todo = "Nothing to do; this is how it should be."
+                yield Finding(rule, Level.NOTE, Owner.NOBODY, text, todo, record.at)
 
 
 APP_CALLS = (m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled,

@@ -29,7 +29,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
 }  # fmt: skip
 """Messages that are a finding whenever they occur."""
 
-DECODE = "Decode the base64 of the JSON once and hand over the bytes (API-8); platform A takes the text."
+DECODE = "Hand over the bytes: decode the base64 of the JSON once (sdk-b); platform A takes the text (API-7)."
 CASES: dict[str, tuple[Level, Owner, str]] = {
     "invalidSDKInput": (Level.FAIL, Owner.YOU, "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
     "walletNotSupported": (Level.WARN, Owner.OPERATOR,
@@ -84,7 +84,7 @@ def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
         try:
             saved.sdk_input.check()
         except OpaqueDataError as error:
-            text = f"The sdkInput did not reach the app as the API sends it ({error.layer})."
+            text = f"The sdkInput did not reach the app as base64 text, as the API sends it (sdk-b): {error.layer}."
             yield Finding("API-8", Level.FAIL, Owner.YOU, text, LAYERS[error.layer], record.at)
 
 
@@ -113,16 +113,17 @@ def _overlooked(what: str, level: Level, record: Record) -> Finding:
 
 
 def still_offered(trace: Trace) -> Iterator[Finding]:
-    """CanAddCard stays true for a card that was added: on one place only, or hidden by the scheme (B-CAN-3)."""
+    """CanAddCard stays true for a card that was added: it is in one place only, or hidden by the scheme (sdk-b)."""
     for record, seen in trace.seen(m.StillMissing):
+        rule = "B-CAN-2" if any(trace.seen(m.CanAddCardDetailsCalled)) else "B-CAN-1"
         if seen.hidden_by_scheme:
-            text = "canAddCard stays true for a card that is in the wallet: the app does not see it there."
-            todo = "Have the app entered among the card's associated applications at the scheme."
-            yield Finding("B-CAN-3", Level.FAIL, Owner.OPERATOR, text, todo, record.at)
+            text = "canAddCard stays true for a card that is in the wallet: the app does not see it there (sdk-b)."
+            todo = "Have the app entered among the card's associated applications at the scheme (sdk-b)."
+            yield Finding(rule, Level.FAIL, Owner.OPERATOR, text, todo, record.at)
         else:
             place = "watch" if seen.watch else "phone"
             text = f"The card is in the wallet, and the {place} still lacks it: the button stays for the {place}."
-            yield Finding("B-CAN-3", Level.NOTE, Owner.NOBODY, text, "Nothing to do; say which it is for.", record.at)
+            yield Finding(rule, Level.NOTE, Owner.NOBODY, text, "Nothing to do; say which it is for.", record.at)
 
 
 def too_late(trace: Trace) -> Iterator[Finding]:

@@ -38,6 +38,16 @@ class ExtensionHandler:
         self.cards = tuple(cards)
 
 
+# Limits are nested, from short to long: one answer, the back end's whole call (12 s), the app's own limit, the wallet's
+# 20 s. Whoever gives up before the one below them does not know what became of the call (REL-1, REL-5; all assumed).
+
+ENTRIES_WAIT = 15.0
+"""Seconds for the GETs of the pass entries, which run at the same time."""
+GET_WAIT, POST_WAIT = 6.0, 13.0
+"""Seconds for the GET and then the POST of one request, which share the wallet's 20. The POST has all the time that the
+back end may take; the GET has less, because a GET that is given up has changed nothing."""
+
+
 class ReferenceHandler(ExtensionHandler):
     """A handler that keeps every rule; it is its own delegate."""
 
@@ -61,7 +71,7 @@ class ReferenceHandler(ExtensionHandler):
 
     def _service_without(self, there: frozenset[str]) -> ExtensionProvisioningService | None:
         """For the cards that are not there yet, each with its own GET (API-12); None when there is nothing to offer."""
-        fresh = self.back_end.get_all([card for card in self.cards if card not in there], timeout=5.0)
+        fresh = self.back_end.get_all([card for card in self.cards if card not in there], timeout=ENTRIES_WAIT)
         try:
             return ExtensionProvisioningService(sdk_inputs=list(fresh.values())) if fresh else None
         except SdkError:
@@ -75,11 +85,11 @@ class ReferenceHandler(ExtensionHandler):
         `wallet` is what the wallet gives: configuration, certificate_chain, nonce and nonce_signature.
         """
         try:
-            service = ExtensionProvisioningService(sdk_input=self.back_end.get(identifier, timeout=5.0))
+            service = ExtensionProvisioningService(sdk_input=self.back_end.get(identifier, timeout=GET_WAIT))
             return service.generate_add_payment_pass_request_for_pass_entry_with_identifier(
                 identifier, **wallet, delegate=self
             )
-        except WorkbookError:
+        except Exception:  # noqa: BLE001  # nil when it throws, whatever it throws (X-GEN-1)
             return None
 
     def card_art(self, which: str) -> CardArt:
@@ -89,16 +99,16 @@ class ReferenceHandler(ExtensionHandler):
     def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
         """The POST's sdkInput, or None when the back end has none (X-DEL-1)."""
         try:
-            return self.back_end.post(payment_instrument_id, sdk_output, timeout=10.0)
+            return self.back_end.post(payment_instrument_id, sdk_output, timeout=POST_WAIT)
         except WorkbookError:
             return None
 
 
 class AuthorizationProvider:
-    """The authorization UI: it reports through `completion_handler`, once, whether authentication succeeded (X-AUTH-1).
+    """The authorization UI: it reports through `completion_handler` whether authentication succeeded (X-AUTH-1).
 
     Attributes:
-        completion_handler: set by the wallet before the view appears; takes True or False.
+        completion_handler: set by the wallet before the view appears; takes True or False. Call it once (wallet).
     """
 
     completion_handler: Callable[[bool], Any]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from workbook.errors import ActivationDataError
+from workbook.errors import ActivationDataError, WorkbookError
 from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
 from workbook.extension.service import (
     AddPaymentPassRequest,
@@ -245,6 +245,28 @@ class TextNonce(ReferenceHandler):
         return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
 
 
+class OtherSignature(ReferenceHandler):
+    """It hands on another signature than the wallet's (X-GEN-1)."""
+
+    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
+        self, identifier: str, **wallet: Any
+    ) -> AddPaymentPassRequest | None:
+        """Swap the signature."""
+        mine = {**wallet, "nonce_signature": b"another"}
+        return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+
+
+class AppsOrder(ReferenceHandler):
+    """Its delegate takes the arguments in the order of the one in the app (X-DEL-1)."""
+
+    def provision(self, sdk_output: Any, payment_instrument_id: Any) -> bytes | None:  # type: ignore[override]  # the mistake
+        """Take them in the other order."""
+        try:
+            return self.back_end.post(payment_instrument_id, sdk_output)
+        except WorkbookError:
+            return None
+
+
 HANDLERS: Mapping[str, type[ExtensionHandler]] = {
     "reference": ReferenceHandler,
     "network call in status()": NetworkInStatus,
@@ -271,6 +293,8 @@ HANDLERS: Mapping[str, type[ExtensionHandler]] = {
     "request of its own": OwnRequest,
     "another nonce": OtherNonce,
     "nonce as text": TextNonce,
+    "another signature": OtherSignature,
+    "delegate in the app's order": AppsOrder,
 }
 """Each handler by its mistake; the first has none."""
 

@@ -8,13 +8,15 @@ calls: a new handler makes a new service each time (X-HANDLER-1). Used in a cell
 from __future__ import annotations
 
 from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
+from inspect import signature
 from typing import Any, Protocol
 
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
-from workbook.runs.back_end import completed
-from workbook.simulation.sdks import CURRENT, Call, current, next_output, opened, wrong_with
+from workbook.runs.back_end import check_callable, completed
+from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, current, next_output, opened, wrong_with
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
 # Card art: the picture that the wallet shows of a card before it is added (X-ART-1).
@@ -135,7 +137,10 @@ class AddPaymentPassRequest:
         payment_instrument_id: the card it is for.
         sdk_input: the bytes that the delegate returned; never printed.
         attempt: the sdkOutput that they answer.
-        nonce: the wallet's, for this request and no other.
+        nonce: the wallet's, for this request and no other, as the handler handed it on; likewise all that follows.
+        nonce_signature: of the wallet.
+        certificate_chain: of the wallet, the leaf first.
+        configuration: the platform's.
 
     Raises:
         ParameterError: the id is no text.
@@ -145,6 +150,9 @@ class AddPaymentPassRequest:
     sdk_input: bytes
     attempt: int
     nonce: bytes
+    nonce_signature: bytes = b""
+    certificate_chain: tuple[bytes, ...] = ()
+    configuration: object = None
 
     def __post_init__(self) -> None:
         _check_type("payment_instrument_id", self.payment_instrument_id, str, "text")
@@ -155,6 +163,10 @@ class AddPaymentPassRequest:
     def summary(self) -> str:
         """The request as a trace shows it."""
         return f"for {self.payment_instrument_id}"
+
+
+NIL = "unableToConstructSDKOutput"
+"""The case (sdk-b) that a delegate without an sdkInput becomes."""
 
 
 class ExtensionDelegate(Protocol):
@@ -231,7 +243,7 @@ class ExtensionProvisioningService:
         self,
         identifier: str,
         *,
-        configuration: object,  # noqa: ARG002  # the platform's; nothing here depends on it
+        configuration: object,
         certificate_chain: Sequence[bytes],
         nonce: bytes,
         nonce_signature: bytes,
@@ -239,12 +251,14 @@ class ExtensionProvisioningService:
     ) -> AddPaymentPassRequest:
         """Have the delegate provision, and make the request of what it returns (X-GEN-1).
 
+        The document says that the request is optional. This one is never None: it throws instead (sdk-b).
+
         `configuration`, `certificate_chain`, `nonce` and `nonce_signature` are the wallet's, and are handed on as
-        they came.
+        they came; the wallet refuses a request that was made with others.
 
         Raises:
-            SdkError: no card has this identifier, what the wallet gave was changed on the way, the delegate has no
-                `provision`, or it returned nil or something that cannot be used.
+            SdkError: no card has this identifier, certificates, nonce or signature are no bytes, the delegate has no
+                `provision` of two arguments, or it returned nil or something that cannot be used.
         """
         self._call.seen(m.SdkGenerateCalled(identifier))
         chain = certificate_chain if isinstance(certificate_chain, list | tuple) and certificate_chain else [None]
@@ -252,19 +266,24 @@ class ExtensionProvisioningService:
             raise self._threw("unableToConstructSDKOutput", "certificates, nonce and signature must be bytes")
         if identifier not in [card.payment_instrument_id for card in self._cards]:
             raise self._threw("invalidSDKInput", "no sdkInput of this service has this identifier")
-        self._check_delegate(delegate, "provision")
+        self._check_delegate(delegate, "provision", ("payment_instrument_id", "sdk_output"))
         output = next_output(self._call.phone, self._seal, identifier)
         attempt = self._call.phone.outputs
         self._call.seen(m.ExtensionProvisionCalled(identifier, output))
-        returned = completed(delegate.provision, identifier, output.data)
+        try:
+            returned = completed(delegate.provision, identifier, output.data)
+        except Exception as error:
+            self._call.seen(m.SdkThrew(NIL, f"the delegate's provision raised {type(error).__name__}; {OUR_CASE}"))
+            raise
         self._call.seen(m.DelegateReturned(returned))
         if why := wrong_with(self._seal, returned, identifier, attempt):
-            raise self._threw("unableToConstructSDKOutput" if returned is None else "invalidSDKInput", why)
-        return AddPaymentPassRequest(identifier, returned, attempt, nonce)
+            raise self._threw(NIL, f"{why}; {OUR_CASE}") if returned is None else self._threw("invalidSDKInput", why)
+        wallet = nonce, nonce_signature, tuple(certificate_chain), configuration
+        return AddPaymentPassRequest(identifier, returned, attempt, *wallet)
 
     def _entry(self, card: Genuine, delegate: ExtensionDelegate) -> PassEntry:
         """The card's entry, with the art that the delegate gives for it."""
-        self._check_delegate(delegate, "card_art")
+        self._check_delegate(delegate, "card_art", ("which",))
         identifier, later = card.payment_instrument_id, self._call.later
         which = identifier if later else str(card.claims.get("brand", ""))
         self._call.seen(m.CardArtForIdAsked(which) if later else m.CardArtForBrandAsked(which))
@@ -274,9 +293,16 @@ class ExtensionProvisioningService:
         title = f"•••• {card.claims.get('lastFour', '')}"
         return PassEntry(identifier, title, art if isinstance(art, CardArt) else None, identifier)
 
-    def _check_delegate(self, delegate: object, operation: str) -> None:
-        if not callable(getattr(delegate, operation, None)):
-            raise self._threw("delegateNotSet", f"the delegate has no {operation}")
+    def _check_delegate(self, delegate: object, operation: str, arguments: tuple[str, ...]) -> None:
+        """Make sure that the operation can be called; report arguments in the order of the app's delegate."""
+        method: Any = getattr(delegate, operation, None)
+        try:
+            check_callable(method, "the delegate", operation, arguments)
+        except ParameterError as error:
+            raise self._threw("delegateNotSet", str(error).rstrip(".")) from None
+        with suppress(ValueError):  # a function in C may not have a signature
+            if [*signature(method).parameters][:2] == ["sdk_output", "payment_instrument_id"]:
+                self._call.seen(m.ArgumentsSwapped())
 
     def _card(self, sdk_input: object) -> Genuine:
         match opened(self._seal, sdk_input):

@@ -7,7 +7,6 @@ clock of the call that is under way.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
 from typing import Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
@@ -23,6 +22,7 @@ from workbook.runs.back_end import BackEnd
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.sdks import current
 from workbook.simulation.service import ORIGIN
+from workbook.values import is_number
 
 
 class Storage:
@@ -139,6 +139,7 @@ class ExtensionBackEnd:
             ParameterError: the id is no text, or the two came in the other order.
         """
         if isinstance(payment_instrument_id, bytes) and isinstance(sdk_output, str):
+            current().seen(m.ArgumentsSwapped())
             raise ParameterError(
                 "post takes (payment_instrument_id, sdk_output), and they came in the other order. The extension's "
                 "delegate is given paymentInstrumentId first, the one in the app sdkOutput first (sdk-b)."
@@ -188,9 +189,8 @@ def _id(payment_instrument_id: object) -> str:
 
 def _seconds(name: str, value: float) -> float:
     """A number of seconds; the error does not repeat the value, which may be opaque data in the wrong place."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-        kind = type(value).__name__
-        raise ParameterError(f"{name} is a number of seconds, 0 or more; this {kind} is none.")
+    if not is_number(value, 0.0):
+        raise ParameterError(f"{name} is a number of seconds, 0 or more; this {type(value).__name__} is none.")
     return value
 
 

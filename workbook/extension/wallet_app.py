@@ -89,6 +89,14 @@ def request_event(returned: object) -> Event | None:
     return m.RequestReturned(returned) if isinstance(returned, AddPaymentPassRequest) else None
 
 
+def _kind(returned: object, call: str) -> str:
+    """The type of what a handler returned; where a list belongs, also the types of what is in it."""
+    kind = type(returned).__name__
+    if not isinstance(returned, list | tuple) or not call.endswith("pass_entries"):
+        return kind
+    return f"a {kind} of {', '.join(sorted({type(item).__name__ for item in returned}))}"
+
+
 LONGEST_NAME = 40
 """An error repeats at most this many characters of a missing attribute's name; opaque data is longer."""
 ARGUMENTS = re.compile(
@@ -285,13 +293,8 @@ class WalletApp(Loop):
 
     def _generate(self, command: m.CallGenerate) -> None:
         self._nonces += 1
-        wallet = {
-            "configuration": "the platform's add-payment-pass configuration",
-            "certificate_chain": [b"simulated leaf certificate", b"simulated intermediate certificate"],
-            "nonce": self._nonce,
-            "nonce_signature": b"simulated signature",
-        }
-        self._call_handler(GENERATE, request_event, command.identifier, **wallet)
+        given = self._given | {"certificate_chain": [*self._given["certificate_chain"]]}
+        self._call_handler(GENERATE, request_event, command.identifier, **given)
 
     def _call_handler(
         self, name: str, answer: Callable[[object], Event | None], *given: object, **named: object
@@ -308,7 +311,7 @@ class WalletApp(Loop):
                 handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
                 in_self = _contents(vars(handler))
                 returned = completed(getattr(handler, name), *given, **named)
-                event = answer(returned) or m.HandlerRaised(name, f"it returned {type(returned).__name__}")
+                event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
                 event = m.HandlerRaised(name, error_words(error))
             finally:
@@ -389,8 +392,8 @@ class WalletApp(Loop):
             why = "the card is in the wallet already"
         elif self.surface == "watch" and self.phone.watch is None:
             why = "no watch is paired"
-        elif request.nonce != self._nonce:
-            why = "the request answers another nonce than the wallet's"
+        elif other := [name for name, value in self._given.items() if getattr(request, name) != value]:
+            why = f"the request was made with another {other[0].replace('_', ' ')} than the wallet's"
         else:
             why = wrong_with(self._seal, request.sdk_input, instrument, request.attempt) or ""
         if not why:
@@ -404,5 +407,11 @@ class WalletApp(Loop):
         return library.on_phone if self.surface == SURFACES[0] else library.on_watch
 
     @property
-    def _nonce(self) -> bytes:
-        return f"simulated nonce {self._nonces}".encode()
+    def _given(self) -> dict[str, Any]:
+        """What the wallet gives for the latest request, besides the identifier (X-GEN-1)."""
+        return {
+            "configuration": "the platform's add-payment-pass configuration",
+            "certificate_chain": (b"simulated leaf certificate", b"simulated intermediate certificate"),
+            "nonce": f"simulated nonce {self._nonces}".encode(),
+            "nonce_signature": b"simulated signature",
+        }

@@ -383,7 +383,7 @@ class WalletPayNotSupported(Event):
 
 @message(SDK, APP, "Failed.InvalidSdkInput", "spec", "A-CREATE-3")
 class InvalidSdkInput(Event):
-    """Failed.InvalidSdkInput: `why` is the simulator's explanation; the real SDK gives none (A-CREATE-3)."""
+    """Failed.InvalidSdkInput: `why` is the simulator's explanation, which the document does not show (A-CREATE-3)."""
 
     why: str = ""
 
@@ -724,7 +724,7 @@ class WatchSessionTakenOver(Aside):
     instances: int
 
 
-@message(WALLET, SDK, "where the card is missing", "sdk-b", "B-CAN-3")
+@message(WALLET, SDK, "where the card is missing", "sdk-b", "B-CAN-1 B-CAN-2")
 class StillMissing(Aside):
     """Why canAddCard is true for a card that was added: where it is missing, or that the scheme hides it (sdk-b)."""
 
@@ -817,10 +817,10 @@ class CallPassEntries(Command):
 
 @message(WALLET_APP, EXTENSION, "remotePassEntries()", "spec", "X-ENTRIES-2 X-HANDLER-1")
 class CallRemotePassEntries(Command):
-    """Call remotePassEntries() on a new handler, for the watch (X-ENTRIES-2, X-HANDLER-1)."""
+    """Call remotePassEntries() on a new handler, from the watch app on the phone or the wallet on the watch."""
 
 
-@message(SDK, EXTENSION, "cardArt(forBrand)", "spec", "X-ART-1")
+@message(SDK, EXTENSION, "cardArt(forBrand:)", "spec", "X-ART-1")
 class CardArtForBrandAsked(Event):
     """The SDK asks the delegate for card art by brand, as in the earlier variant (X-ART-1)."""
 
@@ -926,6 +926,11 @@ class SdkThrew(Aside):
     why: str = ""
 
 
+@message(EXTENSION, SDK, "paymentInstrumentId and sdkOutput in the other order", "spec", "X-DEL-1", arrow=False)
+class ArgumentsSwapped(Aside):
+    """A delegate written for the app: there sdkOutput comes first, in the extension paymentInstrumentId (X-DEL-1)."""
+
+
 @message(EXTENSION, SDK, "card art", "spec", "X-ART-1")
 class CardArtReturned(Aside):
     """The delegate returned card art; `problems` say what is wrong with it, if anything (X-ART-1)."""
@@ -958,14 +963,14 @@ class AuthorizationUiShown(Aside):
 
 @message(EXTENSION, WALLET_APP, "completionHandler(…)", "spec", "X-AUTH-1", arrow=False)
 class CompletionHandlerCalled(Aside):
-    """The authorization UI called completionHandler, which it must do once (X-AUTH-1)."""
+    """The authorization UI called completionHandler (X-AUTH-1), which it should do once (wallet)."""
 
     succeeded: bool
 
 
 # What passes between the wallet app and the issuer's two extensions once a card is chosen (platform B).
 #
-# `why` is the simulator's explanation; the real wallet says less.
+# `why` is the simulator's explanation; the document shows none.
 
 
 @message(WALLET_APP, CARDHOLDER, "asks to authenticate", "spec", "X-AUTH-1 X-AUTH-2")

@@ -110,7 +110,8 @@ PROFILES = ("spec", "field")
 """Whether only what the document says is shown, or what is publicly known as well."""
 
 SURFACES = ("phone", "watch")
-"""Where the wallet app runs that calls the extension."""
+"""For which device the wallet asks the extension. For the watch it is the watch app on the phone, or the wallet app on
+the watch: the document names both, and both call remotePassEntries() (X-ENTRIES-2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ B_EARLIER_FACTS = FactsB(
     availability="canAddCard()",
     watch_availability="none",
     delegate="provision(sdkOutput)",
-    card_art="cardArt(forBrand)",
+    card_art="cardArt(forBrand:)",
     extension_point_key="NSExtension",
     version="1.0.0",
 )
@@ -160,7 +161,7 @@ B_LATER_FACTS = FactsB(
     delegate="provision(sdkOutput, paymentInstrumentId)",
     card_art="cardArt(paymentInstrumentId)",
     extension_point_key="NSExtensionPointIdentifier",
-    version="2.0.0",
+    version="2.0.0, with isWatchPaired until 2.0.2; activate() is static from 2.2.1",
 )
 
 

@@ -31,7 +31,7 @@ WALLETS: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "app and extension share no storage": lambda _card: PhoneB(app_group_shared=False),
     "extension lacks the entitlement": lambda _card: PhoneB(entitled=("app", "authorization UI")),
     "authorization UI lacks the entitlement": lambda _card: PhoneB(entitled=("app", "extension")),
-    "slow network": lambda _card: PhoneB(latencies=LatenciesB(get=7.0)),
+    "slow network": lambda _card: PhoneB(latencies=LatenciesB(get=16.0)),
     "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
 })  # fmt: skip
 """The phones by name on which the flow starts in the wallet app; each is made for the first of the cards."""

@@ -115,7 +115,7 @@ def under_way(call: Call) -> Iterator[Call]:
 # Platform A's SDK stand-in: a command in, the document's outcome out.
 #
 # It does not decide about order, which the tables do. It opens what it is given, looks at the phone's facts, and
-# answers with the event that the tables branch on. The explanation in `why` is the simulator's: the real SDK says less.
+# answers with the event that the tables branch on. The explanation in `why` is the simulator's.
 
 
 class SdkA(StandIn):
@@ -264,7 +264,7 @@ def _text(value: Any) -> str | Damaged:
 # Platform B's SDK stand-in inside the issuer's app: a command in, the document's outcome out.
 #
 # It does not decide about order, which the tables do. It works on bytes (API-8). The explanation in `why` is the
-# simulator's: the real SDK says less.
+# simulator's; the document shows none.
 
 BEFORE_THE_DELEGATE = {
     "userCancelled": "the cardholder closed the wallet's sheet",
@@ -272,7 +272,10 @@ BEFORE_THE_DELEGATE = {
 }
 """Errors after which there is no sdkOutput to ask the delegate with (inferred from their names), and why."""
 
-TEXT = "it is text, and platform B takes the bytes: decode the base64 of the JSON once (API-8)"
+TEXT = "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"
+
+OUR_CASE = "which case that becomes is assumed"
+"""Where the name of a case is known (sdk-b) and what leads to it is not."""
 
 
 class SdkB(StandIn):
@@ -370,10 +373,11 @@ class SdkB(StandIn):
         return self.phone.latencies.wallet, event
 
     def _no_sdk_input(self, command: Any) -> Reply:
-        return 0.0, m.FinishedWithError("walletKitError", f"the delegate returned nil: {command.reason}")
+        return 0.0, m.FinishedWithError("walletKitError", f"the delegate returned nil: {command.reason}; {OUR_CASE}")
 
     def _given_up(self, _command: Any) -> Reply:
-        return 0.0, m.FinishedWithError("walletKitError", "the delegate's provision took longer than the wallet waits")
+        why = f"the delegate's provision took longer than the wallet waits; {OUR_CASE}"
+        return 0.0, m.FinishedWithError("walletKitError", why)
 
     answers: ClassVar = {
         m.CreateService: _create,
