@@ -76,7 +76,8 @@ def test_an_expected_error_is_shown():
     assert isinstance(shown.error, ValueError)
     assert repr(shown) == "ValueError: invalid literal for int() with base 10: '<x>'"
     assert shown._repr_mimebundle_()["text/html"] == (
-        "<p><b>ValueError</b>: invalid literal for int() with base 10: &#x27;&lt;x&gt;&#x27;</p>"
+        '<p style="white-space:pre-line"><b>ValueError</b>: '
+        "invalid literal for int() with base 10: &#x27;&lt;x&gt;&#x27;</p>"
     )
     assert CHECK_MIMETYPE not in shown._repr_mimebundle_()
 

@@ -90,7 +90,8 @@ class Shown:
         return f"{type(self.error).__name__}: {self.error}"
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{escape(type(self.error).__name__)}</b>: {escape(str(self.error))}</p>"
+        name, words = escape(type(self.error).__name__), escape(str(self.error))
+        return f'<p style="white-space:pre-line"><b>{name}</b>: {words}</p>'
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

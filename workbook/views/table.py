@@ -102,6 +102,9 @@ PRE = (
     f"color:{INK};font-family:monospace;line-height:1.3;white-space:pre-wrap;overflow-wrap:anywhere;"
     "word-break:normal;margin:0.3em 0"
 )
+SOURCE = (
+    f"color:{INK};font-family:monospace;line-height:1.35;white-space:pre;overflow-x:auto;border:{EDGE};padding:0.6em"
+)
 WIDEST = 110
 """The greatest width of a table's text form, in characters."""
 
@@ -197,8 +200,8 @@ class Code(View):
         return self.source
 
     def html(self) -> str:
-        """The source in a fixed-width font."""
-        return preformatted(self.source)
+        """The source in a fixed-width font and a frame; a long line scrolls, so that indentation stays what it says."""
+        return tag("pre", self.source, style=SOURCE)
 
 
 def code(thing: object) -> Code:
