@@ -136,7 +136,7 @@ def test_a_real_get_that_fails_ends_the_walk(real):
     run = opened.platform_a.play()
     assert run.state == State.UNAVAILABLE
     assert run.trace.select(m.Noted) == []
-    assert [finding.rule for finding in run.findings] == ["API-3"]
+    assert [finding.rule for finding in run.findings] == ["GAP-1"]
 
 
 def test_a_real_post_needs_a_file(real):
