@@ -51,7 +51,10 @@ def test_every_key_at_the_top_is_explained():
             lambda config: config.target.surfaces["platform B"].decoded,
         ),
         ({"get_path": "/data"}, lambda config: config.target.surfaces["platform A"].get.id == "/cardId"),
-        ({"other_cards": "X"}, lambda config: config.target.cardholders[1].session[0][1] == "Bearer other-session-2f7a"),
+        (
+            {"other_cards": "X"},
+            lambda config: config.target.cardholders[1].session[0][1] == "Bearer other-session-2f7a",
+        ),
         ({"cards": "c1, c2", "instruments": "P1, P2"}, lambda config: config.instruments == ("P1", "P2")),
         ({"logs": "relay.log"}, lambda config: [path.name for path in config.target.logs] == ["relay.log"]),
         ({"cards": 'A, "B"'}, lambda config: config.instruments == ("A", '"B"')),

@@ -1,7 +1,6 @@
 import re
 from dataclasses import dataclass, replace
 
-from workbook.checks.finding import Finding, Level, Owner
 from workbook.views.findings import findings
 
 
@@ -13,11 +12,6 @@ class Found:
     text: str = "The button stayed enabled during an attempt."
     todo: str = "Disable it from the moment provisioning begins."
     at: float = 0.42
-    source: str = ""
-
-    @property
-    def basis(self):
-        return f"{self.rule}, {self.source}" if self.source else self.rule
 
 
 def several():
@@ -63,10 +57,3 @@ def test_hostile_text_is_escaped():
 
 def test_the_same_findings_give_the_same_view():
     assert repr(findings(several())) == repr(findings(reversed(list(several()))))
-
-
-def test_a_finding_says_what_its_rule_does_not_say():
-    found = Finding("API-4", Level.FAIL, Owner.YOU, "It answered 401.", "Check the key.", 0.5, "openapi assumed")
-    assert findings([found]).text().startswith("✗ fail  API-4, openapi, assumed, at 0.500 s")
-    assert str(found).startswith("FAIL API-4, openapi, assumed (owner: you)")
-    assert replace(found, source="spec").basis == "API-4"

@@ -12,7 +12,9 @@ from plays import USUAL, played
 import workbook as wb
 from workbook.display import TABLES
 from workbook.flows import messages as m
-from workbook.rules import MEANINGS, Basis, bases
+from workbook.plays.faults import PLATFORMS, break_it
+from workbook.rules import MEANINGS, Basis, bases, rules
+from workbook.simulation.faults import FAULTS, OPERATIONS
 from workbook.trace import Kind, Record
 from workbook.views.exchange import Exchange
 from workbook.views.sequence import Shape
@@ -97,6 +99,17 @@ def test_each_value_in_a_detail_shows_its_source(name):
             assert [basis for basis in line.record.value_bases(value) if row and basis not in row] == []
         rests = [part for part in detail.parts if part.heading == "What it rests on"]
         assert rests or line.shape is Shape.NOTE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_no_finding_shows_what_the_document_does_not_without_a_source_or_its_gap(platform, operation):
+    for fault in FAULTS:
+        run = break_it(fault, operation, platform=platform)
+        ids = {rule.id for rule in rules()}
+        assert [found.rule for found in run.findings if found.rule not in ids] == []
+        assert _untagged(found.text for found in run.findings if not found.rule.startswith("GAP-")) == []
 
 
 def test_no_row_of_a_table_shows_what_the_document_does_not_without_a_source():

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbook.rules import bases
 from workbook.trace import Record, Trace
 
 Check = Callable[[Trace], Iterator["Finding"]]
@@ -40,7 +39,6 @@ class Finding:
         text: what happened.
         todo: what to do about it.
         at: when, in seconds since the run began.
-        source: the tags of what the rule itself does not say, such as `assumed` or `openapi wallet`.
     """
 
     rule: str
@@ -49,15 +47,9 @@ class Finding:
     text: str
     todo: str
     at: float
-    source: str = "spec"
-
-    @property
-    def basis(self) -> str:
-        """The rule and the sources, as a person reads them."""
-        return ", ".join([self.rule, *bases(self.source)])
 
     def __str__(self) -> str:
-        return f"{self.level.upper()} {self.basis} (owner: {self.owner}) {self.text} {self.todo}"
+        return f"{self.level.upper()} {self.rule} (owner: {self.owner}) {self.text} {self.todo}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def _parts(finding: Finding) -> tuple[str, str, tuple[str, ...]]:
     level, owner = clean(str(finding.level)), clean(finding.owner)
     actor = {"": "What to do: ", "nobody": "What to do: ", "you": "For you: "}.get(owner, f"With the {owner}: ")
     todo = (actor, clean(finding.todo)) if finding.todo else ()
-    return f"{MARKS.get(str(finding.level), '?')} {level}", f"{clean(finding.basis)}, at {finding.at:.3f} s", todo
+    return f"{MARKS.get(str(finding.level), '?')} {level}", f"{clean(finding.rule)}, at {finding.at:.3f} s", todo
 
 
 # What a good back end does about a failure: the whole table, or the row that fits one failure.
