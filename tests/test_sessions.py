@@ -54,8 +54,8 @@ def test_with_simulated_data_all_is_played(variant_a):
     assert (run.state, run.findings) == (State.IN_WALLET, [])
     assert variant_a.replace("-", " ") in run.trace.title
     assert {record.message.basis for record in run.trace.select(m.ApiAnswered)} == {
-        "API-1 API-9; content: assumed",
-        "API-2 API-9 API-11; content: assumed",
+        "API-1 API-9; content: assumed; status: openapi",
+        "API-2 API-9 API-11; content: assumed; status: openapi",
     }
 
 

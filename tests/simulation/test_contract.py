@@ -43,6 +43,7 @@ WRONG = {
     Broken.SEVERAL_KEYS: {"keys": [SIMULATED_KEY, NO_ROLE]},
     Broken.WRONG_KEY: {"keys": ["another"]},
     Broken.ROLE: {"keys": [NO_ROLE]},
+    Broken.POST_ROLE: {"keys": [NO_ROLE]},
     Broken.UNKNOWN: {"id": UNKNOWN},
     Broken.INACTIVE: {"id": ASLEEP},
     Broken.QUERY: {"after": f"{AFTER_ID}?a=b"},
@@ -61,6 +62,7 @@ SAID = {
     Broken.SEVERAL_KEYS: "several API keys",
     Broken.WRONG_KEY: "not known here",
     Broken.ROLE: "lacks the role",
+    Broken.POST_ROLE: "lacks the role",
     Broken.UNKNOWN: "No payment instrument",
     Broken.INACTIVE: "is suspended",
     Broken.QUERY: "no query parameters",
@@ -90,7 +92,7 @@ def cases():
         for broken in one.problems:
             for method in ("GET", "POST"):
                 answers = path["x-elsewhere"] | path[method.lower()]["responses"]
-                if broken is not Broken.OURS and f'"{broken.name.lower()}": {{"summary"' in json.dumps(answers):
+                if broken in WRONG and f'"{broken.name.lower()}": {{"summary"' in json.dumps(answers):
                     yield profile, method, broken
 
 
@@ -196,6 +198,11 @@ DIFFERENCES = {
         "instance and requestId too, and invalidFields where the body is wrong",
     ),
     "the two operations answer with": (statuses, "200 400 401 403 413 422 500", "200 400 401 403 422 500"),
+    "an error's content-type is": (
+        lambda profile: dict(answered(profile, Broken.ROLE, method="GET").headers)["content-type"],
+        "application/problem+json",
+        "application/json",
+    ),
     "a body that is too large gets": (status(Broken.SIZE), "413", "400"),
     "a POST without sdkOutput gets": (status(Broken.NO_OUTPUT), "400", "422"),
     "a POST with an empty sdkOutput gets": (empty, "400", "422"),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from workbook.rules import rule
-from workbook.simulation.contract import CONTRACTS
+from workbook.simulation.contract import CONTRACTS, Broken
 
 PROBLEMS = {
     f"{profile} {broken.name}": problem
@@ -21,7 +21,27 @@ def test_every_answer_carries_the_source_of_its_code_and_says_that_the_pairing_i
     problem = PROBLEMS[name]
     assert problem.source in SOURCES
     assert problem.basis.endswith(f"code: {problem.source}; pairing: assumed")
-    assert [rule(one).id for one in problem.rules.split()] == problem.rules.split()
+    rules, *ours = problem.rules.split("; ")
+    assert [rule(one).id for one in rules.split()] == rules.split()
+    assert [source for statement in ours for source in [statement.rpartition(": ")[2]] if source not in SOURCES] == []
+
+
+@pytest.mark.rule("API-15", "GAP-3", "GAP-5")
+def test_what_the_document_does_not_say_of_a_refusal_is_tagged():
+    """The role is stated for the GET; nothing is said of using an sdkOutput twice, nor of an instrument's states."""
+    basis = {broken: CONTRACTS["spec"].problems[broken].basis for broken in Broken if broken is not Broken.NO_OUTPUT}
+    end = "code: openapi; pairing: assumed"
+    assert basis[Broken.ROLE] == f"API-15; {end}"
+    assert basis[Broken.POST_ROLE] == f"API-15; that the POST needs it as well: assumed; {end}"
+    assert basis[Broken.USED] == f"GAP-3; single use: assumed; {end}"
+    assert basis[Broken.INACTIVE] == f"GAP-5; its state: openapi; {end}"
+
+
+def test_published_refusals_are_json_in_field_and_those_that_are_not_published_stay_as_they_are():
+    field, spec = CONTRACTS["field"].problems, CONTRACTS["spec"].problems
+    assert {problem.media_type for problem in spec.values()} == {"application/problem+json"}
+    assert {problem.media_type for problem in field.values() if problem.status in PUBLISHED} == {"application/json"}
+    assert {field[broken].media_type for broken in (Broken.PATH, Broken.METHOD)} == {"application/problem+json"}
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -125,7 +125,7 @@ def test_faults_belong_to_one_world_and_latencies_add_to_them():
     cut = worlds.respond(post(flaky))
     assert (cut.wire.ending, cut.wire.before_headers) == (Ending.RESET, 0.1)
     again = worlds.respond(post(flaky))
-    assert (again.status, again.basis[:7]) == (422, "API-11;")
+    assert (again.status, again.basis[:6]) == (422, "GAP-3;")
     assert worlds.respond(get(calm)).wire.before_headers == 0
 
 

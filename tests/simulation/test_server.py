@@ -419,13 +419,14 @@ KEY_OF_ANOTHER = "key-of-another-environment-4711"
 @pytest.mark.parametrize(
     ("request_", "line"),
     [
-        ({"target": PATH}, f"GET {PATH} 200"),
+        ({"target": PATH, "headers": JSON}, f"GET {PATH} 200"),
+        ({"target": PATH}, f"GET {PATH} 200  a GET with no content-type: application/json belongs there (API-4)"),
         ({"target": PATH, "method": "POST", "headers": JSON, "body": body()}, f"POST {PATH} 200"),
         ({"target": PATH, "key": "wrong-key"}, f"GET {PATH} 401  {UNKNOWN_KEY}"),
         ({"target": f"{PATH}?key={SIMULATED_KEY}"}, f"GET {PATH} 400  The GET has no query parameters."),
         ({"target": OTHER}, f"GET {OTHER} 422  No payment instrument has this id."),
     ],
-    ids=["GET", "POST", "key", "query", "id"],
+    ids=["GET", "without content-type", "POST", "key", "query", "id"],
 )  # fmt: skip
 def test_a_request_is_one_line(request_, line):
     assert logged(**request_) == [line]

@@ -95,7 +95,7 @@ def test_what_an_answer_rests_on_is_kept_beside_it(make):
     port, get = make()
     assert port.basis == ""
     get(ID)
-    assert port.basis == "API-1 API-9; content: assumed"
+    assert port.basis == "API-1 API-9; content: assumed; status: openapi"
     with pytest.raises(ApiStatusError):
         get("PIUNKNOWN")
     assert port.basis == "API-3; code: openapi; pairing: assumed"

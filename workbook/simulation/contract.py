@@ -43,6 +43,7 @@ class Broken(StrEnum):
     SEVERAL_KEYS = "several API keys"
     WRONG_KEY = "a wrong API key"
     ROLE = "a credential without the role"
+    POST_ROLE = "a credential without the role, on the POST"
     UNKNOWN = "an unknown payment instrument"
     INACTIVE = "an unusable payment instrument"
     QUERY = "a query parameter"
@@ -53,7 +54,11 @@ class Broken(StrEnum):
     FIELDS = "the body's fields"
     NO_OUTPUT = "no sdkOutput in the body"
     OUTPUT = "the sdkOutput"
+    USED = "an sdkOutput that was exchanged already"
     OURS = "a failure of the API"
+
+
+PROBLEM_JSON, JSON = "application/problem+json", "application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ class Problem:
         code: the body's `errorCode`.
         title: the body's `title`.
         source: where status and code are published; `assumed` where they are not.
-        rules: the rules that the request broke, with blanks between; empty where none is.
+        rules: the rules that the request broke, with blanks between, and what of this is ours; empty where none is.
+        media_type: of the body.
     """
 
     status: int
@@ -73,6 +79,7 @@ class Problem:
     title: str
     source: str
     rules: str = ""
+    media_type: str = PROBLEM_JSON
 
     @property
     def basis(self) -> str:
@@ -133,6 +140,7 @@ class Operation:
         media_type: of its request body; empty where no body belongs.
         most_bytes: of its request body.
         schema: of its request body.
+        unchecked: of the GET: the source for answering one without its content-type (API-4).
     """
 
     method: str
@@ -142,16 +150,17 @@ class Operation:
     media_type: str = ""
     most_bytes: int = 0
     schema: Document = field(default_factory=dict)
+    unchecked: str = ""
 
     @classmethod
     def of(cls, method: str, operation: Document) -> Operation:
         """What the document says of a path's method."""
-        # An answer's basis speaks of its content; the status is the same for every success.
-        basis = operation["responses"]["200"]["x-basis"].removesuffix("; status: openapi")
+        basis = operation["responses"]["200"]["x-basis"]
         statuses = tuple(sorted(map(int, operation["responses"])))
         common = (method, basis, operation["x-other-query"]["allowed"], statuses)
         if (body := operation.get("requestBody")) is None:
-            return cls(*common)
+            (sent,) = operation["x-sent"]
+            return cls(*common, unchecked=sent["x-basis"].rpartition(": ")[2])
         (media_type, content), *_others = body["content"].items()
         return cls(*common, media_type, body["x-most-bytes"]["value"], content["schema"])
 
@@ -194,11 +203,12 @@ def _problems(answers: tuple[Document, ...]) -> Mapping[Broken, Problem]:
     """Each refusal among the answers by what it refuses, in the order of the checks."""
     found = {}
     for response in (response for by_status in answers for response in by_status.values()):
-        for content in response["content"].values():
+        for media_type, content in response["content"].items():
             for name, example in content.get("examples", {}).items():
                 *rules, code, _pairing = example["x-basis"].split("; ")
                 body, source = example["value"], code.removeprefix("code: ")
-                found[name] = Problem(body["status"], body["errorCode"], body["title"], source, "; ".join(rules))
+                rest = (body["title"], source, "; ".join(rules), media_type)
+                found[name] = Problem(body["status"], body["errorCode"], *rest)
     order = (broken for broken in Broken if broken.name.lower() in found)
     return MappingProxyType({broken: found[broken.name.lower()] for broken in order})
 
@@ -217,8 +227,16 @@ def _merged(document: Any, patch: Any) -> Any:
     return {name: value for name, value in changed.items() if patch.get(name, value) is not None}
 
 
+def _as_json(document: Any) -> Any:
+    """The document whose operations answer every refusal as application/json too, as is published (openapi)."""
+    ((path, item),) = document["paths"].items()
+    text = json.dumps({name: item.pop(name) for name in ("get", "post")})
+    text = text.replace(PROBLEM_JSON, JSON).replace("media type: assumed", "media type: openapi")
+    return document | {"paths": {path: item | json.loads(text)}}
+
+
 _SPEC = _read("spec.json")
-_FIELD = _merged(_SPEC, _read("field-changes.json"))
+_FIELD = _as_json(_merged(_SPEC, _read("field-changes.json")))
 SPEC = Contract(_SPEC, published=_FIELD)
 """What the interface document says; whatever it does not show is tagged."""
 FIELD = Contract(_FIELD)

@@ -302,7 +302,7 @@ BODIES = (
 
 # Faults in the status: another answer replaces the right one.
 #
-# The documented statuses are 200, 400, 401, 403, 422 and 500, and one example of a 503 says 500 in its body
+# The published statuses are 200, 400, 401, 403, 422 and 500, and one example of a 503 says 500 in its body
 # (openapi). The others come from what is between two machines: gateways, limits, caches (assumed).
 
 TOLD = "This answer is a fault that was planned."
@@ -346,9 +346,9 @@ def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return (("date", formatdate(EPOCH, usegmt=True)), ("retry-after", then))
 
 
-def _documented(broken: Broken) -> Fault:
+def _published(broken: Broken) -> Fault:
     problem = SPEC.problems[broken]
-    sentence = f"{problem.status} ({problem.title}), which is documented."
+    sentence = f"{problem.status} ({problem.title}), which is published (openapi)."
     return Fault(str(problem.status), sentence, problem.source, _answers(problem))
 
 
@@ -362,11 +362,11 @@ STATUSES = (
         lambda answer, _chance, _values: answer,
         harmless=True,
     ),
-    _documented(Broken.JSON),
-    _documented(Broken.WRONG_KEY),
-    _documented(Broken.ROLE),
-    _documented(Broken.INACTIVE),
-    _documented(Broken.OURS),
+    _published(Broken.JSON),
+    _published(Broken.WRONG_KEY),
+    _published(Broken.ROLE),
+    _published(Broken.INACTIVE),
+    _published(Broken.OURS),
     Fault("404", "404 (Not found), as for a path that nobody serves.", ASSUMED, _answers(SPEC.problems[Broken.PATH])),
     Fault("409", "409 (Conflict).", ASSUMED, _answers(CONFLICT)),
     Fault(

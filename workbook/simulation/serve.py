@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Awaitable, Iterable, Mapping
@@ -121,7 +122,9 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     if response.fault:
         why = f"  fault: {response.fault}"  # a faulted body has nothing that could be logged
     else:
-        why = "" if response.status == OK else f"  {json.loads(response.body)['detail']}"
+        unkept = re.search(r"API-4; (a GET with \w+ content-type)", response.basis)
+        said = f"  {unkept[1]}: application/json belongs there (API-4)" if unkept else ""
+        why = said if response.status == OK else f"  {json.loads(response.body)['detail']}"
     return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
 
 

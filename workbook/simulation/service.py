@@ -28,14 +28,13 @@ from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, find_header, judge
 from workbook.api.protocol import Request as Built
 from workbook.errors import DeadlineError, MaybeSentError
-from workbook.simulation.contract import CONTRACTS, Broken, Contract, Document, KeyPlace, Operation, written
+from workbook.simulation.contract import CONTRACTS, JSON, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
 from workbook.simulation.http import (
     AFTER_ID,
     AT_ONCE,
     BEFORE_ID,
     JSON_HEADERS,
-    PROBLEM_HEADERS,
     Ending,
     Request,
     Response,
@@ -313,8 +312,9 @@ _DECODE = json.JSONDecoder(object_pairs_hook=_no_duplicates).decode
 
 MOST_OUTPUTS = 10_000
 """How many exchanged sdkOutputs are remembered of an instrument (assumed); the oldest is forgotten first."""
-TOLERATED = "API-4; a GET without content-type: seen"
-"""The basis of an answer to a GET without content-type, which an official client leaves out, so it is answered."""
+NOT_SENT = "API-4; a GET with {} content-type"
+"""What the basis of an answer says where the GET lacks content-type: application/json; an official client leaves it
+out (seen), so it is answered."""
 
 
 class Memory:
@@ -393,7 +393,8 @@ class Service:
         if credential is None:
             raise Refused(Broken.WRONG_KEY, "The API key is not known here. Check which environment it belongs to.")
         if ROLE not in credential.roles:
-            raise Refused(Broken.ROLE, f"The API credential lacks the role '{ROLE}'.")
+            broken = Broken.ROLE if operation.method == "GET" else Broken.POST_ROLE
+            raise Refused(broken, f"The API credential lacks the role '{ROLE}'.")
         instrument = self.world.instruments.get(instrument_id)
         if instrument is None:
             raise Refused(Broken.UNKNOWN, "No payment instrument has this id.")
@@ -414,13 +415,14 @@ class Service:
             attempt = self._attempt(instrument, sdk_output)
             memory = self._memory_of(instrument)
             if memory.knows(sdk_output):
-                raise Refused(Broken.OUTPUT, "This sdkOutput was exchanged already. Make a new one for each attempt.")
+                raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
             text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, attempt=attempt)
             return self._success(text, basis), lambda: memory.issue_opc(sdk_output)
         if request.body:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
-        if not request.header("content-type"):
-            basis = f"{basis}; {TOLERATED}"
+        sent = {value.partition(";")[0].strip().lower() for value in request.values("content-type")}
+        if sent != {JSON}:
+            basis = f"{basis}; {NOT_SENT.format('another' if sent else 'no')}: {operation.unchecked}"
         memory = self._memory_of(instrument)
         text = self.seal.close(
             Content.ACTIVATION,
@@ -466,7 +468,7 @@ class Service:
         basis = "; ".join([problem.basis, *more, *(["their values: assumed"] if more else [])])
         body = written({name: known[name] for name in schema["properties"] if name in known})
         allow = (("allow", ", ".join(self.contract.operations)),) if refused.broken is Broken.METHOD else ()
-        return Response(problem.status, PROBLEM_HEADERS + allow, body, basis)
+        return Response(problem.status, (("content-type", problem.media_type), *allow), body, basis)
 
 
 def _digest(sdk_output: str) -> bytes:

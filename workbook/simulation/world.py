@@ -72,9 +72,9 @@ class Instrument:
     def why_unusable(self) -> str:
         """Why the API refuses it, as a sentence for `detail`; empty where it does not (assumed)."""
         if self.type != "card":
-            return f"The payment instrument is of type '{self.type}'. Only one of type 'card' can be added to a wallet."
+            return f"The payment instrument is of type '{self.type}' (openapi). Only a card is answered for (assumed)."
         if self.status != "active":
-            return f"The payment instrument is {self.status}. Only an active one can be added to a wallet."
+            return f"The payment instrument is {self.status} (openapi). Only an active one is answered for (assumed)."
         return ""
 
 
