@@ -141,6 +141,7 @@ def test_whatever_create_is_given_is_an_outcome(junk):
     assert isinstance(CardProvisioning.create(junk, activity), m.InvalidSdkInput)
 
 
+@pytest.mark.rule("A-CREATE-1")
 @pytest.mark.parametrize("provider", [None, "activity", 7])
 def test_an_activity_provider_that_cannot_be_called_is_refused(provider):
     with pytest.raises(ConfigurationError, match="activity_provider must be a function"):

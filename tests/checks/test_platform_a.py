@@ -11,7 +11,7 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.checks import Finding, Level, Owner, api, check, platform_a, symptoms
 from workbook.checks.platform_a import FAILURES
 from workbook.flows import messages as m
-from workbook.flows.platform_a import State
+from workbook.flows.platform_a import State, machine
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.rules import rule
 from workbook.runs.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
@@ -120,7 +120,15 @@ CASES = {
             ["A-BTN-1 fail you"],
         ),
     ],
-    "refused_taps": [(walked(), walked(taps=3), ["A-BTN-1 note nobody"] * 2)],
+    "refused_taps": [
+        (walked(), walked(taps=3), ["A-BTN-1 note nobody"] * 2),
+        (
+            trace(m.AddTapped()),
+            trace((Kind.COMMAND, m.EnableButton()), (Kind.REFUSED, m.AddTapped())),
+            ["A-BTN-1 fail you"],
+        ),
+        (trace(), trace((Kind.REFUSED, m.AddTapped())), ["FLOW-4 note you"]),
+    ],
     "calls_out_of_order": [
         (trace(PROVISION), trace((Kind.REFUSED, PROVISION)), ["A-PROV-1 fail you"]),
         (trace(WITH_PROVIDER), trace((Kind.REFUSED, WITH_PROVIDER)), ["A-PROV-2 fail you"]),
@@ -305,3 +313,21 @@ def test_no_finding_shows_opaque_data(canary):
     ):
         for kind in Kind:
             assert not any(canary in str(one) for one in check(trace((kind, message))))
+
+
+@pytest.mark.rule("A-BTN-1")
+@pytest.mark.parametrize("phone", [PhoneA(provision_failure="Canceled"), PhoneA(scheme_configured=False)])
+def test_a_button_that_is_left_alone_in_the_second_attempt_only_is_found(phone):
+    careless = PlatformARun(phone=phone)
+    rows = [
+        row.without(m.DisableButton) if row.event is m.AddTapped and row.state is not State.READY else row
+        for row in careless.machine.rows
+    ]
+    good, careless.machine = PlatformARun(phone=replace(phone, cards=set())), machine("careless", rows)
+    for run in (good, careless):
+        run.walk()
+        run.tap()
+    assert [f.rule for f in platform_a.unguarded_button(good.trace)] == []
+    (finding,) = platform_a.unguarded_button(careless.trace)
+    assert (finding.rule, finding.level) == ("A-BTN-1", Level.FAIL)
+    assert finding.at == careless.trace.select(m.AddTapped, kind=Kind.EVENT)[1].at

@@ -69,6 +69,14 @@ def test_the_button_is_disabled_from_the_tap_until_the_path_ends(name):
     assert not any(row.event is m.AddTapped for row in machine.rows if row.state in BUSY)
 
 
+@pytest.mark.rule("A-BTN-1")
+@pytest.mark.parametrize("name", [name for name in VARIANTS if "not guarded" not in name])
+def test_every_tap_disables_the_button_a_second_attempts_too(name):
+    taps = [row for row in VARIANTS[name].machine.rows if row.event is m.AddTapped]
+    assert {row.state for row in taps} == {S.READY, S.FAILED, S.STILL_OFFERED}
+    assert {row.commands[0] for row in taps} == {m.DisableButton}
+
+
 @pytest.mark.rule("A-BTN-2")
 @pytest.mark.parametrize("name", [name for name in VARIANTS if "not guarded" in name])
 def test_without_a_guard_a_tap_comes_through_in_every_busy_state_and_the_button_is_left_alone(name):
@@ -89,6 +97,11 @@ def test_a_flow_begins_in_the_app_and_ends_there(name):
     for path in machine.paths():
         assert path[-1].event.receiver is m.Actor.APP
         assert all(command.sender is m.Actor.APP for command in path[-1].commands)
+    ends = {
+        (row.event, row.to): row.commands[0] for row in machine.rows if row.state is S.CONFIRMING and not row.beside
+    }
+    assert ends[m.AlreadyExistsInWallet, S.IN_WALLET] is m.HideButton
+    assert ends[m.CanBeProvisioned, S.STILL_OFFERED] is m.ShowButton
 
 
 @pytest.mark.rule("API-13")

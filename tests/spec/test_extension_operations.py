@@ -306,7 +306,9 @@ def test_one_get_is_made_for_each_instrument_and_each_has_its_own_sdk_input(vari
 @pytest.mark.rule("FLOW-4")
 @BOTH
 def test_provisioning_starts_inside_the_wallet_app_and_ends_there(variant):
-    trace = run(variant=variant).trace
+    scene = run(variant=variant)
+    trace = scene.trace
+    assert (scene.state, scene.phone.cards) == (State.ADDED, {FIRST})
     first, last = trace[0].message, trace[-1].message
     assert (first.sender, first.receiver) == (m.Actor.CARDHOLDER, m.Actor.WALLET_APP)
     assert (last.sender, last.receiver) == (m.Actor.WALLET_APP, m.Actor.CARDHOLDER)

@@ -364,7 +364,9 @@ def test_an_app_that_leaves_the_order_is_found_out(variant):
 @pytest.mark.rule("FLOW-4")
 @BOTH
 def test_the_flow_starts_and_ends_inside_the_app(variant):
-    trace = walked(variant).trace
+    run = walked(variant)
+    trace = run.trace
+    assert (run.state, run.button, run.label) == (State.IN_WALLET, "hidden", "Added to Wallet")
     assert (trace[0].message.sender, trace[0].message.receiver) == (m.Actor.CARDHOLDER, m.Actor.APP)
     assert (trace[-1].message.sender, trace[-1].message.receiver) == (m.Actor.APP, m.Actor.CARDHOLDER)
 

@@ -80,6 +80,8 @@ def test_provision_returns_once_the_wallets_flow_has_completed(variant):
 @pytest.mark.rule("FLOW-4")
 @pytest.mark.parametrize("variant", [A_BEFORE_0_4_0, A_FROM_0_4_0], ids=lambda one: one.name)
 def test_the_flow_starts_and_ends_inside_the_app(variant):
-    trace = PlatformARun(variant).walk()
+    run = PlatformARun(variant)
+    trace = run.walk()
+    assert (run.state, run.button) == ("in the wallet", "hidden")
     assert (trace[0].message.sender, trace[0].message.receiver) == (m.Actor.CARDHOLDER, m.Actor.APP)
     assert (trace[-1].message.sender, trace[-1].message.receiver) == (m.Actor.APP, m.Actor.CARDHOLDER)

@@ -81,7 +81,7 @@ ADVICE = (
         "refused",
         "400, 401, 403, 404, 409, 422",
         "do not ask again; log the code, and find whose it is (GAP-1)",
-        "do not send it again; log the code. 422: is each sdkOutput posted once, for its own card (API-3)?",
+        "do not send it again; log the code. 422: is each sdkOutput posted once, for its own card (assumed)?",
         "that it is not possible now, and no word of the API's (REL-9)",
         _status(400, 429),
     ),
