@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from any_record import CLASSES
 from plays import USUAL, played
 
 import workbook as wb
+from workbook.cli import main
 from workbook.display import TABLES
 from workbook.flows import messages as m
 from workbook.plays.faults import PLATFORMS, break_it
@@ -110,6 +112,20 @@ def test_no_finding_shows_what_the_document_does_not_without_a_source_or_its_gap
         ids = {rule.id for rule in rules()}
         assert [found.rule for found in run.findings if found.rule not in ids] == []
         assert _untagged(found.text for found in run.findings if not found.rule.startswith("GAP-")) == []
+
+
+COMMANDS = ("serve", "proxy", "drift", "conform", "run", "render", "export", "lab", "new", "doctor", "rules", "openapi")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("rules",), ("conform", "--list"), *((c, "--help") for c in COMMANDS)]
+)
+def test_no_line_of_a_command_shows_what_the_document_does_not_without_a_source(arguments, capsys):
+    with suppress(SystemExit):
+        main([*arguments])
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) >= 3
+    assert _untagged(printed) == []
 
 
 def test_no_row_of_a_table_shows_what_the_document_does_not_without_a_source():
