@@ -27,7 +27,7 @@ from workbook.conformance.process import surroundings
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 
-KEY = "KEY-of-the-relays-0123456789"
+KEY = "KEY-of-the-relays-q7zj2xkvw9"
 REFERENCE, FRONTS = "Relay", "TwoFronts"
 OTHERS = {"asgi": [sys.executable, "asgi.py"], "node": ["node", "node.js"], "broken node": ["node", "broken_node.js"]}
 """Relays that are programs of their own, by name: how each is started."""

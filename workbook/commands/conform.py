@@ -201,7 +201,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
     from workbook.conformance.model import Verdict
     from workbook.conformance.process import Stopping
     from workbook.conformance.progress import Terminal
-    from workbook.conformance.report import headline
+    from workbook.conformance.report import first_lines, headline
     from workbook.conformance.reports import FORMS, JSON_FILE, write_reports
     from workbook.conformance.selection import new_baseline
     from workbook.conformance.session import RunOptions, conform
@@ -235,9 +235,10 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
                 for case in record.ended(Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN)
             }
             write_whole(options.write_baseline, new_baseline(known, failures, CASES))
-    for line in (*record.about.stale, headline(record), f"reports in {options.out}"):
-        if line:
-            print(line)
+    lines = [*first_lines(record)]
+    for line in (*record.about.stale, headline(record), *(["What to do first:", *lines] if lines else [])):
+        print(line)
+    print(f"reports in {options.out}")
     return record.about.exit_code
 
 

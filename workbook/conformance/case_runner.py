@@ -98,11 +98,12 @@ async def run_cases(
     # All at once: most of a case is waiting, and the card pool limits how many really run. What waits longest comes
     # first, so that the rest goes on meanwhile.
     first = [case for case in beside if not case.script.slow]
-    await asyncio.gather(*map(schedule.beside_others, sorted(first, key=lambda case: not case.script.waits)))
-    if slow := [case for case in beside if case.script.slow]:
-        await schedule.observe_limit()
-        await asyncio.gather(*map(schedule.beside_others, slow))
-    await schedule.confirm(beside)
+    async with schedule.watching():
+        await asyncio.gather(*map(schedule.beside_others, sorted(first, key=lambda case: not case.script.waits)))
+        if slow := [case for case in beside if case.script.slow]:
+            await schedule.observe_limit()
+            await asyncio.gather(*map(schedule.beside_others, slow))
+        await schedule.confirm(beside)
     for case in sorted((case for case in ready if schedule.alone(case)), key=lambda case: case.script.whole):
         schedule.keep(await schedule.by_itself(case))
     return [schedule.results[case.name] for case in cases]
@@ -112,6 +113,8 @@ CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
 """Verdicts of a case beside others that are confirmed by itself."""
 BELIEVED = 2
 """Cases that wait for the back end and fail by themselves for the same reasons; a further one is believed (assumed)."""
+BUSY = 0.1
+"""Share of the bound by which the workbook itself may be late. If it is later, a late call says nothing (assumed)."""
 NO_PLAIN_CALL = "The plain call that it makes does not work."
 ONE_BY_ONE = "Let calls run side by side: more than one worker, no lock around the API, enough connections."
 
@@ -127,6 +130,7 @@ class _Schedule:
         self.results = dict[str, CaseResult]()
         self._failed = dict[str, CaseResult]()
         self._used = dict[tuple[str, str], Cards]()
+        self._lag = 0.0
 
     def keep(self, result: CaseResult) -> None:
         """This is how the case ended."""
@@ -159,6 +163,22 @@ class _Schedule:
         else:
             self.keep(result)
 
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """See during the block how late the workbook itself comes, because its machine has too much to do."""
+
+        async def watch() -> None:
+            while True:
+                began = monotonic()
+                await asyncio.sleep(SETTLE)
+                self._lag = max(self._lag, monotonic() - began - SETTLE)
+
+        task = asyncio.create_task(watch())
+        try:
+            yield
+        finally:
+            task.cancel()
+
     async def confirm(self, cases: Iterable[Case]) -> None:
         """Run each failed case again by itself, and judge it by what it does then.
 
@@ -183,7 +203,8 @@ class _Schedule:
             second = await self.by_itself(case)
             believed[advice] += waited and second.verdict in CONFIRMED
             confirmed = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
-            self.keep(second if confirmed else only_beside(first, runner.target.bound))
+            busy = self._lag > BUSY * runner.target.bound and _is_late(first, runner.target.bound)
+            self.keep(second if confirmed or busy else only_beside(first, runner.target.bound))
 
     async def observe_limit(self) -> None:
         """Have the runner see how long the back end waits for the API."""

@@ -169,16 +169,20 @@ OWNERS = {
 
 @unique
 class Root(StrEnum):
-    """Where a failure comes from, in the order in which reports say what to do: an earlier root explains later ones."""
+    """Where a failure comes from, in the order in which reports say what to do: an earlier root explains later ones.
 
-    LIMIT = "the back end's own limit of calls"
-    PLAIN = "a plain call"
-    GONE = "the back end's end"
-    ASTRAY = "another card's data"
-    BESIDE = "several calls at once"
-    STALE = "an old answer"
-    CASE = "the case"
-    AFTER = "another failure"
+    The back end limits its calls, a plain call fails, it no longer answers, a value went to another card, calls beside
+    each other disturb one another, an old answer was used again, what the case is about, or another failure.
+    """
+
+    LIMIT = "limit"
+    PLAIN = "plain"
+    GONE = "gone"
+    ASTRAY = "astray"
+    BESIDE = "beside"
+    STALE = "stale"
+    CASE = "case"
+    AFTER = "after"
 
 
 @dataclass(frozen=True, slots=True)

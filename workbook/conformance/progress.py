@@ -10,7 +10,7 @@ from typing import Any
 from workbook.conformance.model import CaseResult, Verdict
 
 QUIET = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED})
-"""Verdicts that need no line of their own beside a bar."""
+"""Verdicts that need no line of their own."""
 EVERY = 10.0
 """Seconds between two lines of a countdown, where there is no terminal."""
 
@@ -38,7 +38,7 @@ class RunProgress:
 
 
 class Terminal(RunProgress):
-    """Shows a bar where stderr is a terminal, and plain lines elsewhere."""
+    """Shows a bar where stderr is a terminal, and everywhere a line for each case that needs a look."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -76,12 +76,15 @@ class Terminal(RunProgress):
             self._bar = tqdm(total=total, unit="case", leave=False)
 
     def ended(self, result: CaseResult) -> None:
-        """Advance the bar, and print a line where there is something to read."""
-        if self._bar is None or result.verdict not in QUIET:
+        """Advance the bar, and print a line where there is something to read.
+
+        A pass needs none: whoever reads the log of a build looks for what failed.
+        """
+        if result.verdict not in QUIET:
             words = [f"{result.verdict:<14} {result.case.name}"]
             if result.misses:
                 words.append(f"expected {result.misses[0].expected}, observed {result.misses[0].observed}")
-            elif result.verdict not in QUIET and result.why:
+            elif result.why:
                 words.append(result.why)
             self.say(": ".join(words))
         if self._bar is not None:

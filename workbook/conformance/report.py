@@ -38,6 +38,7 @@ from workbook.conformance.logs import with_log_line
 from workbook.conformance.model import (
     MEANINGS,
     OWNERS,
+    SUCCESS,
     CaseResult,
     Finding,
     Group,
@@ -53,6 +54,7 @@ from workbook.rules import Rule
 from workbook.secrecy import MASK, NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Request, Response
+from workbook.views.table import clean
 
 Headers = tuple[tuple[str, str | None], ...]
 
@@ -213,6 +215,12 @@ SHOWN = SHOWN_HEADERS | {"cache-control"}
 
 MOST = 200
 """Exchanges that are kept of one case with one app; a back end that loops makes more."""
+FEW = 4
+"""Exchanges that are shown as an example."""
+PAIR = 2
+"""Exchanges of a value that went astray: one where it came from, and one where it arrived."""
+LONGEST_LINE = 600
+"""Characters of an advice on a terminal."""
 DIGITS = 4
 """Decimals of a second."""
 
@@ -480,6 +488,41 @@ def todos(record: Record) -> list[Todo]:
             GRAVEST_FIRST.index(todo.verdict),
         ),
     )
+
+
+def telling(case: CaseRecord) -> list[Exchange]:
+    """The one call of a case that shows best why it failed, with the requests at the API that it led to.
+
+    That is the call during which the API played a fault, else the first that failed, else the last.
+    """
+    calls = [exchange for exchange in case.exchanges if exchange.side == PHONE]
+
+    def requests(call: Exchange) -> list[Exchange]:
+        ended = call.at if call.ended is None else call.ended
+        others = (one for one in case.exchanges if one.side == API and one.platform == call.platform)
+        return [one for one in others if call.at <= one.at <= ended]
+
+    faulted = (call for call in calls if any(request.ending for request in requests(call)))
+    failed = (call for call in calls if call.status not in SUCCESS)
+    call = next(faulted, None) or next(failed, None) or (calls[-1] if calls else None)
+    if call is None or len(case.exchanges) == PAIR:
+        return list(case.exchanges[:FEW])
+    return [call, *requests(call)][:FEW]
+
+
+def first_lines(record: Record, most: int = 3) -> Iterator[str]:
+    """What to do first, for a terminal: each advice with its cases, one example, and how to run that again."""
+    advice = todos(record)
+    for number, todo in enumerate(advice[:most], 1):
+        cases = f", {_cases(len(todo.cases))}" if todo.cases else ""
+        yield f"{number}. {MARKS[todo.verdict]} {todo.verdict}{cases}: {clean(todo.text, LONGEST_LINE)}"
+        if todo.shown is not None and todo.miss is not None and todo.miss.expected:
+            name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
+            yield f"   {name}: expected {expected}, observed {observed}"
+        if todo.shown is not None:
+            yield f"   {clean(todo.shown.reproduce)}"
+    if len(advice) > most:
+        yield f"   … and {len(advice) - most} more; see conform.html"
 
 
 def timeless(text: str) -> str:

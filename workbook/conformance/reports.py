@@ -21,12 +21,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from hashlib import sha256
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -42,6 +45,7 @@ from workbook.conformance.report import (
     by_group,
     counts,
     headline,
+    telling,
     to_look_at,
     todos,
 )
@@ -49,7 +53,7 @@ from workbook.errors import ConfigurationError
 from workbook.files import read_regular, write_all
 from workbook.forms import choices
 from workbook.junit import Ending, JUnitCase, JUnitSuite, junit
-from workbook.templates import fill, page
+from workbook.templates import FOLDER, fill, page
 from workbook.views.table import clean
 
 LARGEST = 256 * 1_048_576
@@ -205,14 +209,16 @@ def _kind(value: Any) -> str:
 
 MOST_IN_SIGHT = 12
 """A case with more exchanges has them folded on the page."""
-UNFOLDED = 10
+UNFOLDED = 3
 """Cases that did not hold and are unfolded on the page; the others show their names."""
 MOST_NAMED = 3
 """Cases named beside a piece of advice; more of them are folded."""
-MOST = 40
-"""Cases and pieces of advice in Markdown: a job's summary may have one mebibyte."""
-MOST_MISSES = 10
-"""Misses of one case in Markdown."""
+FIRST = 3
+"""Pieces of advice with the exchange that shows them; the others are folded."""
+SCRIPT = (FOLDER / "conform.js").read_text(encoding="utf-8")
+"""Filters the cases on the page. The page's policy names its digest, so nothing else can run."""
+MOST, MOST_CASES = 40, 200
+"""Pieces of advice and cases in Markdown: a job's summary may have one mebibyte."""
 SETTLED = {
     Verdict.PASS: "What passed",
     Verdict.NOT_APPLICABLE: "What does not apply",
@@ -248,7 +254,7 @@ class Step:
 
 
 def to_html(record: Record) -> str:
-    """The page: it loads nothing and runs nothing; the summary comes first."""
+    """The page: it loads nothing and runs its own filter only; what to do comes first."""
     about = record.about
     return page(
         "conform.html",
@@ -266,6 +272,10 @@ def to_html(record: Record) -> str:
             ("Exit code", about.exit_code),
         ],
         legs=_legs,
+        telling=telling,
+        script=Markup(SCRIPT),  # noqa: S704  # our own file
+        digest=b64encode(sha256(SCRIPT.encode()).digest()).decode(),
+        first=FIRST,
         Values=Values,
         most_shown=MOST_IN_SIGHT,
         most_unfolded=UNFOLDED,
@@ -276,7 +286,10 @@ def to_html(record: Record) -> str:
 def to_markdown(record: Record) -> str:
     """The summary: how it ended, how many of each verdict, what to do, what failed, and how to run it again."""
     failed = [case for case in to_look_at(record) if case.verdict is not Verdict.NOT_TESTABLE]
-    return fill("conform.md", **_summary(record), failed=failed, most=MOST, most_misses=MOST_MISSES)
+    advice = {todo.text: number for number, todo in enumerate(todos(record), 1)}
+    number_of = {case.name: next((advice[miss.todo] for miss in case.misses if miss.todo in advice), "")
+                 for case in failed}  # fmt: skip
+    return fill("conform.md", **_summary(record), failed=failed, number_of=number_of, most=MOST, most_cases=MOST_CASES)
 
 
 def to_junit(record: Record) -> str:
@@ -356,10 +369,10 @@ def _settled(record: Record) -> list[tuple[str, dict[Group, list[CaseRecord]]]]:
     return settled
 
 
-def _legs(case: CaseRecord) -> dict[str, list[Step]]:
+def _legs(exchanges: Iterable[Exchange]) -> dict[str, list[Step]]:
     """Both sides in the order of time, one table for each app that called; without a name where there is one app."""
     apps: dict[str, list[Step]] = {}
-    for exchange in case.exchanges:
+    for exchange in exchanges:
         steps = apps.setdefault(exchange.platform, [])
         if exchange.side == PHONE and exchange.ended is not None:
             steps += [

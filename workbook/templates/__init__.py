@@ -34,7 +34,7 @@ GROUNDS = ("ground", "tint", "box")
 LONGEST = 240
 """Characters of one value in Markdown."""
 LONGEST_CODE = 2000
-"""Characters of one command line in Markdown."""
+"""Characters of one command line or paragraph in Markdown."""
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -54,9 +54,14 @@ def page_values() -> dict[str, object]:
     return {"policy": POLICY, "light": light, "dark": dark}
 
 
-def escaped(value: object) -> Markup:
+def escaped(value: object, longest: int = LONGEST) -> Markup:
     """A value as Markdown, on one line: nothing in it is markup, unless it begins a line."""
-    return Markup(MARKDOWN.sub(r"\\\g<0>", clean(value, LONGEST)))  # noqa: S704  # every mark is escaped
+    return Markup(MARKDOWN.sub(r"\\\g<0>", clean(value, longest)))  # noqa: S704  # every mark is escaped
+
+
+def paragraph(value: object) -> Markup:
+    """Several sentences as Markdown, on one line."""
+    return escaped(value, LONGEST_CODE)
 
 
 def code(value: object) -> Markup:
@@ -94,5 +99,5 @@ def environment(suffix: str) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["code"] = code
+    environment.filters |= {"code": code, "paragraph": paragraph}
     return environment
