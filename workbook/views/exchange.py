@@ -237,7 +237,6 @@ class _Describer:
     def parts(self, number: int) -> Iterator[DetailPart]:
         record = self.records[number]
         message = record.message
-        yield DetailPart("What it is", (KINDS[record.kind], *self._row(number)))
         if isinstance(message, m.ApiRequested | m.ApiAnswered | m.ApiFailed):
             yield from self._http(number)
         elif values := tuple(self._values(record)):
@@ -251,6 +250,7 @@ class _Describer:
             yield DetailPart("The simulator marked its data", marks, plain=True)
         if sentences := rests_on(record):
             yield DetailPart("What it rests on", sentences)
+        yield DetailPart("What it is", (KINDS[record.kind], *self._row(number)))  # the same for many lines: last
 
     def _row(self, number: int) -> Iterator[str]:
         """The row of the state table behind a record, if there is one."""
