@@ -194,10 +194,10 @@ def test_provision_takes_exactly_one_of_its_two_forms(both):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"card_display_name": None}, r"card_display_name is None; give text"),
-        ({"card_display_name": b"x"}, r"card_display_name is a value of type bytes; give text"),
-        ({"card_address": None}, r"card_address is None; give a CardAddress"),
-        ({"card_address": CardAddress}, r"card_address is a value of type type; give a CardAddress"),
+        ({"card_display_name": None}, r"card_display_name is None; allowed: text"),
+        ({"card_display_name": b"x"}, r"card_display_name is a value of type bytes; allowed: text"),
+        ({"card_address": None}, r"card_address is None; allowed: a CardAddress"),
+        ({"card_address": CardAddress}, r"card_address is a value of type type; allowed: a CardAddress"),
     ],
 )
 def test_a_name_or_an_address_of_another_type_is_refused_before_anything_happens(wrong, why):

@@ -22,8 +22,8 @@ from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
 from workbook.runs.back_end import check_callable
 from workbook.runs.in_app import ByHand
 from workbook.runs.platform_a import AppA, CardAddress, PlatformARun
-from workbook.simulation.phones import NUMBERS, PhoneA
-from workbook.values import quoted
+from workbook.simulation.phones import A_PHONE_A, NUMBERS, PhoneA
+from workbook.values import of_type
 
 CardProvisioningCreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.InvalidSdkInput
 CanProvisionResult = m.CanBeProvisioned | m.AlreadyExistsInWallet | m.CanProvisionError | m.UnknownFailure | m.ApiError
@@ -93,8 +93,7 @@ class CardProvisioning(ByHand):
         if not callable(activity_provider):
             raise ConfigurationError("activity_provider must be a function that returns the UI activity.")
         flow = variant if isinstance(variant, VariantA) else variant_a(variant)
-        if not isinstance(phone, PhoneA | None):
-            raise ParameterError(f"phone is {quoted(phone)}; allowed: a PhoneA(...) from workbook.simulation.phones.")
+        of_type("phone", phone, PhoneA | None, A_PHONE_A)
         idle = AppA(calls=MappingProxyType({}))
         its_own = PhoneA(number=next(NUMBERS)) if phone is None else phone
         run = PlatformARun(replace(flow, by_hand=True), phone=its_own, app=idle, seed=seed)
@@ -146,10 +145,8 @@ class CardProvisioning(ByHand):
         """
         if (opc_provider is None) == (sdk_input is None):
             raise ConfigurationError("provision takes either opc_provider (from 0.4.0) or sdk_input (before 0.4.0).")
-        if not isinstance(card_display_name, str):
-            raise ParameterError(f"card_display_name is {quoted(card_display_name)}; give text, such as 'My card'.")
-        if not isinstance(card_address, CardAddress):
-            raise ParameterError(f"card_address is {quoted(card_address)}; give a CardAddress, such as CardAddress().")
+        of_type("card_display_name", card_display_name, str, "text, such as 'My card'")
+        of_type("card_address", card_address, CardAddress, "a CardAddress, such as CardAddress()")
         if opc_provider is not None:
             check_callable(getattr(opc_provider, "fetch_opc", None), "opc_provider", "fetch_opc", FETCH_OPC)
             with_provider = m.ProvisionWithProviderCalled(card_display_name, card_address)

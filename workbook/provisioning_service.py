@@ -18,7 +18,7 @@ from workbook.runs.in_app import ByHand
 from workbook.runs.platform_b import AppB, PlatformBRun, check_delegate
 from workbook.simulation.phones import NUMBERS, PhoneB
 from workbook.simulation.sdks import SdkB
-from workbook.values import flag, quoted
+from workbook.values import flag, of_type
 
 CALLS: dict[type[Event], str] = {
     m.ServiceCalled: "ProvisioningService(...)",
@@ -143,8 +143,7 @@ class WatchAvailability:
     def __init__(self, phone: PhoneB, *, variant: VariantB | str = B_LATER) -> None:
         if not (variant if isinstance(variant, VariantB) else variant_b(variant)).later:
             raise ParameterError("The earlier variant has no WatchAvailability: it asks canAddCard() alone (B-CAN-1).")
-        if not isinstance(phone, PhoneB):
-            raise ParameterError(f"phone is {quoted(phone)}; allowed: the PhoneB(...) that the service runs on.")
+        of_type("phone", phone, PhoneB, "the PhoneB(...) that the service runs on")
         self._sdk = SdkB(phone, later=True)
         self._instance = self._sdk.watch_made()
 

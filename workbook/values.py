@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from math import inf, isfinite
 from numbers import Integral, Real
+from types import UnionType
 from typing import TypeVar
 
 from workbook.errors import ParameterError
@@ -96,6 +97,16 @@ def flag(name: str, value: object) -> bool:
     if isinstance(value, bool):
         return value
     raise ParameterError(f"{name} is {quoted(value)}. Give True or False.")
+
+
+def of_type(name: str, value: object, kind: type | UnionType, allowed: str) -> None:
+    """Make sure that a setting has its type; `allowed` says in words what it may be.
+
+    Raises:
+        ParameterError: it has another.
+    """
+    if not isinstance(value, kind):
+        raise ParameterError(f"{name} is {quoted(value)}; allowed: {allowed}.")
 
 
 def choice(name: str, value: object, allowed: Iterable[str]) -> str:

@@ -4,10 +4,9 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.extension.handler import ReferenceHandler
-from workbook.extension.measuring import HandlerBench, measure_handler
+from workbook.extension.measuring import measure_handler
 from workbook.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
 from workbook.flows.variants import B_EARLIER
-from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.timing.verdict import Verdict
 
 
@@ -92,14 +91,18 @@ def test_a_handler_that_raises_fails_and_is_named_without_a_traceback():
 @pytest.mark.rule("X-HANDLER-1")
 def test_what_a_handler_keeps_in_its_class_is_gone_before_each_cold_call_and_never_in_the_class_itself():
     KeepsItInItsClass.kept = None
-    more = {"network": 0.0, "later": True, "cards": INSTRUMENT_IDS, "sleep": lambda _seconds: None}
-    bench = HandlerBench(KeepsItInItsClass, "status", **more)
-    first, second = bench.make(), bench.make()
-    first()
-    kinds = KeepsItInItsClass.__subclasses__()
-    assert [kind.__dict__.get("kept") is not None for kind in kinds[-2:]] == [True, False]
-    second()
+    before = len(KeepsItInItsClass.__subclasses__())
+    found = []
+
+    class Looks(KeepsItInItsClass):
+        def status(self):
+            found.append(type(self).kept is None)
+            return super().status()
+
+    measure_handler(Looks, warm=2, cold=2, network=0.0)
+    assert found == [True, True, True, False, False]  # two cold calls, then the warm ones on what was made once
     assert KeepsItInItsClass.kept is None
+    assert len(KeepsItInItsClass.__subclasses__()) == before + 1
 
 
 @pytest.mark.slow

@@ -860,14 +860,14 @@ WRONG = {
     "a phone": ({"phone": "ready"}, "phone is 'ready'; allowed: a PhoneB(...)"),
     "a ui": (
         {"authorization": AuthorizationProvider()},
-        "authorization is a class below AuthorizationProvider, or None",
+        "allowed: a class below AuthorizationProvider, or None",
     ),
-    "a ui's name": ({"authorization": "none"}, "authorization is a class below AuthorizationProvider"),
-    "one card": ({"cards": FIRST}, "cards is a list of payment instrument ids"),
-    "cards": ({"cards": [FIRST, 5]}, "cards is a list of payment instrument ids"),
-    "no cards": ({"cards": None}, "cards is a list of payment instrument ids"),
+    "a ui's name": ({"authorization": "none"}, "allowed: a class below AuthorizationProvider"),
+    "one card": ({"cards": FIRST}, "allowed: a list of payment instrument ids"),
+    "cards": ({"cards": [FIRST, 5]}, "allowed: a list of payment instrument ids"),
+    "no cards": ({"cards": None}, "allowed: a list of payment instrument ids"),
     "gets": ({"gets": 1.0}, "gets is a list of seconds"),
-    "plists": ({"plists": [plist("extension")]}, "plists holds a project file for each name of an extension"),
+    "plists": ({"plists": [plist("extension")]}, "allowed: a project file for each name of an extension"),
     "a plist's name": ({"plists": {"extention": {}}}, "Did you mean 'extension'?"),
 }
 

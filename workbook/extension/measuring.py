@@ -86,67 +86,35 @@ def measure_handler(
     Raises:
         ParameterError: an argument is not what it may be.
     """
-    _measurable(handler, call)
+    choice("call", call, MEASURED)
+    if not isinstance(handler, type) or not callable(getattr(handler, call, None)):
+        needed = ", ".join(sorted(set(CALLS.values()) & set(MEASURED)))
+        raise ParameterError(f"handler is {handler!r:.60}; give your class itself, with the methods {needed}.")
     waits = number("network", network)
-    bench = HandlerBench(handler, call, network=waits, later=variant.later, cards=cards, sleep=sleep)
-    found = measure(
-        bench.make, call=call, warm=warm, cold=cold, at_most=at_most, sleep=sleep, stopwatch=stopwatch
-    )  # fmt: skip
-    return HandlerTiming(found, bench.network_calls)
+    latencies = LatenciesB(get=waits, post=waits, service=0.0, storage=0.0, handler=0.0, card_art=0.0)
+    events: list[Event] = []
 
-
-class HandlerBench:
-    """Makes a phone, its storage and a copy of the handler's class anew, and calls it.
-
-    Attributes:
-        network_calls: how many network calls the latest call made.
-    """
-
-    def __init__(
-        self,
-        handler: type[ExtensionHandler],
-        call: str,
-        *,
-        network: float,
-        later: bool,
-        cards: Sequence[str],
-        sleep: Callable[[float], None],
-    ) -> None:
-        self.network_calls = 0
-        self._handler, self._call, self._cards = handler, call, tuple(cards)
-        self._waits = LatenciesB(get=network, post=network, service=0.0, storage=0.0, handler=0.0, card_art=0.0)
-        self._later = later
-        self._sleep = sleep
-
-    def make(self) -> Callable[[], object]:
-        """Everything anew; what it returns performs one call with a fresh handler.
-
-        The class is a subclass made for this occasion, so that what a handler keeps in its class is empty again.
-        """
-        kind = type(self._handler.__name__, (self._handler,), {})
+    def make() -> Callable[[], object]:
+        """Everything anew; what it returns performs one call with a fresh handler."""
+        # A subclass made for this occasion: what a handler keeps in its class is empty again.
+        kind = type(handler.__name__, (handler,), {})
         phone = PhoneB()
-        for card in self._cards:
+        for card in cards:
             PlatformBRun(payment_instrument_id=card, phone=phone).open()  # the app saves each card's sdkInput
-        phone.latencies = self._waits
+        phone.latencies = latencies
         back_end = ExtensionBackEnd(simulated_back_end(World(seed=phone.seed)), phone)
 
         def once() -> object:
-            self.network_calls = 0
-            with under_way(Call(phone, later=self._later, tell=self._seen, pace=self._pace)):
-                return completed(getattr(kind(Storage(phone), back_end, Library(phone), self._cards), self._call))
+            events.clear()
+            under = Call(phone, later=variant.later, tell=lambda _at, event: events.append(event), pace=pace)
+            with under_way(under):
+                return completed(getattr(kind(Storage(phone), back_end, Library(phone), tuple(cards)), call))
 
         return once
 
-    def _seen(self, _at: float, event: Event) -> None:
-        self.network_calls += isinstance(event, m.BackEndAsked)
-
-    def _pace(self, seconds: float) -> None:
+    def pace(seconds: float) -> None:
         if seconds > 0:
-            self._sleep(seconds)
+            sleep(seconds)
 
-
-def _measurable(handler: object, call: object) -> None:
-    choice("call", call, MEASURED)
-    if not isinstance(handler, type) or not callable(getattr(handler, str(call), None)):
-        needed = ", ".join(sorted(set(CALLS.values()) & set(MEASURED)))
-        raise ParameterError(f"handler is {handler!r:.60}; give your class itself, with the methods {needed}.")
+    found = measure(make, call=call, warm=warm, cold=cold, at_most=at_most, sleep=sleep, stopwatch=stopwatch)
+    return HandlerTiming(found, sum(isinstance(event, m.BackEndAsked) for event in events))

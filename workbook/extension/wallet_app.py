@@ -24,12 +24,12 @@ from workbook.flows.messages import Command, Event
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, completed, simulated_back_end
 from workbook.runs.loop import Loop, Port, Reply
-from workbook.simulation.phones import PhoneB
+from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, under_way, wrong_with
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.trace import Trace
-from workbook.values import quoted
+from workbook.values import of_type, quoted
 
 Contents = dict[str, list[object]]
 """The attributes of an object or a class: each value, and what is in it where that can change in place."""
@@ -141,26 +141,17 @@ def _check_settings(
             f"A host takes a handler class, for it makes a new one for each call; not {given}. "
             "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
         )
-    is_provider = isinstance(authorization, type) and issubclass(authorization, AuthorizationProvider)
-    is_ids = isinstance(cards, list | tuple) and all(isinstance(card, str) for card in cards)
-    for right, sentence in (
-        (isinstance(variant, VariantB), f"variant is {quoted(variant)}; allowed: B_EARLIER or B_LATER."),
-        (
-            isinstance(phone, PhoneB | None),
-            f"phone is {quoted(phone)}; allowed: a PhoneB(...) from workbook.simulation.phones.",
-        ),
-        (
-            authorization is None or is_provider,
-            f"authorization is a class below AuthorizationProvider, or None; not {quoted(authorization)}.",
-        ),
-        (is_ids, f"cards is a list of payment instrument ids, not {quoted(cards)}."),
-        (
-            isinstance(plists, Mapping | None),
-            f"plists holds a project file for each name of an extension; it is not {quoted(plists)}.",
-        ),
+    of_type("variant", variant, VariantB, "B_EARLIER or B_LATER")
+    of_type("phone", phone, PhoneB | None, A_PHONE_B)
+    of_type("plists", plists, Mapping | None, "a project file for each name of an extension")
+    if authorization is not None and not (
+        isinstance(authorization, type) and issubclass(authorization, AuthorizationProvider)
     ):
-        if not right:
-            raise ParameterError(sentence)
+        raise ParameterError(
+            f"authorization is {quoted(authorization)}; allowed: a class below AuthorizationProvider, or None."
+        )
+    if not isinstance(cards, list | tuple) or not all(isinstance(card, str) for card in cards):
+        raise ParameterError(f"cards is {quoted(cards)}; allowed: a list of payment instrument ids.")
 
 
 GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"

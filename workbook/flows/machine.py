@@ -152,7 +152,10 @@ class Machine:
         try:
             found, builders = self._table[state, type(event)]
         except KeyError:
-            raise OutOfOrderError(self._refusal(state, event)) from None
+            allowed = ", ".join(e.__name__ for e in self.allowed(state)) or "nothing"
+            raise OutOfOrderError(
+                f"{type(event).__name__} is not allowed in state {state.value!r} of {self.name}. Allowed: {allowed}."
+            ) from None
         return Step(found.to, tuple([build(event) for build in builders]), found)
 
     def paths(self) -> Iterator[tuple[Row, ...]]:
@@ -168,40 +171,26 @@ class Machine:
             if r.state == state and r.to not in been:
                 yield from self._onward((*walked, r), r.to)
 
-    def _refusal(self, state: StrEnum, event: Event) -> str:
-        allowed = ", ".join(e.__name__ for e in self.allowed(state)) or "nothing"
-        return f"{type(event).__name__} is not allowed in state {state.value!r} of {self.name}. Allowed: {allowed}."
-
     def _problems(self) -> Iterator[str]:
-        yield from self._duplicates()
-        yield from self._unreachable()
-        yield from self._dead_ends()
-        yield from self._unbuildable()
-
-    def _duplicates(self) -> Iterator[str]:
+        """What is wrong with the table: rows that compete, states that nothing reaches or leaves, values that lack."""
         for (state, event), count in Counter((r.state, r.event) for r in self.rows).items():
             if count > 1:
                 yield f"{count} rows for {event.__name__} in state {state.value!r}"
-
-    def _unreachable(self) -> Iterator[str]:
-        reached, before = {self.initial}, 0
-        while len(reached) != before:
-            before = len(reached)
-            reached |= {r.to for r in self.rows if r.state in reached}
-        yield from (f"state {s.value!r} is never reached" for s in {*self.states, *self.final} - reached)
-
-    def _dead_ends(self) -> Iterator[str]:
-        escapes, before = set(self.final), -1
-        while len(escapes) != before:
-            before = len(escapes)
-            escapes |= {r.state for r in self.rows if r.to in escapes}
-        yield from (f"state {s.value!r} leads to no final state" for s in self.states if s not in escapes)
-
-    def _unbuildable(self) -> Iterator[str]:
+        onward = _closure({self.initial}, [(r.state, r.to) for r in self.rows])
+        yield from (f"state {s.value!r} is never reached" for s in {*self.states, *self.final} - onward)
+        back = _closure(set(self.final), [(r.to, r.state) for r in self.rows])
+        yield from (f"state {s.value!r} leads to no final state" for s in self.states if s not in back)
         for r in self.rows:
             for command in r.commands:
                 if missing := set(_taken(command)) - {f.name for f in fields(r.event)}:
                     yield f"{r.event.__name__} has no {', '.join(sorted(missing))} for {command.__name__}"
+
+
+def _closure(states: set[StrEnum], moves: list[tuple[StrEnum, StrEnum]]) -> set[StrEnum]:
+    """These states, and all that the moves lead to from them."""
+    while more := {to for state, to in moves if state in states} - states:
+        states |= more
+    return states
 
 
 def _taken(command: type[Command]) -> list[str]:
@@ -225,17 +214,13 @@ def _builder(command: type[Command]) -> Builder:
 
 def mermaid(machine: Machine) -> str:
     """A Mermaid `stateDiagram-v2`; an arrow is labelled with its event, a deprecated one is marked."""
-    return "\n".join(["stateDiagram-v2", *(f"    {line}" for line in _mermaid_lines(machine))])
-
-
-def _mermaid_lines(machine: Machine) -> Iterator[str]:
-    yield f"[*] --> {machine.initial.name}"
-    for state in machine.states:
-        yield f"{state.name} : {state.value}"
-    for row in machine.rows:
-        yield f"{row.state.name} --> {row.to.name} : {row.event.__name__}{_mark(row)}"
-    for state in sorted(machine.final):
-        yield f"{state.name} --> [*]"
+    lines = [
+        f"[*] --> {machine.initial.name}",
+        *(f"{state.name} : {state.value}" for state in machine.states),
+        *(f"{r.state.name} --> {r.to.name} : {r.event.__name__}{_mark(r)}" for r in machine.rows),
+        *(f"{state.name} --> [*]" for state in sorted(machine.final)),
+    ]
+    return "\n    ".join(["stateDiagram-v2", *lines])
 
 
 def markdown(machine: Machine) -> str:
@@ -247,21 +232,12 @@ def markdown(machine: Machine) -> str:
 def markdown_row(row: Row) -> str:
     """One row as a line of a Markdown table."""
     commands = ", ".join(command.says for command in row.commands)
-    cells = (_cell(row.state), f"`{row.event.says}`{_mark(row)}", _cell(row.to), commands, _rests_on(row))
-    return "| " + " | ".join(cells) + " |"
-
-
-def _cell(state: StrEnum) -> str:
-    return state.value
+    rests_on = " ".join(row.rules if row.source == "spec" else (*row.rules, row.source))
+    return f"| {row.state.value} | `{row.event.says}`{_mark(row)} | {row.to.value} | {commands} | {rests_on} |"
 
 
 def _mark(row: Row) -> str:
     return " (deprecated)" if row.deprecated else ""
-
-
-def _rests_on(row: Row) -> str:
-    tags = row.rules if row.source == "spec" else (*row.rules, row.source)
-    return " ".join(tags)
 
 
 DRAWINGS: dict[str, Callable[[Machine], str]] = {"md": markdown, "mermaid": mermaid}

@@ -17,7 +17,7 @@ from workbook.errors import ParameterError
 from workbook.extension.handler import AuthorizationProvider
 from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
-from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA
 from workbook.plays.platform_a import PHONES_A
 from workbook.plays.platform_b import PHONES_B
 from workbook.plays.run import screen_of
@@ -206,19 +206,16 @@ class Flow:
         return next(iter(self.phones))
 
 
-def _platform_a(script: Script) -> tuple[Loop, Screen, Act]:
+def _in_app(script: Script) -> tuple[Loop, Screen, Act]:
     flow = FLOWS[script.flow]
-    variant = replace(flow.variants[script.variant or flow.latest], guarded=script.guarded)
-    phone = flow.phones[script.phone or flow.first_phone](script.card)
-    run = PlatformARun(variant, script.card, phone=phone, back_end=script.front())
-    return run, screen_of(phone), Act("open", 0.0, script.card)
-
-
-def _platform_b(script: Script) -> tuple[Loop, Screen, Act]:
-    flow = FLOWS[script.flow]
-    phone = flow.phones[script.phone or flow.first_phone](script.card)
     variant = flow.variants[script.variant or flow.latest]
-    run = PlatformBRun(variant, script.card, phone=phone, back_end=script.front())
+    phone = flow.phones[script.phone or flow.first_phone](script.card)
+    run: PlatformARun | PlatformBRun
+    if isinstance(variant, VariantA):
+        guarded = replace(variant, guarded=script.guarded)
+        run = PlatformARun(guarded, script.card, phone=phone, back_end=script.front())
+    else:
+        run = PlatformBRun(variant, script.card, phone=phone, back_end=script.front())
     return run, screen_of(phone), Act("open", 0.0, script.card)
 
 
@@ -249,8 +246,8 @@ def _decided(script: Script) -> type[AuthorizationProvider]:
 
 
 FLOWS: Mapping[str, Flow] = {
-    "platform A": Flow(VARIANTS_A, PHONES_A, _platform_a),
-    "platform B": Flow(VARIANTS_B, PHONES_B, _platform_b),
+    "platform A": Flow(VARIANTS_A, PHONES_A, _in_app),
+    "platform B": Flow(VARIANTS_B, PHONES_B, _in_app),
     "from the wallet": Flow(VARIANTS_B, WALLETS, _wallet),
 }
 """The ways to add a card."""

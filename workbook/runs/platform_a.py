@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from workbook.api.opaque import SdkInput
-from workbook.errors import OpaqueDataError, ParameterError
+from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_a import State
@@ -18,11 +18,11 @@ from workbook.flows.variants import A_FROM_0_4_0, VariantA
 from workbook.runs.back_end import TRY_LATER, BackEnd, completed, simulated_back_end
 from workbook.runs.in_app import InApp
 from workbook.runs.loop import Port, Reply
-from workbook.simulation.phones import PhoneA
+from workbook.simulation.phones import A_PHONE_A, PhoneA
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.values import quoted
+from workbook.values import of_type
 
 Calls = Mapping[StrEnum, type[Event]]
 
@@ -117,12 +117,9 @@ class PlatformARun(InApp):
         back_end: BackEnd | None = None,
         seed: int = 7,
     ) -> None:
-        if not isinstance(variant, VariantA):
-            raise ParameterError(f"variant is {quoted(variant)}; allowed: a VariantA, such as A_FROM_0_4_0.")
-        if not isinstance(phone, PhoneA | None):
-            raise ParameterError(f"phone is {quoted(phone)}; allowed: a PhoneA(...) from workbook.simulation.phones.")
-        if not isinstance(app, AppA | None):
-            raise ParameterError(f"app is {quoted(app)}; allowed: an AppA(...) from workbook.runs.platform_a.")
+        of_type("variant", variant, VariantA, "a VariantA, such as A_FROM_0_4_0")
+        of_type("phone", phone, PhoneA | None, A_PHONE_A)
+        of_type("app", app, AppA | None, "an AppA(...) from workbook.runs.platform_a")
         self.variant = variant
         self.phone = phone or PhoneA()
         self.app = app or AppA()

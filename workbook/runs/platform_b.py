@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from workbook.api.opaque import SdkInput
-from workbook.errors import OpaqueDataError, ParameterError, SdkError
+from workbook.errors import OpaqueDataError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_b import State
@@ -18,10 +18,10 @@ from workbook.flows.variants import B_LATER, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd, check_callable, completed, simulated_back_end
 from workbook.runs.in_app import InApp
 from workbook.runs.loop import Port, Reply
-from workbook.simulation.phones import PhoneB
+from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.values import quoted
+from workbook.values import of_type
 
 Calls = Mapping[StrEnum, type[Event]]
 
@@ -126,12 +126,9 @@ class PlatformBRun(InApp):
         app: AppB | None = None,
         back_end: BackEnd | None = None,
     ) -> None:
-        if not isinstance(variant, VariantB):
-            raise ParameterError(f"variant is {quoted(variant)}; allowed: B_EARLIER or B_LATER.")
-        if not isinstance(phone, PhoneB | None):
-            raise ParameterError(f"phone is {quoted(phone)}; allowed: a PhoneB(...) from workbook.simulation.phones.")
-        if not isinstance(app, AppB | None):
-            raise ParameterError(f"app is {quoted(app)}; allowed: an AppB(...) from workbook.runs.platform_b.")
+        of_type("variant", variant, VariantB, "B_EARLIER or B_LATER")
+        of_type("phone", phone, PhoneB | None, A_PHONE_B)
+        of_type("app", app, AppB | None, "an AppB(...) from workbook.runs.platform_b")
         if app is not None and app.delegate is not None:
             check_delegate(app.delegate, variant)
         self.variant = variant

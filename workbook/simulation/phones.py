@@ -38,6 +38,9 @@ class LatenciesA:
     wallet: float = 2.40
 
 
+A_PHONE_A, A_PHONE_B = (f"a Phone{letter}(...) from workbook.simulation.phones" for letter in "AB")
+"""What a refused phone is told."""
+
 NUMBERS = count(1)
 """The numbers of the phones that an SDK called by hand brings along. Two clients made of one sdkInput, as when a page
 is opened again, then make two sdkOutputs, as two real ones would."""
