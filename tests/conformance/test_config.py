@@ -112,7 +112,7 @@ def test_what_was_understood_is_told_in_words_and_without_a_secret(config):
         "Cardholder 'bob': 1 card (C), no session.",
         "within 5 s",
         "left out: faults",
-        "port 4711 on this machine, profile field, seed 11, the key from the environment",
+        "http on port 4711 of this machine, profile field, seed 11, the key from the environment",
         "UPSTREAM (address) and API_KEY (key)",
     ):
         assert told in words
@@ -216,6 +216,10 @@ def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path
     assert ann.session_for("c1") == (("authorization", "Bearer token-of-c1"), ("x-card", "c1"))
     assert ann.session_for("c2") == (("authorization", "token-2"),)
     assert (config.api.tls, target.api_tls, config.start.proxy, target.pace) == (True, True, False, 3.0)
+    told = understood(config)
+    assert "1 card has another id at the API." in told
+    assert "Between two calls pass at least 3 s." in told
+    assert "API_URL (address), API_KEY (key) and API_CA_FILE (authority)" in told
     secrets = target.session_secrets()
     assert {"Bearer token-of-c1", "token-2"} <= set(secrets)
     assert not {"c0", "c1", "c2"} & set(secrets), "a report without its ids cannot be read"

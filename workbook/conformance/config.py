@@ -147,6 +147,11 @@ def _lines(config: Config) -> Iterator[str]:
         yield _cardholder(cardholder)
     if target.ca_file is not None:
         yield f"Certificates in {target.ca_file} are trusted, besides those that this machine trusts."
+    if target.instruments:
+        count = len(target.instruments)
+        yield f"{count} {'card has' if count == 1 else 'cards have'} another id at the API."
+    if target.pace:
+        yield f"Between two calls pass at least {target.pace:g} s."
     yield f"An answer must arrive within {target.bound:g} s."
     yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
     yield f"Log files to scan: {_listed(map(str, target.logs)) or 'none'}."
@@ -158,12 +163,17 @@ def _api(config: Config) -> Iterator[str]:
     api, start = config.api, config.start
     port = f"port {api.port}" if api.port else "any free port"
     key = "the key from the environment" if api.key else "a fresh key"
-    yield f"Mock API: {port} on this machine, profile {api.profile}, seed {api.seed}, {key}."
+    scheme = "https" if api.tls else "http"
+    yield f"Mock API: {scheme} on {port} of this machine, profile {api.profile}, seed {api.seed}, {key}."
     names = f"{config.exports.url} (address) and {config.exports.key} (key)"
+    if api.tls:
+        names = f"{config.exports.url} (address), {config.exports.key} (key) and {config.exports.ca} (authority)"
     if config.adapter:
         yield f"The adapter gets {names} as environment variables when it is imported."
     elif start.command:
         yield f"A command in {start.folder} starts the back end, with {names} in its environment."
+        if start.proxy:
+            yield "  That environment also names a proxy, to see that no request for the API goes there."
         if missing := no_program(start.command, start.folder):
             yield f"  There is no program {missing!r:.60} on the PATH; the shell may not find it either."
     elif start.hook:

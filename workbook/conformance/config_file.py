@@ -462,9 +462,7 @@ class _Reader:
         )
         return Config(
             target,
-            Api(form.api.port, form.api.profile, form.api.seed, self._key(), form.api.tls),
-            self._exports(),
-            self._start(),
+            *self._api_side(),
             Timeouts(form.timeouts.first_call, form.timeouts.start, form.timeouts.whole),
             file,
             form.adapter,
@@ -613,31 +611,28 @@ class _Reader:
             self.mistakes.add(("scenario",), "it has no card that the API answers for.")
         return cards
 
-    def _key(self) -> str | None:
-        """The API key from the environment; None where the run makes a fresh one."""
-        secret = self.form.api.key
-        key = None if secret is None else self._secret(("api", "key"), secret)
+    def _api_side(self) -> tuple[Api, Exports, Start]:
+        """The mock API, and how the back end gets its address and key."""
+        api, names, start = self.form.api, self.form.export, self.form.start
+        key = None if api.key is None else self._secret(("api", "key"), api.key)
         if key is not None and (len(key) < SHORTEST_KEY or " " in key):
             self.mistakes.add(("api", "key", "env"), f"a key has at least {SHORTEST_KEY} characters and no blank.")
-        return key
-
-    def _exports(self) -> Exports:
-        names = self.form.export
-        if len({names.url, names.key, names.ca}) < len(type(names).model_fields):
+        if len({names.url, names.key, names.ca}) < len(ExportForm.model_fields):
             self.mistakes.add(("export", ""), "two values have the same name. Give each its own.")
-        for key, name in names:
+        for word, name in names:
             if name in RESERVED:
                 what = f"{name} means something else to every program. Choose another name."
-                self.mistakes.add(("export", key), what)
-        return Exports(names.url, names.key, names.ca)
-
-    def _start(self) -> Start:
-        start, folder = self.form.start, self.folder / self.form.start.folder
+                self.mistakes.add(("export", word), what)
+        folder = self.folder / start.folder
         if start.command and start.hook:
             self.mistakes.add(("start", ""), "give a command or a hook, not both.")
         if not folder.is_dir():
             self.mistakes.add(("start", "folder"), f"there is no folder {str(folder)!r:.100}.")
-        return Start(start.command or None, folder.absolute(), start.hook or None, start.proxy)
+        return (
+            Api(api.port, api.profile, api.seed, key, api.tls),
+            Exports(names.url, names.key, names.ca),
+            Start(start.command or None, folder.absolute(), start.hook or None, start.proxy),
+        )
 
     def _logs(self) -> tuple[Path, ...]:
         """The log files; the back end may create them later."""

@@ -45,6 +45,8 @@ from workbook.conformance.model import (
 )
 from workbook.simulation.faults import FAULTS, Fault
 
+# What a fault asks of a back end depends on what it can know. Most faults are plain to it, and are failures. Some only
+# take time. Some are odd and allowed. And some lie inside the opaque data, where a back end has no business to look.
 OPAQUE = ("sdkInput foreign", "sdkInput stale", "sdkInput damaged")
 """A back end cannot see these: the data is opaque to it, so it hands them on, and the SDK refuses them."""
 LATE: Mapping[str, Mapping[str, float]] = {
@@ -67,7 +69,7 @@ NOT_THEN_EITHER = (
 _case = partial(relay_case, Group.FAULTS)
 
 
-def _whole_or_refused(seen: Seen) -> Iterator[Miss]:
+def whole_or_refused(seen: Seen) -> Iterator[Miss]:
     """A success holds the very sdkInput that the API gave, where one can be read from the API's answer."""
     given = {arrived.given for arrived in seen.arrived if arrived.given}
     for call in seen.calls:
@@ -78,6 +80,8 @@ def _whole_or_refused(seen: Seen) -> Iterator[Miss]:
 def _cases_of(fault: Fault, operation: str) -> Iterator[Case]:
     """The cases of one fault on one operation. A GET changes nothing, so before and after are the same to it."""
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
+    # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
+    # its pool, an open circuit breaker, a cached failure.
     asks = (Ask(operation), CALM, Recover(), Ask(operation))
     if fault.name in LATE:
         yield _case(f"{name}.slow-{slug}", f"{operation}: {fault.sentence} The attempt succeeds all the same.", "REL-5",
@@ -86,7 +90,7 @@ def _cases_of(fault: Fault, operation: str) -> Iterator[Case]:
     elif fault.name in EITHER:
         yield _case(f"{name}.odd-{slug}",
                     f"{operation}: {fault.sentence} It is handed on whole or refused, and then everything works.",
-                    "REL-6", all_of(but_last(_whole_or_refused), answered, in_time, recovers, not_again),
+                    "REL-6", all_of(but_last(whole_or_refused), answered, in_time, recovers, not_again),
                     CaseScript(asks, (Order(operation, fault=fault.name),)))  # fmt: skip
     elif fault.name in OPAQUE:
         yield _case(f"{name}.opaque-{slug}",
@@ -98,6 +102,8 @@ def _cases_of(fault: Fault, operation: str) -> Iterator[Case]:
         more = " The document shows no 429, so the POST is not repeated then either." if limited else ""
         again = once(NOT_THEN_EITHER) if limited else not_again
         judge = all_of(but_last(no_success), answered, in_time, recovers, again)
+        # After the API has done its work is the worse moment: the sdkOutput is used up, the answer lost, and nothing in
+        # the answer tells a back end which of the two it was. That is why no POST is ever repeated.
         for moment in ("before", "after") if operation == POST else ("before",):
             yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
                         f"{operation}, {moment} the API has done its work: {fault.sentence}{more}",
@@ -105,11 +111,12 @@ def _cases_of(fault: Fault, operation: str) -> Iterator[Case]:
                         CaseScript(asks, (Order(operation, fault=fault.name, moment=moment),)))  # fmt: skip
 
 
+# A failure that platform A's SDK sees as an exception is nil to platform B's: the same answer has to read well as both.
 FAILURES = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
 """Failures of every kind that the app has to turn into nil, or into an exception."""
 
 
-def _is_failure(seen: Seen) -> Iterator[Miss]:
+def is_failure(seen: Seen) -> Iterator[Miss]:
     """A failed call is answered as a failure, and holds no sdkInput from another call."""
     given = {arrived.given for arrived in seen.arrived if arrived.given}
     for call in seen.calls:
@@ -117,9 +124,9 @@ def _is_failure(seen: Seen) -> Iterator[Miss]:
             yield Miss("a failure", outcome(call), ways_to_tell(call))
 
 
-def _is_nil(seen: Seen) -> Iterator[Miss]:
+def is_nil(seen: Seen) -> Iterator[Miss]:
     """Empty bytes are not nil: an app that reads the field would hand them to the SDK."""
-    yield from _is_failure(seen)
+    yield from is_failure(seen)
     for call in seen.calls:
         if call.value == "" and call.body:
             todo = "Leave the field out where there is no sdkInput."
@@ -137,7 +144,7 @@ STORM = 10
 """Requests of one call that are no repetition any more (assumed: the document shows no rate limit, GAP-2)."""
 
 
-def _few_tries(seen: Seen) -> Iterator[Miss]:
+def few_tries(seen: Seen) -> Iterator[Miss]:
     """A GET may be tried again; each further try delays the app and loads an API that fails already."""
     if (count := len(seen.came(GET))) > STORM:
         todo = "Try a GET two or three times at most, each time after a longer pause, and then tell that it failed."
@@ -145,7 +152,7 @@ def _few_tries(seen: Seen) -> Iterator[Miss]:
     yield from each_request(GET, lambda _request: ())(seen)
 
 
-def _session_not_lost(seen: Seen) -> Iterator[Miss]:
+def session_not_lost(seen: Seen) -> Iterator[Miss]:
     """The API's 401 and 403 are about the key of the back end; an app takes them for the cardholder's session."""
     for call in seen.calls:
         if call.status in (401, 403):
@@ -163,17 +170,17 @@ def _types_and_refusals(operation: str) -> Iterator[Case]:
                                (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
     steps = (step for fault in ("401", "403") for step in (Now((Order(operation, fault=fault),)), Ask(operation)))
     yield _case(f"{name}.key-refused", f"{operation}: the API refuses the key, and the app's session stays valid.",
-                "REL-9", all_of(_session_not_lost, no_success, answered), CaseScript(tuple(steps)))  # fmt: skip
+                "REL-9", all_of(session_not_lost, no_success, answered), CaseScript(tuple(steps)))  # fmt: skip
 
 
 CASES = (
     *(case for operation in (GET, POST) for case in _types_and_refusals(operation)),
-    _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5", all_of(_few_tries, answered),
+    _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5", all_of(few_tries, answered),
           CaseScript((Ask(GET),), (Order(GET, fault="500"),))),
     *(case for fault in FAULTS.values() for operation in (GET, POST) for case in _cases_of(fault, operation)),
     _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",
             "REL-6",
-            _is_failure, Need.PLATFORM_A),
+            is_failure, Need.PLATFORM_A),
     _mapped("failure-is-nil", "A failed POST makes provision return nil: its answer holds no sdkInput.", "B-DEL-3",
-            _is_nil, Need.PLATFORM_B),
+            is_nil, Need.PLATFORM_B),
 )  # fmt: skip

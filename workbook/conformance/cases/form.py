@@ -36,6 +36,8 @@ from workbook.conformance.model import (
 )
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
+# Which request belongs to which case is known by the payment instrument in its path. A request to a wrong path has
+# none, so the cases that look for one run alone: whatever arrives then is theirs.
 ATTEMPT = CaseScript(both(), alone=True)
 """One attempt with nothing else going on, so a request to a wrong path can only belong to it."""
 LIST = tuple(Ask(GET, card=number) for number in range(3))
@@ -43,7 +45,7 @@ ONE_EACH = "Make one request for each call of the app; what it did not ask for, 
 WORKS = all_of(works(GET), works(POST))
 
 
-def _key_once(operation: str) -> Judge:
+def key_once(operation: str) -> Judge:
     """The header x-api-key is there once, with the key."""
     todo = "Send the header x-api-key once, with the key that was handed over, and nothing added to it."
 
@@ -60,26 +62,29 @@ def _key_once(operation: str) -> Judge:
     return judge
 
 
-def _content_type(arrived: Arrived) -> Iterator[Miss]:
+def content_type(arrived: Arrived) -> Iterator[Miss]:
+    """The header content-type says application/json; a charset beside it changes nothing."""
     values = [value for name, value in arrived.request.headers if name.lower() == "content-type"]
     if [value.partition(";")[0].strip().lower() for value in values] != ["application/json"]:
         observed = f"content-type {', '.join(values)[:60]!r}" if values else "no content-type"
         yield Miss("content-type: application/json", observed, "Send content-type: application/json, on the GET too.")
 
 
-def _no_query(arrived: Arrived) -> Iterator[Miss]:
+def no_query(arrived: Arrived) -> Iterator[Miss]:
     """The document says of the GET alone that no query is shown; on the POST it is only noted."""
     if "?" in arrived.request.target:
         noted = arrived.operation == POST
         yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
 
 
-def _no_body(arrived: Arrived) -> Iterator[Miss]:
+def no_body(arrived: Arrived) -> Iterator[Miss]:
+    """A body on a GET has no meaning (RFC 9110, 9.3.1), and servers between may drop the request for it."""
     if arrived.request.body:
         yield Miss("no body", f"a body of {len(arrived.request.body)} bytes", "Send the GET without a body.")
 
 
-def _one_field(arrived: Arrived) -> Iterator[Miss]:
+def one_field(arrived: Arrived) -> Iterator[Miss]:
+    """The body is JSON with the field sdkOutput alone: an API may refuse what it does not know."""
     try:
         document = json.loads(arrived.request.body)
     except (ValueError, RecursionError):
@@ -92,7 +97,7 @@ def _one_field(arrived: Arrived) -> Iterator[Miss]:
         yield Miss("exactly the field sdkOutput", names, "Send sdkOutput and nothing beside it.")
 
 
-def _path(operation: str) -> Judge:
+def document_path(operation: str) -> Judge:
     """Nothing about the card goes to another path, and the one request goes to the right one."""
     todo = f"The path is {BEFORE_ID}{{id}}{AFTER_ID}, on GET and POST alike."
 
@@ -105,7 +110,7 @@ def _path(operation: str) -> Judge:
     return judge
 
 
-def _path_kept(seen: Seen) -> Iterator[Miss]:
+def path_kept(seen: Seen) -> Iterator[Miss]:
     """An id with special characters goes to the API as one segment, or not at all, never as another path (API-3)."""
     todo = "Percent-encode the id as one segment, and refuse what is not one of the cardholder's own cards."
     (call,) = seen.calls
@@ -118,7 +123,8 @@ def _path_kept(seen: Seen) -> Iterator[Miss]:
         yield Miss("a refusal", outcome(call), todo)
 
 
-def _get_first(seen: Seen) -> Iterator[Miss]:
+def get_first(seen: Seen) -> Iterator[Miss]:
+    """The GET belongs to the app's question, and the POST to its sdkOutput; neither is made in advance or later."""
     order = [arrived.operation for arrived in seen.arrived if arrived.operation]
     todo = "Make the GET when the app asks for data, the POST on its sdkOutput."
     if order[:1] != [GET] or POST not in order:
@@ -127,7 +133,7 @@ def _get_first(seen: Seen) -> Iterator[Miss]:
         yield Miss("the GET when the app asks for data", "the GET once the app had sent the sdkOutput", todo)
 
 
-def _each_its_own(seen: Seen) -> Iterator[Miss]:
+def one_get_each(seen: Seen) -> Iterator[Miss]:
     """One GET for each instrument, and each card gets what its own GET gave (API-12)."""
     for call in seen.calls:
         given = [arrived.given for arrived in seen.came(GET) if arrived.instrument == call.instrument]
@@ -138,7 +144,7 @@ def _each_its_own(seen: Seen) -> Iterator[Miss]:
                        root=Root.AFTER)  # fmt: skip
 
 
-def _own(seen: Seen) -> Iterator[Miss]:
+def own_data(seen: Seen) -> Iterator[Miss]:
     """Of several calls on one connection each gets the answer for its own card."""
     for call in seen.calls:
         given = {arrived.given for arrived in seen.came(GET) if arrived.instrument == call.instrument}
@@ -147,7 +153,7 @@ def _own(seen: Seen) -> Iterator[Miss]:
             yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "", root=Root.AFTER)
 
 
-def _not_encoded(seen: Seen) -> Iterator[Miss]:
+def not_encoded(seen: Seen) -> Iterator[Miss]:
     """An answer is encoded only for a phone that accepts that."""
     for call in seen.calls:
         codings = [value for name, value in call.headers if name.lower() == "content-encoding"]
@@ -156,6 +162,9 @@ def _not_encoded(seen: Seen) -> Iterator[Miss]:
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 
+# An id that consists of capitals and digits survives what most code does to it: changing its case, reading it as a
+# number, escaping it once too often or not at all. So one card of each other shape shows more than a hundred of the
+# usual one.
 CHANGES: Mapping[str, Callable[[str], str]] = {
     "in capitals": str.upper,
     "in small letters": str.lower,
@@ -166,7 +175,7 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
 """What a back end may have done to an id, and how the id then looks."""
 
 
-def _id_kept(seen: Seen) -> Iterator[Miss]:
+def id_kept(seen: Seen) -> Iterator[Miss]:
     """The id is a string (API-3): whatever it is made of, the API gets it as it is configured."""
     id_, todo = seen.calls[0].instrument, "Keep the id as the text that it is, and percent-encode it once in the path."
     for arrived in seen.arrived:
@@ -177,7 +186,7 @@ def _id_kept(seen: Seen) -> Iterator[Miss]:
     yield from WORKS(seen)
 
 
-def _labelled(seen: Seen) -> Iterator[Miss]:
+def labelled(seen: Seen) -> Iterator[Miss]:
     """HTTP says what a body is: strict clients refuse JSON under another label, others decode it wrongly (REL-8)."""
     todo = "Label JSON as application/json, in UTF-8: a charset need not be named, and no other one is right."
     for call in seen.calls:
@@ -226,7 +235,7 @@ BAD_BODIES: Mapping[str, tuple[str, Tamper]] = {
 """What an app may send by mistake. A phone whose call hangs waits as long as one whose call was lost."""
 
 
-def _bad_body(seen: Seen) -> Iterator[Miss]:
+def refused_at_once(seen: Seen) -> Iterator[Miss]:
     """A body without a usable sdkOutput is refused at once, and nothing of it goes to the API (API-6)."""
     todo = (
         "Check the body before anything else: a JSON object whose sdkOutput is a text that is not empty; else refuse."
@@ -251,29 +260,32 @@ def _attempt(manner: Manner) -> CaseScript:
     return CaseScript((Ask(GET, manner=manner), Ask(POST, manner=manner)))
 
 
+# The first rows are about what reaches the API, the later ones about what HTTP and JSON allow the phone. The phone in
+# most tests is the same library in one setting; real phones differ in just these things, and some differ between two
+# versions.
 _case = partial(relay_case, Group.FORM)
 CASES = (
-    _case("get.path", "The GET goes to the document's path.", "API-1", _path(GET), ATTEMPT),
-    _case("post.path", "The POST goes to the very same path.", "API-2", _path(POST), ATTEMPT),
-    _case("get.key-once", "The GET carries the key, once and unchanged.", "API-4", _key_once(GET), ATTEMPT),
-    _case("post.key-once", "The POST carries the key, once and unchanged.", "API-4", _key_once(POST), ATTEMPT),
+    _case("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT),
+    _case("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT),
+    _case("get.key-once", "The GET carries the key, once and unchanged.", "API-4", key_once(GET), ATTEMPT),
+    _case("post.key-once", "The POST carries the key, once and unchanged.", "API-4", key_once(POST), ATTEMPT),
     _case("get.content-type", "The GET says content-type: application/json.", "API-4",
-          each_request(GET, _content_type), ATTEMPT),
+          each_request(GET, content_type), ATTEMPT),
     _case("post.content-type", "The POST says content-type: application/json.", "API-4",
-          each_request(POST, _content_type), ATTEMPT),
-    _case("get.no-query", "The GET has no query.", "API-5", each_request(GET, _no_query), ATTEMPT),
-    _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, _no_body), ATTEMPT),
-    _case("post.no-query", "The POST has no query.", "API-2", each_request(POST, _no_query), ATTEMPT),
+          each_request(POST, content_type), ATTEMPT),
+    _case("get.no-query", "The GET has no query.", "API-5", each_request(GET, no_query), ATTEMPT),
+    _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT),
+    _case("post.no-query", "The POST has no query.", "API-2", each_request(POST, no_query), ATTEMPT),
     _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6",
-          each_request(POST, _one_field), ATTEMPT),
-    _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(_path_kept, answered),
+          each_request(POST, one_field), ATTEMPT),
+    _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(path_kept, answered),
           _odd_id(GET)),
-    _case("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", all_of(_path_kept, answered),
+    _case("post.id-cannot-change-path", "No id changes the path of the POST.", "API-3", all_of(path_kept, answered),
           _odd_id(POST)),
-    _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", _get_first, ATTEMPT),
+    _case("attempt.get-before-post", "The GET comes before the POST.", "API-10", get_first, ATTEMPT),
     _case("attempt.one-of-each", "One attempt makes one GET and one POST.", "REL-7",
           all_of(one_request(GET, ONE_EACH), one_request(POST, ONE_EACH, "REL-1"), WORKS), ATTEMPT),
-    _case("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", _each_its_own,
+    _case("list.one-get-each", "Several cards: one GET for each, and each its own data.", "API-12", one_get_each,
           CaseScript(LIST, cards=3, alone=True), Need.SEVERAL_CARDS),
     # A back end accepts every form of a call that HTTP allows, and takes all of them to mean the same (REL-8).
     _case("post.chunked-body", "The phone may send its body in chunks, without a length.", "REL-8",
@@ -284,9 +296,9 @@ CASES = (
     _case("attempt.closed-connections", "The phone may use a new connection for each call.", "REL-8", WORKS,
           _attempt(Manner.CLOSING), Need.HTTP),
     _case("attempt.no-encoding", "An answer is not compressed for a phone that accepts no compression.", "REL-8",
-          all_of(WORKS, _not_encoded), _attempt(Manner.UNPACKED), Need.HTTP),
+          all_of(WORKS, not_encoded), _attempt(Manner.UNPACKED), Need.HTTP),
     _case("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
-          all_of(works(GET), _own), CaseScript(LIST, cards=3), Need.HTTP, Need.SEVERAL_CARDS),
+          all_of(works(GET), own_data), CaseScript(LIST, cards=3), Need.HTTP, Need.SEVERAL_CARDS),
     _case("post.expecting", "The phone may announce its body with Expect: 100-continue.", "REL-8",
           all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, manner=Manner.EXPECTING))), Need.HTTP),
     _case("post.charset", "The phone may name the charset in its content-type.", "REL-8",
@@ -294,13 +306,14 @@ CASES = (
           Need.JSON_BODY),
     _case("post.escaped-body", "The phone's JSON may have escapes and blanks that mean nothing.", "REL-8",
           all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, tamper=_escaped))), Need.JSON_BODY),
-    _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", _labelled,
+    _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
           CaseScript((*both(), Now((Order(GET, fault="500"),)), Ask(GET))), Need.HTTP),
-    *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", _bad_body,
+    # What no app of today sends may come from the one of tomorrow, or from somebody who tries what happens.
+    *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
             CaseScript((Ask(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),
     *(_case(f"attempt.{need.name.lower().replace('_', '-')}", f"The id of {need.value} reaches the API unchanged.",
-            "API-3", _id_kept, ATTEMPT, need)
+            "API-3", id_kept, ATTEMPT, need)
       for need in SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
     _case("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8", recovers,

@@ -36,7 +36,7 @@ FRESH_FOR = re.compile(r"(?<![a-z-])(?:s-maxage|max-age)\s*=\s*[\"']?0*([1-9][0-
 """How an answer says for how many seconds it may be used again. Only these two directives allow that by themselves."""
 
 
-def _own_only(seen: Seen) -> Iterator[Miss]:
+def own_only(seen: Seen) -> Iterator[Miss]:
     """Each card's data reaches the calls for that card and no others."""
     for call in seen.calls:
         own = {arrived.given for arrived in seen.came(call.operation) if arrived.instrument == call.instrument}
@@ -49,7 +49,7 @@ def _own_only(seen: Seen) -> Iterator[Miss]:
             yield Miss("the sdkOutput of the card in the path", "another card's", todo)
 
 
-def _refused(seen: Seen) -> Iterator[Miss]:
+def refused(seen: Seen) -> Iterator[Miss]:
     """A call that is not entitled is refused, and the API is not even asked."""
     for call in seen.calls:
         if not refuses(call):
@@ -61,7 +61,7 @@ def _refused(seen: Seen) -> Iterator[Miss]:
             yield Miss("no request at the API", observed, "Check session and card before the API is asked.")
 
 
-def _fresh(operation: str) -> Judge:
+def fresh(operation: str) -> Judge:
     """No answer of the API is handed out a second time."""
     todo = "Ask the API for each attempt; keep nothing of its answers in the back end."
 
@@ -75,7 +75,7 @@ def _fresh(operation: str) -> Judge:
     return judge
 
 
-def _asked_each_time(seen: Seen) -> Iterator[Miss]:
+def asked_each_time(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that comes again is answered by the API, or refused; no stored answer replaces the API's."""
     lucky, came = [call for call in seen.asked(POST) if call.succeeded], seen.came(POST)
     if not lucky:
@@ -85,7 +85,7 @@ def _asked_each_time(seen: Seen) -> Iterator[Miss]:
         yield Miss(f"{len(lucky)} POST requests at the API", f"{len(came)}, and the rest was answered without it", todo)
 
 
-def _not_cacheable(seen: Seen) -> Iterator[Miss]:
+def not_cacheable(seen: Seen) -> Iterator[Miss]:
     """No cache between back end and phone is allowed to keep an answer."""
     for call in seen.asked(GET):
         headers = {name.lower(): value.lower() for name, value in call.headers}
@@ -98,7 +98,7 @@ def _not_cacheable(seen: Seen) -> Iterator[Miss]:
             yield Miss("an answer for one attempt", f"an answer that may be used again for {kept[1]} s", todo)
 
 
-def _own_data_each(seen: Seen) -> Iterator[Miss]:
+def own_data_each(seen: Seen) -> Iterator[Miss]:
     """Two phones that ask at the same moment are two attempts, and each needs activation data of its own (REL-7)."""
     values = [call.value for call in seen.calls if call.value]
     if len(values) < len(seen.calls):
@@ -110,7 +110,7 @@ def _own_data_each(seen: Seen) -> Iterator[Miss]:
         )
 
 
-def _nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
+def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that another cardholder sends is never answered with what the first one got (REL-4)."""
     first, other = seen.asked(POST)
     if not first.succeeded:
@@ -120,7 +120,7 @@ def _nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
 
 
-def _at_its_own_card(seen: Seen) -> Iterator[Miss]:
+def at_its_own_card(seen: Seen) -> Iterator[Miss]:
     """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
     if not seen.run.requests:
         yield Miss("a request to look at", "none reached the API", "Make the plain case work first.", root=Root.AFTER)
@@ -150,7 +150,7 @@ def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str,
     return path, json.dumps({**other, **json.loads(body)}).encode()
 
 
-def _no_other_card(seen: Seen) -> Iterator[Miss]:
+def no_other_card(seen: Seen) -> Iterator[Miss]:
     """Whatever a call names besides, nothing is asked or answered for another cardholder's card (REL-4)."""
     (call,) = seen.calls
     todo = "Take the id from one place, check that the card is the cardholder's own, and use that very variable."
@@ -159,6 +159,9 @@ def _no_other_card(seen: Seen) -> Iterator[Miss]:
             yield Miss("a request for the cardholder's own card, or none", "one for another cardholder's card", todo)
 
 
+# A variable that two calls share is seen only while both are under way. So many calls for few cards are made at once:
+# each overtakes others many times, and a value that arrives at a wrong card gives itself away, because no value is used
+# twice.
 OPERATIONS = ((GET, "get"), (POST, "post"))
 WHO = {
     "other-cardholder": ("another cardholder's session", 1, Need.TWO_CARDHOLDERS),
@@ -169,44 +172,45 @@ WHO = {
 SAME_BY_ANOTHER = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, cardholder=1, own=True, output=_same_value))
 SAME_TWICE = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, output=_same_value))
 
+# Whoever is not entitled must not make the API work either, so these cases run alone and no request may arrive at all.
 _case = partial(relay_case, Group.ISOLATION)
 CASES = (
     *(_case(f"{name}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
-            all_of(one_works(operation), _own_only),
+            all_of(one_works(operation), own_only),
             CaseScript((Together(tuple(Ask(operation, card=number % 3) for number in range(CROWD))),), cards=3,
                        alone=True),
             Need.SEVERAL_CARDS)
       for operation, name in OPERATIONS),
     *(_case(f"{name}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.", "REL-4",
-            all_of(one_works(operation), _own_only),
+            all_of(one_works(operation), own_only),
             CaseScript((Together(tuple(Ask(operation, cardholder=number % 2, own=True) for number in range(CROWD))),),
                    alone=True), Need.TWO_CARDHOLDERS)
       for (operation, name), whose in zip(OPERATIONS, ("", "' POSTs"), strict=True)),
     *(_case(f"{name}.{who}", f"A {operation} with {words} is refused before the API is asked.", "REL-4",
-            all_of(_refused, answered), CaseScript((Ask(operation, cardholder=cardholder),), alone=True),
+            all_of(refused, answered), CaseScript((Ask(operation, cardholder=cardholder),), alone=True),
             Need.SESSIONS, need)
       for operation, name in OPERATIONS for who, (words, cardholder, need) in WHO.items()),
     _case("get.id-in-query", "A second id in the query of the GET never leads to another cardholder's card.", "REL-4",
-          all_of(_no_other_card, answered), CaseScript((Ask(GET, tamper=_names_another),), alone=True),
+          all_of(no_other_card, answered), CaseScript((Ask(GET, tamper=_names_another),), alone=True),
           Need.HTTP, Need.TWO_CARDHOLDERS),
     _case("post.id-in-body", "A second id in the body of the POST never leads to another cardholder's card.", "REL-4",
-          all_of(_no_other_card, answered), CaseScript((Ask(POST, tamper=_names_another),), alone=True),
+          all_of(no_other_card, answered), CaseScript((Ask(POST, tamper=_names_another),), alone=True),
           Need.JSON_BODY, Need.TWO_CARDHOLDERS),
     _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
-          "REL-4", _nothing_kept_for_another,
+          "REL-4", nothing_kept_for_another,
           CaseScript(SAME_BY_ANOTHER, (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
-    _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", _own_data_each,
+    _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
           CaseScript((Together((Ask(GET), Ask(GET))),), (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
-    _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), _fresh(GET)),
+    _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), fresh(GET)),
           CaseScript((Ask(GET), Rest(0.05), Ask(GET)))),
     _case("get.not-cacheable", "No answer of the GET may be cached on its way to the phone.", "REL-7",
-          all_of(works(GET), _not_cacheable), CaseScript((Ask(GET),)), Need.HTTP),
+          all_of(works(GET), not_cacheable), CaseScript((Ask(GET),)), Need.HTTP),
     _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",
-          _fresh(GET), CaseScript((Ask(GET), Now((Order(GET, fault="500"),)), Ask(GET)))),
+          fresh(GET), CaseScript((Ask(GET), Now((Order(GET, fault="500"),)), Ask(GET)))),
     _case("post.same-again", "An sdkOutput that is sent again is answered by the API, not from a store.", "REL-7",
-          _asked_each_time, CaseScript(SAME_TWICE, (Order(POST, value=_same_value),))),
+          asked_each_time, CaseScript(SAME_TWICE, (Order(POST, value=_same_value),))),
     _case("attempt.again", "A second attempt gets new data from the GET and from the POST.", "REL-7",
-          all_of(works(GET), works(POST), _fresh(GET), _fresh(POST)), CaseScript((*both(), *both()))),
+          all_of(works(GET), works(POST), fresh(GET), fresh(POST)), CaseScript((*both(), *both()))),
     _case("run.own-card", "In the whole run no sdkInput and no sdkOutput goes to another card.", "REL-4",
-          _at_its_own_card, CaseScript((), whole=True)),
+          at_its_own_card, CaseScript((), whole=True)),
 )  # fmt: skip

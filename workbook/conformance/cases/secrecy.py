@@ -70,7 +70,7 @@ OWNERS = {
 """The cases that look for the same in their own answers, so that no answer is reported twice."""
 
 
-def _no_key(seen: Seen) -> Iterator[Miss]:
+def no_key(seen: Seen) -> Iterator[Miss]:
     """The phone receives no part of the key."""
     for call in seen.calls:
         text = answer_text(call)
@@ -78,7 +78,7 @@ def _no_key(seen: Seen) -> Iterator[Miss]:
             yield Miss("nothing of the key", f"{SHORTEST_PART} characters of it or more in an answer", KEY)
 
 
-def _no_host(seen: Seen) -> Iterator[Miss]:
+def no_host(seen: Seen) -> Iterator[Miss]:
     """The phone receives neither the API's address nor its port, as the words of a library's error have it."""
     port = re.compile(rf"\b{re.escape(seen.host.rpartition(':')[2])}\b")
     for call in seen.calls:
@@ -88,7 +88,8 @@ def _no_host(seen: Seen) -> Iterator[Miss]:
             yield Miss("nothing of the API's address", observed, HOST, harms=True)
 
 
-def _no_words(seen: Seen) -> Iterator[Miss]:
+def no_words(seen: Seen) -> Iterator[Miss]:
+    """No answer repeats what the API said, and none shows the code of the back end (REL-9)."""
     for call in seen.calls:
         text = answer_text(call)
         if words := [word for word in WORDS if word in text]:
@@ -97,7 +98,7 @@ def _no_words(seen: Seen) -> Iterator[Miss]:
             yield Miss("a neutral failure", "a stack trace", NEUTRAL, harms=True)
 
 
-def _nowhere(secret: Exposed, todo: str) -> Judge:
+def nowhere(secret: Exposed, todo: str) -> Judge:
     """No answer of the run has it, apart from those of the cases that look for it themselves."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
@@ -112,7 +113,7 @@ def _nowhere(secret: Exposed, todo: str) -> Judge:
     return judge
 
 
-def _session_stays(seen: Seen) -> Iterator[Miss]:
+def session_stays(seen: Seen) -> Iterator[Miss]:
     """A session that reaches the API is only noted: no rule forbids that."""
     if not seen.run.requests:
         yield Miss("a request to look at", "none reached the API", "Make the plain case work first.")
@@ -123,7 +124,7 @@ def _session_stays(seen: Seen) -> Iterator[Miss]:
         yield Miss("nothing of a cardholder's session in a request", f"it stands in {observed}", todo, noted=True)
 
 
-def _not_elsewhere(operation: str) -> Judge:
+def not_elsewhere(operation: str) -> Judge:
     """Nothing goes where the redirect pointed: with the key it breaks REL-2, and without it still the address."""
     todo = "Follow no redirect: the key would go along, and so would the sdkOutput."
     address_rule = "API-1" if operation == GET else "API-2"
@@ -149,11 +150,15 @@ def _in_the_log(seen: Seen, holds: Callable[[str], bool], todo: str) -> Iterator
         yield Miss("nothing of it in the log", f"it stands in {file}, line {number}{others}", todo)
 
 
-def _log_without_key(seen: Seen) -> Iterator[Miss]:
+def log_without_key(seen: Seen) -> Iterator[Miss]:
+    """No line of a log holds so much of the key that the rest could be guessed (REL-2)."""
     yield from _in_the_log(seen, lambda text: key_parts(seen.key).found_in(text) is not None, LOG_KEY)
 
 
-def _log_without_opaque(seen: Seen) -> Iterator[Miss]:
+def log_without_opaque(seen: Seen) -> Iterator[Miss]:
+    """No line of a log holds opaque data, neither as it travels nor as the text or the bytes inside (REL-3)."""
+    # Each value is cut into every piece of a fixed length, and each line into the same: a lookup in a set for each
+    # position of a line takes linear time, however many values a run has.
     values, length = (*seen.opaque(), *seen.run.values), LONGEST_OPAQUE
     ids = re.compile("|".join(sorted({re.escape(id_) for id_, _value in values if id_}, key=len, reverse=True)) or "$")
     pieces = {piece for _id, value in values for piece in _pieces(value, ids)}
@@ -168,6 +173,8 @@ def _log_without_opaque(seen: Seen) -> Iterator[Miss]:
 def _readings(line: str) -> Iterator[str]:
     """A line of a log, and what it says in hexadecimal or in base64. What precedes a value may look like either."""
     yield line
+    # A run of digits or letters may begin anywhere in its own encoding, because other characters of the same alphabet
+    # may precede it. So it is read from each position that gives other bytes: two of hexadecimal, four of base64.
     for run in HEXADECIMAL.findall(line):
         for at in range(2):
             yield bytes.fromhex(run[at : len(run) - (len(run) - at) % 2]).decode("utf-8", "ignore")
@@ -195,14 +202,14 @@ def _pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
                 yield piece
 
 
-def _logs_are_there(seen: Seen) -> Iterator[Miss]:
+def logs_are_there(seen: Seen) -> Iterator[Miss]:
     """A log that was never written was not scanned either."""
     for name in seen.run.missing_logs:
         todo = "Name the files that the back end writes in logs, or leave out what it does not write."
         yield Miss("the log files that the configuration names", f"there is no {name}", todo)
 
 
-def _refuses_certificate(seen: Seen) -> Iterator[Miss]:
+def refuses_certificate(seen: Seen) -> Iterator[Miss]:
     """No request leaves for an API whose certificate does not hold; before and after, everything works (REL-2)."""
     todo = "Verify the certificate of the API, its authority, its date and its host, and never switch that off."
     first, *bad, last = seen.calls
@@ -213,7 +220,7 @@ def _refuses_certificate(seen: Seen) -> Iterator[Miss]:
     yield from all_of(works(GET), recovers)(replace(seen, calls=(first, last)))
 
 
-def _not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
+def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
     """HTTP libraries use the proxy of their environment unasked; without TLS it reads the key (REL-2)."""
     if not seen.run.requests:
         yield Miss("a request to look at", "none reached the API", "Make the plain case work first.")
@@ -229,6 +236,7 @@ def _not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
         )
 
 
+# A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
 BREACHES = ("401", "422", "500", "502", "redirect", "close", "sdkInput missing")
 """Answers that a careless back end passes on as they are, or as an exception's words."""
 WORKS = all_of(works(GET), works(POST))
@@ -243,44 +251,46 @@ WRITTEN = Rest(0.2)
 ATTEMPT_ALONE = CaseScript((*ATTEMPT.steps, WRITTEN), alone=True)
 REFUSED_ALONE = CaseScript((*REFUSED.steps, WRITTEN), alone=True)
 
+# The rows with `WHOLE` run last, when the back end has ended and its logs are complete, and judge what no single case
+# saw.
 _case = partial(relay_case, Group.SECRECY)
 CASES = (
-    _case("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, _no_key), ATTEMPT),
-    _case("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, _no_key), REFUSED),
-    _case("success.no-host", "An answer does not hold the API's address.", "REL-9", all_of(WORKS, _no_host), ATTEMPT),
+    _case("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), ATTEMPT),
+    _case("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), REFUSED),
+    _case("success.no-host", "An answer does not hold the API's address.", "REL-9", all_of(WORKS, no_host), ATTEMPT),
     _case("failure.no-host", "A failure does not hold the API's address.", "REL-9",
-          all_of(answered, _no_host), REFUSED),
+          all_of(answered, no_host), REFUSED),
     _case("away.no-host", "While the API is away no answer holds its address.", "REL-9",
-          all_of(answered, _no_host), AWAY),
+          all_of(answered, no_host), AWAY),
     _case("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
-          all_of(answered, _no_words), REFUSED),
-    _case("get.redirect-not-followed", "A redirect of the GET is not followed.", "REL-2", _not_elsewhere(GET),
+          all_of(answered, no_words), REFUSED),
+    _case("get.redirect-not-followed", "A redirect of the GET is not followed.", "REL-2", not_elsewhere(GET),
           CaseScript((Ask(GET),), (REDIRECT,), alone=True)),
-    _case("post.redirect-not-followed", "A redirect of the POST is not followed.", "REL-2", _not_elsewhere(POST),
+    _case("post.redirect-not-followed", "A redirect of the POST is not followed.", "REL-2", not_elsewhere(POST),
           CaseScript(both(), (replace(REDIRECT, operation=POST),), alone=True)),
     *(_case(f"tls.{identity.name.lower().replace('_', '-')}",
-            f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", _refuses_certificate,
+            f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", refuses_certificate,
             CaseScript((Ask(GET), Present(identity), Ask(GET), Ask(POST), Present(Identity.OWN), Recover(), Ask(GET)),
                        alone=True), Need.API_TLS)
       for identity in Identity if identity is not Identity.OWN),
     _case("log.no-key", "The log holds no part of the key.", "REL-2",
-          all_of(WORKS, _log_without_key), ATTEMPT_ALONE, Need.LOGS),
+          all_of(WORKS, log_without_key), ATTEMPT_ALONE, Need.LOGS),
     _case("log.no-key-on-failure", "The log holds no part of the key when the API refuses.", "REL-2",
-          all_of(answered, _log_without_key), REFUSED_ALONE, Need.LOGS),
+          all_of(answered, log_without_key), REFUSED_ALONE, Need.LOGS),
     _case("log.no-opaque-data", "The log holds no opaque data.", "REL-3",
-          all_of(WORKS, _log_without_opaque), ATTEMPT_ALONE, Need.LOGS),
+          all_of(WORKS, log_without_opaque), ATTEMPT_ALONE, Need.LOGS),
     _case("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
-          all_of(answered, _log_without_opaque), REFUSED_ALONE, Need.LOGS),
+          all_of(answered, log_without_opaque), REFUSED_ALONE, Need.LOGS),
     _case("log.no-key-ever", "No other line of the log holds part of the key, from before the first call to the end.",
-          "REL-2", all_of(_log_without_key, _logs_are_there), WHOLE, Need.LOGS),
+          "REL-2", all_of(log_without_key, logs_are_there), WHOLE, Need.LOGS),
     _case("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
-          all_of(_log_without_opaque, _logs_are_there), WHOLE, Need.LOGS),
+          all_of(log_without_opaque, logs_are_there), WHOLE, Need.LOGS),
     _case("answer.no-key-ever", "No other answer of the whole run holds part of the key.", "REL-2",
-          _nowhere(Exposed.KEY, KEY), WHOLE),
+          nowhere(Exposed.KEY, KEY), WHOLE),
     _case("answer.no-host-ever", "No other answer of the whole run holds the API's address.", "REL-9",
-          _nowhere(Exposed.HOST, HOST), WHOLE),
+          nowhere(Exposed.HOST, HOST), WHOLE),
     _case("upstream.no-session-ever", "No request at the API holds a cardholder's session; one that does is noted.",
-          "REL-4", _session_stays, WHOLE, Need.SESSIONS),
+          "REL-4", session_stays, WHOLE, Need.SESSIONS),
     _case("proxy.not-used", "No request goes through the proxy that the environment names.", "REL-2",
-          _not_through_the_proxy, WHOLE, Need.PROXY),
+          not_through_the_proxy, WHOLE, Need.PROXY),
 )  # fmt: skip

@@ -36,6 +36,8 @@ from workbook.conformance.model import (
     relay_case,
 )
 
+# Every delay is a share of what the configuration allows the back end, never a number of seconds: a lesson with limits
+# of 3.5 s and a real run with 20 s then ask for the same behaviour.
 SLOW = 0.2
 """Share of the wallet's time that the API takes for each answer where a list of cards is fetched (assumed); less where
 the back end itself would not wait so long."""
@@ -54,7 +56,7 @@ def _took(seen: Seen) -> float:
     return max(call.ended for call in seen.calls) - min(call.began for call in seen.calls)
 
 
-def _list_in_time(seen: Seen) -> Iterator[Miss]:
+def list_in_time(seen: Seen) -> Iterator[Miss]:
     """Every card of the list is answered before the wallet gives up, though the API is slow.
 
     A failure in time keeps the limit too: a back end may give an API that is slow less time than this one takes.
@@ -65,7 +67,7 @@ def _list_in_time(seen: Seen) -> Iterator[Miss]:
     yield from answered(seen)
 
 
-def _side_by_side(seen: Seen) -> Iterator[Miss]:
+def side_by_side(seen: Seen) -> Iterator[Miss]:
     """Calls for several cards do not wait for each other: together they take less than one after the other."""
     lucky = [call.seconds for call in seen.calls if call.succeeded]
     if not lucky:
@@ -76,7 +78,7 @@ def _side_by_side(seen: Seen) -> Iterator[Miss]:
         yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", todo)
 
 
-def _room_for_the_phone(seen: Seen) -> Iterator[Miss]:
+def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
     """The wallet counts from the tap, so the phone's own network has its share of the same 20 seconds."""
     for call in seen.calls:
         if NEARLY * seen.bound < call.seconds <= seen.bound and not call.broke:
@@ -84,7 +86,7 @@ def _room_for_the_phone(seen: Seen) -> Iterator[Miss]:
             yield Miss(f"an answer some time before {seen.bound:g} s", outcome(call), todo, noted=True)
 
 
-def _own_answers(seen: Seen) -> Iterator[Miss]:
+def own_answers(seen: Seen) -> Iterator[Miss]:
     """Two POSTs for one card at the same time: each gets the answer to its own sdkOutput."""
     answers = {arrived.sdk_output: arrived.given for arrived in seen.came(POST)}
     for call in seen.asked(POST):
@@ -93,12 +95,14 @@ def _own_answers(seen: Seen) -> Iterator[Miss]:
             yield Miss("the answer to its own sdkOutput", "the answer to another one", todo)
 
 
-def _fails_while_away(seen: Seen) -> Iterator[Miss]:
+def fails_while_away(seen: Seen) -> Iterator[Miss]:
     """Of three calls the middle one met no API."""
     middle = replace(seen, calls=seen.calls[1:2])
     yield from all_of(no_success, answered, in_time)(middle)
 
 
+# Libraries limit the connection, each read, or the silence between two bytes, and rarely the whole exchange. An answer
+# that comes byte by byte keeps all of these limits and none that a cardholder would notice.
 STALLS = {
     "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=LONG), no_success),
     "body": ("stalls before its body", Order(GET, fault="stall after headers", share=LONG), no_success),
@@ -108,6 +112,9 @@ STALLS = {
 OPERATIONS = ((GET, "get"), (POST, "post"))
 
 
+# An API that answers each card within a fifth of the time is slow, and still six cards are there in time where their
+# calls do not wait for one another. One after the other they take longer than the wallet waits, and it shows no card at
+# all.
 def _list(share: float) -> CaseScript:
     """GETs for a list of cards at once, where the API takes this share of the wallet's time for each."""
     asks = Together(tuple(Ask(GET, card=number) for number in range(LIST)))
@@ -115,6 +122,8 @@ def _list(share: float) -> CaseScript:
     return CaseScript((asks,), orders, cards=LIST)
 
 
+# A phone gives a call up while the back end waits for the API: the cardholder leaves the page, or the network is gone.
+# What the back end does next nobody sees but the API, and the next attempt finds what is left of this one.
 TWICE = (Ask(GET), Together((Ask(POST), Ask(POST))))
 LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 GIVEN_UP = CaseScript((Ask(GET), Ask(POST, cancel=0.2), Rest(1.0)), LATE)
@@ -124,22 +133,22 @@ _budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, G
 _recovery = partial(relay_case, Group.RECOVERY)
 CASES = (
     *(_budget(f"{name}.limit-{part}", f"A {operation} that {words} is given up before the wallet gives up.", "REL-5",
-              all_of(in_time, judge, answered, _room_for_the_phone),
+              all_of(in_time, judge, answered, room_for_the_phone),
               CaseScript((Ask(operation),), (replace(order, operation=operation),)))
       for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
-    _budget("list.in-time", "A list of cards is there before the wallet gives up.", "X-ENTRIES-3", _list_in_time,
+    _budget("list.in-time", "A list of cards is there before the wallet gives up.", "X-ENTRIES-3", list_in_time,
             _list(SLOW), Need.SEVERAL_CARDS),
     _budget("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
-            all_of(answered, _side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
+            all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
-                 all_of(one_works(POST), handed_on, _own_answers), CaseScript(TWICE)),
+                 all_of(one_works(POST), handed_on, own_answers), CaseScript(TWICE)),
     _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
-                 all_of(one_works(POST), _own_answers), CaseScript(TWICE, LATE)),
+                 all_of(one_works(POST), own_answers), CaseScript(TWICE, LATE)),
     _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", not_again, GIVEN_UP),
     _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
               AGAIN),
     *(_recovery(f"{name}.api-away", f"While the API is away a {operation} fails in time, and works when it is back.",
-                rule, all_of(_fails_while_away, recovers),
+                rule, all_of(fails_while_away, recovers),
                 CaseScript((Ask(operation), Down(), Ask(operation), Up(), Recover(), Ask(operation)), alone=True))
       for (operation, name), rule in zip(OPERATIONS, ("API-10", "API-11"), strict=True)),
 )  # fmt: skip
