@@ -128,7 +128,7 @@ def test_side_by_side_both_wallets_add_their_card_with_no_finding():
         ),
         (lambda: SESSION.wallet.play(dict), "A host takes a handler class"),
         (lambda: SESSION.wallet.play(authorization=None), "No authorization None"),
-        (lambda: SESSION.wallet.play(cards=FIRST), "cards is a list of payment instrument ids"),
+        (lambda: SESSION.wallet.play(cards=FIRST), "allowed: a list of payment instrument ids"),
     ],
 )
 def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, row
+from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import Loop, together
+from workbook.runs.platform_a import PlatformARun
+from workbook.runs.platform_b import PlatformBRun
 from workbook.trace import Kind
 
 
@@ -144,6 +148,57 @@ def test_what_is_allowed_now_is_what_the_table_has_rows_for():
     loop.soon(m.AddTapped())
     loop.take()
     assert loop.allowed == (m.CanAddCard, m.DelegateTimeSpent)
+
+
+@pytest.mark.parametrize("wrong", ["x", None, m.AddTapped, m.ShowButton(), 5])
+def test_only_an_event_can_be_fed(wrong):
+    loop = LampLoop()
+    with pytest.raises(ParameterError, match=r"^feed takes an event, such as AddTapped\(\), not "):
+        loop.feed(wrong)
+    assert (len(loop.trace), loop.due) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"times": "x"}, "times is 'x'"),
+        ({"times": -1}, "times is -1"),
+        ({"times": True}, "times is True"),
+        ({"every": "x"}, "every is 'x'"),
+        ({"every": -0.1}, "every is -0.1"),
+    ],
+    ids=str,
+)
+def test_taps_are_counted_and_timed_in_numbers(wrong, words):
+    run = PlatformARun()
+    with pytest.raises(ParameterError, match=words):
+        run.tap(**wrong)
+    assert (len(run.trace), run.due) == (0, None)
+
+
+class Stopped(BackEnd):
+    """A back end in whose call the cell is stopped: its first, or its second."""
+
+    def __init__(self, nth):
+        super().__init__(simulated_back_end().api)
+        self.left = nth
+
+    def exchange(self, payment_instrument_id, sdk_output=None):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+        return super().exchange(payment_instrument_id, sdk_output)
+
+
+@pytest.mark.parametrize("kind", [PlatformARun, PlatformBRun])
+@pytest.mark.parametrize(("nth", "state"), [(1, "unavailable"), (2, "failed")])
+def test_a_cell_that_is_stopped_in_the_back_end_leaves_nothing_stuck(kind, nth, state):
+    run = kind(back_end=Stopped(nth))
+    with pytest.raises(KeyboardInterrupt):
+        run.walk()
+    assert (run.state, run.due) == (state, None)
+    run.walk()
+    assert run.state == "in the wallet"
 
 
 # ---------------------------------------------------------------- side by side

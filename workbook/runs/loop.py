@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
+from functools import partial
 from heapq import heappop, heappush
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
@@ -67,6 +68,8 @@ class Clock(Generic[Item]):
 
 
 KINDS = {kind.value: kind for kind in Kind}
+RECORD: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
+"""Makes a record of its nine values in half the time that its own constructor takes: a run makes dozens."""
 Reply = tuple[float, Event]
 Port = Callable[[Any], Reply | None]
 
@@ -148,21 +151,20 @@ class Loop:
         before, now, record = self.state, self._clock.now, self.trace.append
         if isinstance(event, m.Aside):
             kind = KINDS[event.kind]
-            record(Record(now, kind, event, before, before, event.rules, self._attempt))
+            record(RECORD((now, kind, event, before, before, event.rules, self._attempt, False, "spec")))
             return
         try:
             after, commands, row = self.machine.step(before, event)
         except OutOfOrderError:
-            refused = Kind.REFUSED
-            record(Record(now, refused, event, before, before, event.rules, self._attempt))
+            record(RECORD((now, Kind.REFUSED, event, before, before, event.rules, self._attempt, False, "spec")))
             return
         self.state = after
         self._attempt += isinstance(event, self.begins)
-        attempt = self._attempt
-        record(Record(now, Kind.EVENT, event, before, after, row.rules, attempt, row.deprecated, row.event_source))
+        attempt, source = self._attempt, row.event_source
+        record(RECORD((now, Kind.EVENT, event, before, after, row.rules, attempt, row.deprecated, source)))
         for command, source in zip(commands, row.command_sources, strict=True):
             rules = command.rules or row.rules
-            record(Record(now, Kind.COMMAND, command, after, after, rules, attempt, source=source))
+            record(RECORD((now, Kind.COMMAND, command, after, after, rules, attempt, False, source)))
             port = self._ports[type(command)]
             try:
                 reply = port(event if type(command) is m.HandToApp else command)
