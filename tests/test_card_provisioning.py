@@ -3,16 +3,18 @@
 import inspect
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.card_provisioning import CardProvisioning
+from workbook.card_provisioning import CanProvisionResult, CardProvisioning
 from workbook.checks import check
 from workbook.errors import ConfigurationError, OutOfOrderError, ParameterError
 from workbook.flows import messages as m
+from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.runs.platform_a import CardAddress, PlatformARun
 from workbook.simulation.canned import DAMAGES, damaged
@@ -480,3 +482,8 @@ def test_the_activity_provider_is_asked_once_for_each_wallet_flow():
     assert asked == []
     assert isinstance(provision(client, Relay(hand.api).fetch_opc), m.ProvisionSuccess)
     assert asked == [1]
+
+
+@pytest.mark.rule("A-CAN-1", "A-CAN-2")
+def test_the_outcomes_of_can_provision_are_those_that_the_table_knows():
+    assert set(get_args(CanProvisionResult)) == set(A_FROM_0_4_0.machine.allowed(State.CHECKING))

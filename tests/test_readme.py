@@ -1,5 +1,6 @@
 """The README's example runs, its commands exist, its tables are complete, its picture is the current one."""
 
+import json
 import os
 import re
 import subprocess
@@ -41,6 +42,12 @@ def test_its_picture_is_what_the_workbook_draws_today():
 def test_every_notebook_is_in_its_table_and_every_row_is_a_notebook():
     listed = re.findall(r"^\| `(\d\d_\w+)` \|", README, re.MULTILINE)
     assert listed == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+
+
+def test_the_map_of_the_first_lesson_lists_all_others():
+    first = json.loads((ROOT / "notebooks" / "00_start_here.ipynb").read_text())
+    listed = re.findall(r"^\| `(\d\d_\w+)` \|", "".join(first["cells"][-1]["source"]), re.MULTILINE)
+    assert ["00_start_here", *listed] == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 
 def test_every_dependency_has_its_reason():

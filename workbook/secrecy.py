@@ -1,7 +1,8 @@
 """What a secret looks like: every spelling of a key, where it is searched for, and how it is taken out (REL-2, REL-3).
 
 `ENCODINGS` is the only list of spellings. The client, the runner, the journal, the proxy and conform all search through
-`Secrets`, so a new encoding is added in one row.
+`Secrets`, so a new encoding is added in one row. Only conform's search for opaque data in a back end's logs reads the
+logs' encodings by itself (`conformance/cases/secrecy.py`), as it looks for pieces of values that nobody listed.
 
 A secret is found by its grams: short substrings, taken from each spelling at such a distance that every run which is
 long enough to matter contains one. Each position of a text is looked up once in a dictionary of all grams; a hit is

@@ -13,7 +13,9 @@ from workbook import cli
 from workbook.errors import ConfigurationError
 from workbook.proxy.drift import Kind, as_json, as_text, drift, scenario_toml
 from workbook.proxy.record import Head, Recording, read
+from workbook.proxy.replay import outcomes_of
 from workbook.proxy.upstream import Exchange, Failure, Reply
+from workbook.simulation.faults import FAULTS, Planned
 from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
 from workbook.simulation.mock_server import Worlds, fresh_output
 from workbook.simulation.scenario import load, parse
@@ -455,3 +457,8 @@ def test_what_another_simulator_adds_to_its_answers_is_no_drift(found):
     own = replace(fine(), headers=(*fine().headers, ("x-trace", "7")))
     assert found(*GOOD, get(basis)).findings == ()
     assert "x-trace" in only(found(*GOOD, get(own))).real
+
+
+def test_every_fault_is_recognised_unless_its_answer_looks_right_from_outside():
+    unseen = {name for name, fault in FAULTS.items() if not fault.harmless and not outcomes_of(Planned(fault))}
+    assert unseen == {"huge body", "sdkInput foreign", "sdkInput stale", "sdkInput damaged"}

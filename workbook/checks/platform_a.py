@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from math import inf
 
 from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
-from workbook.flows.messages import Message
+from workbook.flows.messages import Actor, Event, Message
+from workbook.flows.variants import VARIANTS_A
 from workbook.trace import Kind, Record, Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {
@@ -162,16 +164,16 @@ def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
         yield Finding(record.message.rules[0], Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
-ANSWERS = (m.ActivationDataReceived, m.ActivationDataFailed, m.CreateSuccess, m.WalletPayNotSupported,
-           m.InvalidSdkInput, m.CanBeProvisioned, m.AlreadyExistsInWallet, m.CanProvisionError, m.UnknownFailure,
-           m.ApiError, m.SdkOutputCreated, m.SdkOutputFailed, m.FetchOpcCalled, m.OpcReceived, m.OpcFailed,
-           m.ProvisionSuccess, m.ProvisionFailure)  # fmt: skip
-"""Whatever the app waits for on platform A."""
+@cache
+def answers() -> tuple[type[Event], ...]:
+    """What the app waits for on platform A: all that the tables bring to it, but for the cardholder's own acts."""
+    events = dict.fromkeys(event for variant in VARIANTS_A.values() for event in variant.machine.events)
+    return tuple(event for event in events if event.receiver is Actor.APP and event.sender is not Actor.CARDHOLDER)
 
 
 def late_answers(trace: Trace) -> Iterator[Finding]:
     """Outcomes that arrived when the app no longer waited for them."""
-    for record in trace.select(*ANSWERS, kind=Kind.REFUSED):
+    for record in trace.select(*answers(), kind=Kind.REFUSED):
         text = f"“{record.message.says}” arrived while the app was '{record.before}', which does not wait for it."
         yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, ONE_AT_A_TIME, record.at)
 

@@ -68,6 +68,7 @@ class Message:
         rules: the ids of the rules that it rests on.
         sources: the sources of its values, where `VALUES` has another one for the field's name.
         arrow: False for a request that only repeats the call just drawn, so that no arrow is drawn twice.
+        fails: True where something goes wrong with it, or it comes too late; a picture marks it with a cross.
     """
 
     sender: ClassVar[Actor]
@@ -77,11 +78,20 @@ class Message:
     rules: ClassVar[tuple[str, ...]] = ()
     sources: ClassVar[Mapping[str, str]] = {}
     arrow: ClassVar[bool] = True
+    fails: ClassVar[bool] = False
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def message(
-    sender: Actor, receiver: Actor, says: str, source: str, rules: str = "", *, arrow: bool = True, **sources: str
+    sender: Actor,
+    receiver: Actor,
+    says: str,
+    source: str,
+    rules: str = "",
+    *,
+    arrow: bool = True,
+    fails: bool = False,
+    **sources: str,
 ) -> Callable[[type[M]], type[M]]:
     """Make a class a message; see `Message`. `rules` are ids with blanks between, `sources` the tags of fields.
 
@@ -91,7 +101,7 @@ def message(
 
     def made(cls: type[M]) -> type[M]:
         cls.sender, cls.receiver, cls.says, cls.source = sender, receiver, says, source
-        cls.rules, cls.arrow, cls.sources = tuple(rules.split()), arrow, sources
+        cls.rules, cls.arrow, cls.fails, cls.sources = tuple(rules.split()), arrow, fails, sources
         kind = dataclass(frozen=True, slots=True, repr=not issubclass(cls, HoldsSdkInput))(cls)
         if missing := [f.name for f in fields(kind) if f.repr and f.name not in {**VALUES, **sources}]:
             raise DefinitionError(f"{cls.__name__} does not say where the value of {', '.join(missing)} is from.")
@@ -166,7 +176,7 @@ class EnableButton(Command):
     """Enable the add button again once the flow has completed or was terminated (A-BTN-1)."""
 
 
-@message(APP, CARDHOLDER, "was added, is still offered: report it", "spec", "A-CAN-6")
+@message(APP, CARDHOLDER, "was added, is still offered: report it", "spec", "A-CAN-6", fails=True)
 class ReportToContact(Command):
     """Report the card to the operator's implementation contact (A-CAN-6)."""
 
@@ -181,7 +191,7 @@ class ShowAvailable(Command):
     """The app's screen says 'Available in Wallet' (B-FIN-2)."""
 
 
-@message(APP, CARDHOLDER, "says: not added", "assumed", "B-FIN-1 REL-6")
+@message(APP, CARDHOLDER, "says: not added", "assumed", "B-FIN-1 REL-6", fails=True)
 class TellFailure(Command):
     """The app tells the cardholder that the card was not added (practice; the document is silent)."""
 
@@ -222,7 +232,7 @@ class VerificationPending(Aside):
     """The wallet holds the card, which waits for an identity check: canProvision's answer is on purpose (sdk-a)."""
 
 
-@message(API, BACK_END, "no usable answer", "spec", "API-9")
+@message(API, BACK_END, "no usable answer", "spec", "API-9", fails=True)
 class ApiFailed(Aside):
     """The call ended without an answer that could be used; `error` is the client's error class."""
 
@@ -297,7 +307,7 @@ class ActivationDataReceived(Event):
     sdk_input: Any
 
 
-@message(BACK_END, APP, "no activation data", "assumed", "REL-6")
+@message(BACK_END, APP, "no activation data", "assumed", "REL-6", fails=True)
 class ActivationDataFailed(Event):
     """The back end could not get activation data; `reason` is neutral (REL-6, REL-9)."""
 
@@ -319,7 +329,7 @@ class OpcReceived(Event):
     sdk_input: Any
 
 
-@message(BACK_END, APP, "no OPC data", "assumed", "REL-6")
+@message(BACK_END, APP, "no OPC data", "assumed", "REL-6", fails=True)
 class OpcFailed(Event):
     """The back end, or the app's own OpcProvider, produced no OPC data."""
 
@@ -340,7 +350,7 @@ class SdkInputReceived(HoldsSdkInput, Event):
     sdk_input: Any
 
 
-@message(BACK_END, APP, "no sdkInput", "spec", "B-DEL-3 REL-6")
+@message(BACK_END, APP, "no sdkInput", "spec", "B-DEL-3 REL-6", fails=True)
 class NoSdkInput(Event):
     """No sdkInput can be produced; `reason` is neutral (B-DEL-3, REL-6)."""
 
@@ -376,12 +386,12 @@ class CreateSuccess(Event):
     card_provisioning: Any = field(default=None, repr=False, compare=False)
 
 
-@message(SDK, APP, "Failed.WalletPayNotSupported", "spec", "A-CREATE-2")
+@message(SDK, APP, "Failed.WalletPayNotSupported", "spec", "A-CREATE-2", fails=True)
 class WalletPayNotSupported(Event):
     """Failed.WalletPayNotSupported: the wallet payment service is not supported (A-CREATE-2)."""
 
 
-@message(SDK, APP, "Failed.InvalidSdkInput", "spec", "A-CREATE-3")
+@message(SDK, APP, "Failed.InvalidSdkInput", "spec", "A-CREATE-3", fails=True)
 class InvalidSdkInput(Event):
     """Failed.InvalidSdkInput: `why` is the simulator's explanation, which the document does not show (A-CREATE-3)."""
 
@@ -408,19 +418,19 @@ class AlreadyExistsInWallet(Event):
     """CannotBeProvisioned.AlreadyExistsInWallet: hide the add button (A-CAN-2)."""
 
 
-@message(SDK, APP, "CannotBeProvisioned.Error", "spec", "A-CAN-3")
+@message(SDK, APP, "CannotBeProvisioned.Error", "spec", "A-CAN-3", fails=True)
 class CanProvisionError(Event):
     """CannotBeProvisioned.Error: carries a throwable (A-CAN-3)."""
 
     throwable: str
 
 
-@message(SDK, APP, "CannotBeProvisioned.UnknownFailure", "spec", "A-CAN-4")
+@message(SDK, APP, "CannotBeProvisioned.UnknownFailure", "spec", "A-CAN-4", fails=True)
 class UnknownFailure(Event):
     """CannotBeProvisioned.UnknownFailure (A-CAN-4)."""
 
 
-@message(SDK, APP, "CannotBeProvisioned.ApiError", "spec", "A-CAN-5")
+@message(SDK, APP, "CannotBeProvisioned.ApiError", "spec", "A-CAN-5", fails=True)
 class ApiError(Event):
     """CannotBeProvisioned.ApiError: the wallet provider API's statusCode; later variant only (A-CAN-5)."""
 
@@ -445,7 +455,7 @@ class SdkOutputCreated(Event):
     sdk_output: Any
 
 
-@message(SDK, APP, "no sdkOutput", "spec", "A-ASYNC-1")
+@message(SDK, APP, "no sdkOutput", "spec", "A-ASYNC-1", fails=True)
 class SdkOutputFailed(Event):
     """CreateSdkOutputResult without an sdkOutput. That it can fail is stated, its fields are not shown."""
 
@@ -509,7 +519,7 @@ class ReturnOpc(Command):
     sdk_input: Any
 
 
-@message(APP, SDK, "no OPC data", "assumed", "A-OPC-1")
+@message(APP, SDK, "no OPC data", "assumed", "A-OPC-1", fails=True)
 class ReturnNoOpc(Command):
     """fetchOpc ended without OPC data. What the SDK makes of that is not in the document (GAP-4)."""
 
@@ -521,7 +531,7 @@ class ProvisionSuccess(Event):
     """ProvisionResult.Success: the wallet provider's flow has completed (A-PROV-3)."""
 
 
-@message(SDK, APP, "ProvisionResult.Failure", "spec", "A-PROV-3", reason="sdk-a")
+@message(SDK, APP, "ProvisionResult.Failure", "spec", "A-PROV-3", reason="sdk-a", fails=True)
 class ProvisionFailure(Event):
     """ProvisionResult.Failure. Its fields are not shown (GAP-4).
 
@@ -559,7 +569,7 @@ class ServiceReady(Event):
     service: Any = field(default=None, repr=False, compare=False)
 
 
-@message(SDK, APP, "no service", "inferred", "B-INIT-1")
+@message(SDK, APP, "no service", "inferred", "B-INIT-1", fails=True)
 class ServiceRefused(Event):
     """No service can be made of this sdkInput (B-INIT-1; that the initialiser itself fails is inferred)."""
 
@@ -635,7 +645,7 @@ class Start(Command):
     """The SDK presents the wallet's sheet (B-START-1)."""
 
 
-@message(SDK, APP, "start threw", "spec", "B-START-1")
+@message(SDK, APP, "start threw", "spec", "B-START-1", fails=True)
 class StartThrew(Event):
     """start threw, and nothing has begun (B-START-1)."""
 
@@ -680,14 +690,14 @@ class ReturnSdkInput(HoldsSdkInput, Command):
     sdk_input: Any
 
 
-@message(APP, SDK, "nil", "spec", "B-DEL-3")
+@message(APP, SDK, "nil", "spec", "B-DEL-3", fails=True)
 class ReturnNil(Command):
     """The delegate returns nil (B-DEL-3)."""
 
     reason: str
 
 
-@message(WALLET, SDK, "waits no longer", "wallet", "B-DEL-3")
+@message(WALLET, SDK, "waits no longer", "wallet", "B-DEL-3", fails=True)
 class GiveUp(Command):
     """The wallet stops waiting for the delegate (wallet)."""
 
@@ -699,7 +709,7 @@ class FinishedWithPass(Event):
     where: str = ""
 
 
-@message(SDK, APP, "didFinishProvisioning(with: nil, error: error)", "spec", "B-FIN-1")
+@message(SDK, APP, "didFinishProvisioning(with: nil, error: error)", "spec", "B-FIN-1", fails=True)
 class FinishedWithError(Event):
     """didFinishProvisioning with an error (B-FIN-1)."""
 
@@ -707,17 +717,17 @@ class FinishedWithError(Event):
     why: str = ""
 
 
-@message(SDK, APP, "didFinishProvisioning(with: nil, error: nil)", "spec", "B-FIN-1")
+@message(SDK, APP, "didFinishProvisioning(with: nil, error: nil)", "spec", "B-FIN-1", fails=True)
 class FinishedWithNeither(Event):
     """didFinishProvisioning with nothing at all: both are optional (B-FIN-1)."""
 
 
-@message(APP, SDK, "returns too late: ignored", "wallet", "B-DEL-3")
+@message(APP, SDK, "returns too late: ignored", "wallet", "B-DEL-3", fails=True)
 class IgnoreLateSdkInput(Aside):
     """The delegate returned after the wallet had stopped waiting; the answer is ignored (wallet)."""
 
 
-@message(SDK, APP, "the watch session was taken over", "sdk-b", "B-WATCH-2")
+@message(SDK, APP, "the watch session was taken over", "sdk-b", "B-WATCH-2", fails=True)
 class WatchSessionTakenOver(Aside):
     """A second WatchAvailability took the phone's watch session away from the first (sdk-b, B-WATCH-2)."""
 
@@ -778,14 +788,14 @@ class EntriesUnavailable(Event):
     """status() returned entriesUnavailableExtensionStatus (X-STATUS-2)."""
 
 
-@message(EXTENSION, WALLET_APP, "no such extension", "inferred", "X-PLIST-1")
+@message(EXTENSION, WALLET_APP, "no such extension", "inferred", "X-PLIST-1", fails=True)
 class ExtensionNotFound(Event):
     """There is no extension that the wallet could call; `why` says what is wrong with it (X-PLIST-1)."""
 
     why: str
 
 
-@message(EXTENSION, WALLET_APP, "the handler failed", "assumed", "X-HANDLER-1")
+@message(EXTENSION, WALLET_APP, "the handler failed", "assumed", "X-HANDLER-1", fails=True)
 class HandlerRaised(Event):
     """The handler's own code failed, or returned what it must not; `error` says how (the handler's mistake)."""
 
@@ -800,12 +810,12 @@ class ListIssuer(Command):
     requires_authentication: bool
 
 
-@message(WALLET_APP, CARDHOLDER, "does not list the issuer's app", "wallet", "X-STATUS-2 X-STATUS-3")
+@message(WALLET_APP, CARDHOLDER, "does not list the issuer's app", "wallet", "X-STATUS-2 X-STATUS-3", fails=True)
 class HideIssuer(Command):
     """The wallet does not list the issuer's app, and shows the cardholder no reason (X-STATUS-2, X-STATUS-3)."""
 
 
-@message(WALLET_APP, WALLET_APP, "too late: ignored", "wallet", "X-STATUS-3 X-ENTRIES-3")
+@message(WALLET_APP, WALLET_APP, "too late: ignored", "wallet", "X-STATUS-3 X-ENTRIES-3", fails=True)
 class IgnoreLate(Command):
     """An answer after its time: the wallet ignores it (wallet)."""
 
@@ -893,7 +903,7 @@ class ServiceMade(Aside):
     cards: tuple[str, ...]
 
 
-@message(SDK, EXTENSION, "no service", "spec", "X-INIT-1 X-STATUS-2")
+@message(SDK, EXTENSION, "no service", "spec", "X-INIT-1 X-STATUS-2", fails=True)
 class ServiceNotMade(Aside):
     """The ExtensionProvisioningService could not be initialised (X-STATUS-2)."""
 
@@ -918,7 +928,7 @@ class SdkGenerateCalled(Aside):
     identifier: str
 
 
-@message(SDK, EXTENSION, "threw", "spec", "X-GEN-1")
+@message(SDK, EXTENSION, "threw", "spec", "X-GEN-1", fails=True)
 class SdkThrew(Aside):
     """An SDK operation threw inside the handler (X-GEN-1)."""
 
@@ -999,7 +1009,7 @@ class AuthorizationCanceled(Event):
     """Authentication did not succeed (X-AUTH-1)."""
 
 
-@message(EXTENSION, WALLET_APP, "no authentication", "assumed", "X-AUTH-1 X-STATUS-1")
+@message(EXTENSION, WALLET_APP, "no authentication", "assumed", "X-AUTH-1 X-STATUS-1", fails=True)
 class AuthorizationMissing(Event):
     """The authorization UI gave no answer; `why` says what is missing (X-AUTH-1, X-STATUS-1)."""
 
@@ -1028,7 +1038,7 @@ class RequestReturned(Event):
     request: Any
 
 
-@message(EXTENSION, WALLET_APP, "nil", "spec", "X-GEN-1")
+@message(EXTENSION, WALLET_APP, "nil", "spec", "X-GEN-1", fails=True)
 class NoRequest(Event):
     """The handler returned nil (X-GEN-1)."""
 
@@ -1045,7 +1055,7 @@ class PassAdded(Event):
     """The card is in the wallet (X-FLOW-1)."""
 
 
-@message(WALLET_APP, WALLET_APP, "refused", "assumed", "X-FLOW-1")
+@message(WALLET_APP, WALLET_APP, "refused", "assumed", "X-FLOW-1", fails=True)
 class PassRefused(Event):
     """The wallet cannot use the request; `why` is the simulator's explanation."""
 
@@ -1057,7 +1067,7 @@ class ShowCardAdded(Command):
     """The wallet shows the card."""
 
 
-@message(WALLET_APP, CARDHOLDER, "says: not added", "assumed", "X-FLOW-1")
+@message(WALLET_APP, CARDHOLDER, "says: not added", "assumed", "X-FLOW-1", fails=True)
 class ShowNotAdded(Command):
     """The wallet says that the card was not added."""
 
@@ -1068,7 +1078,7 @@ class ShowNotAdded(Command):
 # own: the loop puts `BudgetSpent` on the clock, and `StopBudget` takes it off again.
 
 
-@message(WALLET_APP, WALLET_APP, "time is up", "spec", "X-STATUS-3 X-ENTRIES-3")
+@message(WALLET_APP, WALLET_APP, "time is up", "spec", "X-STATUS-3 X-ENTRIES-3", fails=True)
 class BudgetSpent(Event):
     """The time of `call` is over and no answer has come (X-STATUS-3, X-ENTRIES-3)."""
 

@@ -156,15 +156,6 @@ class Wording:
         return f"simulated {KINDS.get(kind, kind)} #{serial}" if serial else f"simulated, unreadable, {size}"
 
 
-FAILURES = (
-    m.ActivationDataFailed, m.OpcFailed, m.NoSdkInput, m.ReturnNoOpc, m.ReturnNil, m.WalletPayNotSupported,
-    m.InvalidSdkInput, m.CanProvisionError, m.UnknownFailure, m.ApiError, m.SdkOutputFailed, m.ProvisionFailure,
-    m.ServiceRefused, m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, m.TellFailure, m.ReportToContact,
-    m.GiveUp, m.IgnoreLateSdkInput, m.WatchSessionTakenOver, m.ExtensionNotFound, m.HandlerRaised, m.HideIssuer,
-    m.BudgetSpent, m.IgnoreLate, m.ServiceNotMade, m.SdkThrew, m.AuthorizationMissing, m.NoRequest, m.PassRefused,
-    m.ShowNotAdded, m.ApiFailed,
-)  # fmt: skip
-"""The messages with which something goes wrong, or comes too late. A picture marks each with a cross and a colour."""
 FAILED = "✗ "
 
 
@@ -311,7 +302,7 @@ def _line(record: Record, wording: Wording) -> SequenceLine:
         record.attempt,
         record.deprecated,
         BUTTONS.get(type(message), "") if command else "",
-        isinstance(message, FAILURES) or (isinstance(message, m.ApiAnswered) and message.status != OK),
+        message.fails or (isinstance(message, m.ApiAnswered) and message.status != OK),
         record,
     )
 
