@@ -9,6 +9,7 @@ from html import escape
 from html.parser import HTMLParser
 
 import pytest
+from contrast import contrast
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -21,7 +22,6 @@ from workbook.conformance.reports import MOST_CASES, UNFOLDED, from_json, to_htm
 from workbook.conformance.reports import MOST_IN_SIGHT as SHOWN
 from workbook.templates import COLOURS, GROUNDS, WORDS, escaped
 from workbook.views.html import POLICY
-from workbook.views.paint import contrast
 from workbook.views.table import clean
 
 HOSTILE = [

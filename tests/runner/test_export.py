@@ -4,12 +4,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from contrast import contrast
 
 from workbook import cli
 from workbook.errors import ConfigurationError
 from workbook.runner.export import export, page
 from workbook.views.html import POLICY
-from workbook.views.paint import contrast
 from workbook.widgets.player import WAKE
 from workbook.widgets.stage import stage
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
+from contrast import contrast
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from workbook.flows.messages import LIMITS, limit_of
 from workbook.timing.verdict import judge
 from workbook.views.durations import DISCS, LEAST, PAGE_WIDTH, SHADE, SIGNS, STYLE, budgets, durations
 from workbook.views.html import View
-from workbook.views.paint import DARK, LIGHT, contrast
+from workbook.views.paint import DARK, LIGHT
 from workbook.views.table import width
 
 NS = {"svg": "http://www.w3.org/2000/svg"}

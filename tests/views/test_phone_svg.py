@@ -5,12 +5,13 @@ from itertools import combinations
 from xml.etree import ElementTree as ET
 
 import pytest
+from contrast import contrast
 from hypothesis import given, settings
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
 from workbook.plays.script import ACTS
 from workbook.views.card_svg import DESIGNS, design, masked
-from workbook.views.paint import PHONE_DARK, PHONE_LIGHT, STYLE, contrast
+from workbook.views.paint import PHONE_DARK, PHONE_LIGHT, STYLE
 from workbook.views.phone_svg import draw
 from workbook.views.screen import Page, Screen, Sheet
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 import pytest
+from contrast import PHONE_WORDS, contrast
 from screens import NAMED
 
-from workbook.views.paint import PHONE_DARK, PHONE_LIGHT, PHONE_WORDS, contrast
+from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
 from workbook.views.phone_svg import SHADE, draw
 
 SCHEMES = pytest.mark.parametrize("colours", [PHONE_LIGHT, PHONE_DARK], ids=["light", "dark"])

@@ -3,10 +3,11 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
+from contrast import GROUNDS, WORDS, contrast
 
 from workbook.plays.script import Script, play
 from workbook.trace import Trace
-from workbook.views.paint import DARK, GROUNDS, LIGHT, WORDS, contrast
+from workbook.views.paint import DARK, LIGHT
 from workbook.views.sequence import Shape, sequence
 from workbook.views.sequence_svg import STYLE, narrow, paint
 from workbook.widgets.stage import walked

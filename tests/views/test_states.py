@@ -3,12 +3,13 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
+from contrast import contrast
 from plays import MACHINES, SCRIPTS, USUAL, played
 
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.plays.script import Script, play
-from workbook.views.paint import DARK, LIGHT, contrast
+from workbook.views.paint import DARK, LIGHT
 from workbook.views.player_data import player_data
 from workbook.views.states import STYLE, TICK, Lit, States, allowed, draw, key, texts
 from workbook.views.states_layout import Words, counted, joined, moves

@@ -2,10 +2,11 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
+from contrast import contrast
 from plays import SCRIPTS, USUAL, played
 
 from workbook.plays.script import Script, play
-from workbook.views.paint import DARK, LIGHT, contrast
+from workbook.views.paint import DARK, LIGHT
 from workbook.views.timing_bars import NONE, TRACK, Timing, span
 
 SVG = "{http://www.w3.org/2000/svg}"

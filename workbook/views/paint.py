@@ -42,10 +42,6 @@ DARK: Mapping[str, str] = {
     "deprecated": "#f0bf66",
     "frame": "#2b3442",
 }
-WORDS = ("ink", "muted", "http", "refused", "deprecated")
-"""The colours of words."""
-GROUNDS = ("ground", "tint", "box")
-"""The colours behind words."""
 
 PHONE_LIGHT: Mapping[str, str] = {
     **{name: LIGHT[name] for name in ("ink", "muted", "refused")},
@@ -90,17 +86,6 @@ PHONE_DARK: Mapping[str, str] = {
     "bright": "#f2f5f9",
     "dim": "#a9b4c3",
 }
-PHONE_WORDS: Mapping[str, tuple[str, ...]] = {
-    "ink": ("page", "panel", "hill"),
-    "muted": ("page", "panel", "fill"),
-    "accent": ("page", "panel"),
-    "good": ("panel",),
-    "refused": ("panel",),
-    "label": ("accent",),
-    "bright": ("face",),
-    "dim": ("face",),
-}
-"""Each colour of words on a phone, and the grounds behind them."""
 
 FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-serif"
 """The reader's own font."""
@@ -119,20 +104,6 @@ def sheet(scope: str, rules: Mapping[str, str]) -> str:
 def variables(colours: Mapping[str, str]) -> str:
     """The colours as CSS variables."""
     return "".join(f"--{name}:{colour};" for name, colour in colours.items())
-
-
-def contrast(one: str, other: str) -> float:
-    """The contrast of two colours as WCAG defines it, from 1 to 21."""
-    dark, light = sorted((_luminance(one), _luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def _luminance(colour: str) -> float:
-    """The relative luminance of an sRGB colour such as `#0b57c2` (WCAG 2, section "relative luminance")."""
-    # The gamma of sRGB is undone for each channel; near black it is a straight line, so that its slope stays finite.
-    channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)  # noqa: PLR2004
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 STYLE = (
