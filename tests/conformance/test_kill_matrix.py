@@ -46,14 +46,21 @@ def tried(name):
 
 
 @pytest.fixture(scope="module")
-def matrix():
+def judged():
+    """What came of each relay: its verdicts, what the report says first, and what it is to say."""
     names = [name for name in (*relays.kinds(), *relays.OTHERS) if "node" not in name or shutil.which("node")]
     right = [name for name in names if not told(name)[1]]
     wrong = [name for name in names if name not in right]
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(relays.verdicts, right, map(tried, right)))  # by themselves: they have to be in time
-        found += pool.map(relays.verdicts, wrong, map(tried, wrong))
-    made = Matrix(tuple(CASES), tuple(Relay(name, *told(name), found[at]) for at, name in enumerate((*right, *wrong))))
+        found = list(pool.map(relays.judged, right, map(tried, right)))  # by themselves: they have to be in time
+        found += pool.map(relays.judged, wrong, map(tried, wrong))
+    return dict(zip((*right, *wrong), found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def matrix(judged):
+    rows = (Relay(name, *told(name), verdicts) for name, (verdicts, _first, _made) in judged.items())
+    made = Matrix(tuple(CASES), tuple(rows))
     REPORT.mkdir(exist_ok=True)
     (REPORT / "kill-matrix.md").write_text(made.markdown(), encoding="utf-8")
     (REPORT / "kill-matrix.html").write_text(to_html(made), encoding="utf-8")
@@ -68,6 +75,17 @@ def test_a_relay_that_is_in_order_passes_whatever_it_is_written_in(matrix):
     right = {relay.name: set(relay.verdicts.values()) for relay in matrix.relays if not relay.made}
     assert {relays.REFERENCE, "asgi"} <= set(right)
     assert set().union(*right.values()) == {Verdict.PASS}
+
+
+@pytest.mark.parametrize("name", [name for name in (*relays.kinds(), *relays.WRONG) if told(name)[1]])
+def test_the_first_line_of_a_report_is_what_is_wrong_with_the_relay(judged, name):
+    if name not in judged:
+        pytest.skip("there is no Node.js here")
+    verdicts, first, made = judged[name]
+    if all(verdicts[case] is Verdict.NOTE for case in told(name)[1]):
+        assert first == ""  # what no rule judges asks for nothing
+    else:
+        assert any(todo in first for todo in made), first
 
 
 def test_no_run_of_a_broken_relay_breaks_the_workbook(matrix):

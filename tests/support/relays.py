@@ -16,14 +16,17 @@ from tempfile import TemporaryDirectory
 import broken
 import broken_platform
 import reference
+from ran import ABOUT
 
 from workbook.conformance.case_runner import CaseRunner, run_cases
 from workbook.conformance.cases import CASES
 from workbook.conformance.config import Exports
+from workbook.conformance.findings import common_causes, plain_attempt
 from workbook.conformance.logs import Logs
-from workbook.conformance.model import BY_STATUS, IN_BODY, Cardholder, Need, Operation, Surface, Target
+from workbook.conformance.model import BY_STATUS, IN_BODY, Cardholder, Operation, Surface, Target
 from workbook.conformance.notebook import BOUND, DEADLINE, SESSIONS, mock_api, relay_running
 from workbook.conformance.process import surroundings
+from workbook.conformance.report import record, todos
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 
@@ -64,17 +67,35 @@ def verdicts(name, cases=tuple(CASES)):
 
 
 def results(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
-    """What each of these cases came to; `more` is the target's.
-
-    Cases about certificates have an API with TLS to themselves: a handshake for every call of all cases takes long.
-    """
-    about_tls = [case for case in cases if Need.API_TLS in CASES[case].needs]
-    plain = [case for case in cases if case not in about_tls]
-    parts = [_results(name, part, deadline, bound, more) for part in (plain, about_tls) if part]
-    return [result for part in parts for result in part]
+    """What each of these cases came to; `more` is the target's."""
+    with running(name, cases, deadline, bound, **more) as runner:
+        return asyncio.run(run_cases([CASES[name] for name in cases], runner))
 
 
-def _results(name, cases, deadline, bound, more):
+def judged(name, cases=tuple(CASES)):
+    """The verdicts as above, and what a report says first: the text, and what the cases made for it say to do."""
+
+    async def run():
+        failures, _alive = await plain_attempt(runner)
+        return failures, await run_cases([CASES[name] for name in cases], runner)
+
+    with running(name, cases) as runner:
+        failures, results = asyncio.run(run())
+    findings = [*(failure.finding(results) for failure in failures), *common_causes(results, runner.gone)]
+    told = record(results, replace(ABOUT, findings=tuple(findings)))
+    made = {miss.todo for case in told.cases if case.name in catches(name) for miss in case.misses}
+    first = next((todo.text for todo in todos(told)), "")
+    return {case.name: case.verdict for case in told.cases}, first, made
+
+
+def catches(name):
+    """The cases that are made for what is wrong with this relay."""
+    return getattr(kinds().get(name), "catches", WRONG.get(name, ("", ()))[1])
+
+
+@contextmanager
+def running(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
+    """A runner in front of this relay."""
     with TemporaryDirectory() as folder, mock_api([CASES[case] for case in cases], key=KEY) as api:
         log = Path(folder) / "relay.log"
         logs = Logs([log])
@@ -82,7 +103,7 @@ def _results(name, cases, deadline, bound, more):
             target = replace(_target(name, address, log, bound), api_tls=api.ca_file is not None, **more)
             runner = CaseRunner(target, api)
             runner.logs = logs  # from before the relay started
-            return asyncio.run(run_cases([CASES[name] for name in cases], runner))
+            yield runner
 
 
 def _running(name, api, log, deadline):

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from workbook.conformance.adapter import PythonPhone
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.judging import OWN_CARD, CardWatch, SecretWatch
+from workbook.conformance.judging import GENERAL, OWN_CARD, CardWatch, SecretWatch
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
@@ -580,9 +580,9 @@ class CaseRunner:
         """
         if shown := self._cards.of(seen.calls):
             return (*shown, *(replace(miss, root=Root.AFTER) for miss in misses))
-        if self.plain_works and all(miss.root is Root.AFTER for miss in misses):
+        if self.plain_works and misses[0].todo in GENERAL:
             todo = f"The plain call works, and this one has to work as well: {case.says}"
-            return tuple(replace(miss, todo=todo) for miss in misses)
+            return tuple(replace(miss, todo=todo, root=Root.AFTER) for miss in misses)
         return misses
 
     async def observe_limit(self, cards: tuple[str, ...]) -> None:
@@ -618,7 +618,7 @@ class CaseRunner:
         arrived = (*self._own(before, cards, calls, alone=case.script.alone), *astray)
         new = self.upstream.arrived(self._scanned)
         self._scanned += len(new)
-        self._cards.scan(case.name, calls, new)
+        self._cards.scan(case.name, calls, (*new, *self._api.elsewhere.arrived(beside)))
         self._watch.scan_answers(
             case.name, calls, (*arrived, *(r for call in calls for r in self._cards.given_for(call)))
         )

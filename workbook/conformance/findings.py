@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from workbook.conformance import phone as tls
 from workbook.conformance.case_runner import NO_PLAIN_CALL, CaseRunner, listed
-from workbook.conformance.judging import AFRESH, outcome
+from workbook.conformance.judging import AFRESH, HAND_ON, outcome
 from workbook.conformance.model import (
     GET,
     OWN_429,
@@ -95,7 +95,7 @@ class PlainFailure:
     def _is_about(self, result: CaseResult, miss: Miss) -> bool:
         made = {ask.operation for ask in result.case.script.asks}
         form = result.case.group is Group.FORM and result.verdict in JUDGED
-        return form and self.operation in made and miss.root is Root.CASE and miss.todo != AFRESH
+        return form and self.operation in made and miss.root is Root.CASE and miss.todo not in (AFRESH, HAND_ON)
 
     def __str__(self) -> str:
         return f"The app of {listed(self.apps)}: the plain {self.operation} does not work: {self.why}"

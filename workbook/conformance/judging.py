@@ -35,6 +35,11 @@ from workbook.secrecy import Secrets, secret_values, session_secrets
 OfCall: TypeAlias = Callable[[PhoneCall], Iterable[Miss]]
 OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 
+WORK = "Make the plain case work first: the API answered with 200 and an sdkInput."
+ASK = "Let the back end ask the API for each attempt."
+HAND_ON = "Hand the sdkInput on as the very text that the API gave: parse the JSON, and touch nothing in it."
+GENERAL = frozenset({WORK, ASK})
+"""Advice that says nothing of its case."""
 TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."
 WAYS = (
     f"{TELL} There are two ways to tell it: answer with a status that is no success, or, where your app reads the body "
@@ -78,8 +83,7 @@ def each_request(operation: str, question: OfRequest) -> Judge:
         came = seen.came(operation)
         if not came:
             strays = ", ".join(f"{stray.request.method} to another path" for stray in seen.strays[:3])
-            todo = "Let the back end ask the API for each attempt."
-            yield Miss(f"a {operation} at the API", strays or "no request reached the API", todo, root=Root.AFTER)
+            yield Miss(f"a {operation} at the API", strays or "no request reached the API", ASK, root=Root.AFTER)
         for request in came:
             yield from question(request)
 
@@ -88,12 +92,11 @@ def each_request(operation: str, question: OfRequest) -> Judge:
 
 def works(operation: str) -> Judge:
     """Each call of this operation succeeds: the precondition of everything else."""
-    todo = "Make the plain case work first: the API answered with 200 and an sdkInput."
 
     def judge(seen: Seen) -> Iterator[Miss]:
         for call in seen.asked(operation):
             if not call.succeeded:
-                yield Miss("a success", outcome(call), todo, root=Root.AFTER)
+                yield Miss("a success", outcome(call), WORK, root=Root.AFTER)
 
     return judge
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from workbook.conformance.judging import all_of, each_request, no_success, outcome, refuses, works
+from workbook.conformance.judging import ASK, HAND_ON, all_of, each_request, no_success, outcome, refuses, works
 from workbook.conformance.model import (
     GET,
     POST,
@@ -112,17 +112,15 @@ def _difference(wanted: str, came: str | None) -> str:
 
 def given_back(operation: str) -> Judge:
     """The phone gets what the API gave, and not something else of the same length."""
-    todo = "Hand the sdkInput on as the very text that the API gave: parse the JSON, and touch nothing in it."
 
     def judge(seen: Seen) -> Iterator[Miss]:
         given = [arrived.given for arrived in seen.came(operation) if arrived.given]
         for call in seen.asked(operation):
             if not given:
-                yield Miss("an sdkInput from the API", "none came", todo, root=Root.AFTER)
+                yield Miss("an sdkInput from the API", "none came", ASK, root=Root.AFTER)
             elif call.value not in given:
                 observed = f"{outcome(call)}: {_difference(given[-1], call.value)}"
-                root = Root.CASE if call.succeeded else Root.AFTER  # a failure changes no value
-                yield Miss("the sdkInput as the API gave it", observed, todo, root=root)
+                yield Miss("the sdkInput as the API gave it", observed, HAND_ON)
 
     return judge
 
@@ -206,7 +204,8 @@ CASES = (
           all_of(works(GET), nothing_for_nothing), CaseScript(both(output=lambda _canary: ""))),
     *(_case(f"{operation.lower()}.compressed",
             f"The answer of the {operation} is compressed for a back end that accepts it, and arrives all the same.",
-            rule, given_back(operation), CaseScript(STEPS[operation], (Order(operation, packed=True),)))
+            rule, all_of(works(operation), given_back(operation)),
+            CaseScript(STEPS[operation], (Order(operation, packed=True),)))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     *_values("text", SUBJECT_A, "API-7", TEXTS, Need.PLATFORM_A),
     *_values("bytes", SUBJECT_B, "API-8", BINARIES, Need.PLATFORM_B),

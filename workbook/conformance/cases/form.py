@@ -11,7 +11,17 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from workbook.conformance.cases.fidelity import given_back, handed_on
-from workbook.conformance.judging import all_of, answered, each_request, one_request, outcome, recovers, refuses, works
+from workbook.conformance.judging import (
+    TELL,
+    all_of,
+    answered,
+    each_request,
+    one_request,
+    outcome,
+    recovers,
+    refuses,
+    works,
+)
 from workbook.conformance.model import (
     GET,
     POST,
@@ -244,7 +254,8 @@ def refused_at_once(seen: Seen) -> Iterator[Miss]:
         if call.broke is Broke.LATE:
             yield Miss("a refusal", f"{outcome(call)}: the call was never answered", todo, "REL-9", harms=True)
         elif not call.broke and not refuses(call):
-            yield Miss("a refusal", outcome(call), todo, "REL-6")
+            # Where nothing reached the API the body was refused, and only the app is told otherwise.
+            yield Miss("a refusal", outcome(call), todo if seen.arrived else TELL, "REL-6")
     for arrived in seen.came(POST):
         sent = "an empty sdkOutput" if arrived.sdk_output == "" else "a body made of it"
         yield Miss("no request at the API", f"a POST with {sent}", todo)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import urlencode
 
-from workbook.conformance.judging import OWN_CARD, all_of, answered, one_works, outcome, refuses, works
+from workbook.conformance.judging import OWN_CARD, WORK, all_of, answered, one_works, outcome, refuses, works
 from workbook.conformance.model import (
     GET,
     POST,
@@ -70,7 +70,7 @@ def fresh(operation: str) -> Judge:
         if len(set(values)) < len(values):
             yield Miss("a new sdkInput for each attempt", "the same twice", todo)
         if not values:
-            yield Miss("a success", outcome(seen.calls[0]), "Make the plain case work first.")
+            yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.AFTER)
 
     return judge
 
@@ -79,7 +79,7 @@ def asked_each_time(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that comes again is answered by the API, or refused; no stored answer replaces the API's."""
     lucky, came = [call for call in seen.asked(POST) if call.succeeded], seen.came(POST)
     if not lucky:
-        yield Miss("a success", outcome(seen.asked(POST)[0]), "Make the plain case work first.")
+        yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.AFTER)
     elif len(lucky) > len(came):
         todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
         yield Miss(f"{len(lucky)} POST requests at the API", f"{len(came)}, and the rest was answered without it", todo)
@@ -114,7 +114,7 @@ def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that another cardholder sends is never answered with what the first one got (REL-4)."""
     first, other = seen.asked(POST)
     if not first.succeeded:
-        yield Miss("a success", outcome(first), "Make the plain case work first.")
+        yield Miss("a success", outcome(first), WORK, root=Root.AFTER)
     elif other.value is not None and other.value == first.value:
         todo = "Keep no answer of the API; the card and its owner belong into the key of whatever is kept."
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
@@ -123,7 +123,7 @@ def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
 def at_its_own_card(seen: Seen) -> Iterator[Miss]:
     """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
     if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", "Make the plain case work first.", root=Root.AFTER)
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
     if astray := seen.run.astray:
         more = f"; so did {len(astray) - 1} more values" if astray[1:] else ""
         observed = f"in {astray[0].case} {astray[0]}{more}"

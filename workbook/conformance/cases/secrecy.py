@@ -11,6 +11,7 @@ from functools import partial
 
 from workbook.conformance.judging import (
     SHORTEST_PART,
+    WORK,
     all_of,
     answer_text,
     answered,
@@ -37,6 +38,7 @@ from workbook.conformance.model import (
     Present,
     Recover,
     Rest,
+    Root,
     Seen,
     Up,
     both,
@@ -103,7 +105,7 @@ def nowhere(secret: Exposed, todo: str) -> Judge:
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if not seen.run.answers:
-            yield Miss("an answer to look at", "the phone got none", "Make the plain case work first.")
+            yield Miss("an answer to look at", "the phone got none", WORK, root=Root.AFTER)
         exposures = [exposure for exposure in seen.run.exposures if exposure.secret is secret]
         if others := [exposure for exposure in exposures if exposure.case not in OWNERS[secret]]:
             more = f", and in {len(others) - 1} more of them" if others[1:] else ""
@@ -116,7 +118,7 @@ def nowhere(secret: Exposed, todo: str) -> Judge:
 def session_stays(seen: Seen) -> Iterator[Miss]:
     """A session that reaches the API is only noted: no rule forbids that."""
     if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", "Make the plain case work first.")
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
     places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is Exposed.SESSION)
     if places:
         observed = ", ".join(f"{where} ({count} times)" for where, count in places.most_common(3))
@@ -136,7 +138,12 @@ def not_elsewhere(operation: str) -> Judge:
             elif arrived.elsewhere:
                 yield Miss("nothing at another origin", "a request without the key", todo, address_rule)
         if not seen.came(operation):
-            yield Miss(f"a {operation} at the API, which redirects it", "none", "Make the plain case work first.")
+            yield Miss(
+                f"a {operation} at the API, which redirects it",
+                "none",
+                WORK,
+                root=Root.AFTER,
+            )
 
     return judge
 
@@ -223,7 +230,7 @@ def refuses_certificate(seen: Seen) -> Iterator[Miss]:
 def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
     """HTTP libraries use the proxy of their environment unasked; without TLS it reads the key (REL-2)."""
     if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", "Make the plain case work first.")
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
     if seen.run.proxied:
         todo = (
             "Keep the HTTP client from reading the proxy out of the environment, such as trust_env=False. Where a "
