@@ -47,8 +47,10 @@ UPWARD = {
 
 OWNERS = {
     "anywidget": {"widgets"},
-    "httpx": {"api/client.py", "api/deadline.py", "conformance/phone.py", "simulation/transport.py"},
-    "httpcore": {"api/client.py", "api/deadline.py", "proxy/upstream.py"},
+    "httpx": {"api/library.py"},
+    "httpcore": {"api/library.py"},
+    "httpx2": {"api/library.py"},
+    "httpcore2": {"api/library.py"},
     "ipywidgets": {"widgets"},
     "numpy": {"timing/planner.py"},
     "pandas": {"trace.py", "timing/recorded.py"},

@@ -591,9 +591,9 @@ _filter = _KeyFilter()
 def guard_logs() -> None:
     """Let no key through httpcore's debug log (REL-2); calling it again changes nothing.
 
-    httpcore logs the peer's headers at DEBUG through these two loggers, and a peer can echo ours.
+    httpcore, and httpcore2 like it, logs the peer's headers at DEBUG through two loggers, and a peer can echo ours.
     """
-    for name in ("httpcore.http11", "httpcore.connection"):
+    for name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "httpcore2.connection"):
         logging.getLogger(name).addFilter(_filter)
 
 

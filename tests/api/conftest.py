@@ -8,11 +8,11 @@ import threading
 import time
 
 import anyio
-import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
 from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy
+from workbook.api.library import httpx
 
 settings.register_profile(
     "api",

@@ -6,11 +6,11 @@ import threading
 import traceback
 
 import anyio
-import httpx
 import pytest
 
 import workbook.api
 from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, SdkInput, Timeouts
+from workbook.api.library import httpx
 from workbook.errors import (
     ApiStatusError,
     ConfigurationError,

@@ -4,10 +4,10 @@ import ssl
 import threading
 import time
 
-import httpcore
 import pytest
 
 from workbook.api.deadline import DeadlineBackend, DeadlineStream, DeadlineTransport, Expiry, expiring
+from workbook.api.library import httpcore
 
 
 class Inner(httpcore.NetworkStream):

@@ -8,10 +8,10 @@ import ssl
 import threading
 import time
 
-import httpcore
 import pytest
 import requests
 
+from workbook.api.library import httpcore
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.proxy import proxy as forwarding
 from workbook.proxy import upstream

@@ -18,7 +18,6 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
 import anyio
-import httpx
 
 from workbook.api.body import BodyReader, Problem
 from workbook.api.deadline import DeadlineTransport, GuardedTransport, expiring
@@ -38,6 +37,7 @@ from workbook.api.exchange import (
     Timeouts,
     exchange,
 )
+from workbook.api.library import httpx
 from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import (
     OK,

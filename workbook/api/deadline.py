@@ -20,8 +20,8 @@ from ipaddress import ip_address
 from typing import Any
 
 import anyio
-import httpcore
-import httpx
+
+from workbook.api.library import httpcore, httpx
 
 _POOL: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
 _PIECE = 16_384  # bytes per write: a slow reader is noticed between two of them

@@ -23,10 +23,10 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import SplitResult, quote, urlsplit
 
-import httpx
 from jsonpointer import JsonPointer, JsonPointerException
 
 from workbook.api.body import BodyReader, Problem
+from workbook.api.library import httpx
 from workbook.conformance.model import GET, POST, RAW, Broke, Manner, Operation, PhoneCall, Surface, Target
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.proxy.upstream import PORTS, Resolve, allowed, every_address, literal

@@ -21,9 +21,8 @@ from time import monotonic
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-import httpcore
-
 from workbook.api.deadline import GuardedBackend
+from workbook.api.library import httpcore
 from workbook.api.protocol import check_base_url
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import read_regular

@@ -2,8 +2,6 @@
 
 A fault on the wire is the very error that httpx makes of it on a real socket. Nobody sleeps: a wait longer than
 the read timeout is that timeout at once, and a shorter one is only passed to `pause`.
-
-With `api/client` and `api/deadline` this is the only module that imports httpx.
 """
 
 from __future__ import annotations
@@ -11,8 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Protocol
 
-import httpx
-
+from workbook.api.library import httpx
 from workbook.simulation.http import AT_ONCE, UNANSWERED, Ending, Request, Response
 from workbook.simulation.service import Service
 

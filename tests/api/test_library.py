@@ -1,0 +1,41 @@
+"""The client works on httpx, and on its successor."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+IMPORT = "from workbook.api.library import CHOSEN, httpcore, httpx; print(CHOSEN, httpx.__name__, httpcore.__name__)"
+
+
+def chosen(library, *command):
+    environ = os.environ | {"WORKBOOK_HTTP_LIBRARY": library}
+    words = [sys.executable, *command]
+    return subprocess.run(words, env=environ, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_httpx_is_the_library_where_nothing_is_said():
+    assert chosen("", "-c", IMPORT).stdout == "httpx httpx httpcore\n"
+
+
+def test_another_library_is_refused():
+    assert "WORKBOOK_HTTP_LIBRARY is 'requests'. Allowed: httpx, httpx2." in chosen("requests", "-c", IMPORT).stderr
+
+
+def test_a_library_that_is_not_installed_is_named():
+    hidden = "import sys; sys.modules['httpcore2'] = sys.modules['httpx2'] = None; "
+    assert "is not installed: pip install httpx2" in chosen("httpx2", "-c", hidden + IMPORT).stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
+def test_the_clients_suite_passes_on_the_successor_of_httpx():
+    assert chosen("httpx2", "-c", IMPORT).stdout == "httpx2 httpx2 httpcore2\n"
+    suite = ["tests/api", "tests/simulation/test_transport.py", "tests/proxy/test_proxy_forwarding.py"]
+    left_out = ["--deselect", "tests/api/test_library.py"]
+    run = chosen("httpx2", "-m", "pytest", "-q", "-p", "no:cacheprovider", *left_out, *suite)
+    assert run.returncode == 0, run.stdout[-3000:]
