@@ -29,7 +29,7 @@ CALLS: dict[type[Event], str] = {
 
 
 class ProvisioningDelegate(Protocol):
-    """What the app implements (B-DEL-1, B-DEL-2, B-FIN-1); each may be a coroutine function."""
+    """What the app implements (B-DEL-1, B-DEL-2, B-FIN-1); each may be a coroutine function, as provision is there."""
 
     def provision(self, sdk_output: bytes, payment_instrument_id: str = "", /) -> Any:
         """The sdkInput of the back end's POST as bytes, or None; the earlier variant gives sdk_output only."""
@@ -87,7 +87,7 @@ class ProvisioningService(ByHand):
             raise SdkError(outcome.case, outcome.why)
 
     def can_add_card(self) -> bool:
-        """Earlier variant: whether to show the button (B-CAN-1).
+        """Earlier variant: whether to show the button (B-CAN-1); an async operation on the platform.
 
         Raises:
             OutOfOrderError: the variant has no such call, or an attempt is under way.
@@ -95,7 +95,7 @@ class ProvisioningService(ByHand):
         return isinstance(self._call(m.CanAddCardCalled()), m.CanAddCard)
 
     def can_add_card_details(self, *, is_watch_activated: bool) -> AddCardDetails:
-        """Later variant: whether the card can be added, on the phone or on the watch (B-CAN-2).
+        """Later variant: whether the card can be added, on the phone or on the watch (B-CAN-2); not async.
 
         Raises:
             OutOfOrderError: the variant has no such call, or an attempt is under way.
@@ -109,7 +109,7 @@ class ProvisioningService(ByHand):
         return AddCardDetails(False, shown, shown)  # noqa: FBT003  # a record
 
     def start(self, *, delegate: ProvisioningDelegate, presenting_view_controller: object) -> None:
-        """Start provisioning after the cardholder selected add; the delegate gets the outcome (B-START-1).
+        """Start provisioning after the cardholder selected add; not async: the delegate gets the outcome (B-START-1).
 
         Raises:
             SdkError: `delegateNotSet`, or `presentationFailure` without a view controller or an entitlement (sdk-b).
@@ -151,5 +151,5 @@ class WatchAvailability:
         return f"WatchAvailability(instance {self._instance})"
 
     def activate(self) -> bool:
-        """True when a watch is paired, as far as this instance can tell (B-WATCH-1)."""
+        """True when a watch is paired, as far as this instance can tell (B-WATCH-1); async on the platform."""
         return self._sdk.watch_answers(self._instance)

@@ -25,7 +25,7 @@ from workbook.plays.platform_a import PlatformA
 from workbook.plays.platform_b import PlatformB
 from workbook.plays.run import Setup, world_for
 from workbook.plays.wallet import Wallet
-from workbook.runs.back_end import BackEnd, Exchange, simulated_back_end
+from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.simulation.canned import CANNED, CannedService
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
 from workbook.simulation.service import ORIGIN, DirectApi, Service
@@ -80,10 +80,10 @@ class RealBackEnd(BackEnd):
         super().__init__(client, stopwatch=monotonic)
         self._simulated = simulated
 
-    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Exchange:
+    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
         """The real GET, then the simulator's sdkInput. The POST is simulated: no simulated sdkOutput is really sent."""
         if sdk_output is not None:
-            exchange = Exchange([(None, m.Noted(NOT_SENT))])
+            exchange = Relayed([(None, m.Noted(NOT_SENT))])
             exchange.settle(lambda: self._simulated.post(payment_instrument_id, sdk_output))
             return exchange
         exchange = super().exchange(payment_instrument_id)

@@ -11,7 +11,8 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.checks import Finding, Level, Owner, api, check, platform_a, symptoms
 from workbook.checks.platform_a import FAILURES
 from workbook.flows import messages as m
-from workbook.flows.platform_a import State, machine
+from workbook.flows.machine import Machine
+from workbook.flows.platform_a import FINAL, State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.rules import rule
 from workbook.runs.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
@@ -323,7 +324,10 @@ def test_a_button_that_is_left_alone_in_the_second_attempt_only_is_found(phone):
         row.without(m.DisableButton) if row.event is m.AddTapped and row.state is not State.READY else row
         for row in careless.machine.rows
     ]
-    good, careless.machine = PlatformARun(phone=replace(phone, cards=set())), machine("careless", rows)
+    good, careless.machine = (
+        PlatformARun(phone=replace(phone, cards=set())),
+        Machine("careless", rows, initial=State.IDLE, final=FINAL),
+    )
     for run in (good, careless):
         run.walk()
         run.tap()

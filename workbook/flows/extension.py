@@ -14,7 +14,7 @@ from __future__ import annotations
 from enum import StrEnum, unique
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, Row, assumed, row, wallet
+from workbook.flows.machine import Row, assumed, row, wallet
 
 Rows = tuple[Row, ...]
 
@@ -130,8 +130,3 @@ called has seen nothing of what came before. A request that no delegate provisio
 """
 
 SHARED: Rows = STATUS + ENTRIES + REQUEST
-
-
-def machine(name: str, rows: Rows) -> Machine:
-    """An extension machine: the list is closed at first."""
-    return Machine(name, rows, initial=S.CLOSED, final=FINAL)

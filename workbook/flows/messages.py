@@ -921,7 +921,7 @@ class SdkRemotePassEntriesCalled(Aside):
     """The handler called the SDK's remotePassEntries(withDelegate) (X-ENTRIES-2)."""
 
 
-@message(EXTENSION, SDK, "generateAddPaymentPassRequest…", "spec", "X-GEN-1")
+@message(EXTENSION, SDK, "generateAddPaymentPassRequestForPassEntryWithIdentifier(…)", "spec", "X-GEN-1")
 class SdkGenerateCalled(Aside):
     """The handler called the SDK's operation of the same name (X-GEN-1)."""
 
@@ -1016,7 +1016,9 @@ class AuthorizationMissing(Event):
     why: str
 
 
-@message(WALLET_APP, EXTENSION, "generateAddPaymentPassRequest…(identifier, …)", "spec", "X-GEN-1 X-HANDLER-1")
+@message(
+    WALLET_APP, EXTENSION, "generateAddPaymentPassRequestForPassEntryWithIdentifier(…)", "spec", "X-GEN-1 X-HANDLER-1"
+)
 class CallGenerate(Command):
     """Call generateAddPaymentPassRequestForPassEntryWithIdentifier on a new handler (X-GEN-1, X-HANDLER-1)."""
 

@@ -20,7 +20,7 @@ from dataclasses import replace
 from enum import StrEnum, unique
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, Row, assumed, row
+from workbook.flows.machine import Row, assumed, row
 
 Rows = tuple[Row, ...]
 Answers = Mapping[type[m.Event], tuple[type[m.Command], ...]]
@@ -190,9 +190,3 @@ def _beside(state: State, event: type[m.Event], commands: tuple[type[m.Command],
     to, then = (S.ADDED, (m.HandToApp,)) if late else (state, commands)
     rules, ours = (*event.rules, "A-BTN-2"), ("assumed",) * len(then)
     return Row(state, event, to, then, rules, "assumed", ours, beside=True)
-
-
-def machine(name: str, rows: Rows) -> Machine:
-    """A platform A machine: it begins idle, and rests where an attempt is over."""
-    known = {r.to for r in rows}
-    return Machine(name, rows, initial=S.IDLE, final=[state for state in FINAL if state in known])

@@ -18,7 +18,7 @@ from dataclasses import replace
 from enum import StrEnum, unique
 
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, Row, assumed, row, wallet
+from workbook.flows.machine import Row, assumed, row, wallet
 
 Rows = tuple[Row, ...]
 
@@ -152,8 +152,3 @@ def available(rows: Rows) -> Rows:
         replace(r, commands=tuple(m.ShowAvailable if command is m.ShowAdded else command for command in r.commands))
         for r in rows
     )
-
-
-def machine(name: str, rows: Rows) -> Machine:
-    """A platform B machine: it begins idle, and rests where an attempt is over."""
-    return Machine(name, rows, initial=S.IDLE, final=FINAL)

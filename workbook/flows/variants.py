@@ -86,7 +86,9 @@ def _machine_a(variant: VariantA) -> Machine:
     if not variant.by_hand and not variant.guarded:
         rows = platform_a.overlapping(rows, platform_a.BY_TWO_STEPS if variant.two_step else platform_a.BY_PROVIDER)
     api_error = platform_a.API_ERROR if variant.facts.api_error else ()
-    return platform_a.machine(f"platform A {variant.name}", (*rows, *api_error))
+    rows = (*rows, *api_error)
+    rests = {row.to for row in rows} & {*platform_a.FINAL}
+    return Machine(f"platform A {variant.name}", rows, initial=platform_a.State.IDLE, final=rests)
 
 
 A_BEFORE_0_4_0 = VariantA("before-0.4.0", platform_a.BEFORE, A_EARLIER_FACTS, two_step=True)
@@ -107,7 +109,7 @@ def variant_a(name: str) -> VariantA:
 
 
 PROFILES = ("spec", "field")
-"""Whether only what the document says is shown, or what is publicly known as well."""
+"""Only what the document says, or what is publicly known as well."""
 
 SURFACES = ("phone", "watch")
 """For which device the wallet asks the extension. For the watch it is the watch app on the phone, or the wallet app on
@@ -221,14 +223,15 @@ class VariantB:
 def _machine_b(variant: VariantB) -> Machine:
     rows = variant.rows if variant.tells else platform_b.silent(variant.rows)
     rows = platform_b.available(rows) if variant.says_available else rows
-    return platform_b.machine(f"platform B {variant.name}", rows)
+    return Machine(f"platform B {variant.name}", rows, initial=platform_b.State.IDLE, final=platform_b.FINAL)
 
 
 @cache
 def _extension_machine(variant: VariantB, surface: str) -> Machine:
     entries = extension.ON_PHONE if surface == "phone" else extension.ON_WATCH
     name = f"platform B {variant.name}, extension on the {surface}"
-    return extension.machine(name, extension.SHARED + entries + variant.art)
+    rows = extension.SHARED + entries + variant.art
+    return Machine(name, rows, initial=extension.State.CLOSED, final=extension.FINAL)
 
 
 B_EARLIER = VariantB("earlier", platform_b.EARLIER, extension.ART_EARLIER, B_EARLIER_FACTS, later=False)

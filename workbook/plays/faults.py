@@ -129,8 +129,8 @@ class FaultRun(Run):
         asked, done = self.network.asked[self.method], self.network.service.carried_out[self.method]
         if not asked:
             return f"was never asked for a {self.method}"
-        outcome = f"carried the {self.method} out {times(done)}" if done else f"did not carry the {self.method} out"
-        return f"was asked {times(asked)}; {outcome}"
+        outcome = f"carried the {self.method} out {how_often(done)}" if done else f"did not carry the {self.method} out"
+        return f"was asked {how_often(asked)}; {outcome}"
 
     def _got(self) -> str:
         ends = [ended for _record, ended in self.trace.seen(m.ApiCallEnded) if ended.method == self.method]
@@ -189,7 +189,7 @@ def _ordinal(number: int) -> str:
     return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
 
 
-def times(number: int) -> str:
+def how_often(number: int) -> str:
     """How often, in words."""
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
@@ -297,7 +297,7 @@ def _outcome(name: str, operation: str, moment: str) -> str:
     """How the faulted call ended (an error by its class, which a program acts on), and what became of the card."""
     run = break_it(name, operation, moment)
     ended = next(ended for _record, ended in run.trace.seen(m.ApiCallEnded) if ended.method == operation)
-    got = f"{ended.ending}, asked {times(ended.attempts)}" if ended.attempts > 1 else ended.ending
+    got = f"{ended.ending}, asked {how_often(ended.attempts)}" if ended.attempts > 1 else ended.ending
     if run.added:
         return f"{got}; added"
     return f"{got}; {'another card added' if run.phone.cards else 'not added'}"

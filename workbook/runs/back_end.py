@@ -43,7 +43,7 @@ class ActivationDataApi(Protocol):
 
 
 @dataclass(slots=True)
-class Exchange:
+class Relayed:
     """One finished call of the back end: what happened on the way, and its answer or its error.
 
     Attributes:
@@ -124,10 +124,10 @@ class BackEnd:
         output = sdk_output if isinstance(sdk_output, SdkOutput) else SdkOutput(sdk_output)
         return self.exchange(payment_instrument_id, output).answer()
 
-    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Exchange:
+    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
         """The GET, or with an sdkOutput the POST; a failure is in the exchange and is not raised."""
         method = "GET" if sdk_output is None else "POST"
-        exchange = Exchange([(None, m.ApiRequested(method, payment_instrument_id, sdk_output))])
+        exchange = Relayed([(None, m.ApiRequested(method, payment_instrument_id, sdk_output))])
         began = self.stopwatch() if self.stopwatch else 0.0
         if sdk_output is None:
             exchange.settle(lambda: self.api.get(payment_instrument_id))

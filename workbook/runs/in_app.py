@@ -55,12 +55,12 @@ class InApp(Loop):
         m.AskDelegateWithId: m.NoSdkInput(INTERRUPTED),
     })  # fmt: skip
 
-    def __init__(self, payment_instrument_id: str, back_end: BackEnd, waits: LatenciesA | LatenciesB) -> None:
+    def __init__(self, payment_instrument_id: str, back_end: BackEnd, latencies: LatenciesA | LatenciesB) -> None:
         self.payment_instrument_id = payment_instrument_id
         self.back_end = back_end
         self.button = "absent"
         self.label = ""
-        self._waits = waits
+        self._latencies = latencies
         super().__init__(self.variant.machine, self.variant.title)
 
     def __repr__(self) -> str:
@@ -112,8 +112,8 @@ class InApp(Loop):
     ) -> Reply:
         """The GET, or with an sdkOutput the POST: one of two events after its seconds, measured or simulated."""
         exchange = self.back_end.exchange(instrument, sdk_output)
-        waits = self._waits.get if sdk_output is None else self._waits.post
-        seconds = waits if exchange.took is None else exchange.took
+        simulated = self._latencies.get if sdk_output is None else self._latencies.post
+        seconds = simulated if exchange.took is None else exchange.took
         for at, event in exchange.timeline(seconds):
             self.soon(event, at)
         return seconds, received(exchange.sdk_input) if exchange.error is None else failed

@@ -15,7 +15,7 @@ from workbook.api.opaque import SdkOutput
 from workbook.errors import MalformedResponseError, ResponseTooLargeError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
-from workbook.runs.back_end import ActivationDataApi, BackEnd, Exchange, error_words
+from workbook.runs.back_end import ActivationDataApi, BackEnd, Relayed, error_words
 from workbook.simulation.faults import FAULTS, TOLD
 from workbook.simulation.http import Ending, Request, Response
 from workbook.simulation.phones import LatenciesA
@@ -192,7 +192,7 @@ class WatchedBackEnd(BackEnd):
         super().__init__(api, basis=self._basis, stopwatch=line.clock.now)
         self.line = line
 
-    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Exchange:
+    def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
         """The exchange of `BackEnd`, its attempts in between, and how the call ended."""
         self.line.begin()
         began, posted = self.line.clock.now(), sdk_output.text if sdk_output else ""

@@ -155,7 +155,7 @@ class PlatformARun(InApp):
         """The app's OpcProvider: the integrator's own, or the plain relay."""
         if self.app.fetch_opc is None:
             return self._post(command)
-        return self._waits.post, fetched(self.app.fetch_opc, command)
+        return self._latencies.post, fetched(self.app.fetch_opc, command)
 
 
 def fetched(fetch_opc: Callable[[str, str], Any], command: m.FetchOpc) -> Event:

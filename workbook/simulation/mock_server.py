@@ -16,11 +16,12 @@ from typing import Any, Self
 
 from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 from workbook.flows import messages as m
+from workbook.flows.variants import PROFILES
 from workbook.simulation import verification
 from workbook.simulation.contract import SPEC, Broken, Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
 from workbook.simulation.journal import ANY, Entry, Journal, Matching
-from workbook.simulation.phones import PROFILES, PhoneA
+from workbook.simulation.phones import PhoneA
 from workbook.simulation.scenario import Scenario, load, plan
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.server import LOOPBACK_HOSTS, host_name, is_own_host

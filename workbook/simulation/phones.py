@@ -11,6 +11,7 @@ from itertools import count
 
 from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows.messages import Event
+from workbook.flows.variants import PROFILES
 from workbook.values import choice
 
 FAILURES = (
@@ -129,9 +130,6 @@ THROWN_BY_START = ("presentationFailure", "delegateNotSet")
 
 NOTHING = "nothing"
 """For `Phone.ends_with`: didFinishProvisioning with neither a pass nor an error (B-FIN-1)."""
-
-PROFILES = ("spec", "field")
-"""Only what the document says, or what is publicly known as well."""
 
 PLACES = ("phone", "watch", "both")
 """Where the cardholder may add a card in the wallet's sheet (wallet)."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
-from workbook.simulation.phones import PROFILES
+from workbook.flows.variants import PROFILES
 from workbook.values import choice, number
 
 ROLE = "Bank Issuing PaymentInstrument Network Token Activation Data"
