@@ -5,15 +5,15 @@ import re
 import pytest
 from plays import played
 
+from workbook.views.durations import STYLE as TIMING
+from workbook.views.durations import timing
 from workbook.views.exchange import Exchange
 from workbook.views.paint import DARK, LIGHT, sheet, variables
 from workbook.views.sequence_svg import STYLE as SEQUENCE
 from workbook.views.states import STYLE as STATES
 from workbook.views.states import States
-from workbook.views.timing_bars import STYLE as TIMING
-from workbook.views.timing_bars import Timing
 
-SHEETS = {"wb-sequence": SEQUENCE, "wb-states": STATES, "wb-timing": TIMING}
+SHEETS = {"wb-sequence": SEQUENCE, "wb-states": STATES, "wb-durations": TIMING}
 
 
 @pytest.mark.parametrize("scope", SHEETS)
@@ -33,8 +33,8 @@ def test_colours_are_variables_of_the_palette_and_nothing_else(scope):
 
 def test_no_picture_has_an_id():
     shown = played("from the wallet, later, app was opened, phone").film
-    for view in (Exchange(shown), States(shown), Timing(shown)):
-        assert not re.search(r"\sid=", view.picture.svg)
+    for svg in (Exchange(shown).picture.svg, States(shown).picture.svg, timing(shown).svg()):
+        assert not re.search(r"\sid=", svg)
 
 
 def test_a_sheet_has_both_sets_of_colours_and_scopes_every_selector():

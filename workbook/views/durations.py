@@ -12,10 +12,12 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
+from workbook.flows.messages import LIMITS
 from workbook.timing.verdict import R10, Judgement
+from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import FONT, Picture, document, ground, sheet
-from workbook.views.table import clean, cut, wrap
+from workbook.views.table import clean, cut, paragraph, wrap
 
 if TYPE_CHECKING:
     from workbook.timing.planner import Estimate  # it imports numpy
@@ -51,6 +53,7 @@ STYLE = sheet(
         ".wb-sign": "fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round",
         ".wb-disc": "stroke-width:1.4",
         ".wb-word": "font-weight:600",
+        ".wb-later": "visibility:hidden",
         ".is-pass .wb-word": "fill:var(--http)",
         ".is-pass .wb-sign": "stroke:var(--ground)",
         ".is-pass .wb-disc": "fill:var(--http);stroke:var(--http)",
@@ -69,23 +72,24 @@ DISCS = {
 }
 """A circle, a triangle, an octagon."""
 SIGNS = {"pass": "M-4 0.5l3 3l5.5-6.5", "warn": "M0-3.5v5M0 5v0.2", "fail": "M-3.2-3.2l6.4 6.4m0-6.4l-6.4 6.4"}
-MARKS = {"pass": "✓", "warn": "!", "fail": "✗"}
+MARKS = {"pass": "✓", "warn": "!", "fail": "✗", "running": "…"}
 """The sign of each verdict in text; its word is beside it."""
 NOTHING = "Nothing was measured yet."
 TEXT_WIDTH = 110
 """The width of a text form, in characters."""
 
 
-def _heading(verdict: str, name: str, y: int) -> Markup:
-    """A verdict's sign, its word and its subject on one line; three forms, so that colour is not needed."""
-    sign = (void("path", class_="wb-disc", d=DISCS[verdict]), void("path", class_="wb-sign", d=SIGNS[verdict]))
-    return tag(
-        "g",
-        tag("g", *sign, transform=f"translate({LEFT + 9} {y - 4})"),
-        tag("text", verdict, class_="wb-word", x=LEFT + 25, y=y),
-        tag("text", cut(name, 96), class_="wb-name", x=LEFT + 68, y=y),
-        class_=f"is-{verdict}",
-    )
+def _heading(verdict: str, name: str, y: int, *more: Markup, number: int | None = None) -> Markup:
+    """A verdict's sign, its word and its subject on one line; three forms, so that colour is not needed.
+
+    All but the subject is known only when the call has ended: a player hides the group with the number until then.
+    """
+    parts = [tag("text", verdict, class_="wb-word", x=LEFT + 25, y=y), *more]
+    if verdict in DISCS:
+        sign = (void("path", class_="wb-disc", d=DISCS[verdict]), void("path", class_="wb-sign", d=SIGNS[verdict]))
+        parts.insert(0, tag("g", *sign, transform=f"translate({LEFT + 9} {y - 4})"))
+    words = tag("text", cut(name, 96), class_="wb-name", x=LEFT + 80, y=y)
+    return tag("g", tag("g", *parts, data_verdict=number), words, class_=f"is-{verdict}")
 
 
 def _page(name: str, sentences: str, count: str, height: int, parts: list[Markup]) -> Picture:
@@ -374,7 +378,7 @@ class Budget:
 
     Attributes:
         name: the call, and when it was made.
-        verdict: pass, warn or fail.
+        verdict: pass, warn or fail; running for a call that has not ended yet.
         used: the share of the limit that the worst call used; 1 is all of it.
         used_text: the same as a percentage.
         words: the same in words, with how many were over.
@@ -389,10 +393,11 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Budgets(View):
-    """How much of its limit each call used, from the top down."""
+    """How much of its limit each call used, from the top down; `nothing` is said where there is no call."""
 
     title: str
     budgets: tuple[Budget, ...]
+    nothing: str = NOTHING
 
     def text(self) -> str:
         """The bars as a fixed-width drawing, at most 110 columns wide."""
@@ -404,11 +409,14 @@ class Budgets(View):
             lines += ["", cut(f"{MARKS[budget.verdict]} {budget.verdict}  {budget.name}", TEXT_WIDTH)]
             lines.append(f"  {track}┃{'▓▓▓▓▶' if budget.used > 1 else ''}")
             lines += [f"  {line}" for line in wrap(budget.words, TEXT_WIDTH - 2)]
-        return "\n".join([*lines, *(["", f"  {LEGEND}"] if self.budgets else [NOTHING])])
+        return "\n".join([*lines, *(["", f"  {LEGEND}"] if self.budgets else [self.nothing])])
 
     def picture(self) -> Picture:
-        """The bars, 1000 pixels wide, the same bytes on every run."""
-        parts = [part for number, budget in enumerate(self.budgets) for part in _track(budget, TOP + ROW * number)]
+        """The bars, 1000 pixels wide, the same bytes on every run.
+
+        A player fills those with `data-budget`, and shows those with `data-verdict` when they are due.
+        """
+        parts = [part for number, budget in enumerate(self.budgets) for part in _track(budget, number)]
         y = TOP + ROW * len(self.budgets) + 8
         if self.budgets:
             parts += (
@@ -420,27 +428,30 @@ class Budgets(View):
                 tag("text", "the limit; stripes are beyond it", class_="wb-small", x=LEFT + 370, y=y),
             )
         else:
-            parts.append(tag("text", NOTHING, x=24, y=y))
+            parts.append(tag("text", self.nothing, x=24, y=y))
         sentences = " ".join(f"{budget.name}: {budget.verdict}, {budget.words}." for budget in self.budgets)
-        return _page(f"Budgets: {self.title}", sentences, f"{len(self.budgets)} calls", y + 22, parts)
+        return _page(self.title, sentences, f"{len(self.budgets)} calls", y + 22, parts)
 
     def svg(self) -> str:
         """The picture as a self-contained SVG document."""
         return self.picture().svg
 
     def html(self) -> str:
-        """The picture with the text form folded up below it."""
-        return self.picture().figure(self.text())
+        """The picture with the text form folded up below it, or one sentence where there is nothing to show."""
+        return self.picture().figure(self.text()) if self.budgets else paragraph(self.nothing)
 
 
-def _track(budget: Budget, y: int) -> Iterator[Markup]:
+def _track(budget: Budget, number: int) -> Iterator[Markup]:
     """One bar: the whole limit as a track, the used part of it, and the marks."""
+    y = TOP + ROW * number
     top, end, room = y + 18, LEFT + TRACK, LEFT + round(LITTLE_ROOM * TRACK)
-    yield _heading(budget.verdict, budget.name, y + 8)
-    yield void("rect", class_="wb-track", x=LEFT, y=top, width=TRACK, height=16, rx=4)
-    if budget.used > 0:
-        width = round(max(min(budget.used, 1) * TRACK, 3), 1)
-        yield void("rect", class_="wb-bar", x=LEFT, y=top, width=width, height=16, rx=4)
+    share = tag("text", budget.used_text, class_="wb-name wb-end", x=RIGHT, y=top + 13)
+    words = tag("text", cut(budget.words, CHARACTERS), class_="wb-small", x=LEFT, y=top + 34)
+    yield _heading(budget.verdict, budget.name, y + 8, share, words, number=number)
+    box = {"x": LEFT, "y": top, "height": 16, "rx": 4}
+    yield void("rect", class_="wb-track", width=TRACK, **box)
+    width = round(max(min(budget.used, 1) * TRACK, 3 * (budget.used > 0)), 1)
+    yield void("rect", class_="wb-bar", width=width, **box, data_budget=number, data_width=TRACK)
     yield void("line", class_="wb-room", x1=room, y1=top - 4, x2=room, y2=top + 20)
     if budget.used > 1:
         width = round(max(min(budget.used - 1, BEYOND) * TRACK, 3), 1)
@@ -448,8 +459,6 @@ def _track(budget: Budget, y: int) -> Iterator[Markup]:
         stripes = "".join(f"M{end} {top + down}h{width:g}" for down in (4, 8, 12))
         yield void("path", class_="wb-hatch", d=stripes)
     yield void("line", class_="wb-limit", x1=end, y1=top - 5, x2=end, y2=top + 21)
-    yield tag("text", budget.used_text, class_="wb-name wb-end", x=RIGHT, y=top + 13)
-    yield tag("text", cut(budget.words, CHARACTERS), class_="wb-small", x=LEFT, y=top + 34)
 
 
 def budgets(title: str, judged: Iterable[Judgement | Estimate]) -> Budgets:
@@ -460,3 +469,33 @@ def budgets(title: str, judged: Iterable[Judgement | Estimate]) -> Budgets:
         verdict = str(judgement.verdict)
         rows.append(Budget(clean(judgement.name), verdict, judgement.used, judgement.used_text, words))
     return Budgets(clean(title), tuple(rows))
+
+
+NO_LIMIT = "No call in this run has a time limit."
+SHORT = 0.995
+"""Times below so many seconds are shown in milliseconds."""
+
+
+def timing(film: Film) -> Budgets:
+    """The time limits of a run, one bar for each call of the wallet that has one, as far as the film goes."""
+    rows = []
+    for budget in film.limits:
+        ended = film.ends if budget.ended is None else budget.ended
+        used = max(0.0, min((ended - budget.began) / budget.seconds, 1.0))
+        limit, took = span(budget.seconds), span(used * budget.seconds)
+        if budget.ended is None:
+            verdict, words = "running", f"no answer yet after {took} of {limit}"
+        elif budget.kept:
+            verdict, words = "pass" if used < LITTLE_ROOM else "warn", f"answered after {took} of {limit}"
+        else:
+            verdict, words = "fail", f"no answer within {limit}"
+        known = LIMITS.get(budget.call)
+        source = f" ({known.rule}, {known.source})" if known else ""
+        name = f"{clean(budget.call)}, from {budget.began:.3f} s"
+        rows.append(Budget(name, verdict, used, f"{100 * used:.0f} %", words + source))
+    return Budgets(f"Timing: {film.title}", tuple(rows), NO_LIMIT)
+
+
+def span(seconds: float) -> str:
+    """A time with its unit: milliseconds where it is short."""
+    return f"{seconds * 1000:.0f} ms" if seconds < SHORT else f"{round(seconds, 2):g} s"

@@ -98,6 +98,11 @@ class Film:
         """When the last frame is, in seconds since the run began."""
         return self.frames[-1].at if self.frames else 0.0
 
+    @property
+    def limits(self) -> tuple[CallBudget, ...]:
+        """The time limits that were running, in order, as far as they are known at the last frame."""
+        return tuple(budget.seen_at(self.ends) for budget in self.budgets if budget.began <= self.ends)
+
     def until(self, event: type[m.Message], nth: int = 1) -> Film:
         """The same film up to the frame in which this happens for the nth time; the whole of it where it never does."""
         ends = [number for number, frame in enumerate(self.frames, 1) if frame.event is event]

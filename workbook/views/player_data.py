@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from workbook.checks.finding import Finding
+from workbook.views.durations import timing
 from workbook.views.exchange import Exchange
 from workbook.views.film import Film
 from workbook.views.findings import findings
@@ -18,7 +19,6 @@ from workbook.views.paint import Picture
 from workbook.views.phone_svg import draw
 from workbook.views.sequence_svg import narrow, paint
 from workbook.views.states import States, allowed
-from workbook.views.timing_bars import Timing
 
 
 def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
         ],
         "exchange": _exchange(Exchange(film)),
         "states": _picture(States(film).plain),
-        "timing": _timing(Timing(film)),
+        "timing": _timing(film),
         "found": len(listed.found),
         "findings": listed.html(),
     }
@@ -81,15 +81,10 @@ def _exchange(shown: Exchange) -> dict[str, Any]:
     return _picture(painted.picture) | {"alt": shown.alt, "rows": rows}
 
 
-def _timing(shown: Timing) -> dict[str, Any] | None:
+def _timing(film: Film) -> dict[str, Any] | None:
     budgets = [
-        {
-            "call": bar.budget.call,
-            "seconds": bar.budget.seconds,
-            "began": round(bar.budget.began, 6),
-            "ended": None if bar.budget.ended is None else round(bar.budget.ended, 6),
-            "kept": bar.budget.kept,
-        }
-        for bar in shown.bars
+        asdict(budget)
+        | {"began": round(budget.began, 6), "ended": None if budget.ended is None else round(budget.ended, 6)}
+        for budget in film.limits
     ]
-    return _picture(shown.picture) | {"budgets": budgets} if budgets else None
+    return _picture(timing(film).picture()) | {"budgets": budgets} if budgets else None

@@ -14,7 +14,7 @@ from workbook.checks import check
 from workbook.extension.measuring import HandlerTiming
 from workbook.flows.machine import Machine
 from workbook.trace import Trace
-from workbook.views.durations import durations
+from workbook.views import durations as bars
 from workbook.views.exchange import Exchange
 from workbook.views.film import Film, film
 from workbook.views.findings import findings
@@ -23,14 +23,13 @@ from workbook.views.phone import Phone
 from workbook.views.player_data import player_data
 from workbook.views.states import States
 from workbook.views.table import Snapshot, Stack, paragraph, preformatted
-from workbook.views.timing_bars import Timing
 from workbook.widgets.player import PANELS, Live, Player
 
 FACES: Mapping[str, Callable[[Film], View]] = {
     "phone": Phone,
     "exchange": Exchange,
     "states": States,
-    "timing": Timing,
+    "timing": bars.timing,
 }
 """The stored form of each panel."""
 
@@ -132,6 +131,6 @@ class Here(Live):
     def widget(self) -> Any:
         """The figures and their picture, as an ipywidgets HTML."""
         measured = self.timing.measurement
-        picture = durations(f"{measured.call}(), measured here", measured.judgements)
+        picture = bars.durations(f"{measured.call}(), measured here", measured.judgements)
         shown = joined(preformatted(repr(self.timing)), trusted(picture.html()), paragraph(NOT_STORED))
         return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))
