@@ -21,6 +21,9 @@ _NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 class Markup(str):
     """Text that is markup already; only the functions of this module create it."""
 
+    # Escaping by type: a bare text is untrusted wherever it comes from, and becomes markup only by being escaped. So no
+    # caller can forget to escape, and none can escape twice.
+
     __slots__ = ()
 
 
