@@ -125,8 +125,8 @@ def shown(value: object, name: str = "") -> Any:
 class Trace:
     """An append-only list of records, with ways to select and export them."""
 
-    # An event log: pictures, findings and verdicts are functions of it and keep no state of their own, so no two of them
-    # can disagree about a run, and two runs are the same if their logs are.
+    # An event log: pictures, findings and verdicts are functions of it and keep no state of their own. So no two of
+    # them can disagree about a run, and two runs are the same if their logs are.
 
     def __init__(self, title: str = "trace") -> None:
         self.title = title

@@ -173,9 +173,9 @@ class Durations(View):
     @property
     def decades(self) -> range:
         """The powers of ten on the scale: all bars and limits, and some room on both sides of each limit."""
-        # Latencies spread over several powers of ten and are skewed to the slow side, about log-normally. Equal steps of
-        # the logarithm show the fast bulk and the slow tail alike; the steps within a decade are the preferred numbers
-        # R10 of ISO 3, each about 1.26 times the one before.
+        # Latencies spread over several powers of ten and are skewed to the slow side, about log-normally. Equal steps
+        # of the logarithm show the fast bulk and the slow tail alike; the steps within a decade are the preferred
+        # numbers R10 of ISO 3, each about 1.26 times the one before.
         # The small numbers undo rounding: log10 of an exact power of ten may be a hair off its whole number.
         bars = [bar for series in self.series for bar in series.bars]
         low = [bar.low for bar in bars] + [series.limit / 10 for series in self.series]

@@ -153,8 +153,8 @@ def _card_added(screen: Screen, _message: m.ShowCardAdded) -> Screen:
 CLOSES_SHEET = _to(sheet=Sheet.NONE, waits=True)
 """The app asks again whether the card can be added; by then the sheet is gone."""
 
-# The screen of a moment is a fold of these functions over the trace up to it. No function looks anywhere else, so a player
-# can show any moment without undoing another, and a replay of the same trace is the same film.
+# The screen of a moment is a fold of these functions over the trace up to it. No function looks anywhere else, so a
+# player can show any moment without undoing another, and a replay of the same trace is the same film.
 CHANGES: Mapping[type[m.Message], Change] = {
     m.Opened: _opened,
     m.ShowButton: _to(button="shown", waits=False),
