@@ -56,6 +56,10 @@ def test_every_key_at_the_top_is_explained():
             lambda config: config.target.cardholders[1].session[0][1] == "Bearer other-session-2f7a",
         ),
         ({"cards": "c1, c2", "instruments": "P1, P2"}, lambda config: config.instruments == ("P1", "P2")),
+        (
+            {"cards": "c1", "instruments": "P1", "other_cards": "c2", "other_instruments": "P2"},
+            lambda config: config.instruments == ("P1", "P2"),
+        ),
         ({"logs": "relay.log"}, lambda config: [path.name for path in config.target.logs] == ["relay.log"]),
         ({"cards": 'A, "B"'}, lambda config: config.instruments == ("A", '"B"')),
     ],
@@ -84,7 +88,7 @@ def test_only_what_matters_is_asked():
 
     asked(ask, print)
     assert not any("environment variable" in one or "base64 text" in one for one in prompts)
-    assert len(prompts) == len(QUESTIONS) - 6
+    assert len(prompts) == len(QUESTIONS) - 7
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=40))
@@ -125,6 +129,7 @@ def test_the_calls_are_tried_once_and_the_places_of_the_values_corrected(tmp_pat
     assert lines == [
         "The GET works, and its sdkInput stands at /sdkInput.",
         "The POST works, and its sdkInput stands at /sdkInput.",
+        "The sdkOutput belongs to /sdkOutput, not to /output.",
     ]
     assert {key: answers[key] for key in wrong} == dict.fromkeys(wrong, "/sdkInput") | {"sdk_output": "/sdkOutput"}
 

@@ -131,3 +131,42 @@ def test_bytes_are_kept_as_the_text_that_the_api_gave():
 def test_a_get_has_no_body():
     _got, request, headers = call(Operation("POST", "/p"), b"{}", operation="GET")
     assert (request.body, "content-type" in headers) == (b"", False)
+
+
+@pytest.mark.rule("REL-8")
+@pytest.mark.parametrize(
+    ("manner", "header", "value"),
+    [
+        (Manner.EXPECTING, "expect", "100-continue"),
+        (Manner.WITH_CHARSET, "content-type", "Application/JSON; charset=UTF-8"),
+        (Manner.UNPACKED, "accept-encoding", "identity"),
+    ],
+)
+def test_a_call_is_sent_in_every_manner_that_http_allows(manner, header, value):
+    post, back_end = Operation("POST", "/p/{id}", sdk_output="/sdkOutput"), BackEnd(b"{}")
+
+    async def make(url):
+        async with HttpPhone(Target(url, {}, (ANN,)), Surface(GET, post)) as phone:
+            return await phone.call(PhoneCall(1, "POST", "ann", CARD, TEXT, manner=manner))
+
+    with running(back_end) as url:
+        assert asyncio.run(make(url)).status == 200
+    (request,) = back_end.came
+    assert (dict(request.headers)[header], json.loads(request.body)) == (value, {"sdkOutput": TEXT})
+
+
+def test_the_app_asks_for_its_own_id_and_a_call_may_be_tampered_with():
+    post, back_end = Operation("POST", "/p/{id}", sdk_output="/sdkOutput"), BackEnd(b"{}")
+
+    def tamper(path, body, call):
+        return f"{path}?id={call.other}", body + b" "
+
+    async def make(url):
+        async with HttpPhone(Target(url, {}, (ANN,)), Surface(GET, post)) as phone:
+            made = PhoneCall(1, "POST", "ann", "PI1", TEXT, card="c1", other="c2", tamper=tamper)
+            return await phone.call(made)
+
+    with running(back_end) as url:
+        asyncio.run(make(url))
+    (request,) = back_end.came
+    assert (request.target, request.body[-1:]) == ("/p/c1?id=c2", b" ")

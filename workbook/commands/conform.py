@@ -282,6 +282,7 @@ def init(options: argparse.Namespace) -> int:
     write(options.file, text(answers), over=options.force)
     file = shlex.quote(str(options.file))
     print(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
+    print(f"The first verdict, in seconds: workbook conform {file} --only form")
     return 0
 
 

@@ -109,8 +109,8 @@ Logs = Annotated[
 ]
 
 
-def _instruments_fit(got: Answers, answer: str) -> str:
-    ids, cards = listed(answer), listed(got["cards"])
+def _instruments_fit(got: Answers, answer: str, cards_of: str = "cards") -> str:
+    ids, cards = listed(answer), listed(got[cards_of])
     return "" if not ids or len(ids) == len(cards) else f"there are {len(cards)} cards; give as many instruments."
 
 
@@ -157,6 +157,9 @@ QUESTIONS = (
              CardsOrNone, check=_instruments_fit),
     Question("other_cards", "Ids of another cardholder's cards, to see that neither reaches the other's (empty: none)?",
              "", CardsOrNone, check=_belong_to_nobody_else),
+    Question("other_instruments", "And their payment instrument ids, in the same order (empty: the same ids)?", "",
+             CardsOrNone, lambda got: bool(got["instruments"] and got["other_cards"]),
+             lambda got, answer: _instruments_fit(got, answer, "other_cards") or _belong_to_nobody_else(got, answer)),
     Question("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
              HeaderOrNone),
     Question("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
@@ -200,7 +203,7 @@ def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> Answers:
 
 def text(answers: Answers) -> str:
     """The file that these answers make."""
-    lists = {key: listed(answers[key]) for key in ("cards", "instruments", "other_cards", "logs")}
+    lists = {key: listed(answers[key]) for key in ("cards", "instruments", "other_cards", "other_instruments", "logs")}
     return fill("back-end.toml", **answers | lists | {"groups": list(Group)})
 
 
@@ -303,6 +306,8 @@ async def _tried(answers: Answers, launcher: Launcher, api: MockApi, lines: list
         if call.reported_success and found:
             where = "is the whole body" if found == RAW else f"stands at {found}"
             lines.append(f"The {operation} works, and its sdkInput {where}.")
+            if operation == POST and place != answers["sdk_output"]:
+                lines.append(f"The sdkOutput belongs to {place}, not to {answers['sdk_output']}.")
             answers = answers | {f"{key}_sdk_input": found} | ({"sdk_output": place} if operation == POST else {})
         else:
             lines.append(f"The {operation} does not work: {' '.join(why_not(call, seen, base_url))}")
