@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from workbook.conformance.adapter import PythonPhone
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.judging import GENERAL, OWN_CARD, CardWatch, SecretWatch
+from workbook.conformance.judging import GENERAL, HAND_ON, OWN_CARD, CardWatch, SecretWatch
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
@@ -580,7 +580,8 @@ class CaseRunner:
         """
         if shown := self._cards.of(seen.calls):
             return (*shown, *(replace(miss, root=Root.AFTER) for miss in misses))
-        if self.plain_works and misses[0].todo in GENERAL:
+        advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
+        if self.plain_works and advice and advice <= GENERAL:
             todo = f"The plain call works, and this one has to work as well: {case.says}"
             return tuple(replace(miss, todo=todo, root=Root.AFTER) for miss in misses)
         return misses
