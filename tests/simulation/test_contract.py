@@ -6,9 +6,9 @@ from base64 import b64encode
 import pytest
 
 from workbook.errors import ParameterError
+from workbook.flows.variants import PROFILES
 from workbook.simulation.contract import CONTRACTS, Broken, contract
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request
-from workbook.simulation.phones import PROFILES
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service, wanted
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, Instrument, World
