@@ -86,6 +86,7 @@ def test_every_handler_has_its_mistake_written_down():
     assert [*HANDLERS] == ["reference", *MISTAKES]
     assert HANDLERS["reference"] is ReferenceHandler
     mine = {one for one in vars(mistakes).values() if isinstance(one, type) and one.__module__ == mistakes.__name__}
+    mine -= {mistakes.ChangesWhatTheWalletGave}  # a base
     assert {*HANDLERS.values(), *AUTHORIZATIONS.values()} - {ReferenceHandler, AuthorizationProvider, None} == mine
 
 

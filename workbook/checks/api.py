@@ -30,6 +30,7 @@ def calls(trace: Trace) -> Iterator[list[Record]]:
             call = []
         call.append(record)
         if isinstance(record.message, m.ApiCallEnded):
+            # A call that failed before it sent anything has an end and no request: nothing is known of the API then.
             if len(call) > 1:
                 yield call
             call = []

@@ -110,6 +110,7 @@ def unguarded_button(trace: Trace) -> Iterator[Finding]:
     taps = trace.select(m.AddTapped, kind=Kind.EVENT)
     played = trace.select(m.Opened) and trace.select(m.ProvisionWithProviderCalled, m.CreateSdkOutputCalled)
     guarded = {record.attempt for record in trace.select(m.DisableButton)}
+    # Where a second tap came through, `overlapping_taps` says so, and better: this is for the mistake nobody hit yet.
     if not played or any("A-BTN-2" in tap.rules for tap in taps):
         return
     for tap in taps:

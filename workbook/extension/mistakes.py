@@ -5,7 +5,7 @@ Every class here is the reference handler with one mistake, which its docstring 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -223,37 +223,39 @@ class OwnRequest(ReferenceHandler):
         return AddPaymentPassRequest(identifier, b"made up", 1, wallet["nonce"])
 
 
-class OtherNonce(ReferenceHandler):
+class ChangesWhatTheWalletGave(ReferenceHandler):
+    """The base of handlers that hand on something else than the wallet gave (X-GEN-1).
+
+    Attributes:
+        changed: what becomes of an argument, by its name.
+    """
+
+    changed: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
+        self, identifier: str, **wallet: Any
+    ) -> AddPaymentPassRequest | None:
+        """Change what belongs to the SDK as it is."""
+        mine = wallet | {name: change(wallet[name]) for name, change in self.changed.items()}
+        return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+
+
+class OtherNonce(ChangesWhatTheWalletGave):
     """It hands on another nonce than the wallet's (X-GEN-1)."""
 
-    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
-        self, identifier: str, **wallet: Any
-    ) -> AddPaymentPassRequest | None:
-        """Swap the nonce."""
-        mine = {**wallet, "nonce": b"another"}
-        return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+    changed: ClassVar = {"nonce": lambda _nonce: b"another"}
 
 
-class TextNonce(ReferenceHandler):
+class TextNonce(ChangesWhatTheWalletGave):
     """It turns the wallet's nonce into hexadecimal text (X-GEN-1; field notes, 35)."""
 
-    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
-        self, identifier: str, **wallet: Any
-    ) -> AddPaymentPassRequest | None:
-        """Encode what belongs to the SDK as it is."""
-        mine = {**wallet, "nonce": wallet["nonce"].hex()}
-        return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+    changed: ClassVar = {"nonce": bytes.hex}
 
 
-class OtherSignature(ReferenceHandler):
+class OtherSignature(ChangesWhatTheWalletGave):
     """It hands on another signature than the wallet's (X-GEN-1)."""
 
-    def generate_add_payment_pass_request_for_pass_entry_with_identifier(
-        self, identifier: str, **wallet: Any
-    ) -> AddPaymentPassRequest | None:
-        """Swap the signature."""
-        mine = {**wallet, "nonce_signature": b"another"}
-        return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
+    changed: ClassVar = {"nonce_signature": lambda _signature: b"another"}
 
 
 class AppsOrder(ReferenceHandler):

@@ -291,6 +291,7 @@ class WalletApp(Loop):
         self, name: str, answer: Callable[[object], Event | None], *given: object, **named: object
     ) -> None:
         """Call a new handler, and put on the clock what it does, what it keeps, and its answer as `answer` reads it."""
+        # A handler runs to its end at once, on a clock of its own; what it did then happens on the wallet's clock.
         self._forget_earlier_calls()
         call = Call(self.phone, later=self.variant.later, tell=self._tell)
         call.spend(self.phone.latencies.handler)

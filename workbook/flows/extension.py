@@ -46,6 +46,7 @@ FINAL = (S.LISTED, S.NOT_LISTED, S.OFFERED, S.EMPTY, S.NOT_AUTHENTICATED, S.ADDE
 
 def _late(state: State, *events: type[m.Event], rules: str) -> Rows:
     """Rows for answers that come after the time is up: they change nothing."""
+    # Rows, and not refusals: a handler that answers late has done nothing out of order, and the trace says so.
     each = (row(state, event, state, m.IgnoreLate, rules=rules, source="wallet") for event in events)
     return tuple(r for rows in each for r in rows)
 

@@ -166,6 +166,7 @@ class Machine:
         if state in self.final:
             yield walked
             return
+        # A state that is visited twice is a loop (asking again, tapping again): with it there would be no end of paths.
         been = {r.state for r in walked} | {state}
         for r in self.rows:
             if r.state == state and r.to not in been:

@@ -178,6 +178,7 @@ def overlapping(rows: Rows, answers: Answers) -> Rows:
 
     The table follows one attempt. The document does not say what becomes of two at once, so all of this is assumed.
     """
+    # The table's own rows win: only what it has no row for can belong to the attempt that it does not follow.
     known = {(r.state, r.event) for r in rows}
     own = {r.state for r in rows if r.event in answers} | {S.TAPPED, *AT_REST}
     each = ((state, event) for state in (*BUSY, *AT_REST) if state in own for event in answers)

@@ -120,6 +120,8 @@ DELEGATE_LATER: Rows = row(
 """provision takes sdkOutput and paymentInstrumentId."""
 
 
+# The time is stopped before anything is handed back: what the SDK then does takes its own time, and the wallet's
+# limit is on the app's answer alone.
 FINISH: Rows = (
     *row(S.POSTING, m.SdkInputReceived, S.PROVISIONING, m.StopBudget, m.ReturnSdkInput, rules="B-DEL-3 API-11"),
     *row(S.POSTING, m.NoSdkInput, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),

@@ -158,6 +158,7 @@ class Loop:
         except OutOfOrderError:
             record(RECORD((now, Kind.REFUSED, event, before, before, event.rules, self._attempt, False, "spec")))
             return
+        # The state moves before any command is carried out: a port may ask what is allowed now, or call again.
         self.state = after
         self._attempt += isinstance(event, self.begins)
         attempt, source = self._attempt, row.event_source
@@ -184,5 +185,6 @@ class Loop:
 
 def together(*loops: Loop) -> None:
     """Run several loops side by side in the order of time, the first one first when two are due at once."""
+    # One event at a time: an event of one loop may change what the next event of another finds, such as a shared phone.
     while waiting := [loop for loop in loops if loop.due is not None]:
         min(waiting, key=lambda loop: loop.due or 0.0).take()

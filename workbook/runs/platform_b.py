@@ -155,6 +155,8 @@ class PlatformBRun(InApp):
         return super()._connect() | sdk | app
 
     def _happen(self, event: Event) -> None:
+        # Asked before the step, done after it: the delegate is told of an end that the table accepted, once its button
+        # and its state are those of the end. A second end of the same attempt is refused, and tells nobody.
         awaited = isinstance(event, FINISHED) and type(event) in self.allowed
         super()._happen(event)
         if awaited:

@@ -106,6 +106,8 @@ class Seal:
             return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
+        # The seal is the object's last key, so what it seals is the text before it, closed again: no key has to be
+        # taken out of a parsed object, and the order of the keys is sealed, too.
         body = data[:-TAIL] + b"}"
         if data[-TAIL:] != self._tail(body):
             return Damaged("its seal is broken: it was changed on the way, or another simulator made it")
