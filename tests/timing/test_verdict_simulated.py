@@ -30,7 +30,7 @@ def test_a_network_call_in_status_is_late_by_exactly_what_it_takes():
 def test_waits_that_add_up_miss_twenty_seconds():
     _status, entries = judge_trace(SESSION.wallet.play(OneAfterTheOther, "slow network").trace)
     assert entries.verdict is Verdict.FAIL
-    assert entries.spread.worst == pytest.approx(0.006 + 3 * 7.0 + 0.004 + 3 * 0.010)
+    assert entries.spread.worst == pytest.approx(0.006 + 3 * 16.0 + 0.004 + 3 * 0.010)
 
 
 def test_a_trace_without_calls_has_nothing_to_judge():
