@@ -109,10 +109,12 @@ class Builder(Live):
         self._tell()
 
     def _tell(self) -> None:
-        spelt = spelled(self.stage.script)
-        meets = f"The fault meets the first {self.stage.script.operation}; a second attempt meets none."
-        words = [paragraph(meets)] if self.stage.script.fault else []
-        same = (paragraph("The same in Python:"), preformatted(spelt))
+        played = self.stage.script
+        meets = (
+            f"The fault meets the first {played.operation}, {played.moment} the API has done its part; a second attempt"
+        )
+        words = [paragraph(f"{meets} meets none.")] if played.fault else []
+        same = (paragraph("The same in Python:"), preformatted(spelled(played)))
         self._call.value = str(tag("div", *words, *same, role="status"))
 
 
