@@ -80,7 +80,7 @@ def report(folder, name="conform"):
 def test_a_good_back_end_ends_with_0_and_leaves_every_report(folder):
     code, out, err = run(folder, "--only", *FEW, "--seed", "11")
     assert (code, "3 cases, and none failed: 3 pass." in out) == (0, True), out + err
-    assert err.splitlines() == [f"pass           {name}" for name in sorted(FEW, key=err.index)]
+    assert err == "", "a pass needs no line"
     assert {path.name for path in (folder[0] / "conform").iterdir()} == {
         "conform.json", "conform.html", "conform.xml", "conform.md"
     }  # fmt: skip
