@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.checks import check
-from workbook.checks.platform_a import ANSWERS
+from workbook.checks.platform_a import answers
 from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY, FINAL, State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
@@ -109,7 +109,7 @@ def test_without_a_guard_each_attempt_comes_to_its_own_end_and_what_is_ours_says
     attempts = len(bench.trace.select(m.AddTapped, kind=Kind.EVENT))
     ends = bench.trace.select(m.ProvisionSuccess, m.ProvisionFailure, kind=Kind.EVENT)
     assert len(ends) == attempts
-    assert bench.trace.select(*ANSWERS, kind=Kind.REFUSED) == []
+    assert bench.trace.select(*answers(), kind=Kind.REFUSED) == []
     beside = {row for row in variant.machine.rows if row.beside}
     assert {row.source for row in beside} == {"assumed"}
     assert all("assumed" in one.message.why for one in ends if one.name == "ProvisionFailure")
