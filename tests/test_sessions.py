@@ -8,7 +8,7 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.parameters import Source
 from workbook.runs.platform_a import CardAddress
-from workbook.sessions import HANDED_OVER, LIMITS, MAX_FILE, NOT_SENT, NotPossible, no_session, session
+from workbook.sessions import HANDED_OVER, LIMITS, MAX_FILE, NO_PREDICTION, NOT_SENT, NotPossible, no_session, session
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
 from workbook.simulation.service import Service
@@ -282,3 +282,12 @@ def test_settings_that_are_refused_leave_no_earlier_session_behind():
         current.platform_a.play()
     assert repr(current) == "no session yet"
     assert not hasattr(current, "_repr_html_")
+
+
+def test_nothing_is_played_before_a_prediction_is_made():
+    offered = session()
+    assert offered.predictions["i_think"][0] == NO_PREDICTION
+    first = {name: values[0] for name, values in offered.predictions.items()}
+    assert offered.predict(**first) == "First choose what you think comes of it. Then press the button."
+    made = offered.predict(**first | {"i_think": offered.predictions["i_think"][1]})
+    assert "you think" in repr(made)

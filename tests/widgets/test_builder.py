@@ -89,7 +89,8 @@ def test_which_request_a_fault_meets_is_said_while_one_is_chosen():
     built.widget()
     assert "meets" not in built._call.value
     built._dropdowns["fault"].value = "reset"
-    assert "The fault meets the first POST, before the API has done its part; a second attempt meets none." in built._call.value
+    meets = "The fault meets the first POST, before the API has done its part; a second attempt meets none."
+    assert meets in built._call.value
     built._dropdowns["operation"].value = "GET"
     assert "the first GET" in built._call.value
     built._dropdowns["fault"].value = NO_FAULT
