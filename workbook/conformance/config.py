@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbook.conformance.model import BY_STATUS, IN_BODY, RAW, Cardholder, Group, Surface, Target
+from workbook.conformance.model import BY_STATUS, IN_BODY, RAW, Group, Surface, Target
 from workbook.conformance.phone import Origin
 
 
@@ -144,7 +144,11 @@ def _lines(config: Config) -> Iterator[str]:
     if target.over_http and not config.adapter:
         yield f"The back end reports a failure by {FAILURES[target.failures]}."
     for cardholder in target.cardholders:
-        yield _cardholder(cardholder)
+        count, names = len(cardholder.cards), _listed(cardholder.cards[:SHOWN])
+        cards = f"{count} {'card' if count == 1 else 'cards'} ({names}{' and more' if count > SHOWN else ''})"
+        session = _listed(name for name, _value in cardholder.session) or ("each card" if cardholder.sessions else "")
+        with_ = f"a session in {session}" if session else "no session"
+        yield f"Cardholder {cardholder.name!r}: {cards}, {with_}."
     if target.ca_file is not None:
         yield f"Certificates in {target.ca_file} are trusted, besides those that this machine trusts."
     if target.instruments:
@@ -200,13 +204,6 @@ def _surface(platform: str, surface: Surface, *, adapter: bool) -> Iterator[str]
 
 def _place(pointer: str) -> str:
     return "as the whole body" if pointer == RAW else f"at {pointer}"
-
-
-def _cardholder(cardholder: Cardholder) -> str:
-    count, names = len(cardholder.cards), _listed(cardholder.cards[:SHOWN])
-    cards = f"{count} {'card' if count == 1 else 'cards'} ({names}{' and more' if count > SHOWN else ''})"
-    session = _listed(name for name, _value in cardholder.session)
-    return f"Cardholder {cardholder.name!r}: {cards}, {f'a session in {session}' if session else 'no session'}."
 
 
 def no_program(command: str, folder: Path | None) -> str:

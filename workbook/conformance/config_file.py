@@ -116,6 +116,11 @@ def _id(card: str) -> str:
     return card
 
 
+def overlap(one: str, other: str) -> bool:
+    """Whether one of two places in a body is inside the other."""
+    return RAW in (one, other) or f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
 def _each_once(ids: list[str]) -> list[str]:
     if not ids or len(set(ids)) < len(ids):
         raise ValueError(ids)
@@ -444,14 +449,15 @@ class _Reader:
     def config(self, file: str) -> Config:
         form = self.form
         self._one_way()
+        logs, ca_file = self._files()
         target = Target(
             form.base_url.rstrip("/") or f"{CALLS_PYTHON}{form.adapter}",
             self._surfaces(),
             self._cardholders(),
             form.timeouts.answer,
-            self._logs(),
+            logs,
             frozenset(Group(name) for name, wanted in form.groups if not wanted),
-            ca_file=self._ca_file(),
+            ca_file=ca_file,
             recovery=form.timeouts.recovery,
             failures=form.failures,
             instruments={
@@ -509,9 +515,7 @@ class _Reader:
             self._missing(key, "post", "sdk_output", what)
         elif post.id and post.sdk_output == RAW:
             self.mistakes.add(("post", "id"), "the whole body is the sdkOutput. Write {id} in the path instead.")
-        elif post.id and (
-            f"{post.id}/".startswith(f"{post.sdk_output}/") or f"{post.sdk_output}/".startswith(f"{post.id}/")
-        ):
+        elif post.id and overlap(post.id, post.sdk_output):
             self.mistakes.add(("post", "id"), "it overlaps with sdk_output. Give each its own place.")
         if decoded and {get.sdk_input, post.sdk_input, post.sdk_output} != {RAW}:
             what = f'JSON cannot hold bytes. Give "raw" for sdk_input and sdk_output, in [{key}.get] and [{key}.post].'
@@ -634,30 +638,26 @@ class _Reader:
             Start(start.command or None, folder.absolute(), start.hook or None, start.proxy),
         )
 
-    def _logs(self) -> tuple[Path, ...]:
-        """The log files; the back end may create them later."""
-        paths = tuple(self.folder / name for name in self.form.logs)
-        for path in paths:
+    def _files(self) -> tuple[tuple[Path, ...], Path | None]:
+        """The log files, which the back end may create later, and the file of certificates to trust besides."""
+        form, logs = self.form, tuple(self.folder / name for name in self.form.logs)
+        for path in logs:
             if (path.exists() and not path.is_file()) or not path.parent.is_dir():
                 self.mistakes.add(("logs",), f"{str(path)!r:.100} is not a file in an existing folder.")
             elif path.exists() and not os.access(path, os.R_OK):
                 what = f"{str(path)!r:.100} cannot be read. Let the workbook's user read it, or leave it out."
                 self.mistakes.add(("logs",), what)
-        return paths
-
-    def _ca_file(self) -> Path | None:
-        """The file of certificates to trust besides the machine's; None for none."""
-        if not self.form.ca_file:
-            return None
-        path = self.folder.absolute() / self.form.ca_file
-        if self.form.base_url and not self.form.base_url.startswith("https:"):
+        if not form.ca_file:
+            return logs, None
+        ca_file = self.folder.absolute() / form.ca_file
+        if form.base_url and not form.base_url.startswith("https:"):
             what = "base_url is without TLS. Let it begin with https://, or leave ca_file out."
             self.mistakes.add(("ca_file",), what)
-        if path.exists() and not path.is_file():  # a pipe would block for ever
-            self.mistakes.add(("ca_file",), f"{str(path)!r:.100} is not a regular file.")
-            return None
+        if ca_file.exists() and not ca_file.is_file():  # a pipe would block for ever
+            self.mistakes.add(("ca_file",), f"{str(ca_file)!r:.100} is not a regular file.")
+            return logs, None
         try:
-            trusted(path)
+            trusted(ca_file)
         except ConfigurationError as error:
             self.mistakes.add(("ca_file",), str(error).removeprefix("ca_file: "))
-        return path
+        return logs, ca_file

@@ -27,6 +27,7 @@ from workbook.conformance.config_file import (
     Url,
     ValuePlace,
     Variable,
+    overlap,
     parse,
 )
 from workbook.conformance.findings import ATTEMPT, FIRST_CALL, place_of, why_not
@@ -119,15 +120,6 @@ def _belong_to_nobody_else(got: Answers, answer: str) -> str:
     return f"{min(taken)!r:.60} is the first cardholder's already." if taken else ""
 
 
-def _other_name(got: Answers, answer: str) -> str:
-    return "the address has that name already." if answer in (got["url_name"], Exports().ca) else ""
-
-
-def _overlap(value: str, id_: str) -> bool:
-    """Whether one of two places in a body is inside the other."""
-    return value == RAW or f"{value}/".startswith(f"{id_}/") or f"{id_}/".startswith(f"{value}/")
-
-
 QUESTIONS = (
     Question("base_url", "Where does your back end listen?", "http://127.0.0.1:8080", Url),
     Question("platforms", "Which platforms do your apps run on: A, B or both?", "both", Literal["A", "B", "both"]),
@@ -144,7 +136,7 @@ QUESTIONS = (
     Question("sdk_output", 'Where in its body is the sdkOutput (a JSON pointer, or "raw")?', "/sdkOutput",
              ValuePlace,
              check=lambda got, answer: "the id is in the body too. Give each a place of its own."
-             if "{id}" not in got["post_path"] and _overlap(answer, got["post_id"]) else ""),
+             if "{id}" not in got["post_path"] and overlap(answer, got["post_id"]) else ""),
     Question("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
     Question("encoding", "On platform B, does the app get the API's base64 text, or the bytes themselves (base64 or "
@@ -169,7 +161,9 @@ QUESTIONS = (
     Question("other_variable", "And that of the other cardholder?", "OTHER_SESSION", Variable,
              lambda got: got["header"] != "none" and bool(got["other_cards"])),
     Question("url_name", "Under which name does your back end read the API's address?", "API_URL", Variable),
-    Question("key_name", "And its key?", "API_KEY", Variable, check=_other_name),
+    Question("key_name", "And its key?", "API_KEY", Variable,
+             check=lambda got, answer: "the address has that name already."
+             if answer in (got["url_name"], Exports().ca) else ""),
     Question("command", "A command that starts your back end (empty: you start it yourself)?", "", Line),
     Question("logs", "Log files that it writes, with commas between (empty: what its command prints is enough)?", "",
              Logs),

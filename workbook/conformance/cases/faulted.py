@@ -77,7 +77,7 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
             yield Miss("the whole sdkInput or a failure", outcome(call), "Hand it on whole, or tell that it failed.")
 
 
-def _cases_of(fault: Fault, operation: str) -> Iterator[Case]:
+def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
     """The cases of one fault on one operation. A GET changes nothing, so before and after are the same to it."""
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
     # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
@@ -160,7 +160,7 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
             yield Miss("a failure that is not about the cardholder's session", outcome(call), todo)
 
 
-def _types_and_refusals(operation: str) -> Iterator[Case]:
+def of_copying(operation: str) -> Iterator[Case]:
     """What a back end that copies the API's answer hands on: a value of another type, a status about its own key."""
     name = operation.lower()
     for kind, value in NO_TEXT.items():
@@ -174,10 +174,10 @@ def _types_and_refusals(operation: str) -> Iterator[Case]:
 
 
 CASES = (
-    *(case for operation in (GET, POST) for case in _types_and_refusals(operation)),
+    *(case for operation in (GET, POST) for case in of_copying(operation)),
     _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5", all_of(few_tries, answered),
           CaseScript((Ask(GET),), (Order(GET, fault="500"),))),
-    *(case for fault in FAULTS.values() for operation in (GET, POST) for case in _cases_of(fault, operation)),
+    *(case for fault in FAULTS.values() for operation in (GET, POST) for case in of_fault(fault, operation)),
     _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",
             "REL-6",
             is_failure, Need.PLATFORM_A),

@@ -168,16 +168,16 @@ def log_without_opaque(seen: Seen) -> Iterator[Miss]:
     # position of a line takes linear time, however many values a run has.
     values, length = (*seen.opaque(), *seen.run.values), LONGEST_OPAQUE
     ids = re.compile("|".join(sorted({re.escape(id_) for id_, _value in values if id_}, key=len, reverse=True)) or "$")
-    pieces = {piece for _id, value in values for piece in _pieces(value, ids)}
+    pieces = {piece for _id, value in values for piece in telling_pieces(value, ids)}
 
     def holds(line: str) -> bool:
-        texts = _readings(line)
+        texts = readings(line)
         return any(text[at : at + length] in pieces for text in texts for at in range(len(text) - length + 1))
 
     yield from _in_the_log(seen, holds, LOG_OPAQUE)
 
 
-def _readings(line: str) -> Iterator[str]:
+def readings(line: str) -> Iterator[str]:
     """A line of a log, and what it says in hexadecimal or in base64. What precedes a value may look like either."""
     yield line
     # A run of digits or letters may begin anywhere in its own encoding, because other characters of the same alphabet
@@ -191,7 +191,7 @@ def _readings(line: str) -> Iterator[str]:
             yield base64.b64decode(whole, altchars=b"-_" if {"-", "_"} & set(whole) else None).decode("utf-8", "ignore")
 
 
-def _pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
+def telling_pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
     """Every piece of a value's beginning that gives it away, as it travels and as the text inside.
 
     An id in that text is left out, because it may well be logged.
