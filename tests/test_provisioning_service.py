@@ -1,6 +1,7 @@
 """Platform B's SDK by hand: the document's shape, the bench's outcomes, and refusals that change nothing."""
 
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.trace import Kind
 
 ID = INSTRUMENT_IDS[0]
 PAGE = "the card's page"
@@ -491,3 +493,21 @@ def test_a_delegate_without_did_finish_provisioning_is_refused_before_anything_b
     with pytest.raises(ParameterError, match=r"did_finish_provisioning\(pass_, error\)"):
         start(service, Half())
     assert service.trace.select(m.AddTapped) == []
+
+
+@pytest.mark.rule("B-START-1")
+def test_of_many_threads_that_start_at_once_one_attempt_begins_at_a_time_and_nobody_gets_anothers_outcome():
+    service, api = ready(), DirectApi()
+
+    def attempt(number):
+        delegate = Stopped(api)
+        delegate.times = 1
+        try:
+            start(service, delegate)
+        except OutOfOrderError as error:
+            return "is under way" in str(error) or "cannot be called while" in str(error)
+        return delegate.finished == ("phone", None)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(attempt, range(40)))
+    assert service.trace.select(m.FinishedWithPass, kind=Kind.REFUSED) == []

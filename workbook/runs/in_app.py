@@ -187,9 +187,11 @@ class ByHand:
         try:
             self._under_way = self.calls[type(call)]
             run.app = replace(run.app, **app)
-            for step in (first, m.AddTapped()):
-                if step is not None and type(call) not in run.allowed and type(step) in run.allowed:
-                    run.feed(step)
+            if first is not None and type(first) in run.allowed:
+                run.feed(first)
+            self._check(call)  # once more: another thread may have called since
+            if type(call) not in run.allowed:
+                run.feed(m.AddTapped())
             begins = len(run.trace)
             run.feed(call)
             # A callback of this call may have made others; an attempt that it began has outcomes of its own.
