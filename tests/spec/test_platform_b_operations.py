@@ -378,3 +378,23 @@ def test_the_app_saves_the_gets_sdk_input_for_the_extension_after_its_own_networ
     names = [record.name for record in bench.trace]
     assert names.index("ApiAnswered") < names.index("SaveSdkInput") < names.index("ServiceCalled")
     assert bench.phone.storage.values() == {ID: bench.trace.select(m.SaveSdkInput)[0].message.sdk_input.data}
+
+
+@pytest.mark.rule("B-CAN-3")
+@BOTH
+@pytest.mark.parametrize("on_phone", [False, True])
+@pytest.mark.parametrize("watch", [None, Watch(), Watch({ID})])
+@pytest.mark.parametrize("associated", [False, True])
+@pytest.mark.parametrize("looks", [False, True])
+def test_whenever_a_card_cannot_be_added_it_is_on_the_phone_or_on_the_watch(
+    variant, on_phone, watch, associated, looks
+):
+    phone = PhoneB(cards={ID} if on_phone else set(), watch=watch, associated=associated)
+    asked = service(variant, phone)
+    answer = (
+        asked.can_add_card_details(is_watch_activated=looks).can_add_card if variant.later else asked.can_add_card()
+    )
+    if not answer:
+        assert on_phone or ID in watch.cards
+    if not on_phone:
+        assert answer
