@@ -121,6 +121,8 @@ def server():
     counted = Counted()
     with running(counted) as url:
         counted.url = url
+        counted.play(Planned.of(fault="gzip bomb"))
+        ended(sync, url, "GET", deadline=30.0, timeouts=Timeouts())  # making a bomb takes longer than the limits below
         counted.play()
         sync(url, "GET")  # from here on its loop has all the sockets of its own
         yield counted
