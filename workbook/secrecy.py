@@ -168,7 +168,14 @@ _BACKSLASHES = Escapes(
     re.compile(r"\\(?:u([0-9a-fA-F]{4})|([^u]))"),
     lambda match: chr(int(match[1], 16)) if match[1] else match[2],
 )
+# The same where that text was written as JSON or by `repr` once more.
+_DOUBLED = Escapes(
+    "\\\\",
+    re.compile(r"\\\\(?:u([0-9a-fA-F]{4})|\\(.))"),
+    lambda match: chr(int(match[1], 16)) if match[1] else match[2],
+)
 _ENTITIES = Escapes("&", re.compile(r"&#?\w{1,8};"), lambda match: html.unescape(match[0]))
+_DOUBLED_ENTITIES = Escapes("&amp;", re.compile(r"&amp;(#?\w{1,8};)"), lambda match: html.unescape(f"&{match[1]}"))
 _PERCENTS = Escapes("%", re.compile(r"%([0-9a-fA-F]{2})"), lambda match: chr(int(match[1], 16)))
 
 ENCODINGS: Mapping[str, Encoding] = {
@@ -183,7 +190,7 @@ ENCODINGS: Mapping[str, Encoding] = {
     "as UTF-8 read as Latin-1": Encoding(lambda text: () if text.isascii() else (_bytes(text).decode("latin-1"),)),
 }
 """Every encoding in which a secret is searched for: the one place to add another."""
-_ESCAPES = tuple(encoding.escapes for encoding in ENCODINGS.values() if encoding.escapes)
+_ESCAPES = (*(encoding.escapes for encoding in ENCODINGS.values() if encoding.escapes), _DOUBLED, _DOUBLED_ENTITIES)
 _OF_SHORT = ("plain", "with JSON escapes", "with HTML escapes", "as Python writes it")
 """The encodings in which a secret that is shorter than `SHORTEST` is searched for."""
 _FEW: Mapping[SecretKind, tuple[str, ...]] = {
@@ -337,7 +344,7 @@ class Secrets:
 
     @cached_property
     def _needles(self) -> tuple[str, ...]:
-        """A few short texts of which every whole spelling contains at least one.
+        """A few short texts of which every whole spelling contains at least one, and every long part of a key.
 
         Most spellings leave unreserved characters alone, so the longest run of those serves for many. Searching for
         these with `in` is the fastest way to see that a text holds no whole secret.
@@ -348,6 +355,11 @@ class Secrets:
         for spelling in self._spellings:
             if not any(needle in spelling.text for needle in needles):
                 needles[spelling.text[-_NEEDLE:]] = None
+            if spelling.leak == Leak(SecretKind.KEY, "plain"):
+                step = spelling.least - self._size + 1
+                parts = (spelling.text[at : at + self._size] for at in range(0, len(spelling.text), step))
+                # not its words: the simulator's keys begin like its instruments' ids, which every text has
+                needles |= dict.fromkeys(part for part in parts if len(part) == self._size and not part.isalpha())
         return tuple(needles)
 
     def found_in(self, text: str) -> Leak | None:
@@ -358,7 +370,7 @@ class Secrets:
         return next((span.leak for reading in readings for span in self._spans(reading)), None)
 
     def may_be_in(self, text: str) -> bool:
-        """False where no whole secret is in this text: a quick test before a search that finds where."""
+        """False where no whole secret and no long part of a key is: a quick test before a search that finds where."""
         if not self._searched:
             return False
         for needle in self._needles:  # any() takes longer than the search

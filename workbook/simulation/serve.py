@@ -116,7 +116,8 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     Of a path no long segment is shown, and none that a terminal would obey: opaque data may be where an id belongs.
     Behind it: which fault was played, or why the request was refused.
     """
-    path = scrubbed_target(request.target.partition("?")[0], secrets_of(request, keys))
+    known = secrets_of(request, keys)
+    path = scrubbed_target(request.target.partition("?")[0], known)
     shown = Redaction().target(path)[:LONGEST_PATH]
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
     if response.fault:
@@ -125,6 +126,7 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
         unkept = re.search(r"API-4; (a GET with \w+ content-type)", response.basis)
         said = f"  {unkept[1]}: application/json belongs there (API-4)" if unkept else ""
         why = said if response.status == OK else f"  {json.loads(response.body)['detail']}"
+    why = known.scrub(why) if why else ""
     return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
 
 
