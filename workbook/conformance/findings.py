@@ -206,8 +206,8 @@ GIVE_BACK = (
     "and those beside it left behind."
 )
 PACE = (
-    "Lift its limit for the sessions of the test, or set a pace in the configuration: the least seconds between two "
-    "calls."
+    "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: [timeouts] pace "
+    "in the configuration."
 )
 JUDGED = frozenset({Verdict.FAIL, Verdict.WARN})
 
