@@ -104,8 +104,8 @@ class Painted:
 
 def narrow(actors: int) -> Measures:
     """The measures for a picture beside others: the actors are close together, and there are no rule ids."""
-    room, left = 87 * max(actors, 6), 84
-    return Measures(left + room + 6, left, left + room, min(108, room // max(actors, 1) - 2))
+    room = 87 * max(actors, 6)
+    return Measures(78 + room + 6, 78, 78 + room, min(108, room // max(actors, 1) - 2))
 
 
 def paint(sequence: Sequence, measures: Measures = WIDE) -> Painted:
