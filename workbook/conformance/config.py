@@ -110,7 +110,8 @@ class Config:
         return tuple(self.target.instrument(card) for one in self.target.cardholders for card in one.cards)
 
 
-# The configuration in words: what `workbook conform --check-config` prints.
+# The configuration in words: what `workbook conform --check-config` prints. A file can be in order and still not mean
+# what its author thinks, and a run of minutes is a long way to find out.
 
 SHELL = re.compile(
     r"(!|\.|:|\[\[?|alias|cd|command|eval|exec|export|if|for|set|source|test|time|trap|ulimit|umask|until|while)\Z"

@@ -77,6 +77,9 @@ HTTP_ONLY = ("base_url", "get", "post", "headers", "ca_file", "failures")
 """Keys that mean nothing when a Python adapter calls the back end."""
 
 # The values of single keys.
+#
+# A token is what RFC 9110 allows as a header's name. Headers that the HTTP library writes itself cannot be set, because
+# two of one kind make a request that each server reads in its own way.
 
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}\Z")
 _OURS = {"host", "content-length", "transfer-encoding", "connection"}
@@ -210,7 +213,8 @@ Headers = Annotated[
     dict[HeaderName, Annotated[str | Secret, PlainValidator(_header_value)]], BeforeValidator(_suspected)
 ]
 
-# The tables. Every key has a default that means "not given".
+# The tables. Every key has a default that means "not given", so a table with one wrong key can be read without it, and
+# the rest is checked in the same pass: who has five mistakes hears of five.
 
 _WAITS, _NAMES = Timeouts(), Exports()
 
@@ -525,6 +529,8 @@ class _Reader:
 
     def _operation(self, name: str, method: str, common: GetForm, own: GetForm, platform: str) -> Operation:
         """An operation from the common table and what is different on this platform."""
+        # What the platform's own table leaves out comes from the common one. `exclude_unset` tells a key that is absent
+        # from one that repeats its default.
         given = {"method": method, "path": ""} | common.model_dump(exclude_unset=True)
         if "{id}" in own.path:
             given.pop("id", None)  # the common table's: it is in the body only while the path is the common one
@@ -574,6 +580,8 @@ class _Reader:
             self.mistakes.add(("cardholder",), "it is missing. Give a [[cardholder]] with cards, or a scenario.")
         if not tables and scenario:
             return (Cardholder(ONLY_CARDHOLDER, scenario),)
+        # A card of two cardholders would make every case about isolation pass for the wrong reason, and a request of
+        # the back end would belong to two cases at once.
         owners: dict[tuple[str, str], int] = {}
         cardholders = []
         for at, table in enumerate(tables):

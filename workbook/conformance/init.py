@@ -43,7 +43,9 @@ from workbook.templates import fill
 Answers = dict[str, str]
 
 
-# The questions of `workbook conform init`, as data.
+# The questions of `workbook conform init`, as data. Each asks what the author of an app knows without looking it up, in
+# the order of a call: where it goes, what it carries, who makes it. Whatever can be found by trying is corrected
+# afterwards.
 
 CARDS = ", ".join(f"PIEXAMPLE{number:016d}" for number in range(1, 7))
 """Six, as many as any one case needs."""
@@ -287,6 +289,8 @@ async def _tried(answers: Answers, launcher: Launcher, api: MockApi, lines: list
     for key, operation, case in (("get", GET, FIRST_CALL), ("post", POST, ATTEMPT)):
         if operation == POST and not answers["command"]:
             continue
+        # A POST whose sdkOutput stands elsewhere is refused before the API is asked, so the next place can be tried at
+        # no risk.
         for place in dict.fromkeys((answers["sdk_output"], *(PLACES if operation == POST else ()))):
             surface = target.surfaces[platform]
             post = replace(surface.post, sdk_output=place)
