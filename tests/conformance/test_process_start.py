@@ -5,14 +5,20 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 
+import httpx
 import pytest
 
+from workbook.conformance.api_side import MockApi
+from workbook.conformance.config import Config, Start
+from workbook.conformance.model import Cardholder, Target
 from workbook.conformance.phone import Origin
-from workbook.conformance.process import StartCommand, StartError, post_values
+from workbook.conformance.process import Launcher, StartCommand, StartError, post_values
+from workbook.conformance.progress import RunProgress
 from workbook.simulation.http import Response
 from workbook.simulation.server import listening, running
 
@@ -155,3 +161,16 @@ def test_a_hook_that_is_not_there_and_one_that_is_silent():
             asyncio.run(post_values(url, {}, 0.3))
     with pytest.raises(StartError, match="no connection could be made"):
         asyncio.run(post_values(url, {}, 5))
+
+
+def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
+    with MockApi(["PI1"]) as api, ExitStack() as stack:
+        target = Target("http://127.0.0.1:9", {}, (Cardholder("ann", ("PI1",)),))
+        config = Config(target, start=Start("true", tmp_path))
+        launcher = Launcher(config, api, RunProgress(), stack, str, known=False)
+        assert (launcher.target.proxied, launcher.misled) == (True, "")
+        with httpx.Client(proxy=api.proxy.base_url, trust_env=False) as client:
+            client.get("http://sessions.example/")
+        assert "say [start] proxy = false" in launcher.misled
+        without = replace(config, start=replace(config.start, proxy=False))
+        assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""

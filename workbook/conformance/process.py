@@ -216,6 +216,7 @@ class Launcher:
         known: bool,
     ) -> None:
         self._config, self._known, self._progress, self._url = config, known, progress, api.url
+        self._api = api
         self._values = config.exports.values(api.url, api.key, api.ca_file)
         self._command: StartCommand | None = None
         self.target, start = config.target, config.start
@@ -232,6 +233,16 @@ class Launcher:
     def ended(self) -> str:
         """How the back end's command ended, in words; empty while it runs, or where there is no command."""
         return "" if self._command is None else self._command.ended
+
+    @property
+    def misled(self) -> str:
+        """What the proxy of the command's environment kept from the back end, in words; empty where that is nothing."""
+        if not (self.target.proxied and self._api.proxy.foreign):
+            return ""
+        return (
+            "Calls of the back end to other servers came to the proxy that its environment names, which leads to the "
+            "mock API only. If it needs those servers, say [start] proxy = false."
+        )
 
     def end(self) -> None:
         """End the back end where a command runs it: what it logs as it ends belongs to the run."""

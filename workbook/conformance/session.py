@@ -256,6 +256,8 @@ class _Run:
         runner, options = self._runner, self._options
         failures, alive = await plain_attempt(runner)
         says = " ".join(map(str, failures))
+        if failures and self._launcher.misled:
+            says += f" {self._launcher.misled}"
         if not alive or (any(failure.by_configuration for failure in failures) and not options.keep_going):
             self._report_trouble(f"{says} {self._launcher.ended}", undecided=True)
             return
