@@ -1,7 +1,7 @@
-"""The conformance report in a real browser: nothing is asked of the network, all of it is reached by keyboard."""
+"""The conformance report in a real browser: it asks nothing of the network, is used by keyboard, and finds its cases."""
 
 import pytest
-from ran import recorded
+from ran import NAMES, recorded
 
 from workbook.conformance.reports import write_reports
 
@@ -46,3 +46,19 @@ def test_no_check_of_accessibility_finds_anything(page, tmp_path, scheme):
     opened.goto((tmp_path / "conform.html").as_uri())
     opened.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     assert [one["id"] for one in Axe().run(opened).response["violations"]] == []
+
+
+def test_the_cases_are_found_by_word_and_by_verdict(opened):
+    search, shown = opened.locator("input[type=search]"), opened.locator("[data-verdict]:not([hidden])")
+    everything = shown.count()
+    search.fill(NAMES[2])
+    assert 0 < shown.count() < everything
+    assert NAMES[2] in shown.first.text_content()
+    opened.locator("input[value=pass]").check()
+    assert shown.count() == 0
+    search.fill("")
+    assert {one.get_attribute("data-verdict") for one in shown.all()} == {"pass"}
+    assert opened.locator("output").text_content() == f"{shown.count()} of {everything} cases"
+    opened.locator("input[value=pass]").uncheck()
+    assert shown.count() == everything
+    assert opened.troubles == []

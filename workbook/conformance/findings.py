@@ -202,8 +202,7 @@ def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
 FEWEST = 5
 """With so many failures in a row and no success after them, a common cause is likely (assumed)."""
 GIVE_BACK = (
-    "Give back what a failed call holds: its connection, its lock, its thread. Look first at what the case named here "
-    "and those beside it left behind."
+    f"Look first at what the case named here and those beside it left behind: a connection, a lock, a thread. {AFRESH}"
 )
 PACE = (
     "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: [timeouts] pace "

@@ -458,7 +458,7 @@ def to_look_at(record: Record) -> list[CaseRecord]:
 
 
 def todos(record: Record) -> list[Todo]:
-    """What to do, by root and then by verdict, because earlier roots explain later ones; else in the cases' order.
+    """What to do, by root, because earlier ones explain later ones; then the gravest, then what mends most cases.
 
     A finding of the whole run speaks for the cases that could not be judged because of it.
     """
@@ -490,6 +490,7 @@ def todos(record: Record) -> list[Todo]:
             todo.verdict is missing and todo.root is Root.CASE,
             ROOTS.index(todo.root),
             GRAVEST_FIRST.index(todo.verdict),
+            -len(todo.cases),
         ),
     )
 
