@@ -49,6 +49,12 @@ def test_each_message_and_each_value_of_it_has_a_source(message):
     assert set(message.sources) <= set(named)
 
 
+def test_what_a_failure_is_called_more_exactly_is_a_failure_too():
+    assert [
+        one.__name__ for one in CLASSES for base in one.__bases__ if getattr(base, "fails", False) > one.fails
+    ] == []
+
+
 def test_no_value_has_a_source_that_no_message_carries():
     carried = {field.name for message in CLASSES for field in fields(message)}
     assert set(m.VALUES) <= carried | {"call", "seconds"}

@@ -255,14 +255,14 @@ class ApiAskedAgain(ApiRequested):
     pause: float = 0.0
 
 
-@message(API, BACK_END, "no answer", "spec", "API-9 REL-1")
+@message(API, BACK_END, "no answer", "spec", "API-9 REL-1", fails=True)
 class AnswerLost(ApiFailed):
     """No answer arrived, or not all of it; `fault` was played. `error` is empty while the call goes on."""
 
     fault: str = ""
 
 
-@message(API, BACK_END, "no usable answer", "spec", "API-9 REL-6")
+@message(API, BACK_END, "no usable answer", "spec", "API-9 REL-6", fails=True)
 class AnswerRefused(ApiFailed):
     """A 200 arrived, and the back end refused it because it is of no use; `fault` was played (REL-6)."""
 
@@ -1087,7 +1087,7 @@ class BudgetSpent(Event):
     call: str
 
 
-@message(WALLET, WALLET, "time is up", "wallet", "B-DEL-3")
+@message(WALLET, WALLET, "time is up", "wallet", "B-DEL-3", fails=True)
 class DelegateTimeSpent(BudgetSpent):
     """The time of the in-app delegate's provision is over and no answer has come (wallet)."""
 
