@@ -16,13 +16,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from workbook.files import copy_lessons
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc"),
 ]
 
 ROOT = Path(__file__).parent.parent
-RELAY = ROOT / "fixtures" / "back_ends"
 MARK = "WORKBOOK_SIGNAL_TEST"
 CODES = {
     "serve": {0},
@@ -43,7 +44,11 @@ COMMANDS = {
     "run": (["run", "00", "--out", "out"], 8.0, 6),
     "render": (["render", "00", "--check"], 8.0, 6),
     "doctor": (["doctor"], 4.0, 6),
-    "conform": (["conform", str(RELAY / "back-end.toml"), "--out", "out", "--only", "relay.get.*"], 8.0, 6),
+    "conform": (
+        ["conform", "lessons/fixtures/back_ends/back-end.toml", "--out", "out", "--only", "relay.get.*"],
+        8.0,
+        6,
+    ),
 }
 """The words of each command, the seconds in which a signal may come, and how many signals it gets."""
 KILLS = [(name, number) for name, (_words, _within, count) in COMMANDS.items() for number in range(count)]
@@ -100,7 +105,10 @@ def test_a_signal_at_any_moment_leaves_nothing_half_done(name, number, tmp_path)
     draw = random.Random(f"{name} {number}")
     seconds, sent = draw.uniform(0, within), draw.choice([signal.SIGINT, signal.SIGTERM])
     mark = f"{os.getpid()}-{name}-{number}"
-    environ = os.environ | {MARK: mark, "PYTHONPATH": str(ROOT)}
+    sessions = {"ANN": "session-of-ann-7d1f", "BOB": "session-of-bob-93c2"}
+    environ = os.environ | sessions | {MARK: mark, "PYTHONPATH": str(ROOT)}
+    if name == "conform":
+        copy_lessons(tmp_path / "lessons")
     environ.pop("WORKBOOK_API_KEY", None)
     command = [sys.executable, "-m", "workbook", *words]
     with subprocess.Popen(
@@ -120,9 +128,10 @@ def test_a_signal_at_any_moment_leaves_nothing_half_done(name, number, tmp_path)
     for pid, _command in running:
         os.kill(pid, signal.SIGKILL)  # one that this test has started
     assert running == [], said
-    assert process.returncode in CODES[name] | EARLY, said
     assert half_written(tmp_path) == [], said
-    if process.returncode >= 0:
+    if b"<frozen site>" not in out:  # Python itself was still starting, and says so with a traceback of its own
+        assert process.returncode in CODES[name] | EARLY, said
+    if process.returncode >= 0 and b"<frozen site>" not in out:
         assert b"Traceback" not in out, said
 
 
