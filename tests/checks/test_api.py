@@ -180,3 +180,11 @@ def test_no_status_breaks_a_rule_because_the_document_shows_none(status):
 def test_after_429_a_get_is_asked_again_and_a_post_is_not(asked, todo):
     (finding,) = api.statuses(trace(asked, m.ApiAnswered(429)))
     assert todo in finding.todo
+
+
+@pytest.mark.rule("REL-5")
+def test_a_call_that_began_while_the_wallet_waited_is_wrong_though_the_handler_gave_up_before_it_ended():
+    told = trace(m.StartPassEntriesBudget(), GET, m.StopBudget(), LATE, GET_AGAIN, GOOD, over("GET", 2, took=30.0))
+    (finding,) = api.waited_too_long(told)
+    assert (finding.level, finding.rule) == (Level.FAIL, "REL-5")
+    assert "20 s for pass_entries() (spec)" in finding.text

@@ -99,6 +99,8 @@ MATTERS = {
 @pytest.mark.parametrize("back_end", MATTERS)
 def test_each_mistake_is_found_where_it_matters_and_nowhere_else(back_end, platform):
     rule, level, operation, faults = MATTERS[back_end]
+    if rule == "REL-5" and platform == "platform A":
+        level = Level.WARN  # no limit is shown there
     found = {one for one in FAULTS if rule in mine(break_it(one, operation, "after", platform, back_end), level)}
     assert found == {*faults}
 

@@ -45,8 +45,8 @@ def posted_again(trace: Trace) -> Iterator[Finding]:
             yield Finding("REL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
 
 
-WAITS = (m.StartBudget, m.StopBudget, m.Opened, m.ApiCallEnded)
-"""What shows whether the wallet is waiting when a call of the back end ends."""
+WAITS = (m.StartBudget, m.StopBudget, m.Opened, m.ApiRequested, m.ApiCallEnded)
+"""What shows whether the wallet was waiting when a call of the back end began."""
 
 
 def waited_too_long(trace: Trace) -> Iterator[Finding]:
@@ -55,16 +55,19 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
     The wallet waits for the extension's calls and for the app's delegate; for any other call no limit is known.
     """
     waiting: m.StartBudget | None = None
+    limited: m.StartBudget | None = None
     for record in trace.select(*WAITS):
         match record.message:
             case m.StartBudget() as waiting:
                 pass
             case m.StopBudget() | m.Opened():
                 waiting = None
+            case m.ApiRequested() as request if not isinstance(request, m.ApiAskedAgain):
+                limited = waiting
             case m.ApiCallEnded() as over if over.took >= PATIENCE:
                 text, todo = f"The {over.method} kept the back end waiting for {over.took:g} s", DEADLINE
-                if waiting is not None:
-                    limit = limit_of(waiting.call)
+                if limited is not None:
+                    limit = limit_of(limited.call)
                     text = f"{text}; the wallet waits {limit.seconds:g} s for {limit.call}() ({limit.source})."
                     yield Finding("REL-5", Level.FAIL, Owner.YOU, text, todo, record.at)
                 else:
