@@ -1,4 +1,4 @@
-"""The conformance report in a real browser: it asks nothing of the network, is used by keyboard, and finds its cases."""
+"""The conformance report in a real browser: it asks nothing of the network, needs no mouse, and finds its cases."""
 
 import pytest
 from ran import NAMES, recorded
