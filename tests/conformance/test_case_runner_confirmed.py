@@ -11,10 +11,10 @@ import relays
 from seen_values import CARD, OTHER, OUTPUT, POST, SECOND, call, request
 
 from workbook.conformance import case_runner
-from workbook.conformance.case_runner import ONE_BY_ONE, run_cases
+from workbook.conformance.case_runner import run_cases
 from workbook.conformance.cases import CASES
 from workbook.conformance.findings import common_causes, plain_attempt
-from workbook.conformance.judging import ASK_AGAIN, OWN_CARD, CardWatch
+from workbook.conformance.judging import ASK_AGAIN, OWN_CARD, SIDE_BY_SIDE, CardWatch
 from workbook.conformance.model import OWN_429, Root, Verdict
 
 FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")
@@ -107,7 +107,7 @@ def test_calls_that_wait_for_one_another_are_late_beside_others_and_not_alone(mo
     names = [name for name, case in CASES.items() if case.script.asks and not case.script.alone
              and name.startswith("relay.get.text-")][:8]  # fmt: skip
     late = [one for one in of(monkeypatch, OneAtATime, names, bound=1.0) if one.verdict is not Verdict.PASS]
-    assert {miss.todo for one in late for miss in one.misses} == {ONE_BY_ONE}
+    assert {miss.todo for one in late for miss in one.misses} == {SIDE_BY_SIDE}
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from workbook.conformance.adapter import PythonPhone
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.judging import GENERAL, HAND_ON, OWN_CARD, CardWatch, SecretWatch
+from workbook.conformance.judging import AFRESH, GENERAL, HAND_ON, OWN_CARD, SIDE_BY_SIDE, CardWatch, SecretWatch
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
@@ -97,12 +97,10 @@ async def run_cases(
     beside = [case for case in ready if not schedule.alone(case)]
     # All at once: most of a case is waiting, and the card pool limits how many really run. What waits longest comes
     # first, so that the rest goes on meanwhile.
-    first = [case for case in beside if not case.script.slow]
     async with schedule.watching():
-        await asyncio.gather(*map(schedule.beside_others, sorted(first, key=lambda case: not case.script.waits)))
-        if slow := [case for case in beside if case.script.slow]:
-            await schedule.observe_limit()
-            await asyncio.gather(*map(schedule.beside_others, slow))
+        observing = [schedule.observe_limit()] if any(case.script.slow for case in ready) else []
+        first = sorted(beside, key=lambda case: not case.script.waits)
+        await asyncio.gather(*observing, *map(schedule.beside_others, first))
         await schedule.confirm(beside)
     for case in sorted((case for case in ready if schedule.alone(case)), key=lambda case: case.script.whole):
         schedule.keep(await schedule.by_itself(case))
@@ -116,7 +114,7 @@ BELIEVED = 2
 BUSY = 0.1
 """Share of the bound by which the workbook itself may be late. If it is later, a late call says nothing (assumed)."""
 NO_PLAIN_CALL = "The plain call that it makes does not work."
-ONE_BY_ONE = "Let calls run side by side: more than one worker, no lock around the API, enough connections."
+APART = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
 
 
 class _Schedule:
@@ -147,9 +145,14 @@ class _Schedule:
         return result is not None
 
     def alone(self, case: Case) -> bool:
-        """Whether no other case may run meanwhile. A circuit breaker that opens for one case is open for all."""
+        """Whether no other case may run meanwhile.
+
+        A circuit breaker that opens for one case is open for all, and where time is compared every other call counts.
+        """
         script = case.script
-        return script.alone or script.whole or (script.faulty and self._runner.target.recovery > RECOVERY)
+        return (
+            script.alone or script.whole or script.slow or (script.faulty and self._runner.target.recovery > RECOVERY)
+        )
 
     async def by_itself(self, case: Case) -> CaseResult:
         """Run a case while nothing else runs."""
@@ -230,7 +233,9 @@ class _Schedule:
 def only_beside(result: CaseResult, bound: float) -> CaseResult:
     """The result of a case that failed beside other calls, and passes by itself."""
     observed = f"beside other calls: {result.misses[0].observed}"
-    todo, rule_id = (ONE_BY_ONE, "REL-5") if _is_late(result, bound) else (OWN_CARD, "REL-4")
+    astray = any(miss.root is Root.ASTRAY for miss in result.misses)
+    todo = OWN_CARD if astray else SIDE_BY_SIDE if _is_late(result, bound) else APART
+    rule_id = "REL-5" if todo == SIDE_BY_SIDE else "REL-4"
     miss = Miss(
         "what the back end does when the case is run alone: it passes", observed, todo, rule_id, root=Root.BESIDE
     )

@@ -38,6 +38,7 @@ OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 WORK = "Make the plain case work first: the API answered with 200 and an sdkInput."
 ASK = "Let the back end ask the API for each attempt."
 HAND_ON = "Hand the sdkInput on as the very text that the API gave: parse the JSON, and touch nothing in it."
+SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
 GENERAL = frozenset({WORK, ASK})
 """Advice that says nothing of its case."""
 TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."

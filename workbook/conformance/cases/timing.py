@@ -8,6 +8,7 @@ from functools import partial
 
 from workbook.conformance.cases.fidelity import handed_on
 from workbook.conformance.judging import (
+    SIDE_BY_SIDE,
     all_of,
     answered,
     in_time,
@@ -74,8 +75,7 @@ def side_by_side(seen: Seen) -> Iterator[Miss]:
         todo = "Give one answer of the API more time, or look at this case with the API's usual delay in mind."
         yield Miss("a success to look at", "none, where each answer of the API comes within the back end's limit", todo)
     elif (took := _took(seen)) > min(lucky) * len(seen.calls) * 0.45:  # two workers for six cards take half
-        todo = "Let calls run side by side: more than one worker, and no lock around the API."
-        yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", todo)
+        yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", SIDE_BY_SIDE)
 
 
 def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
