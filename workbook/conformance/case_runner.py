@@ -637,7 +637,7 @@ class CaseRunner:
     def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[Arrived, ...], log: LogSpan) -> Seen:
         target = self.target
         setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
-        return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces)
+        return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces, limit=self.limit)
 
     def _whole_run(self, case: Case) -> Seen:
         """What a case sees that judges the whole run; what went astray first is shown in the case about that."""

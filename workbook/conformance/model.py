@@ -871,6 +871,7 @@ class Seen:
         failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
         run: the whole run; empty unless the case judges that.
         extension: the back end serves platform B, whose extension has to list its entries within 20 seconds.
+        limit: seconds after which the back end gives up one request to the API; infinite where that is unknown.
     """
 
     calls: tuple[PhoneCall, ...]
@@ -883,6 +884,7 @@ class Seen:
     failures: str = BY_STATUS
     run: WholeRun = NO_RUN
     extension: bool = False
+    limit: float = float("inf")
 
     def asked(self, operation: str) -> tuple[PhoneCall, ...]:
         """The phone's calls of one operation."""

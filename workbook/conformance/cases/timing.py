@@ -70,11 +70,11 @@ def list_in_time(seen: Seen) -> Iterator[Miss]:
 
 def side_by_side(seen: Seen) -> Iterator[Miss]:
     """Calls for several cards do not wait for each other: together they take less than one after the other."""
-    lucky = [call.seconds for call in seen.calls if call.succeeded]
-    if not lucky:
+    delay = min(BRIEF * seen.bound, seen.limit / 2)  # of each answer of the API, see Order.within
+    if not any(call.succeeded for call in seen.calls):
         todo = "Give one answer of the API more time, or look at this case with the API's usual delay in mind."
         yield Miss("a success to look at", "none, where each answer of the API comes within the back end's limit", todo)
-    elif (took := _took(seen)) > min(lucky) * len(seen.calls) * 0.45:  # two workers for six cards take half
+    elif (took := _took(seen)) > delay * len(seen.calls) * 0.45:  # two workers for six cards take half
         yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", SIDE_BY_SIDE)
 
 
