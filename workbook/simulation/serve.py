@@ -9,13 +9,13 @@ import sys
 from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from workbook.redaction import Redaction
 from workbook.simulation.control import PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
-from workbook.simulation.journal import scrubbed_target, secrets_of
+from workbook.simulation.journal import SHOWN, scrubbed_target, secrets_of
 from workbook.simulation.mock_server import DEFAULT, MockServer, fresh_output
 from workbook.simulation.server import (
     Answer,
@@ -118,16 +118,21 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     """
     known = secrets_of(request, keys)
     path = scrubbed_target(request.target.partition("?")[0], known)
-    shown = Redaction().target(path)[:LONGEST_PATH]
+    shown = _shown(path)
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
     if response.fault:
         why = f"  fault: {response.fault}"  # a faulted body has nothing that could be logged
     else:
-        unkept = re.search(r"API-4; (a GET with \w+ content-type)", response.basis)
+        unkept = "API-4; " in response.basis and re.search(r"API-4; (a GET with \w+ content-type)", response.basis)
         said = f"  {unkept[1]}: application/json belongs there (API-4)" if unkept else ""
         why = said if response.status == OK else f"  {json.loads(response.body)['detail']}"
     why = known.scrub(why) if why else ""
     return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
+
+
+@lru_cache(maxsize=256)  # most requests are for a few instruments
+def _shown(path: str) -> str:
+    return SHOWN.target(path)[:LONGEST_PATH]
 
 
 def announcement(world: World, addresses: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, Any]:
