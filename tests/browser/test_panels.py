@@ -286,7 +286,7 @@ def test_no_word_of_the_exchange_is_smaller_than_11_pixels(panel):
 def test_where_there_is_room_the_states_stand_beside_the_messages(panel):
     shown = panel("walk")
     shown.get_by_role("tab", name="States").click()
-    shown.page.set_viewport_size({"width": 1700, "height": 800})
+    shown.page.set_viewport_size({"width": 2100, "height": 800})
     shown.get_by_role("tab", name="States").wait_for(state="hidden")
     for seen in (".wb-page-exchange", ".wb-page-states", ".wb-handset"):
         assert shown.locator(seen).is_visible(), seen

@@ -9,7 +9,7 @@ from workbook.plays.script import Script, play
 from workbook.trace import Trace
 from workbook.views.paint import DARK, LIGHT
 from workbook.views.sequence import Shape, sequence
-from workbook.views.sequence_svg import STYLE, narrow, paint
+from workbook.views.sequence_svg import STYLE, WIDE, narrow, paint
 from workbook.widgets.stage import walked
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
@@ -64,6 +64,18 @@ def test_a_narrow_picture_keeps_its_words_inside(story, actors):
     assert len(painted.rows) == len(lines.lines)
     for text in root.iter(f"{{{NS['svg']}}}text"):
         assert 0 < float(text.get("x")) < painted.picture.width
+
+
+@pytest.mark.parametrize("flow", ["platform A", "platform B", "from the wallet"])
+def test_a_label_is_at_its_arrow_however_long_its_detail_is(flow):
+    lines = play(walked(Script(flow, fault="reset", operation="POST"))).film.sequence
+    for measures in (narrow(len(lines.columns)), WIDE):
+        root = ET.fromstring(paint(lines, measures).picture.svg)
+        [lost] = [group for group in root.findall("svg:g", NS) if "is-lost" in group.get("class")]
+        [label] = lost.findall("svg:text[@class='wb-label on-tint']", NS)
+        shaft = lost.find("svg:line[@class='wb-shaft']", NS)
+        ends = sorted((float(shaft.get("x1")), float(shaft.get("x2"))))
+        assert ends[0] - 40 <= float(label.get("x")) <= ends[1] + 40
 
 
 def test_lines_never_overlap(story):

@@ -68,6 +68,12 @@ def test_every_control_has_a_label(chooser):
     assert _button(chooser).description == "Run walk()"
 
 
+def test_a_prediction_is_named_as_a_person_writes_it():
+    chooser = Chooser(lambda i_think, back_end: facts("", {}), i_think=["so"], back_end=["good"])
+    drops = [each for each in chooser.widget().children if isinstance(each, ipywidgets.Dropdown)]
+    assert [drop.description for drop in drops] == ["I think", "back end"]
+
+
 def test_a_click_runs_the_chosen_call_and_shows_the_python_for_it(chooser, walk):
     _choose(chooser, variant="before-0.4.0", taps="three taps")
     _button(chooser).click()

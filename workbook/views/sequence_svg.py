@@ -104,7 +104,7 @@ class Painted:
 
 def narrow(actors: int) -> Measures:
     """The measures for a picture beside others: the actors are close together, and there are no rule ids."""
-    room = 87 * max(actors, 6)
+    room = max(522, 78 * actors)
     return Measures(78 + room + 6, 78, 78 + room, min(108, room // max(actors, 1) - 2))
 
 
@@ -214,22 +214,26 @@ def _line(line: SequenceLine, lanes: Mapping[Actor, int], top: int, measures: Me
         parts.append(void("rect", class_=f"wb-{line.button}", **place))
         parts.append(tag("text", "Add", class_=f"wb-actor wb-add on-{line.button}", x=target, y=shaft + 4))
 
-    # words are over the arrow if it is long enough, else beside one of its ends
-    space = max(width(FAILED * line.failed + line.heading) * LABEL, width(line.detail) * DETAIL)
-    left, right = sorted((source, target + (25 if line.button else 0)))
-    if space <= right - left - 20:
-        x, anchor = (left + right) // 2, "middle"
-    elif left + 12 + space <= measures.right:
-        x, anchor = left + 12, "start"
-    elif right - 12 - space >= measures.left:
-        x, anchor = right - 12, "end"
-    else:
-        x, anchor = measures.left + 4, "start"
+    ends = source, target + (25 if line.button else 0)
+    x, anchor = _beside(ends, width(FAILED * line.failed + line.heading) * LABEL, measures)
     write("wb-label", labels[:-1], x, first, text_anchor=anchor)
     mark = tag("tspan", " [deprecated]", class_="wb-deprecated") if line.deprecated else ""
     write("wb-label", [joined(*labels[-1:], mark)], x, first + LEADING * max(len(labels) - 1, 0), text_anchor=anchor)
+    x, anchor = _beside(ends, width(line.detail) * DETAIL, measures)  # a long detail leaves the label at its arrow
     write("wb-detail", details, x, shaft + 17, text_anchor=anchor)
     return parts, height
+
+
+def _beside(ends: tuple[int, int], space: float, measures: Measures) -> tuple[int, str]:
+    """The place of words so wide: over the arrow if it is long enough, else beside one end, else on the whole line."""
+    left, right = sorted(ends)
+    if space <= right - left - 20:
+        return (left + right) // 2, "middle"
+    if left + 12 + space <= measures.right:
+        return left + 12, "start"
+    if right - 12 - space >= measures.left:
+        return right - 12, "end"
+    return measures.left + 4, "start"
 
 
 def _arrow(line: SequenceLine, source: int, target: int, y: int) -> Iterator[Markup]:

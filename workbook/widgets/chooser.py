@@ -185,7 +185,7 @@ def _check_call(call: object, names: Iterable[str]) -> None:
 def dropdown(name: str, labels: Iterable[str]) -> Any:
     """A dropdown with its name, as wide as its words."""
     style, layout = {"description_width": "initial"}, {"width": "max-content", "max_width": "100%"}
-    words = name.replace("_", " ")
+    words = " ".join("I" if word == "i" else word for word in name.split("_"))
     return ipywidgets.Dropdown(options=list(labels), description=words, style=style, layout=layout)
 
 

@@ -43,8 +43,8 @@ function paint(host, svg, dark) {
 }
 
 /** Limits a drawing's width, so that its words are neither too small nor too large; a narrower box scrolls. */
-function fit(element, width) {
-  Object.assign(element.style, { minWidth: `${Math.round(width * 0.96)}px`, maxWidth: `${Math.round(width * 1.2)}px` });
+function fit(element, width, least = 0.96) {
+  Object.assign(element.style, { minWidth: `${Math.round(width * least)}px`, maxWidth: `${Math.round(width * 1.2)}px` });
 }
 
 /** Scrolls a box, and not the page, until an element in it is visible. */

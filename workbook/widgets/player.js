@@ -5,7 +5,7 @@
 const TABS = { exchange: "Exchange", states: "States", findings: "Findings" };
 const WAITS = "The kernel is busy. The answer comes as soon as it is free.";
 const LATE = 2000; // milliseconds
-const WIDE = 1180; // pixels
+const WIDE = 1600; // pixels: the messages and the whole picture of the states, both legible
 
 class Player {
   constructor(model, el) {
@@ -259,7 +259,7 @@ class Player {
     for (const name of ["states", "timing"]) {
       if (this[name]) paint(this[name], this.data[name]?.svg ?? "", dark);
     }
-    if (this.states) fit(this.states, this.data.states.width);
+    if (this.states) fit(this.states, this.data.states.width, 0.8);
     this.exchange?.paint(this.data.exchange, dark);
     this.draw();
   }
