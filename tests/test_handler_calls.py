@@ -70,7 +70,7 @@ def test_a_call_without_an_answer_does_not_vanish_when_the_next_one_is_made():
     assert not calls[0].answered(*ANSWERS)
 
 
-def test_a_call_that_was_interrupted_has_no_answer():
+def test_a_call_that_was_interrupted_ends_as_one_that_raised():
     class Interrupted(ReferenceHandler):
         def status(self):
             raise KeyboardInterrupt
@@ -79,7 +79,7 @@ def test_a_call_that_was_interrupted_has_no_answer():
     with pytest.raises(KeyboardInterrupt):
         host.open_list()
     (call,) = handler_calls(host.trace)
-    assert (call.name, call.seconds) == ("status", None)
+    assert (call.name, call.answered(m.HandlerRaised)) == ("status", True)
 
 
 def test_every_call_of_every_table_is_known():

@@ -5,8 +5,11 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from runpy import run_path
 
 import pytest
+
+from workbook.errors import ConfigurationError
 
 ROOT = Path(__file__).parent.parent.parent
 IMPORT = "from workbook.api.library import CHOSEN, httpcore, httpx; print(CHOSEN, httpx.__name__, httpcore.__name__)"
@@ -29,6 +32,26 @@ def test_another_library_is_refused():
 def test_a_library_that_is_not_installed_is_named():
     hidden = "import sys; sys.modules['httpcore2'] = sys.modules['httpx2'] = None; "
     assert "is not installed: pip install httpx2" in chosen("httpx2", "-c", hidden + IMPORT).stderr
+
+
+def loaded(monkeypatch, library):
+    """The module's names as another process would have them."""
+    monkeypatch.setenv("WORKBOOK_HTTP_LIBRARY", library)
+    return run_path(str(ROOT / "workbook" / "api" / "library.py"))
+
+
+@pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
+def test_the_successor_is_chosen_by_the_environment(monkeypatch):
+    names = loaded(monkeypatch, "httpx2")
+    assert [names[name].__name__ for name in ("httpx", "httpcore")] == ["httpx2", "httpcore2"]
+
+
+def test_what_cannot_be_chosen_is_an_error_of_the_configuration(monkeypatch):
+    with pytest.raises(ConfigurationError, match="Allowed: httpx, httpx2"):
+        loaded(monkeypatch, "requests")
+    monkeypatch.setitem(sys.modules, "httpcore2", None)
+    with pytest.raises(ConfigurationError, match="pip install httpx2"):
+        loaded(monkeypatch, "httpx2")
 
 
 @pytest.mark.slow

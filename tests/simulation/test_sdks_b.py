@@ -61,8 +61,8 @@ def test_the_service_takes_the_bytes_in_any_form_and_carries_itself(form):
 @pytest.mark.parametrize(
     ("sdk_input", "why"),
     [
-        (TEXT, "it is text, and platform B takes the bytes: decode the base64 of the JSON once"),
-        ("ü", "it is text, and platform B takes the bytes"),
+        (TEXT, "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"),
+        ("ü", "it is text, and platform B takes the bytes (API-8)"),
         (None, "it is nil, not the bytes of an sdkInput"),
         (b"", "it is empty, not the bytes of an sdkInput"),
         (5, "it is int, not the bytes of an sdkInput"),
