@@ -251,8 +251,21 @@ def test_the_other_loopback_address_is_written_with_brackets():
 def test_a_port_in_use_is_explained():
     with listening("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ConfigurationError, match=rf"Cannot listen on 127.0.0.1 port {port}: .*Choose another port"):
+        with pytest.raises(ConfigurationError) as caught:
             listening("127.0.0.1", port)
+    assert str(caught.value) == (
+        f"Cannot listen on 127.0.0.1 port {port}: another program listens there. "
+        "Choose another port, or 0 for any free one."
+    )
+
+
+def test_an_address_that_is_not_this_machines_is_explained():
+    with pytest.raises(ConfigurationError) as caught:
+        listening("192.0.2.1", 0, allow_remote=True)
+    told = str(caught.value)
+    assert told.startswith("Cannot listen on 192.0.2.1 port 0: ")
+    assert "[Errno" not in told
+    assert "attempting to bind" not in told
 
 
 @pytest.mark.parametrize("port", [-1, 65536])
@@ -289,7 +302,8 @@ def test_a_served_service_answers_and_stops_cleanly_when_told(number):
         assert list(told) == ["base_url", "api_key", "payment_instrument_ids", "sdk_outputs"]
         assert told["payment_instrument_ids"] == list(INSTRUMENT_IDS)
         connection = HTTPConnection(told["base_url"].removeprefix("http://"), timeout=10)
-        connection.request("GET", PATH, headers={"x-api-key": told["api_key"]})
+        headers = {"x-api-key": told["api_key"], "content-type": "application/json"}
+        connection.request("GET", PATH, headers=headers)
         assert connection.getresponse().status == 200
         process.send_signal(number)  # the connection is still open
         rest, log = process.communicate(timeout=10)
@@ -333,7 +347,7 @@ def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "ConfigurationError: Cannot listen on 127.0.0.1" in done.stderr
+    assert f"ConfigurationError: Cannot listen on 127.0.0.1 port {port}: another program" in done.stderr
 
 
 # ---------------------------------------------------------------- an sdkOutput to post, and a log

@@ -11,6 +11,7 @@ An answer that is there at once is written without a task: one system call for e
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -540,7 +541,13 @@ def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.soc
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        message = f"Cannot listen on {host} port {port}: {error}. Choose another port, or 0 for any free one."
+        if error.errno == errno.EADDRINUSE:
+            reason = "another program listens there"
+        elif isinstance(error, socket.gaierror) or error.errno is None:
+            reason = error.strerror or str(error)
+        else:
+            reason = os.strerror(error.errno)  # Python's own text repeats the address
+        message = f"Cannot listen on {host} port {port}: {reason}. Choose another port, or 0 for any free one."
         raise ConfigurationError(message) from None
     # Connections inherit it. Without, the second of two small writes waits 40 ms for the peer's acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
