@@ -35,10 +35,12 @@ def test_rendering_gives_the_same_bytes_every_time(book, monkeypatch):
     before = book.read_bytes()
     (checked,) = render([book], write=False, limit=60)
     assert checked.changed
+    assert str(checked) == "differs  00_book"
     assert book.read_bytes() == before
     assert exit_code([checked], write=False) == 1
     (written,) = render([book], write=True, limit=60)
     assert written.changed
+    assert str(written) == "written  00_book"
     assert exit_code([written], write=True) == 0
     (again,) = render([book], write=False, limit=60)
     assert not again.changed

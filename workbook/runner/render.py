@@ -27,16 +27,18 @@ class Rendered:
 
     Attributes:
         path: of the notebook.
-        changed: the stored bytes differ from what a run gives now.
+        changed: the stored bytes differed from what a run gives.
+        written: a run's bytes are stored now.
         error: why there is no rendering, in one line; None when there is one.
     """
 
     path: Path
     changed: bool = False
+    written: bool = False
     error: str | None = None
 
     def __str__(self) -> str:
-        verdict = "error" if self.error else "differs" if self.changed else "same"
+        verdict = "error" if self.error else "written" if self.written else "differs" if self.changed else "same"
         return f"{verdict:<8} {self.path.stem}  {self.error or ''}".rstrip()
 
 
@@ -65,7 +67,7 @@ def render(
             return Rendered(path, error=str(error))
         except OSError as error:
             return Rendered(path, error=f"cannot be read or written: {error.strerror}")
-        return Rendered(path, changed)
+        return Rendered(path, changed, written=changed and write)
 
     def keep(result: Rendered) -> None:
         ended[result.path] = result
