@@ -6,6 +6,7 @@ nothing but `workbook.errors`, so that every part of the package may use it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from math import inf, isfinite
@@ -25,7 +26,7 @@ LONGEST_INTEGER = 128
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The closing sentence of an error about a name: the nearest known name, or all of them."""
-    names = sorted(known)
+    names = sorted(known, key=lambda name: re.sub("[0-9]+", lambda digits: digits[0].zfill(9), name))  # 2 before 10
     by_lower = {name.lower(): name for name in names}
     close = get_close_matches(word[:LONGEST_QUOTE].strip().lower(), by_lower, n=1)
     return f"Did you mean {by_lower[close[0]]!r}?" if close else f"Known: {', '.join(names)}."

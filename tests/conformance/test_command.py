@@ -190,7 +190,7 @@ def test_values_by_hand_are_printed_and_the_first_call_is_waited_for(folder):
         (["--only", "frmo"], "No case and no group 'frmo'. Did you mean 'form'?"),
         (["--repeat", "0"], "--repeat is 0."),
         (["--repeat", "x"], "Try: workbook conform --help"),
-        (["--seed", "-1"], "seed is -1. Give a whole number"),
+        (["--seed", "-1"], "seed is '-1'. Give a whole number"),
         (["nope.toml"], "nope.toml: 1 mistake.\n  there is no such file."),
         (["inti"], "Did you mean 'workbook conform init'?"),
         (["init", "--force", "x.toml"], "There is no terminal for the questions. Use --defaults"),

@@ -47,15 +47,15 @@ def add(commands: Any, name: str, handler: Handler, text: str, epilog: str = "")
     return parser
 
 
-def checked_seed(number: int | None) -> int | None:
+def checked_seed(text: str | None) -> int | None:
     """The given seed, or None where none was given.
 
     Raises:
-        ParameterError: the number is outside the range of seeds.
+        ParameterError: the text is no whole number, or outside the range of seeds.
     """
     from workbook.parameters import Parameters
 
-    return None if number is None else Parameters.of(seed=number).seed
+    return None if text is None else Parameters.from_strings({"seed": text}).seed
 
 
 def end_like_ctrl_c() -> None:

@@ -129,7 +129,7 @@ def _run_parser() -> _Parser:
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
     parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write what failed, to be commented by you")
     parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
-    parser.add_argument("--seed", type=int, metavar="N", help="for all made-up data; default: the configuration's")
+    parser.add_argument("--seed", metavar="N", help="for all made-up data; default: the configuration's")
     return parser
 
 

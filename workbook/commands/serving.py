@@ -30,7 +30,9 @@ def add_to(commands: Any) -> None:
     _add_world(parser, "default: %(default)s", "for everything that the simulation makes up; default: the scenario's")
     parser.add_argument("--state", type=Path, metavar="FILE", help="keep the data in this file over a restart")
     parser.add_argument("--control", action="store_true", help="serve the control API as well, with a token of its own")
-    parser.add_argument("--basis", action="store_true", help="name in a header the rule or source of each answer")
+    parser.add_argument(
+        "--basis", action="store_true", help="add the header x-workbook-basis: which rule or source each answer follows"
+    )
     parser.add_argument("--allow-remote", action="store_true", help="accept requests from other machines")
 
     parser = add(commands, "sdk-output", sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
@@ -70,7 +72,7 @@ def _add_server(parser: Any, json_help: str) -> None:
 
 def _add_world(parser: Any, scenario_help: str, seed_help: str) -> None:
     parser.add_argument("--scenario", default="default", metavar="NAME|FILE", help=scenario_help)
-    parser.add_argument("--seed", type=int, metavar="N", help=seed_help)
+    parser.add_argument("--seed", metavar="N", help=seed_help)
 
 
 def _as(kind: Any, options: argparse.Namespace) -> Any:
