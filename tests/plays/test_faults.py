@@ -261,9 +261,9 @@ def test_the_summary_tells_the_story_from_the_api_to_the_cardholder():
         "the API": "was asked once; carried the POST out once",
         "the back end got": "MaybeSentError after 1 attempt and 0.30 s",
         "the app got": "no sdkInput: “activation data is not available; try again later”",
-        "the cardholder sees": "the add button",
+        "the cardholder sees": "“Not added”, and the add button",
         "the card": "not in the wallet",
-        "took": "0.84 s of virtual time",
+        "ended": "for the cardholder after 0.84 s of virtual time",
     }
 
 

@@ -10,13 +10,14 @@ from plays import SCRIPTS, USUAL, played
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.plays.faults import PLATFORMS, break_it
 from workbook.plays.script import Script, play
 from workbook.rules import rule
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.trace import Kind, Record, Trace
 from workbook.views.exchange import Exchange, details
 from workbook.views.film import film
-from workbook.views.sequence import SequenceLine, Shape, sequence
+from workbook.views.sequence import SequenceLine, Shape, drawn, sequence
 
 WALK = Script().then("tap", 2.0)
 POST = "POST …/{id}/networkTokenActivationData"
@@ -82,6 +83,23 @@ def test_the_answer_opens_the_same_request():
     )
     assert "x-api-key: [key]" in asked
     assert "x-api-key: [key]" in answered
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_what_is_seen_between_two_steps_says_what_it_is_in_one_sentence(platform):
+    run = break_it("500", operation="GET", platform=platform)
+    shown = [detail.parts[-1].lines[0] for detail in _details(run.trace)]
+    asides = [
+        line for line, record in zip(shown, filter(drawn, run.trace), strict=True) if record.kind is Kind.EXCHANGE
+    ]
+    assert "Your back end asks the API for the card's activation data (API-1)." in asides
+    assert all(re.fullmatch(r"[A-Z][^`;]+\.", line) for line in asides), asides
+
+
+def test_a_reason_that_names_its_source_is_not_tagged_with_it_again():
+    lines = play(Script("platform A", fault="sdkInput stale", operation="POST").then("tap", 2.0)).film.sequence.lines
+    [failed] = [line.sentence for line in lines if "InvalidSdkInput" in line.sentence]
+    assert failed.count("(assumed)") == 1
 
 
 def test_a_request_that_nobody_answered_says_so():

@@ -16,6 +16,13 @@ def test_a_class_is_shown_as_it_stands():
     assert "-&gt;" in shown.html()
 
 
+def test_the_marks_for_a_linter_are_left_out_and_the_words_beside_them_are_kept():
+    shown = code(ReferenceHandler).text()
+    assert "noqa" not in shown
+    assert "except Exception:  # nil when it throws" in shown
+    assert max(map(len, shown.splitlines())) <= 95
+
+
 @pytest.mark.parametrize("thing", [7, "text", len, None])
 def test_what_has_no_source_is_explained(thing):
     with pytest.raises(ParameterError, match="Give a class or a function"):

@@ -55,7 +55,9 @@ def unstable_identifiers(trace: Trace) -> Iterator[Finding]:
     known: dict[str, str] = {}
     for record, returned in trace.seen(m.EntriesReturned):
         if len({entry.identifier for entry in returned.entries}) < len(returned.entries):
-            yield _unstable("Two pass entries have the same identifier (wallet).", record.at)
+            text = "Two pass entries have the same identifier (wallet)."
+            todo = "Make one GET for each card, and leave the identifiers as the SDK gives them."
+            yield Finding("X-GEN-1", Level.FAIL, Owner.YOU, text, todo, record.at)
         if any(entry.identifier != entry.payment_instrument_id for entry in returned.entries):
             yield _unstable("A pass entry has another identifier than the SDK gave it.", record.at)
         for entry in returned.entries:
@@ -194,7 +196,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
     ),
     m.PassRefused: Symptom(
         "X-GEN-1", Level.FAIL, Owner.YOU, "The wallet cannot use the request: {r.why}.",
-        "Return what the SDK made, from this call's own arguments.",
+        "Offer only cards that are missing here, and return what the SDK made from this call's own arguments.",
     ),
     m.SdkThrew: Symptom(
         "X-GEN-1", Level.WARN, Owner.YOU, "An SDK operation threw: {r.case} (sdk-b), {r.why}.",

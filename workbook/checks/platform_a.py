@@ -61,7 +61,7 @@ FAILURES: dict[str, tuple[Level, Owner, str]] = {
 """The failures (sdk-a) that call for something of their own."""
 
 GUARD = "Disable the button from the tap until the flow completes or is terminated."
-BECAUSE = f"Mend the button before you look at the data. {GUARD}"
+BECAUSE = f"The data is fine; disable the button first. {GUARD}"
 ONE_AT_A_TIME = (
     "Find the call that began before the last one had ended. Allow one attempt at a time, with the button disabled "
     "from the tap until the flow completes or is terminated."

@@ -54,7 +54,8 @@ class ReferenceHandler(ExtensionHandler):
     def status(self) -> ExtensionStatus:
         """From the storage alone: 100 ms are too short for the network (X-STATUS-3)."""
         try:
-            service = ExtensionProvisioningService(sdk_inputs=list(self.storage.read_all().values()))
+            saved = list(self.storage.read_all().values())
+            service = ExtensionProvisioningService(sdk_inputs=saved)
         except SdkError:
             return ExtensionProvisioningService.entries_unavailable_extension_status()
         return service.extension_status(requires_authentication=True)
@@ -70,22 +71,25 @@ class ReferenceHandler(ExtensionHandler):
         return service.remote_pass_entries(with_delegate=self) if service else []
 
     def _service_without(self, there: frozenset[str]) -> ExtensionProvisioningService | None:
-        """For the cards that are not there yet, each with its own GET (API-12); None when there is nothing to offer."""
-        fresh = self.back_end.get_all([card for card in self.cards if card not in there], timeout=ENTRIES_WAIT)
+        """For the cards not there yet, each with its own GET (API-12); None without any."""
+        missing = [card for card in self.cards if card not in there]
+        fresh = list(self.back_end.get_all(missing, timeout=ENTRIES_WAIT).values())
         try:
-            return ExtensionProvisioningService(sdk_inputs=list(fresh.values())) if fresh else None
+            return ExtensionProvisioningService(sdk_inputs=fresh) if fresh else None
         except SdkError:
             return None
 
     def generate_add_payment_pass_request_for_pass_entry_with_identifier(
         self, identifier: str, **wallet: Any
     ) -> AddPaymentPassRequest | None:
-        """The SDK's request, or None when it throws (X-GEN-1); a new service, for this is a new handler.
+        """The SDK's request, or None when it throws (X-GEN-1); a new service in a new handler.
 
-        `wallet` is what the wallet gives: configuration, certificate_chain, nonce and nonce_signature.
+        `wallet` is what the wallet gives: configuration, certificate_chain, nonce and
+        nonce_signature.
         """
         try:
-            service = ExtensionProvisioningService(sdk_input=self.back_end.get(identifier, timeout=GET_WAIT))
+            fresh = self.back_end.get(identifier, timeout=GET_WAIT)
+            service = ExtensionProvisioningService(sdk_input=fresh)
             return service.generate_add_payment_pass_request_for_pass_entry_with_identifier(
                 identifier, **wallet, delegate=self
             )
@@ -105,14 +109,15 @@ class ReferenceHandler(ExtensionHandler):
 
 
 class AuthorizationProvider:
-    """The authorization UI: it reports through `completion_handler` whether authentication succeeded (X-AUTH-1).
+    """The authorization UI: it reports whether authentication succeeded (X-AUTH-1).
 
     Attributes:
-        completion_handler: set by the wallet before the view appears; takes True or False. Call it once (wallet).
+        completion_handler: set by the wallet before the view appears; takes True or False.
+            Call it once (wallet).
     """
 
     completion_handler: Callable[[bool], Any]
 
     def view_did_appear(self) -> None:
-        """The view is on the screen. This one lets every cardholder in; ask for the app's own log-in here."""
+        """The view is on the screen. This one lets all in; ask for the app's own log-in."""
         self.completion_handler(True)  # noqa: FBT003  # the platform's handler takes one value

@@ -234,7 +234,7 @@ class VerificationPending(Aside):
 
 @message(API, BACK_END, "no usable answer", "spec", "API-9", fails=True)
 class ApiFailed(Aside):
-    """The call ended without an answer that could be used; `error` is the client's error class."""
+    """The call ended without an answer that could be used. `error` is the client's error class."""
 
     error: str
     message: str
@@ -250,28 +250,28 @@ class Noted(Aside):
 
 @message(BACK_END, API, "HTTP request", "spec", "API-4 API-13 REL-1")
 class ApiAskedAgain(ApiRequested):
-    """The back end sent the same request again by itself, `pause` seconds after the attempt before (REL-1)."""
+    """The back end sent the same request again by itself (REL-1). `pause`: seconds after the attempt before."""
 
     pause: float = 0.0
 
 
-@message(API, BACK_END, "no answer", "spec", "API-9 REL-1", fails=True)
+@message(API, BACK_END, "no answer", "assumed", "API-9 REL-1", fails=True)
 class AnswerLost(ApiFailed):
-    """No answer arrived, or not all of it; `fault` was played. `error` is empty while the call goes on."""
+    """No answer arrived, or not all of it. `fault` was played; `error` is empty while the call goes on."""
 
     fault: str = ""
 
 
 @message(API, BACK_END, "no usable answer", "spec", "API-9 REL-6", fails=True)
 class AnswerRefused(ApiFailed):
-    """A 200 arrived, and the back end refused it because it is of no use; `fault` was played (REL-6)."""
+    """A 200 arrived, and the back end refused it because it is of no use (REL-6). `fault` was played."""
 
     fault: str = ""
 
 
 @message(BACK_END, BACK_END, "follows the redirect", "spec", "REL-2")
 class RedirectFollowed(Aside):
-    """The back end sent the request to where a redirect pointed; `with_key`: the API key went along (REL-2)."""
+    """The back end sent the request to where a redirect pointed (REL-2). `with_key`: the API key went along."""
 
     location: str
     with_key: bool
@@ -882,7 +882,7 @@ class AlreadyThere(Aside):
 
 @message(EXTENSION, STORAGE, "reads sdkInput", "spec", "X-CACHE-1")
 class StorageRead(Aside):
-    """The handler read the secure storage; `found` counts the values, `out_of_reach` those not shared (X-CACHE-1)."""
+    """The handler read the secure storage (X-CACHE-1). `found` counts the values, `out_of_reach` those not shared."""
 
     found: int
     out_of_reach: int = 0
@@ -890,7 +890,7 @@ class StorageRead(Aside):
 
 @message(EXTENSION, BACK_END, "asks the back end", "spec", "API-13")
 class BackEndAsked(Aside):
-    """The handler asked the back end (API-13); `method` is what that will send."""
+    """The handler asked the back end (API-13). `method` is what that will send."""
 
     method: str
     payment_instrument_id: str
@@ -898,7 +898,7 @@ class BackEndAsked(Aside):
 
 @message(EXTENSION, SDK, "ExtensionProvisioningService(…)", "spec", "X-INIT-1 X-HANDLER-1")
 class ServiceMade(Aside):
-    """An ExtensionProvisioningService was made; `cards` are the instruments of its sdkInputs (X-INIT-1)."""
+    """An ExtensionProvisioningService was made (X-INIT-1). `cards` are the instruments of its sdkInputs."""
 
     cards: tuple[str, ...]
 
@@ -943,14 +943,14 @@ class ArgumentsSwapped(Aside):
 
 @message(EXTENSION, SDK, "card art", "spec", "X-ART-1")
 class CardArtReturned(Aside):
-    """The delegate returned card art; `problems` say what is wrong with it, if anything (X-ART-1)."""
+    """The delegate returned card art (X-ART-1). `problems` say what is wrong with it, if anything."""
 
     problems: str = ""
 
 
 @message(EXTENSION, SDK, "returned", "spec", "X-DEL-1")
 class DelegateReturned(Aside):
-    """The delegate's provision returned; `sdk_input` is None for nil (X-DEL-1)."""
+    """The delegate's provision returned (X-DEL-1). `sdk_input` is None for nil."""
 
     sdk_input: Any = None
 

@@ -41,6 +41,7 @@ from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Kind
 from workbook.values import choice, lookup
+from workbook.views.film import film
 from workbook.views.findings import whole
 from workbook.views.html import View
 from workbook.views.screen import Screen
@@ -112,7 +113,7 @@ class FaultRun(Run):
             "the app got": self._handed_on(),
             "the cardholder sees": self._seen(),
             "the card": self._where(),
-            "took": f"{self.ended:.2f} s of virtual time",
+            "ended": f"for the cardholder after {self.ended:.2f} s of virtual time",
         }
 
     def _played(self) -> str:
@@ -149,7 +150,8 @@ class FaultRun(Run):
     def _seen(self) -> str:
         if self.offered is not None:
             return IN_WALLET.get(WalletState(self.state), self.state)
-        return f"“{self.label}”, and {BUTTONS[self.button]}" if self.label else BUTTONS[self.button]
+        label = film(self.trace, self.machine).frames[-1].screen.label  # as the phone's picture has it
+        return f"“{label}”, and {BUTTONS[self.button]}" if label else BUTTONS[self.button]
 
     def _where(self) -> str:
         if others := self.phone.cards - {self.card}:

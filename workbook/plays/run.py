@@ -31,8 +31,8 @@ BUTTONS = {
 }
 """What the cardholder sees of the button."""
 
-NEXT = 'Next: wb.show(run, "phone"), "messages", "states", "limits", "findings" or "all"; run.trace, run.findings.'
-"""The last line of a run's text form."""
+NEXT = 'Next: wb.show(_, VIEW) for "phone", "messages", "states", "limits", "findings", "all"; _.trace; _.findings.'
+"""The last line of a run's text form; `_` is the value of the last cell."""
 
 
 @dataclass(frozen=True, slots=True)

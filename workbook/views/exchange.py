@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -138,10 +139,14 @@ KINDS: Mapping[Kind, str] = {
     Kind.EVENT: "An event: it moves the flow, as a row of the state table says.",
     Kind.COMMAND: "A command: what to do next, as a row of the state table says.",
     Kind.REFUSED: "Refused: the state table does not allow it in this state. Nothing changed.",
-    Kind.EXCHANGE: "Observed between two steps: the flow's state does not change.",
     Kind.NOTE: "A remark.",
 }
-"""The meaning of each kind of record."""
+"""The meaning of each kind of record; that of an exchange is its message's own."""
+ASKED = {
+    "GET": "Your back end asks the API for the card's activation data (API-1).",
+    "POST": "Your back end sends the sdkOutput to the API, and gets the sdkInput for the wallet (API-2).",
+}
+"""The meaning of a request."""
 REMARKS: Mapping[str, str] = {
     "why": "the simulator's explanation; what the real thing says is not shown",
     "fault": "the fault that was played",
@@ -250,7 +255,7 @@ class _Describer:
             yield DetailPart("The simulator marked its data", marks, plain=True)
         if sentences := rests_on(record):
             yield DetailPart("What it rests on", sentences)
-        yield DetailPart("What it is", (KINDS[record.kind], *self._row(number)))  # the same for many lines: last
+        yield DetailPart("What it is", (_meaning(record), *self._row(number)))  # the same for many lines: last
 
     def _row(self, number: int) -> Iterator[str]:
         """The row of the state table behind a record, if there is one."""
@@ -300,6 +305,16 @@ def _sentence(row: Row) -> str:
     commands = ", ".join(f"“{command.says}”" for command in row.commands)
     then = f", and asks for {commands}" if commands else ""
     return clean(f"In “{row.state}”, “{row.event.says}” leads to “{row.to}”{then}.")
+
+
+def _meaning(record: Record) -> str:
+    """What a record is: for an exchange the first sentence about its message."""
+    if record.kind is not Kind.EXCHANGE:
+        return KINDS[record.kind]
+    if isinstance(record.message, m.ApiRequested) and not isinstance(record.message, m.ApiAskedAgain):
+        return ASKED.get(record.message.method, "Your back end sends a request to the API.")
+    sentence = " ".join((inspect.getdoc(type(record.message)) or "").split()).partition(". ")[0]
+    return sentence.removesuffix(".") + "."
 
 
 def _marks(record: Record) -> Iterator[str]:

@@ -135,7 +135,7 @@ class Wording:
         elif isinstance(value, bool):
             value = str(value).lower()
         phrase = WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(value)
-        tags = ", ".join(record.value_bases(name))
+        tags = ", ".join(tag for tag in record.value_bases(name) if not phrase.endswith((f"({tag})", f"is {tag}")))
         return f"{phrase} ({tags})" if tags else phrase
 
     def _opaque(self, value: object, raw: object) -> str:

@@ -204,8 +204,12 @@ class Code(View):
         return tag("pre", self.source, style=SOURCE)
 
 
+NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*[A-Z0-9](?=  # |$)", re.MULTILINE)
+"""A mark for our linter, which means nothing to a reader."""
+
+
 def code(thing: object) -> Code:
-    """The source of a class or a function, or a file's text.
+    """The source of a class or a function, without the marks for a linter, or a file's text.
 
     Raises:
         ParameterError: no source was found.
@@ -213,7 +217,7 @@ def code(thing: object) -> Code:
     try:
         if isinstance(thing, Path):
             return Code(thing.read_text(encoding="utf-8").rstrip())
-        return Code(dedent(inspect.getsource(thing)).rstrip())  # type: ignore[arg-type]  # it raises TypeError
+        return Code(NOQA.sub("", dedent(inspect.getsource(thing))).rstrip())  # type: ignore[arg-type]  # it raises TypeError
     except (TypeError, OSError, UnicodeDecodeError):
         message = f"No source is known for {thing!r:.60}. Give a class or a function that is in a file, or a Path."
         raise ParameterError(message) from None
