@@ -232,7 +232,9 @@ def test_the_cases_are_listed_and_a_dry_run_says_what_would_be_run(folder, monke
     assert cli.main(["conform", "--dry-run", "--only", "relay.get.path", "relay.get.other-cardholder"]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first == "1 of 2 cases would run: 1 form"
-    assert second.startswith("relay.get.other-cardholder: not testable. It needs two cardholders with cards")
+    assert second.startswith(
+        "relay.get.other-cardholder: not testable. Skipped: the configuration names no second [[cardholder]]."
+    )
     assert [path.name for path in folder[0].iterdir()] == ["back-end.toml"]
 
 

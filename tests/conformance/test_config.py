@@ -111,7 +111,7 @@ def test_what_was_understood_is_told_in_words_and_without_a_secret(config):
         "Cardholder 'ann': 2 cards (A, B), a session in authorization, cookie.",
         "Cardholder 'bob': 1 card (C), no session.",
         "within 5 s",
-        "left out: faults",
+        "Left out: faults",
         "http on port 4711 of this machine, profile field, seed 11, the key from the environment",
         "UPSTREAM (address) and API_KEY (key)",
     ):

@@ -265,13 +265,15 @@ def without(case: Case, target: Target) -> CaseResult | None:
         Need.PROXY: target.proxied,
         **{shape: shape in map(shape_of, cards) for shape in SHAPES},
     }
-    for need in sorted(case.needs):
+    for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
-            return CaseResult(case, verdict, why=f"It needs {need}, which the configuration does not name.")
+            return CaseResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
     if len(ordinary(cards)) < case.script.cards:
         return CaseResult(
-            case, Verdict.NOT_TESTABLE, why=f"It needs {case.script.cards} cards of the first cardholder."
+            case,
+            Verdict.NOT_TESTABLE,
+            why=f"Skipped: it needs {case.script.cards} cards of the first cardholder ([[cardholder]] cards).",
         )
     return None
 

@@ -160,7 +160,9 @@ def _lines(config: Config) -> Iterator[str]:
     yield f"An answer must arrive within {target.bound:g} s."
     yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
     yield f"Log files to scan: {_listed(map(str, target.logs)) or 'none'}."
-    yield f"Groups of cases left out: {_listed(sorted(target.without)) or 'none'}, of {_listed(Group)}."
+    runs = _listed(group for group in Group if group not in target.without)
+    left_out = f" Left out: {_listed(sorted(target.without))}." if target.without else ""
+    yield f"{'Groups of cases' if left_out else 'All groups of cases'} that run: {runs or 'none'}.{left_out}"
     yield from _api(config)
 
 

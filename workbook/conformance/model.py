@@ -46,21 +46,21 @@ class Group(StrEnum):
 
 @unique
 class Need(StrEnum):
-    """What a case requires of the back end or of its configuration."""
+    """What a case requires, as it follows "the configuration names no"; in brackets the key that names it."""
 
     PLATFORM_A = "platform A"
     PLATFORM_B = "platform B"
-    SESSIONS = "cardholder sessions"
-    TWO_CARDHOLDERS = "two cardholders with cards of their own"
-    SEVERAL_CARDS = "several cards of one cardholder"
-    LOGS = "log files to scan"
-    HTTP = "a back end that is reached over HTTP"
-    JSON_BODY = "a POST with the sdkOutput in a JSON body"
-    API_TLS = "an API with a certificate: [api] tls = true"
-    PROXY = "a start command whose environment may name a proxy"
-    ID_LOWER_CASE = "a card whose id has lower-case letters"
-    ID_DIGITS = "a card whose id is of digits only"
-    ID_ESCAPED = "a card whose id holds a character that a path has to escape"
+    SESSIONS = "session ([[cardholder]] session)"
+    TWO_CARDHOLDERS = "second [[cardholder]]"
+    SEVERAL_CARDS = "second card of the first cardholder ([[cardholder]] cards)"
+    LOGS = "log files (logs, at the top of the file)"
+    HTTP = "back end that is reached over HTTP (base_url)"
+    JSON_BODY = "POST with the sdkOutput in a JSON body ([post] sdk_output)"
+    API_TLS = "certificate of the API ([api] tls = true)"
+    PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
+    ID_LOWER_CASE = "card whose id has lower-case letters"
+    ID_DIGITS = "card whose id is of digits only"
+    ID_ESCAPED = "card whose id holds a character that a path has to escape"
 
 
 @dataclass(frozen=True, slots=True)

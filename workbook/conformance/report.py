@@ -65,6 +65,8 @@ FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN})
 """Verdicts of cases in which a rule was not kept."""
 UNDECIDED = frozenset({Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR})
 """Verdicts of cases that should have been judged and could not."""
+JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
+"""Verdicts that say something about the back end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,10 +423,14 @@ def headline(record: Record) -> str:
         lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
         if lenient and all(case.verdict is Verdict.WARN for case in failed):
             sentences.append(LENIENT)
-    elif record.ended(*UNDECIDED):
+    elif not any(case.verdict in JUDGED for case in record.cases):
+        sentences = [f"Nothing could be decided: {verdicts}."]
+    elif record.about.trouble or record.ended(Verdict.HARNESS_ERROR):
         sentences = [f"Of {total} none failed, and some could not be decided: {verdicts}."]
     else:
         sentences = [f"{total}, and none failed: {verdicts}."]
+        if skipped := len(record.ended(Verdict.NOT_TESTABLE)):
+            sentences.append(f"The report says why {_cases(skipped)} could not be tested.")
     if stale := len(record.about.stale):
         sentences.append(f"The baseline has {stale} stale {'entry' if stale == 1 else 'entries'}.")
     if left := len(record.about.unfinished):

@@ -26,7 +26,7 @@ from workbook.conformance.findings import PlainFailure, common_causes, plain_att
 from workbook.conformance.model import Case, CaseResult, Verdict
 from workbook.conformance.process import Launcher, StartError, Stopping
 from workbook.conformance.progress import RunProgress
-from workbook.conformance.report import About, Record, moment, record
+from workbook.conformance.report import JUDGED, About, Record, moment, record
 from workbook.conformance.selection import Known, apply_baseline
 from workbook.secrecy import KEY_VARIABLE, Secrets, session_secrets
 
@@ -34,9 +34,6 @@ from workbook.secrecy import KEY_VARIABLE, Secrets, session_secrets
 
 OK, FAILED, UNDECIDED, INTERRUPTED = 0, 1, 2, 130
 BAD_CONFIGURATION, HARNESS_ERROR = 254, 255
-
-JUDGED = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE, Verdict.KNOWN, Verdict.FLAKY})
-"""Verdicts that say something about the back end."""
 
 
 def exit_code(
