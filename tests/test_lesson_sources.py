@@ -93,7 +93,7 @@ def test_each_gap_of_the_document_is_taught(gap):
             "05",
             "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)",
         ),
-        ("05", "The fourth step contains the third (*inferred*)"),
+        ("05", "that the request contains the provisioning is *inferred*"),
         ("06", "The document gives the limits and not what follows (*wallet*)"),
     ],
 )

@@ -123,7 +123,8 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
         else:
             place = "watch" if seen.watch else "phone"
             text = f"The card is in the wallet, and the {place} still lacks it: the button stays for the {place}."
-            yield Finding(rule, Level.NOTE, Owner.NOBODY, text, "Nothing to do; say which it is for.", record.at)
+            todo = f"No mistake; label the button “Add to {place}”."
+            yield Finding(rule, Level.NOTE, Owner.NOBODY, text, todo, record.at)
 
 
 def too_late(trace: Trace) -> Iterator[Finding]:
