@@ -16,6 +16,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -31,6 +32,8 @@ Place = tuple[str | int, ...]
 """Where a value is in a document: keys, and positions from 0. An empty key at the end means the table itself."""
 LARGEST = 1_048_576
 """Bytes of a file that is read; people write these files by hand."""
+ROUNDS = 4
+"""How often a form is read, each time without what was wrong: a key, then its table, then the table around it."""
 QUOTE = 40
 """Characters of a wrong key or value that an error repeats."""
 
@@ -152,19 +155,19 @@ def read(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes) -> 
     Wrong values are added to `mistakes` and left out, so that the caller can check the rest and report everything that
     is wrong at once. Give each field of the form a default.
     """
-    try:
-        return form.model_validate(document)
-    except ValidationError as error:
-        found = {_place(details): details for details in error.errors(include_url=False)}
-    for place, details in found.items():
-        mistakes.add(place, _sentence(details, form))
-    # A table that lacks a key is left out, and a list with a wrong item: the numbers of its other items would shift.
-    wrong = {place[:-1] if details["type"] == "missing" else place for place, details in found.items()}
-    wrong = {place[:-1] if isinstance(place[-1], int) else place for place in wrong}
-    try:
-        return form.model_validate(_without(document, wrong))
-    except ValidationError:
-        return form()
+    left: Mapping[str, Any] = document
+    for _ in range(ROUNDS):
+        try:
+            return form.model_validate(left)
+        except ValidationError as error:
+            found = {_place(details): details for details in error.errors(include_url=False)}
+        for place, details in found.items():
+            mistakes.add(place, _sentence(details, form))
+        # A table that lacks a key is left out, and a list with a wrong item: the numbers of its other items would
+        # shift. A wrong key that is left out may be one that its table must have: hence the next round.
+        wrong = {place[:-1] if details["type"] == "missing" else place for place, details in found.items()}
+        left = _without(left, {place[:-1] if isinstance(place[-1], int) else place for place in wrong})
+    return form()
 
 
 def mistake(kind: Any, value: object) -> str:
@@ -193,8 +196,9 @@ def read_toml(path: Path, example: str) -> dict[str, Any]:
     try:
         text = read_regular(path, LARGEST)
     except FileNotFoundError:
-        near = [other.name for other in path.parent.glob("*.toml")] if path.parent.is_dir() else []
-        hint = f" {did_you_mean(path.name[:100], near)}" if near else ""
+        others = {other.stem: other.name for other in path.parent.glob("*.toml")} if path.parent.is_dir() else {}
+        near = get_close_matches(path.stem[:100], others, n=1)  # the ending, which most have, makes none similar
+        hint = f" Did you mean {others[near[0]]!r}?" if near else ""
         raise bad(f"there is no such file.{hint} {example}") from None
     except OSError as error:
         raise bad(f"it cannot be read: {error.strerror or error}.") from None

@@ -208,6 +208,9 @@ def test_a_file_that_is_not_there_names_the_nearest(tmp_path):
     (tmp_path / "back-end.toml").write_text("")
     with pytest.raises(BadConfigurationError, match=r"no such file\. Did you mean 'back-end.toml'"):
         read_toml(tmp_path / "backend.toml", EXAMPLE)
+    for name in ("bad.toml", "missing.toml"):
+        with pytest.raises(BadConfigurationError, match=r"there is no such file\. `workbook conform init`"):
+            read_toml(tmp_path / name, EXAMPLE)
     with pytest.raises(BadConfigurationError, match="workbook conform init"):
         read_toml(tmp_path / "nowhere" / "x.toml", EXAMPLE)
     with pytest.raises(BadConfigurationError, match="it is not a regular file"):

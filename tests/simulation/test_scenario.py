@@ -4,6 +4,7 @@ import os
 import re
 import socket
 import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -211,7 +212,7 @@ SLIPS = {
     "a fault without a name": ('[[fault]]\nfault = "reset"\n[[fault]]\nnth = 1', "[[fault]] 2: A planned fault needs"),
     "a fault with a word of ours": ('[[fault]]\nfault = "reset"\ncls = 1', "[[fault]] 1: it cannot be read"),
     "a fault with no number": (f'[[fault]]\nfault = "reset"\nnth = 0x{"f" * 5000}', "more than 63 bits"),
-    "not TOML": ("{]", "it is not TOML: Invalid statement (at line 1, column 1). The form is shown"),
+    "not TOML": ("{]", "it is not TOML: Invalid statement (at line 1, column 1). For an example see /"),
     "nested deep": ("a = " + "[" * 5000, "it is not TOML: it is nested too deeply"),
     "not UTF-8": (b'title = "\xff"', "it is not UTF-8, see byte 9. Save it as UTF-8."),
     "too large": (b"#" * (LARGEST + 1), f"it is larger than {LARGEST} bytes"),
@@ -227,11 +228,23 @@ def test_a_slip_is_told_with_its_place_and_what_is_allowed(slip):
     assert len(told) < 1000
 
 
+def test_the_example_that_an_error_names_is_there():
+    told = said("a = [")
+    assert Path(re.search(r"For an example see (.*)\.$", told)[1]).is_file()
+
+
 def test_every_slip_is_told_and_not_only_the_first():
     told = said('seed = -1\ntitel = "x"\n[latencies]\nget = -1\n[[instrument]]\n[[fault]]\nfault = "rest"')
     assert told.startswith("mine.toml: 5 mistakes.\n")
     places = ("seed", "titel", "[latencies] get", "[[instrument]] 1 id", "[[fault]] 1")
     assert [told.count(f"\n  {place}: ") for place in places] == [1] * 5
+
+
+def test_a_wrong_value_that_its_table_must_have_hides_no_later_slip():
+    told = said('[[instrument]]\nid = 5\n[[fault]]\nfault = "resett"\noperation = "PUT"\n[[fault]]\nfault = "rest"')
+    places = ("[[instrument]] 1 id", "[[fault]] 1", "[[fault]] 2")
+    assert [told.count(f"\n  {place}: ") for place in places] == [1] * 3
+    assert "[[fault]] 1: No fault 'resett'. Did you mean 'reset'? operation is 'PUT'. Known: GET, POST." in told
 
 
 @pytest.mark.rule("REL-2")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -14,11 +15,13 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from workbook import forms
 from workbook.errors import ConfigurationError
 from workbook.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, refused
-from workbook.simulation.scenario import planned
+from workbook.simulation.faults import Planned
+from workbook.simulation.scenario import FOLDER, planned
 from workbook.simulation.world import INSTRUMENT_IDS, Profile, Status, Type, Wallet
 from workbook.values import did_you_mean, quoted
 
-EXAMPLE = "The form is shown in the scenarios that come with the workbook, such as default.toml."
+EXAMPLE = f"For an example see {FOLDER / 'default.toml'}."
+_RULE = frozenset(field.name for field in fields(Planned)) - {"fault"}
 _SECRET = re.compile("key|token|secret|password|passwd|authorization")
 _REMOVE_KEY = (
     "its name looks like that of an API key or another secret, and a scenario is a file that is passed around. "
@@ -101,18 +104,34 @@ def checked(text: bytes, file: str) -> dict[str, Any]:
     for at, table in enumerate(form.fault):
         if mistakes.within("fault", at):
             continue
-        try:
-            rule = planned(table)
-        except ConfigurationError as error:
-            mistakes.add(("fault", at), str(error))
+        if sentences := _fault_mistakes(table):
+            mistakes.add(("fault", at), " ".join(sentences))
             continue
-        card = rule.payment_instrument_id
+        card = planned(table).payment_instrument_id
         if card is not None and card not in known and not mistakes.within("instrument"):
             hint = did_you_mean(card, known) if known else "It has none."
             what = f"it is {quoted(card)}, which is no instrument of this scenario. {hint}"
             mistakes.add(("fault", at, "payment_instrument_id"), what)
     mistakes.raise_for(file)
     return document
+
+
+def _fault_mistakes(table: dict[str, Any]) -> list[str]:
+    """What is wrong with a `[[fault]]`: with the fault and its settings, with each key of the rule, or together."""
+    rule = {key: value for key, value in table.items() if key in _RULE}
+    parts = [{key: value for key, value in table.items() if key not in rule}]
+    parts += [{"fault": "reset", key: value} for key, value in rule.items()]
+    sentences = [sentence for part in parts if (sentence := _refusal(part))]
+    return sentences or list(filter(None, [_refusal(table)]))
+
+
+def _refusal(table: dict[str, Any]) -> str:
+    """Why this is no rule; empty where it is one."""
+    try:
+        planned(table)
+    except ConfigurationError as error:
+        return str(error)
+    return ""
 
 
 def _keys(document: dict[str, Any]) -> Iterator[tuple[Place, str]]:
