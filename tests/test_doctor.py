@@ -66,12 +66,22 @@ BAD = {
     "loopback": (lambda: doctor.loopback(raising(OSError(1, "not permitted"))), "(not permitted)"),
     "coarse clock": (lambda: doctor.clock(0.016, NOW), "too coarse"),
     "old clock": (lambda: doctor.clock(1e-9, 0.0), "says 1970-01-01; set it"),
-    "half set": (lambda: doctor.environment({"WORKBOOK_API_KEY": "canary-0123456789"}), "needs both"),
+    "bad address alone": (lambda: doctor.environment({"WORKBOOK_BASE_URL": "canary"}), "not an address"),
+    "bad key alone": (lambda: doctor.environment({"WORKBOOK_API_KEY": "canary 1"}), "copy it again"),
     "bad address": (lambda: doctor.environment(BOTH | {"WORKBOOK_BASE_URL": "canary"}), "not an address"),
     "bad bracket": (lambda: doctor.environment(BOTH | {"WORKBOOK_BASE_URL": "https://[canary"}), "not an address"),
     "bad key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": "canary 1\n"}), "copy it again"),
     "empty key": (lambda: doctor.environment(BOTH | {"WORKBOOK_API_KEY": ""}), "copy it again"),
 }
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_one_setting_alone_is_noted_because_the_simulation_needs_none(name):
+    found = doctor.environment({name: BOTH[name]})
+    assert found.ok
+    assert f"{name} set" in found.text
+    assert found.text.endswith("; a real API needs both, the simulation neither")
+    assert BOTH[name] not in found.text
 
 
 @pytest.mark.parametrize("name", GOOD)

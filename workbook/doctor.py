@@ -147,22 +147,19 @@ def clock(resolution: float, now: float) -> Health:
 
 
 def environment(environ: Mapping[str, str]) -> Health:
-    """The settings for a real API are both there or both absent, and well formed; a value is never shown."""
+    """The settings for a real API, where there are any, are well formed; a value is never shown."""
     base_url, key = environ.get("WORKBOOK_BASE_URL"), environ.get("WORKBOOK_API_KEY")
     state = ", ".join(
         f"{name} {'not set' if value is None else 'set'}"
         for name, value in {"WORKBOOK_BASE_URL": base_url, "WORKBOOK_API_KEY": key}.items()
     )
-    if base_url is None and key is None:
-        return Health("environment", ok=True, text=state)
-    if base_url is None or key is None:
-        return Health("environment", ok=False, text=f"{state}; a real API needs both, the simulation neither")
-    if not _is_web_address(base_url):
+    if base_url is not None and not _is_web_address(base_url):
         text = f"{state}; WORKBOOK_BASE_URL is not an address like https://host"
-    elif not key.isascii() or not key.isprintable() or " " in key or not key:
+    elif key is not None and (not key.isascii() or not key.isprintable() or " " in key or not key):
         text = f"{state}; WORKBOOK_API_KEY is empty, or has characters that no header can carry; copy it again"
     else:
-        return Health("environment", ok=True, text=state)
+        note = "; a real API needs both, the simulation neither" if (base_url is None) != (key is None) else ""
+        return Health("environment", ok=True, text=f"{state}{note}")
     return Health("environment", ok=False, text=text)
 
 
