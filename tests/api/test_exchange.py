@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.api import RetryPolicy, SdkInput
 from workbook.api.exchange import NEVER_SENT, Failure, Kind, Options, RetryBudget, Send, Sleep, exchange
-from workbook.api.protocol import Answer, Settings, build_get, build_post
+from workbook.api.protocol import Answer, Settings, build_get, build_post, judge
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError, NotSentError
 
 HEAVY = settings.get_profile("api")
@@ -127,6 +127,17 @@ def test_a_failure_at_the_deadline_is_the_deadline_s(clock, outcome):
     error, _ = play(clock, GET, [outcome], each=15.0)
     assert isinstance(error, DeadlineError)
     assert error.sent is outcome.sent
+
+
+@pytest.mark.rule("REL-5")
+def test_an_answer_that_is_followed_by_another_attempt_is_not_searched_for_the_key(clock, monkeypatch):
+    judged = []
+    monkeypatch.setattr(
+        "workbook.api.exchange.judge", lambda answer, secret: judged.append(answer) or judge(answer, secret)
+    )
+    data, _ = play(clock, GET, [BUSY, BUSY, OK])
+    assert data.sdk_input == SdkInput("YWJj")
+    assert judged == [OK]
 
 
 @pytest.mark.rule("REL-5")
