@@ -1,9 +1,10 @@
+import re
 from xml.etree import ElementTree as ET
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.views.html import joined, tag, trusted, void
+from workbook.views.html import joined, tag, trusted, unbroken, void
 
 
 def test_a_tag_has_attributes_in_the_order_given():
@@ -28,3 +29,9 @@ def test_a_string_method_takes_the_trust_away():
 def test_any_text_gives_well_formed_xml(inside, attribute):
     root = ET.fromstring(tag("p", inside, title=attribute))
     assert root.tag == "p"
+
+
+def test_a_rule_id_stays_on_one_line_and_all_else_is_escaped():
+    shown = unbroken("A-ALLOW-2 & <API-13>: see X-ENTRIES-1.")
+    assert re.sub(r"</?span[^>]*>", "", shown) == "A-ALLOW-2 &amp; &lt;API-13&gt;: see X-ENTRIES-1."
+    assert re.findall(r'<span style="white-space:nowrap">(.*?)</span>', shown) == ["A-ALLOW-2", "API-13", "X-ENTRIES-1"]

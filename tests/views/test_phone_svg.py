@@ -95,7 +95,7 @@ def test_each_state_of_the_button_has_its_own_picture():
 
 
 @pytest.mark.rule("B-FIN-2")
-@pytest.mark.parametrize("label", ["Added to Wallet", "Available in Wallet", "Not added"])
+@pytest.mark.parametrize("label", ["Added to Wallet", "Available in Wallet", "In the wallet", "Not added"])
 @pytest.mark.parametrize("button", BUTTONS)
 def test_a_label_is_written_out_beside_any_button(button, label):
     assert label in words(replace(APP, button=button, label=label))

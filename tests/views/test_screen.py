@@ -33,6 +33,7 @@ def test_the_button_is_what_the_app_was_told_to_make_of_it(command, button):
 def test_the_label_says_what_became_of_the_card_until_the_next_attempt():
     assert after(OPEN, m.ShowAdded()).label == "Added to Wallet"
     assert after(OPEN, m.ShowAvailable()).label == "Available in Wallet"
+    assert after(OPEN, m.AlreadyExistsInWallet()).label == "In the wallet"
     assert seen(OPEN, m.TellFailure()).label == "Not added"
     assert seen(OPEN, m.TellFailure(), m.DisableButton()).label == ""
 

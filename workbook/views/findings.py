@@ -10,7 +10,7 @@ from workbook.checks.advice import ADVICE, Advice
 from workbook.checks.finding import Finding
 from workbook.errors import ParameterError
 from workbook.rules import rule
-from workbook.views.html import View, tag
+from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, WIDEST, Stack, Table, clean, facts, paragraph, table, wrap
 
@@ -48,10 +48,10 @@ class Findings(View):
         items, style = [], "padding:0.1em 0 0.1em 0.8em;margin:0 0 0.6em"
         for finding in self.found:
             level, rule_at, todo = _parts(finding)
-            advice = tag("div", tag("i", todo[0]), todo[1]) if todo else ""
-            head = tag("div", tag("b", level), f"  {rule_at}")
+            advice = tag("div", tag("i", todo[0]), unbroken(todo[1])) if todo else ""
+            head = tag("div", tag("b", level), "  ", unbroken(rule_at))
             border = f"border-left:5px {BORDERS.get(str(finding.level), BORDERS['note'])}"
-            items.append(tag("li", head, tag("div", clean(finding.text)), advice, style=f"{border};{style}"))
+            items.append(tag("li", head, tag("div", unbroken(clean(finding.text))), advice, style=f"{border};{style}"))
         return tag("ul", *items, style=f"list-style:none;padding:0;margin:0.3em 0;color:{INK}")
 
 

@@ -50,6 +50,15 @@ def trusted(text: str) -> Markup:
     return Markup(text)
 
 
+RULE_ID = re.compile(r"\b([A-Z]+(?:-[A-Z]+)*-\d+)\b")
+
+
+def unbroken(text: str) -> Markup:
+    """The text with its rule ids, each of which stays on one line though it has hyphens."""
+    ids = enumerate(RULE_ID.split(text))
+    return joined(*(tag("span", part, style="white-space:nowrap") if n % 2 else part for n, part in ids))
+
+
 def _attributes(attributes: dict[str, object]) -> str:
     # A picture has thousands of attributes, most of them whole numbers, which need no escaping.
     written = ""

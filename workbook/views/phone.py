@@ -21,7 +21,7 @@ ALONE = 400
 """A wider picture has a watch beside the phone."""
 SHARES = {False: 18.5, True: 31.5}
 """A picture's share of the page's width in percent: five phones side by side, or three with a watch."""
-ASSUMED = "How the wallet's screens look, and that an app says “Not added”, is assumed: the document shows neither."
+ASSUMED = "Assumed: how the wallet's screens look; that an app says “Not added”, or on platform A “In the wallet”."
 ACTS = (m.AddTapped, m.IssuerChosen, m.EntryChosen)
 """Only the cardholder can do these; the screen before is the one that asked for it."""
 OUTCOMES: Mapping[Sheet | Page, int] = {

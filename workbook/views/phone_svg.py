@@ -103,6 +103,7 @@ SIGN = MARGIN + 30
 LABELS = {
     "Added to Wallet": ("check", "good"),
     "Available in Wallet": ("wallet", "ink"),
+    "In the wallet": ("wallet", "ink"),
     "Not added": ("warning", "refused"),
 }
 """Each label's sign and its colour."""

@@ -161,6 +161,7 @@ CHANGES: Mapping[type[m.Message], Change] = {
     m.HideButton: _to(button="hidden", waits=False),
     m.EnableButton: _to(button="shown", waits=False, sheet=Sheet.NONE),
     m.DisableButton: _to(button="disabled", waits=True, label=""),
+    m.AlreadyExistsInWallet: _to(label="In the wallet"),  # platform A's app says so, too (assumed)
     m.ShowAdded: _to(label="Added to Wallet"),
     m.ShowAvailable: _to(label="Available in Wallet"),
     m.AddTapped: _to(label=""),

@@ -11,7 +11,7 @@ from textwrap import dedent
 from typing import Any
 
 from workbook.errors import ParameterError
-from workbook.views.html import Markup, View, joined, tag, trusted
+from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
 
 # Text from anywhere, made safe for a fixed-width drawing: one line, printable, of a known width.
 #
@@ -144,7 +144,7 @@ class Table(View):
             cells = [tag("td", cell, style=short[0]) for cell in front]
             if not self.head:
                 cells = [tag("th", cell, scope="row", style=f"{CELL};{bold};white-space:nowrap") for cell in front]
-            rows.append(tag("tr", *cells, tag("td", last, style=short[1])))
+            rows.append(tag("tr", *cells, tag("td", unbroken(last), style=short[1])))
         names = [tag("th", name, scope="col", style=f"{CELL};{LINE};{bold}") for name in self.head]
         head = tag("thead", tag("tr", *names)) if names else ""
         return tag("table", tag("caption", self.title, style=TITLE), head, tag("tbody", *rows), style=TABLE)
