@@ -178,6 +178,16 @@ def test_a_server_that_does_not_start_is_one_error(notebooks, monkeypatch):
         Lab.on(notebooks, port=None, browser=False).run(tell=print)
 
 
+def test_a_port_that_another_program_takes_meanwhile_is_named(notebooks, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    lab = Lab.on(notebooks, port=None, browser=False)
+    with (
+        socket.create_server((HOST, lab.port)),
+        pytest.raises(ConfigurationError, match=f"Port {lab.port} is taken or not allowed; choose another with --port"),
+    ):
+        lab.run(tell=print)
+
+
 def test_a_jupyter_configuration_without_a_token_is_refused(notebooks, tmp_path):
     settings = tmp_path / ".jupyter" / "jupyter_server_config.json"
     settings.parent.mkdir()

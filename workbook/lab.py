@@ -149,6 +149,7 @@ class Lab:
         until = time.monotonic() + READY_WITHIN
         while not self._succeeds("GET", "/api/status", within=2.0):
             if process.poll() is not None:
+                free_port(self.port)  # says so where another program took the port meanwhile
                 raise ConfigurationError("JupyterLab did not start; its own message is above. Try: workbook doctor")
             if time.monotonic() > until:
                 raise ConfigurationError(f"JupyterLab did not answer within {READY_WITHIN:g} s.")
