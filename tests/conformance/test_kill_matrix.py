@@ -52,7 +52,8 @@ def judged():
     right = [name for name in names if not told(name)[1]]
     wrong = [name for name in names if name not in right]
     with ProcessPoolExecutor(WORKERS, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(relays.judged, right, map(tried, right)))  # by themselves: they have to be in time
+        # one at a time: they have to be in time
+        found = [pool.submit(relays.judged, name, tried(name)).result() for name in right]
         found += pool.map(relays.judged, wrong, map(tried, wrong))
     return dict(zip((*right, *wrong), found, strict=True))
 
