@@ -73,7 +73,7 @@ def test_nothing_is_lit_in_what_a_player_lights():
 def test_what_is_allowed_next_stands_in_words():
     shown = States(play(Script()).film)
     assert shown.here == "button shown"
-    assert shown.allowed == "Next: the cardholder taps Add or opens the card, the app calls canProvision()."
+    assert shown.allowed == "Next: the cardholder taps Add or opens the card or the app calls canProvision()."
     assert shown.allowed in shown.text()
     assert shown.allowed in shown.html()
     assert allowed(shown.film.machine, "no such state") == ()

@@ -274,7 +274,7 @@ class States(View):
     @property
     def allowed(self) -> str:
         """What can happen next, as a sentence."""
-        return f"Next: {', '.join(allowed(self.film.machine, self.here)) or 'nothing'}."
+        return f"Next: {' or '.join(allowed(self.film.machine, self.here)) or 'nothing'}."
 
     @property
     def plain(self) -> Picture:
