@@ -162,7 +162,7 @@ def _lines(config: Config) -> Iterator[str]:
     yield f"Log files to scan: {_listed(map(str, target.logs)) or 'none'}."
     runs = _listed(group for group in Group if group not in target.without)
     left_out = f" Left out: {_listed(sorted(target.without))}." if target.without else ""
-    yield f"{'Groups of cases' if left_out else 'All groups of cases'} that run: {runs or 'none'}.{left_out}"
+    yield f"{'Groups that run' if left_out else 'All groups run'}: {runs or 'none'}.{left_out}"
     yield from _api(config)
 
 
