@@ -81,7 +81,7 @@ def in_functions(tree):
 
 def for_types(tree):
     """Every node under `if TYPE_CHECKING`."""
-    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    blocks = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     return {id(inner) for block in blocks for statement in block.body for inner in ast.walk(statement)}
 
 
