@@ -19,7 +19,7 @@ if CHOSEN not in ("httpx", "httpx2"):
 if CHOSEN == "httpx":
     import httpcore
     import httpx
-elif not TYPE_CHECKING:
+elif not TYPE_CHECKING:  # pragma: no branch  # false for a type checker only
     try:
         import httpcore2 as httpcore
         import httpx2 as httpx
