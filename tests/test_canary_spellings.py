@@ -223,6 +223,7 @@ def parts(spelled):
     return plain | {json.dumps(part)[1:-1] for part in plain} | {html.escape(part) for part in plain}
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2")
 @pytest.mark.parametrize("writer", WRITERS, ids=lambda writer: writer.__name__)
 @pytest.mark.parametrize("spelling", SPELLINGS)

@@ -126,6 +126,7 @@ def test_a_part_imports_only_the_parts_below_it(below):
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_no_two_modules_import_each_other():
     """Directly or over others, when they are loaded; imports inside a function and for types alone do not count."""
     graph = {}

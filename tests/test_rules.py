@@ -113,6 +113,7 @@ def test_every_mark_names_a_rule_that_exists():
     assert [(name, where) for name, where in marked() if name not in IDS] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", rules(*BINDING), ids=lambda one: one.id)
 def test_a_binding_rule_is_named_by_a_test(one):
     assert one.id in {name for name, _where in marked()}, f"No test proves {one}"

@@ -184,6 +184,7 @@ def test_the_key_goes_to_no_other_origin(serve, wire, call, status):
     assert other.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2", "REL-3")
 def test_the_log_of_the_engine_shows_no_canary(serve, call, caplog, canaries):
     key, _, given = canaries

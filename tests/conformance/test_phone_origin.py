@@ -168,6 +168,7 @@ def test_what_breaks_is_part_of_the_answer(said, broke):
         assert asked(Origin.of(f"http://127.0.0.1:{raw.port}"))[0].broke is broke
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("coding", "layers"), [("gzip", 1), ("gzip, gzip", 2)])
 def test_a_small_answer_that_unpacks_to_very_much_takes_little_memory(coding, layers):
     body = b"0" * 64_000_000

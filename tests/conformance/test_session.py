@@ -353,6 +353,7 @@ class SessionOfACard(reference.Handler):
         return CARDS[int(super().card(ending)[1:])]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-4")
 def test_a_back_end_with_ids_and_sessions_of_its_own_is_judged_as_any_other():
     own = tuple(f"c{number}" for number in range(6))

@@ -88,6 +88,7 @@ def test_a_handler_that_raises_fails_and_is_named_without_a_traceback():
     assert "CANARY" not in repr(timing)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-HANDLER-1")
 def test_what_a_handler_keeps_in_its_class_is_gone_before_each_cold_call_and_never_in_the_class_itself():
     KeepsItInItsClass.kept = None

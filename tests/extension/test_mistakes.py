@@ -64,6 +64,7 @@ MISTAKES = {
 """What each mistake comes to, in both variants."""
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-STATUS-1", "X-STATUS-2", "X-STATUS-3", "X-HANDLER-1", "X-ENTRIES-1", "X-ENTRIES-2", "X-ENTRIES-3")
 @pytest.mark.rule("X-ART-1", "X-DEL-1", "X-GEN-1", "X-FLOW-1", "API-12", "API-8")
 @pytest.mark.parametrize("variant", VARIANTS_B)
@@ -75,6 +76,7 @@ def test_a_mistake_leads_to_a_finding_that_names_it(name, variant):
     assert any(f"{one.level} {one.rule}" == graded and words in one.text for one in scene.findings), scene.findings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
 def test_on_the_same_stage_the_reference_does_not_make_that_mistake(name):
     stage, _ended, graded, words = MISTAKES[name]
@@ -175,6 +177,7 @@ def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_
     assert authorized.at > asked.at
 
 
+@pytest.mark.slow
 def test_every_level_of_finding_occurs():
     levels = {f.level for name, (stage, *_) in MISTAKES.items() for f in SESSION.wallet.play(name, **stage).findings}
     assert levels == set(Level)

@@ -95,6 +95,7 @@ EXCEPTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("error", EXCEPTIONS, ids=lambda one: type(one).__name__)
 def test_whatever_a_call_raises_the_wallet_goes_on_and_tells_its_type_alone(call, error):
@@ -211,6 +212,7 @@ def test_what_belongs_to_another_call_is_wrong_here(call, wrong):
     assert raised(host) == [(call, f"it returned {type(wrong).__name__}")]
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from(CALLS), st.recursive(st.none() | st.integers() | st.text() | st.binary(), st.lists, max_leaves=4)
 )

@@ -35,6 +35,7 @@ def test_a_row_fires_or_the_event_is_refused_and_nothing_changes(name):
     assert before == (machine.rows, machine.states, machine.final, dict(machine._table))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 @given(events=st.lists(ANY_EVENT, max_size=60))
 def test_any_sequence_of_events_ends_in_a_state_of_the_table(name, events):

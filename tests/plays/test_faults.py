@@ -183,6 +183,7 @@ def test_a_post_that_is_sent_again_works_only_where_nothing_had_happened():
     assert 422 in [record.message.status for record in spoilt.trace.select(m.ApiAnswered)]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-5")
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_the_good_back_end_is_done_before_the_wallet_is(platform):

@@ -37,6 +37,7 @@ def test_what_had_happened_before_an_act_stays_as_it_was():
     assert acted.frames[: len(before.frames)] == before.frames
 
 
+@pytest.mark.slow
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_a_second_tap_is_harmless_with_a_guarded_button_and_not_without():
     twice = Script().then("tap", 0.52).then("tap", 0.62)

@@ -87,6 +87,7 @@ def test_the_summary_tells_the_end_in_words():
     assert SESSION.wallet.play(phone="app was never opened").summary["cards offered"] == "none"
 
 
+@pytest.mark.slow
 def test_a_scene_shows_its_end_its_picture_and_its_findings():
     bundle = SESSION.wallet.play("delegate returns nil")._repr_mimebundle_()
     for form in bundle.values():

@@ -146,6 +146,7 @@ def test_a_limit_is_told_by_its_retry_after(said, fault, note, found):
     assert (finding.setting.values["fault"], finding.note) == (fault, note)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("failure", "fault"),
     [
@@ -242,6 +243,7 @@ def test_the_usual_time_is_a_setting(found):
     assert only(found(*[get(latency=0.25)] * 5, scenario=slow)).kind is Kind.CONFIGURED
 
 
+@pytest.mark.slow
 def test_a_planned_share_is_compared_with_what_was_seen(found):
     scenario = load_text('[[fault]]\nfault = "500"\noperation = "GET"\nshare = 0.2\n')
     broken = get(problem(500, "00_500"))

@@ -75,6 +75,7 @@ def test_the_heading_is_the_title_and_markup_in_it_stays_text(tmp_path):
     assert "<title>plain</title>" in page(written(tmp_path, words("no heading"), name="plain"))
 
 
+@pytest.mark.slow
 def test_a_live_view_is_left_out_and_its_snapshot_stays(tmp_path):
     live = {"application/vnd.jupyter.widget-view+json": {"model_id": "m"}}
     text = page(written(tmp_path, code(live | {"text/plain": "plain", "text/html": "<p>the snapshot</p>"}, live)))

@@ -293,6 +293,7 @@ def test_a_delegate_that_sleeps_takes_the_phones_time_in_the_trace():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.rule("B-FIN-1")
 @pytest.mark.parametrize("error", [ValueError("CANARY"), asyncio.CancelledError()])
 @pytest.mark.parametrize("answers", [False, True])

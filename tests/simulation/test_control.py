@@ -305,6 +305,7 @@ def test_a_waiting_thread_is_answered_when_the_request_comes(stand):
     assert answers[0]["entry"]["number"] == 2
 
 
+@pytest.mark.slow
 def test_a_server_answers_others_while_many_wait(stand):
     async def scene():
         answers = []

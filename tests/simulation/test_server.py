@@ -315,6 +315,7 @@ def test_a_served_service_answers_and_stops_cleanly_when_told(number):
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
 def test_it_may_be_stopped_as_soon_as_it_has_spoken(number):
     process = started()
@@ -374,6 +375,7 @@ def posted(told, instrument, output):
     return requests.post(url, headers=headers, json={"sdkOutput": output}, timeout=10, proxies={"http": ""})
 
 
+@pytest.mark.slow
 @pytest.mark.rule("API-2", "API-11")
 @pytest.mark.parametrize("seed", [7, 8])
 def test_each_instrument_has_an_sdk_output_that_is_exchanged_once(served, seed):
@@ -470,6 +472,7 @@ def test_a_logged_path_does_not_hold_a_key_that_opens_nothing():
     assert line.startswith("GET /keys/[key]/x 404")
 
 
+@pytest.mark.slow
 def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
     process = served("as_json=True")
     told = json.loads(process.stdout.readline())

@@ -389,6 +389,7 @@ REQUESTS = st.builds(Request, METHODS, TARGETS, HEADERS.map(tuple), BODIES)
 NEARLY = st.builds(Request, st.sampled_from(["GET", "POST"]), st.just(PATH), st.just((KEY, JSON)), BODIES)
 
 
+@pytest.mark.slow
 @given(st.lists(REQUESTS | NEARLY, min_size=1, max_size=5))
 def test_any_request_gets_a_well_formed_answer_and_what_is_refused_changes_nothing(requests):
     service, other = Service(WORLD), Service(WORLD)

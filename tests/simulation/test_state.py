@@ -660,6 +660,7 @@ def test_a_journal_says_what_was_answered_in_the_end_and_nobody_hears_of_it_befo
     worlds.close()
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_and_what_it_refused_is_kept_when_there_is_room(path):
     worlds, journals = journaled(path, DEFAULT)
     database = worlds._file._database

@@ -117,6 +117,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", CLOSED, ids=lambda plan: plan.words)
 def test_a_closed_form_agrees_with_the_simulation(plan):
     found = plan.simulate(200_000)

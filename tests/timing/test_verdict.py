@@ -41,6 +41,7 @@ def test_exactly_20_s_is_in_time_and_a_little_more_is_not(call):
     assert judge([20.000001], call).verdict is Verdict.FAIL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("durations", "target", "verdict"),
     [

@@ -155,6 +155,7 @@ class Harmless(HTMLParser):
         assert {name for name, _value in attrs} <= {"style"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", USUAL)
 def test_no_column_moves_when_another_actor_takes_part(name):
     whole = played(name).film

@@ -96,6 +96,7 @@ def test_each_line_of_a_picture_shows_a_rule_or_a_source(name):
         assert set(map(str, line.record.bases)) <= set(line.rules)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", USUAL)
 def test_each_value_in_a_detail_shows_its_source(name):
     shown = Exchange(played(name).film)

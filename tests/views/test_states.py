@@ -144,6 +144,7 @@ def test_words_without_room_for_their_events_name_those_that_it_was(label, parts
     assert many.endswith(">or others</tspan></text>")
 
 
+@pytest.mark.slow
 def test_player_data_s_frames_name_the_events_that_a_player_ticks():
     film = play(WALK).film
     frames = player_data(film)["frames"]
