@@ -32,7 +32,7 @@ def test_what_an_attempt_takes_is_spent_by_the_call():
         "BackEndAsked", "ApiRequested", "AnswerLost", "ApiAskedAgain", "ApiAnswered", "ApiCallEnded",
     ]  # fmt: skip
     assert call.spent == pytest.approx(told[-1][0], abs=0.001)
-    assert told[2][0] == 4.25
+    assert told[2][0] == 3.25
 
 
 @pytest.mark.rule("REL-5")

@@ -208,8 +208,8 @@ def test_what_comes_after_20_s_is_ignored_in_the_app():
 def test_a_handler_that_gives_up_first_leaves_the_back_end_to_itself():
     scene = break_it(STALL, "GET", platform=B_WALLET, back_end="waits 30 s")
     (noted,) = scene.trace.select(m.Noted)
-    assert "gives up after 15 s" in noted.message.text
-    assert scene.trace.select(m.AnswerLost)[0].at == pytest.approx(noted.at + 15.25)
+    assert "gives up after 9 s" in noted.message.text
+    assert scene.trace.select(m.AnswerLost)[0].at == pytest.approx(noted.at + 21.25)
     assert scene.summary["the cardholder sees"] == "the wallet offers no card"
 
 

@@ -55,7 +55,7 @@ from workbook.views.html import View, tag, trusted
 from workbook.views.table import Table, facts, paragraph, table
 
 # The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than
-# the real one, so that a lesson does not wait: the relay gives up after 1.5 s instead of 12, the wallet after 3.5 s
+# the real one, so that a lesson does not wait: the relay gives up after 1.5 s instead of 8, the wallet after 3.5 s
 # instead of 20.
 
 DEADLINE, BOUND = 1.5, 3.5

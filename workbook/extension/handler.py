@@ -38,14 +38,9 @@ class ExtensionHandler:
         self.cards = tuple(cards)
 
 
-# Limits are nested, from short to long: one answer, the back end's whole call (12 s), the app's own limit, the wallet's
-# 20 s. Whoever gives up before the one below them does not know what became of the call (REL-1, REL-5; all assumed).
-
-ENTRIES_WAIT = 15.0
-"""Seconds for the GETs of the pass entries, which run at the same time."""
-GET_WAIT, POST_WAIT = 6.0, 13.0
-"""Seconds for the GET and then the POST of one request, which share the wallet's 20. The POST has all the time that the
-back end may take; the GET has less, because a GET that is given up has changed nothing."""
+BACK_END_WAIT = 9.0
+"""Seconds that the app and its extension wait for one call of their back end: more than the back end's own deadline for
+it (8 s), and so little that the GET and the POST of one request fit into the wallet's 20 s (REL-5; assumed)."""
 
 
 class ReferenceHandler(ExtensionHandler):
@@ -73,7 +68,7 @@ class ReferenceHandler(ExtensionHandler):
     def _service_without(self, there: frozenset[str]) -> ExtensionProvisioningService | None:
         """For the cards not there yet, each with its own GET (API-12); None without any."""
         missing = [card for card in self.cards if card not in there]
-        fresh = list(self.back_end.get_all(missing, timeout=ENTRIES_WAIT).values())
+        fresh = list(self.back_end.get_all(missing, timeout=BACK_END_WAIT).values())
         try:
             return ExtensionProvisioningService(sdk_inputs=fresh) if fresh else None
         except SdkError:
@@ -88,7 +83,7 @@ class ReferenceHandler(ExtensionHandler):
         nonce_signature.
         """
         try:
-            fresh = self.back_end.get(identifier, timeout=GET_WAIT)
+            fresh = self.back_end.get(identifier, timeout=BACK_END_WAIT)
             service = ExtensionProvisioningService(sdk_input=fresh)
             return service.generate_add_payment_pass_request_for_pass_entry_with_identifier(
                 identifier, **wallet, delegate=self
@@ -103,7 +98,7 @@ class ReferenceHandler(ExtensionHandler):
     def provision(self, payment_instrument_id: str, sdk_output: bytes) -> bytes | None:
         """The POST's sdkInput, or None when the back end has none (X-DEL-1)."""
         try:
-            return self.back_end.post(payment_instrument_id, sdk_output, timeout=POST_WAIT)
+            return self.back_end.post(payment_instrument_id, sdk_output, timeout=BACK_END_WAIT)
         except WorkbookError:
             return None
 
