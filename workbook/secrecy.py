@@ -27,7 +27,7 @@ from itertools import filterfalse
 from threading import Lock
 from typing import Any, Final, NamedTuple, NoReturn
 from urllib.parse import quote, unquote
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from workbook.errors import ConfigurationError, LeakError
 
@@ -507,15 +507,15 @@ class Secret:
         value: the key; `check_key` says what is allowed.
     """
 
-    __slots__ = ("__weakref__", "_secrets", "_value", "_wrong", "scrub", "scrub_bytes")
+    __slots__ = ("_value", "_wrong", "scrub", "scrub_bytes")
 
     def __init__(self, value: object) -> None:
         self._wrong = _what_is_wrong(value)
         self._value = value if isinstance(value, str) and not self._wrong else ""
-        self._secrets = Secrets.of_keys(filter(None, [self._value]), shortest=1)
-        self.scrub, self.scrub_bytes = self._secrets.scrub, self._secrets.scrub_bytes
         with _lock:
-            _live.add(self)
+            # A lesson makes hundreds of clients with one key: they share one search.
+            search = _live.setdefault(self._value, Secrets.of_keys(filter(None, [self._value]), shortest=1))
+        self.scrub, self.scrub_bytes = search.scrub, search.scrub_bytes
 
     def check(self) -> None:
         """Make sure that this is a key which a header can carry.
@@ -577,15 +577,16 @@ def check_key(key: object) -> str:
 
 
 _lock = Lock()
-_live: WeakSet[Secret] = WeakSet()
+_live: WeakValueDictionary[str, Secrets] = WeakValueDictionary()
+"""The search for each key that some `Secret` holds, by key; it is forgotten with the last of them."""
 
 
 def without_live_keys(text: str) -> str:
     """The text without the key of any client that is in use in this process."""
     with _lock:
-        live = list(_live)
-    for secret in live:
-        text = secret.scrub(text)
+        live = list(_live.values())
+    for search in live:
+        text = search.scrub(text)
     return text
 
 
