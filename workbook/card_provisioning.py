@@ -16,7 +16,7 @@ from typing import Any, Protocol, cast
 from workbook.api.opaque import SdkInput
 from workbook.errors import ConfigurationError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
-from workbook.flows.messages import Event
+from workbook.flows.messages import CanProvisionResult, Event
 from workbook.flows.platform_a import BUSY, State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
 from workbook.runs.back_end import check_callable
@@ -26,7 +26,6 @@ from workbook.simulation.phones import A_PHONE_A, NUMBERS, PhoneA
 from workbook.values import of_type
 
 CardProvisioningCreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.InvalidSdkInput
-CanProvisionResult = m.CanBeProvisioned | m.AlreadyExistsInWallet | m.CanProvisionError | m.UnknownFailure | m.ApiError
 CreateSdkOutputResult = m.SdkOutputCreated | m.SdkOutputFailed
 ProvisionResult = m.ProvisionSuccess | m.ProvisionFailure
 

@@ -88,17 +88,18 @@ def row(
     event: type[Event],
     to: StrEnum,
     *commands: type[Command] | Tagged,
-    rules: str = "",
+    rules: str | tuple[str, ...] = "",
     source: str = "spec",
 ) -> tuple[Row, ...]:
-    """One row for each of `states` (a state or several); `rules` are ids with blanks between.
+    """One row for each of `states` (a state or several); `rules` are ids, in a text with blanks between.
 
     `source` tags the event in these states, and `assumed(command)` a command.
     """
     each = (states,) if isinstance(states, str) else tuple(states)
     pairs = [one if isinstance(one, Tagged) else Tagged(one, "spec") for one in commands]
     classes, sources = tuple(one.command for one in pairs), tuple(one.source for one in pairs)
-    return tuple(Row(state, event, to, classes, tuple(rules.split()), source, sources) for state in each)
+    ids = tuple(rules.split()) if isinstance(rules, str) else rules
+    return tuple(Row(state, event, to, classes, ids, source, sources) for state in each)
 
 
 class Machine:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, ClassVar, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
 
 from workbook.errors import DefinitionError
 from workbook.values import lookup
@@ -435,6 +435,12 @@ class ApiError(Event):
     """CannotBeProvisioned.ApiError: the wallet provider API's statusCode; later variant only (A-CAN-5)."""
 
     status_code: int
+
+
+CanProvisionFailure: TypeAlias = CanProvisionError | UnknownFailure | ApiError
+"""Outcomes that do not say whether the card can be added. The tables get their rows for each, and the phones of a play
+their names, from here."""
+CanProvisionResult: TypeAlias = CanBeProvisioned | AlreadyExistsInWallet | CanProvisionFailure
 
 
 @message(APP, SDK, "createSdkOutput()", "spec", "A-OUT-1")

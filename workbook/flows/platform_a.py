@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum, unique
+from typing import get_args
 
 from workbook.flows import messages as m
 from workbook.flows.machine import Row, assumed, row
@@ -58,6 +59,15 @@ FINAL = (S.ADDED, S.IN_WALLET, S.STILL_OFFERED, S.NOT_OFFERED, S.UNAVAILABLE, S.
 BUSY = (S.TAPPED, S.MAKING_OUTPUT, S.POSTING, S.OPC_READY, S.ORCHESTRATING, S.FETCHING_OPC, S.PROVISIONING)
 """The states in which an attempt is under way, so the button is disabled (A-BTN-1)."""
 
+CAN_PROVISION_FAILURES = tuple(event for event in get_args(m.CanProvisionFailure) if event is not m.ApiError)
+"""Those that both SDK variants have."""
+
+
+def failing(state: State, to: State, *outcomes: type[m.Event]) -> Rows:
+    """A row for each failure of canProvision: the document names it, and that the button is then hidden is ours."""
+    return tuple(r for event in outcomes for r in row(state, event, to, assumed(m.HideButton), rules=event.rules))
+
+
 UNTIL_TAP: Rows = (
     *row(S.IDLE, m.Opened, S.FETCHING, m.GetActivationData, rules="FLOW-1 FLOW-2 FLOW-4 API-10"),
     *row(S.FETCHING, m.ActivationDataReceived, S.FETCHED, m.HandToApp, rules="FLOW-1 FLOW-2 API-10"),
@@ -69,8 +79,7 @@ UNTIL_TAP: Rows = (
     *row(S.CREATED, m.CanProvisionCalled, S.CHECKING, m.AskCanProvision, rules="A-CAN-1"),
     *row(S.CHECKING, m.CanBeProvisioned, S.READY, m.ShowButton, rules="A-CAN-1"),
     *row(S.CHECKING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
-    *row(S.CHECKING, m.CanProvisionError, S.NOT_OFFERED, assumed(m.HideButton), rules="A-CAN-3"),
-    *row(S.CHECKING, m.UnknownFailure, S.NOT_OFFERED, assumed(m.HideButton), rules="A-CAN-4"),
+    *failing(S.CHECKING, S.NOT_OFFERED, *CAN_PROVISION_FAILURES),
     *row(S.READY, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1"),
     *row(S.FAILED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
     *row((S.READY, S.IN_WALLET, S.NOT_OFFERED, S.FAILED), m.CanProvisionCalled, S.CHECKING, m.AskCanProvision,
@@ -105,8 +114,7 @@ WALLET: Rows = (
     *row(S.ADDED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-2", source="assumed"),
     *row(S.CONFIRMING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
     *row(S.CONFIRMING, m.CanBeProvisioned, S.STILL_OFFERED, m.ShowButton, m.ReportToContact, rules="A-CAN-1 A-CAN-6"),
-    *row(S.CONFIRMING, m.CanProvisionError, S.IN_WALLET, assumed(m.HideButton), rules="A-CAN-3"),
-    *row(S.CONFIRMING, m.UnknownFailure, S.IN_WALLET, assumed(m.HideButton), rules="A-CAN-4"),
+    *failing(S.CONFIRMING, S.IN_WALLET, *CAN_PROVISION_FAILURES),
     *row(S.STILL_OFFERED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-6", source="assumed"),
     *row(S.STILL_OFFERED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
     *row((S.ADDED, S.STILL_OFFERED), m.Opened, S.FETCHING, m.GetActivationData, rules="API-10 REL-7", source="assumed"),
@@ -119,8 +127,8 @@ completes (sdk-a).
 """
 
 API_ERROR: Rows = (
-    *row(S.CHECKING, m.ApiError, S.NOT_OFFERED, assumed(m.HideButton), rules="A-CAN-5"),
-    *row(S.CONFIRMING, m.ApiError, S.IN_WALLET, assumed(m.HideButton), rules="A-CAN-5"),
+    *failing(S.CHECKING, S.NOT_OFFERED, m.ApiError),
+    *failing(S.CONFIRMING, S.IN_WALLET, m.ApiError),
 )
 """The outcome that only the later SDK variant has."""
 

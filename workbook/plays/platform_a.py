@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from workbook.card_provisioning import FETCH_OPC, CardProvisioning
 from workbook.flows import messages as m
@@ -21,14 +21,22 @@ from workbook.values import flag, lookup, whole
 if TYPE_CHECKING:
     from workbook.widgets.stage import Stage
 
+EXAMPLES: Mapping[str, Any] = {"throwable": "IOException", "status_code": NOT_ALLOWLISTED}
+"""What a failure of canProvision carries in a play, by the field's name."""
+
+
+def _failing(event: type[m.Event]) -> Callable[[str], PhoneA]:
+    outcome = event(**{field.name: EXAMPLES[field.name] for field in fields(event)})
+    return lambda _card: PhoneA(can_provision=outcome)
+
+
 PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
     "ready": lambda _card: PhoneA(),
     "card already in the wallet": lambda card: PhoneA(cards={card}),
     "wallet payment not supported": lambda _card: PhoneA(wallet_pay_supported=False),
     "app not allowlisted": lambda _card: PhoneA(allowlisted=False),
-    "canProvision ends in Error": lambda _card: PhoneA(can_provision=m.CanProvisionError("IOException")),
-    "canProvision ends in UnknownFailure": lambda _card: PhoneA(can_provision=m.UnknownFailure()),
-    "canProvision ends in ApiError": lambda _card: PhoneA(can_provision=m.ApiError(NOT_ALLOWLISTED)),
+    **{f"canProvision ends in {event.says.rpartition('.')[2]}": _failing(event)
+       for event in get_args(m.CanProvisionFailure)},
     "card not configured at the scheme": lambda _card: PhoneA(scheme_configured=False),
     "identity check pending": lambda _card: PhoneA(verification_pending=True),
     "cardholder cancels": lambda _card: PhoneA(provision_failure="Canceled"),
