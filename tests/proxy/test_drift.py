@@ -13,7 +13,7 @@ from workbook import cli
 from workbook.errors import ConfigurationError
 from workbook.proxy.drift import Kind, as_json, as_text, drift, scenario_toml
 from workbook.proxy.record import Head, Recording, read
-from workbook.proxy.replay import outcomes_of
+from workbook.proxy.replay import PLAYED, outcomes_of
 from workbook.proxy.upstream import Exchange, Failure, Reply
 from workbook.simulation.faults import FAULTS, Planned
 from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
@@ -464,3 +464,9 @@ def test_what_another_simulator_adds_to_its_answers_is_no_drift(found):
 def test_every_fault_is_recognised_unless_its_answer_looks_right_from_outside():
     unseen = {name for name, fault in FAULTS.items() if not fault.harmless and not outcomes_of(Planned(fault))}
     assert unseen == {"huge body", "sdkInput foreign", "sdkInput stale", "sdkInput damaged"}
+
+
+def test_every_outcome_that_a_fault_may_have_is_played_by_a_fault_that_has_it():
+    may_have = {name: {*fault.seen_as} for name, fault in FAULTS.items()}
+    assert {word for words in may_have.values() for word in words} == {*PLAYED}
+    assert all(word in may_have[name] for word, name in PLAYED.items())

@@ -18,9 +18,9 @@ from typing import Any
 from workbook.api.opaque import decode_strictly, json_object
 from workbook.proxy import record
 from workbook.proxy.record import EMPTY, TWICE, RecordedExchange
-from workbook.proxy.upstream import LARGEST_ANSWER
+from workbook.proxy.upstream import LARGEST_ANSWER, Failure
 from workbook.simulation.canned import damaged
-from workbook.simulation.faults import LONGEST_PAUSE, Planned
+from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response
 from workbook.simulation.mock_server import Worlds
 from workbook.simulation.scenario import Scenario
@@ -36,56 +36,31 @@ Caller = tuple[int, str]
 # counted and compared as shares. The others are answers to the request, and are compared one by one.
 
 FINE = "200"
-LATE, CUT, CLOSED, RESET, TOO_LARGE, GARBAGE = "late", "cut", "closed", "reset", "too-large", "garbage"
-LOST = frozenset({LATE, CUT, CLOSED, RESET, TOO_LARGE, GARBAGE})
-NOT_JSON = "200, not JSON"
 DOCUMENTED = frozenset({"200", "400", "401", "403", "422", "500"})
 """The statuses that are published for the two operations (openapi)."""
 
 WORDS: Mapping[str, str] = {
-    LATE: "no answer within the proxy's deadline",
-    CUT: "an answer that breaks off in its body",
-    CLOSED: "the connection closed without an answer",
-    RESET: "the connection reset",
-    TOO_LARGE: "an answer too large for the proxy",
-    GARBAGE: "something that is not HTTP/1.1",
+    Failure.LATE: "no answer within the proxy's deadline",
+    Failure.CUT: "an answer that breaks off in its body",
+    Failure.CLOSED: "the connection closed without an answer",
+    Failure.RESET: "the connection reset",
+    Failure.TOO_LARGE: "an answer too large for the proxy",
+    Failure.GARBAGE: "something that is not HTTP/1.1",
 }
 """Outcomes that are no status, in words; the others say what they are."""
 
-FAULTS: Mapping[str, str] = {
-    **{status: status for status in ("400", "401", "403", "404", "409", "422", "500", "502", "504")},
-    **dict.fromkeys(("301", "302", "303", "307", "308"), "redirect"),
-    "503": "503 that says 500",
+PLAYED: Mapping[str, str] = {
+    **{word: fault.name for fault in FAULTS.values() for word in fault.seen_as},
+    # the plainest of those that look alike from outside
     "429": "429 in seconds",
-    RESET: "reset",
-    CLOSED: "close",
-    CUT: "truncated body",
-    LATE: "stall before headers",
-    TOO_LARGE: "huge body",
-    NOT_JSON: "not JSON",
-    "200, null": "JSON null",
-    "200, array": "JSON of the wrong type",
-    "200, fields twice": "JSON with duplicate keys",
-    "200, sdkInput missing": "sdkInput missing",
-    "200, sdkInput null": "sdkInput null",
-    "200, sdkInput empty string": "sdkInput empty",
+    UNREADABLE: "not JSON",
+    Failure.CLOSED: "close",
+    Failure.CUT: "truncated body",
+    Failure.LATE: "stall before headers",
+    Failure.TOO_LARGE: "huge body",
 }
-"""The fault that is played for an outcome, or the nearest there is."""
+"""The name of the fault that is played for an outcome."""
 
-_ALSO: Mapping[str, tuple[str, ...]] = {
-    "429 at a date": ("429",),
-    "429 with garbage": ("429",),
-    "stall before headers": (CLOSED, LATE),
-    "stall after headers": (CUT, LATE),
-    "missing last chunk": (CUT,),
-    "bad chunk": (CUT,),
-    "wrong content-length": (NOT_JSON,),
-    "bad gzip": (NOT_JSON,),
-    "gzip bomb": (NOT_JSON, TOO_LARGE),
-    "JSON truncated": (NOT_JSON,),
-    "JSON nested deep": (NOT_JSON,),
-    "huge body": (),
-}
 _SIGMAS, _HALF = 3.0, 0.5
 
 
@@ -104,7 +79,7 @@ def outcome(exchange: RecordedExchange) -> str:
 
 def is_transient(word: str) -> bool:
     """Whether this outcome says nothing about the request."""
-    return word in LOST or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
+    return word in WORDS or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
 
 
 def broken_rule(word: str) -> str:
@@ -115,26 +90,24 @@ def broken_rule(word: str) -> str:
 def outcomes_of(planned: Planned) -> frozenset[str]:
     """The outcomes that a planned fault may have; none where it cannot be recognised from outside."""
     fault = planned.fault
-    if fault.harmless:
-        return frozenset()
-    if fault.name == "redirect":
-        return frozenset({str(fault.values.get("status", fault.settings["status"].default))})
-    if fault.name in _ALSO:
-        return frozenset(_ALSO[fault.name])
-    return frozenset(word for word, name in FAULTS.items() if name == fault.name)
+    values = fault.effective
+    if "status" in values:
+        return frozenset({str(values["status"])})
+    passed_on = values.get("bytes", LARGEST_ANSWER) < LARGEST_ANSWER
+    return frozenset(fault.seen_as) - ({Failure.TOO_LARGE} if passed_on else set())
 
 
 def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | None:
     """The fault that plays this outcome, with settings from these exchanges; None where no fault does."""
-    if word not in FAULTS:
+    if word not in PLAYED:
         return None
-    fault = FAULTS[word]
+    fault = PLAYED[word]
     if fault == "redirect":
         return {"fault": fault, "status": int(word)}
-    if word == LATE:
+    if word == Failure.LATE:
         return {"fault": fault, "seconds": float(round(max(exchange.seconds for exchange in seen) + 1))}
     if word != "429":
-        return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == TOO_LARGE else {})}
+        return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == Failure.TOO_LARGE else {})}
     pauses = [value for exchange in seen for name, value in exchange.response_headers if name.lower() == "retry-after"]
     first = pauses[0] if pauses else "1"  # no fault plays a 429 without Retry-After
     if first.isascii() and first.isdigit() and int(first[:9]) <= LONGEST_PAUSE:

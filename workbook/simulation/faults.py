@@ -115,6 +115,8 @@ class Fault:
         rising: the settings' values may not fall from one to the next.
         harmless: it costs time only. The answer is whole, so the request is carried out in either moment: a
             service that forgot what it answers would be lying.
+        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome` spells them: a
+            status, a loss such as "cut", or what is wrong with a 200. Empty where it cannot be told from no fault.
         values: what was set.
     """
 
@@ -125,6 +127,7 @@ class Fault:
     settings: Mapping[str, Setting] = field(default_factory=dict, repr=False, hash=False)
     rising: bool = field(default=False, repr=False)
     harmless: bool = False
+    seen_as: tuple[str, ...] = field(default=(), repr=False)
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def but(self, **values: Any) -> Fault:
@@ -142,7 +145,7 @@ class Fault:
                 sentence = f"{name} of the fault {self.name!r} is {quoted(value)}. Allowed: {setting.allowed}."
                 raise ParameterError(sentence)
         changed = replace(self, values={**self.values, **values})
-        listed = list(changed._all().values())  # noqa: SLF001  # of this class
+        listed = list(changed.effective.values())
         if self.rising and listed != sorted(listed):
             names = " is at most ".join(self.settings)
             raise ParameterError(f"The settings of the fault {self.name!r} contradict each other. Allowed: {names}.")
@@ -150,7 +153,7 @@ class Fault:
 
     def played(self, answer: Response, chance: Chance) -> Response:
         """The answer with this fault; one that it cannot touch stays as it is."""
-        changed = self.change(answer, chance, self._all())
+        changed = self.change(answer, chance, self.effective)
         if changed == answer:
             return answer
         return replace(changed, basis=f"{answer.basis}; {self.basis}" if self.harmless else self.basis, fault=self.name)
@@ -161,7 +164,9 @@ class Fault:
         rests = "content: assumed" if self.source == ASSUMED else f"code: {self.source}; pairing: assumed"
         return f"fault: {self.name}; {rests}"
 
-    def _all(self) -> dict[str, Any]:
+    @property
+    def effective(self) -> dict[str, Any]:
+        """Each setting's value: what was set, or its default."""
         return {name: self.values.get(name, setting.default) for name, setting in self.settings.items()}
 
 
@@ -242,40 +247,52 @@ def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
     return _sdk_input(body)
 
 
-def _spoilt(name: str, sentence: str, change: Change, **settings: Number | OneOf) -> Fault:
-    return Fault(name, sentence, ASSUMED, change, settings)
+def _spoilt(name: str, sentence: str, change: Change, *seen_as: str, **settings: Number | OneOf) -> Fault:
+    return Fault(name, sentence, ASSUMED, change, settings, seen_as=seen_as)
 
 
 GZIPPED = ("content-encoding", "gzip")
+UNREADABLE = "200, not JSON"
 SPOILING = tuple(name for name in DAMAGES if name != "none")
 
 BODIES = (
-    _spoilt("bad gzip", "The body is said to be gzip and is not.", _body(lambda body, _values: body, GZIPPED)),
+    _spoilt(
+        "bad gzip", "The body is said to be gzip and is not.", _body(lambda body, _values: body, GZIPPED), UNREADABLE
+    ),
     _spoilt(
         "gzip bomb",
         "A small body that is huge once it is unpacked.",
         _body(lambda _body, values: _bomb(values["bytes"]), GZIPPED),
+        UNREADABLE,
+        "too-large",
         bytes=Number(20_000_000, 100, LARGEST, whole=True),
     ),
     _spoilt(
         "huge body",
         "A body of megabytes.",
         _body(lambda _body, values: b"".join(_blocks(values["bytes"]))),
+        "too-large",
         bytes=Number(2_000_000, 100, LARGEST, whole=True),
     ),
-    _spoilt("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)])),
-    _spoilt("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null")),
-    _spoilt("JSON of the wrong type", "JSON, and it is a list.", _body(lambda body, _values: b"[" + body + b"]")),
+    _spoilt("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)]), UNREADABLE),
+    _spoilt("JSON null", "JSON, and it is null.", _body(lambda _body, _values: b"null"), "200, null"),
+    _spoilt(
+        "JSON of the wrong type",
+        "JSON, and it is a list.",
+        _body(lambda body, _values: b"[" + body + b"]"),
+        "200, array",
+    ),
     _spoilt(
         "JSON nested deep",
         "JSON that is nested 100,000 deep.",
         _body(lambda _body, _values: b"[" * DEPTH + b"]" * DEPTH),
+        UNREADABLE,
     ),
-    _spoilt("JSON with duplicate keys", "JSON whose fields stand in it twice.", _body(_twice)),
-    _spoilt("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>")),
-    _spoilt("sdkInput missing", "JSON without an sdkInput.", _always("{}")),
-    _spoilt("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}')),
-    _spoilt("sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}')),
+    _spoilt("JSON with duplicate keys", "JSON whose fields stand in it twice.", _body(_twice), "200, fields twice"),
+    _spoilt("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>"), UNREADABLE),
+    _spoilt("sdkInput missing", "JSON without an sdkInput.", _always("{}"), "200, sdkInput missing"),
+    _spoilt("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}'), "200, sdkInput null"),
+    _spoilt("sdkInput empty", "The sdkInput is empty text.", _always('{"sdkInput": ""}'), "200, sdkInput empty string"),
     _spoilt(
         "sdkInput foreign",
         "A genuine sdkInput of another payment instrument.",
@@ -346,13 +363,21 @@ def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     return (("date", formatdate(EPOCH, usegmt=True)), ("retry-after", then))
 
 
+def _status(
+    name: str, sentence: str, change: Change, source: str = ASSUMED, status: str = "", **settings: Setting
+) -> Fault:
+    """A fault named after its status, or one whose `status` says it."""
+    return Fault(name, sentence, source, change, settings, seen_as=(status or name,))
+
+
 def _published(broken: Broken) -> Fault:
     problem = SPEC.problems[broken]
     sentence = f"{problem.status} ({problem.title}), which is published (openapi)."
-    return Fault(str(problem.status), sentence, problem.source, _answers(problem))
+    return _status(str(problem.status), sentence, _answers(problem), problem.source)
 
 
-PAUSE = {"seconds": Number(1, 0, LONGEST_PAUSE, whole=True)}
+PAUSE = Number(1, 0, LONGEST_PAUSE, whole=True)
+REDIRECTS = (301, 302, 303, 307, 308)
 
 STATUSES = (
     Fault(
@@ -362,47 +387,45 @@ STATUSES = (
         lambda answer, _chance, _values: answer,
         harmless=True,
     ),
-    _published(Broken.JSON),
-    _published(Broken.WRONG_KEY),
-    _published(Broken.ROLE),
-    _published(Broken.INACTIVE),
-    _published(Broken.OURS),
-    Fault("404", "404 (Not found), as for a path that nobody serves.", ASSUMED, _answers(SPEC.problems[Broken.PATH])),
-    Fault("409", "409 (Conflict).", ASSUMED, _answers(CONFLICT)),
-    Fault(
+    *map(_published, (Broken.JSON, Broken.WRONG_KEY, Broken.ROLE, Broken.INACTIVE, Broken.OURS)),
+    _status("404", "404 (Not found), as for a path that nobody serves.", _answers(SPEC.problems[Broken.PATH])),
+    _status("409", "409 (Conflict).", _answers(CONFLICT)),
+    _status(
         "429 in seconds",
         "429, and Retry-After is a number of seconds.",
-        ASSUMED,
         _limited(lambda values: (("retry-after", str(values["seconds"])),)),
-        PAUSE,
+        status="429",
+        seconds=PAUSE,
     ),
-    Fault(
+    _status(
         "429 at a date",
         "429, and Retry-After is an HTTP date, so many seconds after the answer's own.",
-        ASSUMED,
         _limited(_at_a_date),
-        PAUSE,
+        status="429",
+        seconds=PAUSE,
     ),
-    Fault(
+    _status(
         "429 with garbage",
         "429, and Retry-After is neither a number nor a date.",
-        ASSUMED,
         _limited(lambda _values: (("retry-after", "soon"),)),
+        status="429",
     ),
-    Fault("502", "502 (Bad gateway) with a page for people.", ASSUMED, _gateway(502, "Bad Gateway")),
-    Fault(
+    _status("502", "502 (Bad gateway) with a page for people.", _gateway(502, "Bad Gateway")),
+    _status(
         "503 that says 500",
         "503 whose body says 500, as the one published example has it.",
-        OPENAPI,
         _answers(SAYS_500, 503),
+        OPENAPI,
+        "503",
     ),
-    Fault("504", "504 (Gateway timeout) with a page for people.", ASSUMED, _gateway(504, "Gateway Timeout")),
+    _status("504", "504 (Gateway timeout) with a page for people.", _gateway(504, "Gateway Timeout")),
     Fault(
         "redirect",
         "A redirect to another origin, where the key must not go.",
         ASSUMED,
         lambda _answer, _chance, values: Response(values["status"], (("location", values["location"]),), b"", ASSUMED),
-        {"status": OneOf(302, (301, 302, 303, 307, 308)), "location": Text(ELSEWHERE)},
+        {"status": OneOf(302, REDIRECTS), "location": Text(ELSEWHERE)},
+        seen_as=tuple(map(str, REDIRECTS)),
     ),
 )
 """Every fault of the status, the one that does nothing first."""
@@ -452,9 +475,9 @@ def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Change:
     return change
 
 
-def _fault(name: str, sentence: str, change: Change, *, rising: bool = False, **settings: Number) -> Fault:
-    """A delay may be set and does no harm; every other breach loses the answer."""
-    return Fault(name, sentence, ASSUMED, change, settings, rising, harmless="latency" in name or name == "dribble")
+def _fault(name: str, sentence: str, change: Change, *seen_as: str, rising: bool = False, **settings: Number) -> Fault:
+    """A delay does no harm, and nobody can tell it from a slow service; every other breach loses the answer."""
+    return Fault(name, sentence, ASSUMED, change, settings, rising, harmless=not seen_as, seen_as=seen_as)
 
 
 ON_THE_WIRE = (
@@ -480,35 +503,43 @@ ON_THE_WIRE = (
         "stall before headers",
         "Silence, and then the connection is closed without an answer.",
         _travels(Ending.CLOSED, before_headers="seconds"),
+        "late",
+        "closed",
         seconds=_seconds(30.0),
     ),
     _fault(
         "stall after headers",
         "The headers, silence, half of the body, and then the connection is closed.",
         _travels(Ending.TRUNCATED, after_headers="seconds"),
+        "cut",
+        "late",
         seconds=_seconds(30.0),
     ),
-    _fault("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET)),
-    _fault("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED)),
+    _fault("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET), "reset"),
+    _fault("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED), "closed"),
     _fault(
         "truncated body",
         "The connection is closed in the middle of the body that content-length promised.",
         _travels(Ending.TRUNCATED),
+        "cut",
     ),
     _fault(
         "missing last chunk",
         "The body comes in chunks, and the connection is closed before the one that ends it.",
         _travels(Ending.NO_LAST_CHUNK),
+        "cut",
     ),
     _fault(
         "bad chunk",
         "The body comes in chunks, and where the second one's size belongs there is none.",
         _travels(Ending.BAD_CHUNK),
+        "cut",
     ),
     _fault(
         "wrong content-length",
         "The content-length says half of the body's, and all of it is sent.",
         _travels(Ending.WRONG_LENGTH),
+        UNREADABLE,
     ),
 )
 """Every fault of the way, the harmless ones first."""
