@@ -13,8 +13,23 @@ def test_a_sample_file_is_found():
     assert fixture("measurements/good_build.csv").read_text().startswith("call,duration_ms,device,build,cold")
 
 
+def test_native_code_is_found_by_its_language():
+    assert "class BackEnd(" in fixture("native/kotlin/BackEnd.kt").read_text()
+    assert "struct BackEnd {" in fixture("native/swift/BackEnd.swift").read_text()
+
+
 @pytest.mark.parametrize(
-    "name", ["measurements/good_biuld.csv", "../README.md", "/etc/hostname", "", 7, "measurements"]
+    "name",
+    [
+        "measurements/good_biuld.csv",
+        "../README.md",
+        "/etc/hostname",
+        "",
+        7,
+        "measurements",
+        "native/../rules.toml",
+        "native/kotlin",
+    ],
 )
 def test_another_name_is_explained(name):
     with pytest.raises(ParameterError, match="No sample file"):

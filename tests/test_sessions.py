@@ -8,7 +8,7 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.parameters import Source
 from workbook.runs.platform_a import CardAddress
-from workbook.sessions import HANDED_OVER, LIMITS, MAX_FILE, NO_PREDICTION, NOT_SENT, NotPossible, no_session, session
+from workbook.sessions import HANDED_OVER, LIMITS, MAX_FILE, NO_PREDICTION, NOT_SENT, NotPossible, session
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
 from workbook.simulation.service import Service
@@ -273,15 +273,27 @@ def test_a_delegate_that_mixes_up_its_two_values_is_told_so():
         session().exchange(b"output", "PI1")
 
 
+def test_a_lesson_opens_its_session_from_the_settings_of_its_first_cell():
+    lesson = {"seed": 3, "variant_a": "before-0.4.0", "another_name": 7}
+    lesson["session"] = session(lesson)
+    assert lesson["session"].parameters == session(seed=3, variant_a="before-0.4.0").parameters
+    assert session(lesson, seed=4).parameters.seed == 4
+
+
 def test_settings_that_are_refused_leave_no_earlier_session_behind():
-    current = session()
-    current = no_session  # as the cell of a lesson begins
+    lesson = {"session": session(), "source": "sim"}
     with pytest.raises(ParameterError):
-        current = session(source="sim")
+        lesson["session"] = session(lesson)
+    current = lesson["session"]
     with pytest.raises(ConfigurationError, match=r"There is no session.* Correct the first cell, run it"):
         current.platform_a.play()
     assert repr(current) == "no session yet"
     assert not hasattr(current, "_repr_html_")
+
+
+def test_settings_are_a_lesson_s_names():
+    with pytest.raises(ParameterError, match=r"takes globals\(\), or settings by name, not 'simulated'"):
+        session("simulated")
 
 
 def test_nothing_is_played_before_a_prediction_is_made():

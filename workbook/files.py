@@ -1,4 +1,4 @@
-"""The files that come with the workbook (lessons and samples), and how a file is written.
+"""The files that come with the workbook (lessons, samples, native code), and how a file is written.
 
 A checkout holds them at its top level, as `notebooks` and `fixtures`. A wheel holds them inside the package, in
 `workbook/_data`. `workbook new` copies them to where a reader can change them.
@@ -26,22 +26,26 @@ INSTALLED: Final = (_PACKAGE / "_data").is_dir()
 DATA: Final = _PACKAGE / "_data" if INSTALLED else _PACKAGE.parent
 NOTEBOOKS: Final = DATA / "notebooks"
 FIXTURES: Final = DATA / "fixtures"
+NATIVE: Final = _PACKAGE / "native"
+"""Source files for an app of one's own: `kotlin` and `swift`."""
 _CHECKOUT_PYTHON: Final = "../../.venv/bin/python"
 """How the sample's configuration names Python in a checkout."""
 
 
 def fixture(name: str) -> Path:
-    """The path of a sample file, such as `measurements/good_build.csv`.
+    """The path of a sample file, such as `measurements/good_build.csv` or `native/kotlin/BackEnd.kt`.
 
     Raises:
         ParameterError: there is no such file.
     """
-    path = FIXTURES / str(name)
-    if path.is_file() and path.resolve().is_relative_to(FIXTURES):
+    folder = NATIVE if str(name).startswith("native/") else FIXTURES
+    path = folder / str(name).removeprefix("native/")
+    if path.is_file() and path.resolve().is_relative_to(folder):
         return path
     known = sorted(str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.*") if file.is_file())
     if not known:
         raise ParameterError(f"The folder of sample files, {FIXTURES}, is empty. Install the workbook again.")
+    known += sorted(f"native/{file.relative_to(NATIVE)}" for file in NATIVE.rglob("*.*"))
     raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
 
 

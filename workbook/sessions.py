@@ -19,7 +19,7 @@ from workbook.api.protocol import ActivationData, Settings, build_get, build_pos
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import variant_a, variant_b
-from workbook.parameters import Parameters, Source
+from workbook.parameters import Parameters, Source, parameter_names
 from workbook.plays.faults import PLATFORMS, PREDICTIONS, FaultRun, Prediction, break_it, on_each_platform, predict
 from workbook.plays.platform_a import PlatformA
 from workbook.plays.platform_b import PlatformB
@@ -337,10 +337,12 @@ class Session:
         return RealBackEnd(self.client, DirectApi(Service(world))) if self.real else simulated_back_end(world)
 
 
-def session(**parameters: Any) -> Session:
+def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Session:
     """Open a session: the one object that a lesson works with.
 
     Args:
+        settings: a lesson gives `globals()`: the settings of its first cell are taken from there, and while they are
+            refused, its name `session` stands for no session, so that no earlier one is used by mistake.
         parameters: `source` (`simulated` or `api`), `base_url`, `payment_instrument_id`, `variant_a`, `variant_b`,
             `seed` and `sdk_output_file`; each has a default, and everything is simulated by default.
 
@@ -353,6 +355,11 @@ def session(**parameters: Any) -> Session:
         >>> wb.session().platform_a.play().state
         'in the wallet'
     """
+    if settings is not None:
+        if not isinstance(settings, dict):
+            raise ParameterError(f"session takes globals(), or settings by name, not {quoted(settings)}.")
+        settings["session"] = no_session
+        parameters = {name: settings[name] for name in parameter_names() if name in settings} | parameters
     return Session(Parameters.of(**parameters))
 
 

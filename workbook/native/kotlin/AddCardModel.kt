@@ -1,0 +1,109 @@
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.flow.MutableStateFlow
+import kotlinx.coroutines.flow.StateFlow
+import kotlinx.coroutines.flow.asStateFlow
+import kotlinx.coroutines.launch
+
+enum class AddButton { ABSENT, SHOWN, DISABLED, HIDDEN }
+
+data class Page(val button: AddButton, val message: String = "")
+
+/**
+ * One card's page on platform A, SDK from 0.4.0.
+ *
+ * Keep it where a rotation does not end it (a view model), and give it that scope: it ends when the page is closed.
+ * All functions are called on the main thread. `activity` returns the activity of this moment, not the first one.
+ */
+class AddCardModel(
+    private val cardId: String,
+    private val cardName: String,
+    private val backEnd: BackEnd,
+    private val scope: CoroutineScope,
+    private val activity: () -> Activity,
+    private val log: (String) -> Unit,
+) {
+    private val shown = MutableStateFlow(Page(AddButton.ABSENT))
+    val page: StateFlow<Page> = shown.asStateFlow()
+
+    private var cardProvisioning: CardProvisioning? = null
+    private var work: Job? = null
+
+    /** Call it each time the page opens or comes back: a card may have been added or removed meanwhile. */
+    fun opened() {
+        if (work?.isActive == true) return // after a rotation: the attempt goes on
+        shown.value = Page(AddButton.ABSENT)
+        work = scope.launch { shown.value = asked() }
+    }
+
+    fun addTapped() {
+        val sdk = cardProvisioning ?: return
+        if (shown.value.button != AddButton.SHOWN) return // a second tap
+        shown.value = Page(AddButton.DISABLED) // A-BTN-1: before anything suspends
+        work = scope.launch {
+            var next = Page(AddButton.SHOWN, NOT_ADDED)
+            try {
+                next = when (sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
+                    is ProvisionResult.Success -> pageFor(sdk.canProvision())
+                    is ProvisionResult.Failure -> next
+                }
+            } catch (error: Exception) {
+                if (error is CancellationException) throw error
+                log("provision threw ${error.javaClass.simpleName}") // the document names no exception
+            } finally {
+                shown.value = next // also when the attempt is cancelled
+            }
+        }
+    }
+
+    /** GET, create, canProvision: every outcome shows or hides the button. */
+    private suspend fun asked(): Page {
+        val sdkInput = try {
+            backEnd.activationData(cardId)
+        } catch (error: BackEndException) {
+            log("no activation data: ${error.reason}")
+            return Page(AddButton.HIDDEN)
+        }
+        return when (val created = CardProvisioning.create(sdkInput, activity)) {
+            is CardProvisioningCreateResult.Success -> {
+                cardProvisioning = created.cardProvisioning
+                pageFor(created.cardProvisioning.canProvision())
+            }
+            is CardProvisioningCreateResult.Failed.WalletPayNotSupported -> Page(AddButton.HIDDEN)
+            is CardProvisioningCreateResult.Failed.InvalidSdkInput -> {
+                log("InvalidSdkInput, from GET activation-data") // where the value came from, never the value
+                Page(AddButton.HIDDEN)
+            }
+        }
+    }
+
+    private fun pageFor(answer: CanProvisionResult): Page = when (answer) {
+        is CanProvisionResult.CanBeProvisioned -> Page(AddButton.SHOWN)
+        is CanProvisionResult.CannotBeProvisioned.AlreadyExistsInWallet -> Page(AddButton.HIDDEN, IN_WALLET)
+        is CanProvisionResult.CannotBeProvisioned.Error -> unknown("Error ${answer.throwable.javaClass.simpleName}")
+        is CanProvisionResult.CannotBeProvisioned.UnknownFailure -> unknown("UnknownFailure")
+        is CanProvisionResult.CannotBeProvisioned.ApiError -> unknown("ApiError ${answer.statusCode}")
+    }
+
+    private fun unknown(outcome: String): Page {
+        log("canProvision: $outcome")
+        return Page(AddButton.HIDDEN)
+    }
+
+    private companion object {
+        const val IN_WALLET = "In the wallet"
+        const val NOT_ADDED = "Not added"
+    }
+}
+
+/** The SDK calls it during `provision`. It may throw: the SDK then returns a Failure (sdk-a). */
+class BackEndOpcProvider(private val backEnd: BackEnd, private val log: (String) -> Unit) : OpcProvider {
+    override suspend fun fetchOpc(paymentInstrumentId: String, sdkOutput: String): String =
+        try {
+            backEnd.provision(paymentInstrumentId, sdkOutput)
+        } catch (error: BackEndException) {
+            log("no OPC data: ${error.reason}")
+            throw error
+        }
+}

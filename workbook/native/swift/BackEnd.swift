@@ -1,0 +1,75 @@
+import Foundation
+
+/// Why there is no sdkInput. It carries no body, no address and no value, so it may be logged.
+enum BackEndFailure: Error {
+    case signIn, noSuchCard, tryLater
+}
+
+/// Your back end, as your app and its extension see it: two calls with the cardholder's session, and no API key.
+///
+/// The SDK has bytes, JSON has text: this is the one place that encodes and decodes base64, once each way (API-8).
+struct BackEnd {
+    let address: URL
+    let sessionToken: () -> String?
+
+    func activationData(for cardId: String) async throws -> Data {
+        try await call("GET", cardId, "activation-data", body: nil)
+    }
+
+    func provision(_ cardId: String, sdkOutput: Data) async throws -> Data {
+        let body = try JSONSerialization.data(withJSONObject: ["sdkOutput": sdkOutput.base64EncodedString()])
+        return try await call("POST", cardId, "provision", body: body)
+    }
+
+    /// One call, made once, with one time limit for all of it.
+    private func call(_ method: String, _ cardId: String, _ operation: String, body: Data?) async throws -> Data {
+        guard let token = sessionToken() else { throw BackEndFailure.signIn }
+        let path = address.appendingPathComponent("cards").appendingPathComponent(cardId)
+        var request = URLRequest(url: path.appendingPathComponent(operation))
+        request.httpMethod = method
+        request.httpBody = body
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "authorization")
+        request.setValue("application/json", forHTTPHeaderField: "content-type")
+
+        let answer: (body: Data, response: URLResponse)
+        do {
+            answer = try await Self.client.data(for: request)
+        } catch {  // its text holds the address: only the reason goes on
+            throw BackEndFailure.tryLater
+        }
+        switch (answer.response as? HTTPURLResponse)?.statusCode {
+        case 200: return try sdkInput(of: answer.body)
+        case 401: throw BackEndFailure.signIn
+        case 404: throw BackEndFailure.noSuchCard
+        default: throw BackEndFailure.tryLater
+        }
+    }
+
+    /// A 200 without a filled sdkInput is a failure, too (REL-6).
+    private func sdkInput(of body: Data) throws -> Data {
+        guard
+            let json = try? JSONSerialization.jsonObject(with: body) as? [String: Any],
+            let text = json["sdkInput"] as? String,
+            let bytes = Data(base64Encoded: text), !bytes.isEmpty
+        else { throw BackEndFailure.tryLater }
+        return bytes
+    }
+
+    private static let client: URLSession = {
+        let settings = URLSessionConfiguration.ephemeral  // no cookies and no cache of another cardholder
+        settings.timeoutIntervalForResource = 9  // seconds for the whole call, longer than the back end's own 8 s
+        settings.httpShouldSetCookies = false
+        settings.urlCache = nil
+        return URLSession(configuration: settings, delegate: NoRedirects(), delegateQueue: nil)
+    }()
+}
+
+/// The session's token goes to your own back end only.
+private final class NoRedirects: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        nil
+    }
+}

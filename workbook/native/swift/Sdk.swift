@@ -1,0 +1,25 @@
+// What the interface document shows of platform B's SDK (later variant), so that the other files compile without it.
+// Do not copy this file: the SDK brings these names. That the initializer throws is inferred; the delegate's protocol
+// has no name in the document.
+import Foundation
+
+public class PaymentPass {}
+public class PresentingViewController {}
+
+public struct AddCardState { public let canAddCard: Bool }
+
+public protocol ProvisioningDelegate: AnyObject {
+    func provision(sdkOutput: Data, paymentInstrumentId: String) async -> Data?
+    func didFinishProvisioning(with pass: PaymentPass?, error: Error?)
+}
+
+public class ProvisioningService {
+    public init(sdkInput: Data) throws { fatalError("The SDK brings it.") }
+    public func canAddCardDetails(isWatchActivated: Bool) -> AddCardState { fatalError("The SDK brings it.") }
+    public func start(delegate: ProvisioningDelegate, presentingViewController: PresentingViewController) throws {}
+}
+
+public class WatchAvailability {
+    public init() {}
+    public func activate() async -> Bool { fatalError("The SDK brings it.") }
+}
