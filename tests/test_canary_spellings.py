@@ -26,7 +26,7 @@ from workbook.errors import ActivationDataError, ConfigurationError
 from workbook.proxy.record import Lines
 from workbook.proxy.upstream import Exchange, Reply
 from workbook.runner.export import export
-from workbook.runner.run import CheckResult, NotebookRun, Raised, Report
+from workbook.runner.run import CheckResult, NotebookRun, Report, raised
 from workbook.secrecy import Secrets
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.journal import Journal
@@ -179,7 +179,7 @@ def conform_reports(spelled):
 
 def run_report(spelled, folder):
     checks = (CheckResult(spelled, passed=False, rule=None),)
-    runs = (NotebookRun("a", Raised("Error", spelled, spelled), 0.1, checks),)
+    runs = (NotebookRun("a", raised("Error", spelled, spelled), 0.1, checks),)
     Report(runs, {"base_url": spelled}, 0.1).write(folder, Secrets.of_keys([KEY]))
     return [path.read_text() for path in folder.iterdir()]
 

@@ -10,17 +10,17 @@ import pytest
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.runner.run import (
+    CHECK_FAILED,
+    KERNEL_DIED,
     NO_KEY_CHECK,
-    CheckFailed,
+    PASSED,
     CheckResult,
-    KernelDied,
-    Passed,
     Progress,
-    Raised,
     RunRequest,
-    TimedOut,
+    raised,
     read_checks,
     run,
+    timed_out,
 )
 from workbook.secrecy import Secrets
 
@@ -83,31 +83,30 @@ def executed(finished, name):
 
 def test_a_good_notebook_passes_in_this_interpreter(finished):
     good = outcome(finished, "00_ok")
-    assert good.outcome == Passed()
+    assert good.outcome == PASSED
     assert good.checks == (CheckResult("same python", passed=True, rule="A-CAN-2"),)
     assert json.dumps(sys.executable)[1:-1] in executed(finished, "00_ok")
 
 
 def test_a_failed_check_does_not_stop_the_notebook(finished):
     bad = outcome(finished, "01_fails")
-    assert bad.outcome == CheckFailed()
+    assert bad.outcome == CHECK_FAILED
     assert [check.passed for check in bad.checks] == [False, True]
 
 
 def test_an_error_is_one_line_and_names_its_cell(finished):
     error = outcome(finished, "02_raises").outcome
-    assert isinstance(error, Raised)
-    assert error.error == "ValueError"
-    assert error.source.startswith("raise ValueError('[key]")
+    assert (error.status, error.exit_code) == ("error", 3)
+    assert error.why.startswith("ValueError in the cell that begins \"raise ValueError('[key]")
     assert (
         str(outcome(finished, "02_raises")).count("ValueError in the cell that begins \"raise ValueError('[key]") == 1
     )
-    assert len(error.message) == 300
-    assert "\x1b" not in error.message
+    assert len(error.why.split('": ', 1)[1]) == 300
+    assert "\x1b" not in error.why
 
 
 def test_a_stuck_kernel_is_killed_with_what_it_started(finished, is_alive):
-    assert outcome(finished, "03_stuck").outcome == TimedOut(LIMIT)
+    assert outcome(finished, "03_stuck").outcome == timed_out(LIMIT)
     assert outcome(finished, "03_stuck").seconds < LIMIT + 3
     pids = [int(pid) for pid in (finished[1] / "pids").read_text().split()]
     assert len(pids) == 2
@@ -116,17 +115,17 @@ def test_a_stuck_kernel_is_killed_with_what_it_started(finished, is_alive):
 
 def test_a_dead_kernel_keeps_what_was_checked_before(finished):
     dead = outcome(finished, "04_dies")
-    assert dead.outcome == KernelDied()
+    assert dead.outcome == KERNEL_DIED
     assert dead.checks == (CheckResult("before", passed=True),)
 
 
 def test_leaving_early_is_not_a_success(finished):
-    assert outcome(finished, "05_exits").outcome == Raised("SystemExit", "a cell ended the notebook early")
+    assert outcome(finished, "05_exits").outcome == raised("SystemExit", "a cell ended the notebook early")
 
 
 def test_a_key_in_an_output_is_removed_and_fails_the_notebook(finished):
     leak = outcome(finished, "06_leaks")
-    assert leak.outcome == CheckFailed()
+    assert leak.outcome == CHECK_FAILED
     assert leak.checks == (CheckResult(NO_KEY_CHECK, passed=False),)
     assert "[key]" in executed(finished, "06_leaks")
     json.loads(executed(finished, "06_leaks"))
@@ -147,7 +146,7 @@ def test_defaults_stay_when_nothing_is_given(finished):
 
 
 def test_a_broken_file_is_an_error(finished):
-    assert isinstance(outcome(finished, "08_broken").outcome, Raised)
+    assert outcome(finished, "08_broken").outcome.status == "error"
 
 
 def test_the_worst_decides_and_the_files_say_the_same(finished):
@@ -175,7 +174,7 @@ def test_only_declared_parameters_are_injected(books):
     out = books.directory.parent / "odd {name}"
     given = {"seed": "9", "payment_instrument_id": "0012345", "variant_a": "before-0.4.0"}
     report = run(RunRequest(given=given, out=out, notebooks=books.directory))
-    assert [each.outcome for each in report.runs] == [Passed(), Passed()]
+    assert [each.outcome for each in report.runs] == [PASSED, PASSED]
     assert "9 0012345\\n" in (out / "00_one.ipynb").read_text()
     assert "[]\\n" in (out / "01_two.ipynb").read_text()
     assert report.as_dict()["parameters"] == given | {"seed": 9}

@@ -2,41 +2,40 @@ import json
 from xml.etree import ElementTree as ET
 
 from workbook.runner.run import (
-    CheckFailed,
+    CHECK_FAILED,
+    KERNEL_DIED,
+    PASSED,
+    STOPPED,
     CheckResult,
-    Interrupted,
-    KernelDied,
     NotebookRun,
-    Passed,
-    Raised,
     Report,
-    TimedOut,
-    explanation,
-    worst,
+    raised,
+    timed_out,
 )
 from workbook.secrecy import Secrets
 
 EVIL = 'a "quoted" <b> & \x00\x1b[31m\ufffe name\ud800'
 RUNS = (
-    NotebookRun("00_ok", Passed(), 1.25, (CheckResult("fine", passed=True, rule="A-CAN-2"),), written=True),
-    NotebookRun("01_bad", CheckFailed(), 2.0, (CheckResult(EVIL, passed=False),), written=True),
-    NotebookRun("02_error", Raised("ValueError", EVIL, f"\n{EVIL}\n1 / 0"), 0.5),
-    NotebookRun("03_long", TimedOut(4.0), 4.0),
+    NotebookRun("00_ok", PASSED, 1.25, (CheckResult("fine", passed=True, rule="A-CAN-2"),), written=True),
+    NotebookRun("01_bad", CHECK_FAILED, 2.0, (CheckResult(EVIL, passed=False),), written=True),
+    NotebookRun("02_error", raised("ValueError", EVIL, f"\n{EVIL}\n1 / 0"), 0.5),
+    NotebookRun("03_long", timed_out(4.0), 4.0),
 )
 
 
 def test_the_worst_end_decides():
-    ends = [Passed(), CheckFailed(), Raised("E", "m"), TimedOut(1), KernelDied(), Interrupted()]
+    ends = [PASSED, CHECK_FAILED, raised("E", "m"), timed_out(1), KERNEL_DIED, STOPPED]
     assert [end.exit_code for end in ends] == [0, 1, 3, 4, 5, 130]
+    runs = [NotebookRun(str(at), end, 1.0) for at, end in enumerate(ends)]
     for count in range(1, len(ends) + 1):
-        assert worst(reversed(ends[:count])) == ends[count - 1].exit_code
-    assert worst([]) == 0
+        assert Report(tuple(reversed(runs[:count])), {}, 1.0).exit_code == ends[count - 1].exit_code
+    assert Report((), {}, 1.0).exit_code == 0
 
 
 def test_an_error_names_its_cell_by_the_first_line():
-    told = explanation(Raised("ValueError", "bad", f"\nfirst = {'x' * 99}\nsecond"))
+    told = raised("ValueError", "bad", f"\nfirst = {'x' * 99}\nsecond").why
     assert told == f"ValueError in the cell that begins 'first = {'x' * 52}'... (107 characters): bad"
-    assert explanation(Raised("SystemExit", "early")) == "SystemExit: early"
+    assert raised("SystemExit", "early").why == "SystemExit: early"
 
 
 def test_run_json_is_versioned():
@@ -69,7 +68,7 @@ def test_junit_is_well_formed_whatever_the_names_hold():
 
 
 def test_what_is_written_holds_no_key(tmp_path):
-    runs = (NotebookRun("00", Raised("E", "canary-0123456789"), 1.0),)
+    runs = (NotebookRun("00", raised("E", "canary-0123456789"), 1.0),)
     Report(runs, {"payment_instrument_id": "canary-0123456789"}, 1.0, interrupted=True).write(
         tmp_path, Secrets.of_keys(["canary-0123456789"])
     )

@@ -12,11 +12,11 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self, assert_never, final
+from typing import Any, Final, Self
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import write_whole
@@ -34,96 +34,43 @@ DEFAULT_LIMIT: Final = 300.0  # seconds
 NO_KEY_CHECK: Final = "no key in the executed notebook"
 
 
-@final
 @dataclass(frozen=True, slots=True)
-class Passed:
-    """Every cell ran and every check passed."""
-
-    status = "ok"
-    exit_code = 0
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class CheckFailed:
-    """Every cell ran; at least one check failed."""
-
-    status = "check-failed"
-    exit_code = 1
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Raised:
-    """A cell raised an error, and the cells after it did not run.
+class RunOutcome:
+    """How a notebook's run ended.
 
     Attributes:
+        status: its word in a report.
+        exit_code: what the process returns for it.
+        why: what happened, in one line; empty when all is well.
+    """
+
+    status: str
+    exit_code: int
+    why: str = ""
+
+
+PASSED = RunOutcome("ok", 0)
+CHECK_FAILED = RunOutcome("check-failed", 1, "a check failed")
+KERNEL_DIED = RunOutcome("kernel-died", 5, "its kernel died (out of memory, or a cell ended the process)")
+STOPPED = RunOutcome("interrupted", INTERRUPTED, "interrupted")
+
+
+def raised(error: str, message: str, source: str = "") -> RunOutcome:
+    """A cell raised an error, and the cells after it did not run.
+
+    Args:
         error: the error's class name.
         message: its message, one line.
         source: the cell's code; empty when no cell was at fault.
     """
-
-    error: str
-    message: str
-    source: str = ""
-
-    status = "error"
-    exit_code = 3
+    return RunOutcome("error", 3, f"{error}{f' in {cell_named(source)}' if source.strip() else ''}: {message}")
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class TimedOut:
-    """The notebook as a whole took longer than its limit, in seconds; its kernel was killed."""
-
-    limit: float
-
-    status = "time-limit"
-    exit_code = 4
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class KernelDied:
-    """The kernel's process ended by itself."""
-
-    status = "kernel-died"
-    exit_code = 5
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Interrupted:
-    """The run was stopped before this notebook ended."""
-
-    status = "interrupted"
-    exit_code = INTERRUPTED
-
-
-Outcome = Passed | CheckFailed | Raised | TimedOut | KernelDied | Interrupted
-
-
-def explanation(outcome: Outcome) -> str:
-    """What happened, in one line; empty when all is well."""
-    match outcome:
-        case Passed():
-            return ""
-        case CheckFailed():
-            return "a check failed"
-        case Raised(error, message, source):
-            return f"{error}{f' in {cell_named(source)}' if source.strip() else ''}: {message}"
-        case TimedOut(limit):
-            return f"took longer than {limit:g} s; its kernel was killed (--time-limit allows more)"
-        case KernelDied():
-            return "its kernel died (out of memory, or a cell ended the process)"
-        case Interrupted():
-            return "interrupted"
-    assert_never(outcome)
-
-
-def worst(outcomes: Iterable[Outcome]) -> int:
-    """The exit code of a run: the highest of its notebooks'."""
-    return max((outcome.exit_code for outcome in outcomes), default=0)
+def timed_out(limit: float) -> RunOutcome:
+    """The notebook as a whole took longer than `limit` seconds; its kernel was killed."""
+    return RunOutcome(
+        "time-limit", 4, f"took longer than {limit:g} s; its kernel was killed (--time-limit allows more)"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +95,7 @@ class NotebookRun:
     """
 
     name: str
-    outcome: Outcome
+    outcome: RunOutcome
     seconds: float
     checks: tuple[CheckResult, ...] = ()
     written: bool = False
@@ -156,7 +103,7 @@ class NotebookRun:
     def __str__(self) -> str:
         passed = sum(check.passed for check in self.checks)
         failed = "; ".join(check.name for check in self.checks if not check.passed)
-        why = ": ".join(filter(None, (explanation(self.outcome), failed)))
+        why = ": ".join(filter(None, (self.outcome.why, failed)))
         line = f"{self.outcome.status:<12} {self.name}  {self.seconds:.1f} s  {passed}/{len(self.checks)} checks"
         return f"{line}  {why}".rstrip()
 
@@ -180,7 +127,7 @@ class Report:
     @property
     def exit_code(self) -> int:
         """What the process should return; the worst notebook decides."""
-        return INTERRUPTED if self.interrupted else worst(run.outcome for run in self.runs)
+        return INTERRUPTED if self.interrupted else max((run.outcome.exit_code for run in self.runs), default=0)
 
     def as_dict(self) -> dict[str, Any]:
         """The content of run.json, version 1.
@@ -204,7 +151,7 @@ class Report:
                     "status": run.outcome.status,
                     "seconds": round(run.seconds, 3),
                     "file": f"{run.name}.ipynb" if run.written else None,
-                    "error": explanation(run.outcome) or None,
+                    "error": run.outcome.why or None,
                     "checks": [
                         {"name": check.name, "passed": check.passed, "rule": check.rule} for check in run.checks
                     ],
@@ -217,13 +164,13 @@ class Report:
         """One test suite for each notebook: a case for its execution and one for each check."""
         suites = []
         for run in self.runs:
-            ended = isinstance(run.outcome, Passed | CheckFailed)
+            ended = run.outcome in (PASSED, CHECK_FAILED)
             execution = JUnitCase(
                 "execution",
                 run.name,
                 run.seconds,
                 ending=None if ended else "error",
-                message="" if ended else explanation(run.outcome),
+                message="" if ended else run.outcome.why,
             )
             checks = (
                 JUnitCase(
@@ -296,13 +243,13 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
             checks = (*checks, CheckResult(NO_KEY_CHECK, passed=False))
         written = _keep(job.secrets.scrub(text), job.report / notebook.name)
     except OSError as error:  # a full disk, a directory that became read-only
-        outcome = Raised(type(error).__name__, f"the executed notebook cannot be written: {error.strerror}")
-    if outcome == Passed() and not all(check.passed for check in checks):
-        outcome = CheckFailed()
+        outcome = raised(type(error).__name__, f"the executed notebook cannot be written: {error.strerror}")
+    if outcome == PASSED and not all(check.passed for check in checks):
+        outcome = CHECK_FAILED
     return NotebookRun(notebook.stem, outcome, time.monotonic() - begun, checks, written)
 
 
-def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> Outcome:
+def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> RunOutcome:
     import papermill  # 1.3 s
 
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
@@ -324,8 +271,8 @@ def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> Outcom
     # after `sys.exit(0)` in a cell papermill says that the notebook is complete
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     if any(cell["metadata"].get("papermill", {}).get("exception") for cell in cells):
-        return Raised("SystemExit", "a cell ended the notebook early")
-    return Passed()
+        return raised("SystemExit", "a cell ended the notebook early")
+    return PASSED
 
 
 def _literal(path: Path) -> str:
@@ -333,20 +280,20 @@ def _literal(path: Path) -> str:
     return str(path).replace("{", "{{").replace("}", "}}")
 
 
-def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> Outcome:
+def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> RunOutcome:
     from nbclient.exceptions import DeadKernelError  # heavy
     from papermill.exceptions import PapermillExecutionError  # heavy
 
     if kernel.stopped:
-        return Interrupted()
+        return STOPPED
     if kernel.expired:
-        return TimedOut(kernel.limit or 0.0)
+        return timed_out(kernel.limit or 0.0)
     if isinstance(error, DeadKernelError) or "Kernel died" in str(error):
-        return KernelDied()
+        return KERNEL_DIED
     # scrubbed before it is cut: half a key would not be recognised
     if isinstance(error, PapermillExecutionError):
-        return Raised(error.ename, one_line(secrets.scrub(error.evalue)), secrets.scrub(error.source))
-    return Raised(type(error).__name__, one_line(secrets.scrub(str(error))))
+        return raised(error.ename, one_line(secrets.scrub(error.evalue)), secrets.scrub(error.source))
+    return raised(type(error).__name__, one_line(secrets.scrub(str(error))))
 
 
 def read_checks(text: str) -> Iterator[CheckResult]:
@@ -431,7 +378,7 @@ def run(request: RunRequest) -> Report:
             job.fleet.each(lambda notebook: run_notebook(notebook, job), chosen, done)
         except KeyboardInterrupt:
             interrupted = True
-    runs = tuple(ended.get(path.stem, NotebookRun(path.stem, Interrupted(), 0.0)) for path in chosen)
+    runs = tuple(ended.get(path.stem, NotebookRun(path.stem, STOPPED, 0.0)) for path in chosen)
     report = Report(runs, parameters, time.monotonic() - begun, interrupted)
     report.write(job.report, secrets)
     return report
