@@ -25,9 +25,9 @@ from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import SIMULATED_KEY
 
 # The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's whole call, the app's
-# own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before the one below
-# does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the extension, a GET and a POST,
-# so that twice the app's wait must be less than 20 s.
+# own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before the one
+# below does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the extension, a GET and a
+# POST, so twice the app's wait must be less than 20 s.
 
 DEADLINE = 8.0
 """Seconds of the good back end for one call, retries included."""
