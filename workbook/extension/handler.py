@@ -48,10 +48,8 @@ class ReferenceHandler(ExtensionHandler):
 
     def status(self) -> ExtensionStatus:
         """From the storage alone: 100 ms are too short for the network (X-STATUS-3)."""
-        try:
-            saved = list(self.storage.read_all().values())
-            service = ExtensionProvisioningService(sdk_inputs=saved)
-        except SdkError:
+        service = self._service([*self.storage.read_all().values()])
+        if service is None:
             return ExtensionProvisioningService.entries_unavailable_extension_status()
         return service.extension_status(requires_authentication=True)
 
@@ -68,11 +66,22 @@ class ReferenceHandler(ExtensionHandler):
     def _service_without(self, there: frozenset[str]) -> ExtensionProvisioningService | None:
         """For the cards not there yet, each with its own GET (API-12); None without any."""
         missing = [card for card in self.cards if card not in there]
-        fresh = list(self.back_end.get_all(missing, timeout=BACK_END_WAIT).values())
+        fresh = [*self.back_end.get_all(missing, timeout=BACK_END_WAIT).values()]
+        return self._service(fresh) if fresh else None
+
+    def _service(self, sdk_inputs: Sequence[bytes]) -> ExtensionProvisioningService | None:
+        """Leaves out what the SDK refuses: one bad sdkInput must not spoil the list."""
         try:
-            return ExtensionProvisioningService(sdk_inputs=fresh) if fresh else None
+            return ExtensionProvisioningService(sdk_inputs=sdk_inputs)
         except SdkError:
-            return None
+            usable = [each for each in sdk_inputs if self._accepted(each)]
+        return ExtensionProvisioningService(sdk_inputs=usable) if usable else None
+
+    def _accepted(self, sdk_input: bytes) -> bool:
+        try:
+            return bool(ExtensionProvisioningService(sdk_input=sdk_input))
+        except SdkError:
+            return False
 
     def generate_add_payment_pass_request_for_pass_entry_with_identifier(
         self, identifier: str, **wallet: Any
