@@ -96,16 +96,29 @@ def test_a_lessons_own_provider_can_ask_the_desk():
 
 
 @pytest.mark.rule("API-1", "API-2", "API-4", "API-5", "API-6")
-def test_what_is_asked_is_shown_without_the_key():
+def test_what_is_on_the_wire_is_shown_without_the_key():
     opened = session()
     path = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
-    get, post = opened.request(), opened.request("POST")
-    assert (get["request"], get["body"]) == (f"GET {path}", "none")
-    assert post["request"] == f"POST {path}"
-    assert post["body"].startswith('{"sdkOutput": "..."}, ')
-    assert get["x-api-key"] == post["x-api-key"] == "[key]"
-    assert get["content-type"] == post["content-type"] == "application/json"
-    assert SIMULATED_KEY not in f"{get}{post}"
+    get, post = opened.wire().text(), opened.wire("POST").text()
+    assert get.startswith(f"GET {path}\nx-api-key: [key]\ncontent-type: application/json\n")
+    assert "\n\n(no body)\n\n200 OK\ncontent-type: application/json\n\n" in get
+    assert f'{{"sdkInput": "SIMULATED activation #1 for {ID}, 340 characters"}}' in get
+    assert post.startswith(f"POST {path}\nx-api-key: [key]\n")
+    assert f'{{"sdkOutput": "SIMULATED output #1 for {ID}, 228 characters"}}' in post
+    assert f'{{"sdkInput": "SIMULATED opc #1 for {ID}, ' in post
+    assert SIMULATED_KEY not in get + post
+
+
+@pytest.mark.rule("GAP-1")
+@pytest.mark.parametrize("answer", session().answers)
+def test_a_wrong_answer_is_shown_as_it_is_and_at_most_a_page_of_it(answer):
+    text = session().wire(answer=answer).text()
+    assert len(text) < 1500
+    assert "\n\nThe answer rests on: " in text
+    assert ('{"sdkInput": "a", "sdkInput": "b"}' in text) is (answer == "sdkInput twice")
+    if answer.isdigit():
+        assert f"\n\n{answer} " in text
+        assert f'"status": {answer},' in text
 
 
 # ---------------------------------------------------------------- real
@@ -185,7 +198,7 @@ def test_neither_the_key_nor_real_data_shows(real):
         repr(opened.client),
         repr(run),
         run.trace.to_jsonl(),
-        str(opened.request()),
+        opened.wire().text(),
         repr(vars(opened)),
     ]
     texts += map(repr, run.trace)
@@ -245,8 +258,9 @@ def test_all_missing_settings_are_named_at_once_in_a_notebooks_words(monkeypatch
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda opened: opened.request("PUT"), "method is 'PUT'. Known: GET, POST."),
-        (lambda opened: opened.request(None), "method is None. Known: GET, POST."),
+        (lambda opened: opened.wire("PUT"), "method is 'PUT'. Known: GET, POST."),
+        (lambda opened: opened.wire(None), "method is None. Known: GET, POST."),
+        (lambda opened: opened.wire(answer="5"), "No answer '5'."),
         (lambda opened: opened.platform_a.create("0.4.0"), "No variant '0.4.0'. Did you mean 'from-0.4.0'?"),
         (lambda opened: opened.platform_a.create(["x"]), "No variant a value of type list. Known: before-0.4.0"),
         (lambda opened: opened.platform_b.service(variant="latter"), "No variant 'latter'. Did you mean 'later'?"),

@@ -7,6 +7,7 @@ the phone stays simulated. Settings in the environment never switch the source; 
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,12 +27,15 @@ from workbook.plays.platform_b import PlatformB
 from workbook.plays.run import Setup, world_for
 from workbook.plays.wallet import Wallet
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
+from workbook.secrecy import MASK
 from workbook.simulation.canned import CANNED, CannedService
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
+from workbook.simulation.http import Request
 from workbook.simulation.service import ORIGIN, DirectApi, Service
 from workbook.simulation.world import SIMULATED_KEY, Credential, World
 from workbook.values import choice, flag, lookup, quoted
-from workbook.views.table import Table, facts, table
+from workbook.views.sequence import status
+from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
@@ -53,6 +57,12 @@ LIMITS = {
     },
 }
 """What is real with each source, and what is not."""
+
+AS_IT_SHOULD_BE = "as it should be"
+"""The answer that the simulated service gives by itself."""
+
+SHORT = 60
+"""A body of fewer characters holds no opaque data and is shown as it is."""
 
 NO_PREDICTION = "(choose)"
 """The first choice of `predictions`: a panel must not show an answer that nobody has given."""
@@ -202,24 +212,39 @@ class Session:
             return NotPossible(f"the POST is {LIMITS[Source.API]['POST']}.")
         return SdkOutput(_read(Path(self.parameters.sdk_output_file)))
 
-    def request(self, method: str = "GET") -> dict[str, str]:
-        """The request that the client sends, without the key (API-1 to API-6).
+    def wire(self, method: str = "GET", answer: str = AS_IT_SHOULD_BE) -> Snapshot:
+        """One request and its answer as they are on the wire; always simulated (API-1 to API-6, API-9).
+
+        The key is masked, and of opaque data there is its mark and its length.
 
         Args:
             method: `GET` or `POST`.
+            answer: `as it should be`, or one of `wb.table("answers")`.
 
         Raises:
-            ParameterError: the method is another.
+            ParameterError: there is no such method or answer.
         """
         choice("method", method, ("GET", "POST"))
-        settings = Settings(ORIGIN, SIMULATED_KEY)
-        if method == "GET":
-            request, body = build_get(settings, self.payment_instrument_id), "none"
-        else:
-            request = build_post(settings, self.payment_instrument_id, self._simulated_output())
-            body = f'{{"sdkOutput": "..."}}, {len(request.body or b"")} bytes'
-        headers = {name: "[key]" if name == "x-api-key" else value for name, value in request.headers}
-        return {"request": f"{request.method} {request.url.removeprefix(ORIGIN)}", **headers, "body": body}
+        settings, card = Settings(ORIGIN, SIMULATED_KEY), self.payment_instrument_id
+        sent = build_get(settings, card) if method == "GET" else build_post(settings, card, self._simulated_output())
+        service = Service(world_for(card, self.parameters.seed)) if answer == AS_IT_SHOULD_BE else CannedService(answer)
+        request = Request(method, sent.url.removeprefix(ORIGIN), sent.headers, sent.body or b"")
+        answered = service.respond(request)
+        masked = [(name, MASK if name == "x-api-key" else value) for name, value in request.headers]
+        lines = [
+            f"{method} {request.target}",
+            *(f"{name}: {value}" for name, value in masked),
+            "",
+            _body(request.body) or "(no body)",
+            "",
+            status(answered.status),
+            *(f"{name}: {value}" for name, value in answered.headers),
+            "",
+            _body(answered.body) or "(no body)",
+            "",
+            f"The answer rests on: {answered.basis}",
+        ]
+        return snapshot("\n".join(lines))
 
     def activation_data(self) -> SdkInput:
         """A simulated sdkInput, whatever the source: the SDK stand-ins can open no other."""
@@ -335,6 +360,23 @@ class Session:
         """The back end of one play. What is simulated begins anew, so that each play is the same on every run."""
         world = world_for(self.payment_instrument_id, self.parameters.seed)
         return RealBackEnd(self.client, DirectApi(Service(world))) if self.real else simulated_back_end(world)
+
+
+def _body(body: bytes) -> str:
+    """A body as a reader may see it: JSON in lines, opaque data as its mark and length, anything else cut short."""
+    text = body.decode("utf-8", "replace")
+    if len(text) < SHORT:
+        return clean(text)
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return clean(text, 200)
+    if not isinstance(document, dict):
+        return clean(text, 200)
+    for name, kind in (("sdkInput", SdkInput), ("sdkOutput", SdkOutput)):
+        if isinstance(document.get(name), str) and len(document[name]) > len("sdkOutput"):
+            document[name] = repr(kind(document[name])).partition("(")[2].removesuffix(")")
+    return json.dumps(document, ensure_ascii=False, indent=2) if len(document) > 1 else json.dumps(document)
 
 
 def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Session:
