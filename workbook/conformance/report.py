@@ -31,6 +31,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -239,7 +240,8 @@ def record(
         values: opaque data of rounds whose results are not here.
     """
     known = Secrets(_secrets(results, secrets), (pair for value in values for pair in _opaque(value)))
-    redaction = Redaction(SHOWN, simulated=False, text=known.cleaned)
+    # A run repeats itself: of forty thousand texts a few hundred are different.
+    redaction = Redaction(SHOWN, simulated=False, text=cache(known.cleaned))
     first = min((result.began for result in results if result.began is not None), default=0.0)
     cases = []
     for result in results:
