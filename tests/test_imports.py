@@ -28,6 +28,7 @@ FLOORS = """
     lesson  templates
     plays
     sessions  widgets
+    exercises
     runner
     conformance  doctor  lab
     display

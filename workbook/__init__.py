@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbook.display import show as show
     from workbook.display import table as table
     from workbook.doctor import examine as examine
+    from workbook.exercises.asking import exercise as exercise
     from workbook.extension.handler import AuthorizationProvider as AuthorizationProvider
     from workbook.extension.handler import ExtensionHandler as ExtensionHandler
     from workbook.extension.handler import ReferenceHandler as ReferenceHandler
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from workbook.provisioning_service import WatchAvailability as WatchAvailability
     from workbook.runs.platform_a import CardAddress as CardAddress
     from workbook.sessions import Session as Session
-    from workbook.sessions import no_session as no_session
     from workbook.sessions import session as session
     from workbook.simulation.mock_server import MockServer as MockServer
     from workbook.simulation.phones import Watch as Watch
@@ -85,11 +85,11 @@ _HOMES = {
     "conform": ("workbook.conformance.notebook", "conform"),
     "errors": ("workbook.errors", ""),
     "examine": ("workbook.doctor", "examine"),
+    "exercise": ("workbook.exercises.asking", "exercise"),
     "expect": ("workbook.lesson", "expect"),
     "judge": ("workbook.timing.recorded", "judge_recorded"),
     "measure": ("workbook.extension.measuring", "measure_handler"),
     "messages": ("workbook.flows.messages", ""),
-    "no_session": ("workbook.sessions", "no_session"),
     "plan_for": ("workbook.plays.planning", "plan_for"),
     "read_durations": ("workbook.timing.recorded", "read_durations"),
     "rule": ("workbook.display", "rule"),
@@ -129,11 +129,11 @@ __all__ = [
     "conform",
     "errors",
     "examine",
+    "exercise",
     "expect",
     "judge",
     "measure",
     "messages",
-    "no_session",
     "plan_for",
     "read_durations",
     "rule",

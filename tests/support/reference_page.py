@@ -12,9 +12,9 @@ A lesson needs nothing else. Names are loaded when they are first used, so the i
 """
 
 GROUPS = {
-    "Begin": ["session", "no_session", "Session", "Run", "examine"],
+    "Begin": ["session", "Session", "Run", "examine"],
     "Look": ["show", "table", "rule", "choose", "build"],
-    "State a fact": ["check", "expect", "errors", "messages"],
+    "State a fact": ["check", "exercise", "expect", "errors", "messages"],
     "Platform A's SDK by hand": ["CardProvisioning", "CardAddress"],
     "Platform B's SDK by hand": ["ProvisioningService", "WatchAvailability", "Watch"],
     "The wallet extension": [

@@ -1,0 +1,56 @@
+"""Every exercise: its solution is done, its skeleton is not, and each typical mistake gets a reason of its own."""
+
+import pytest
+
+from workbook.exercises.judging import State, judged
+from workbook.exercises.model import all_exercises, answer_in
+from workbook.rules import rules
+
+EXERCISES = all_exercises()
+KNOWN = {rule.id for rule in rules()}
+every = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+
+
+def verdict_on(exercise, cell):
+    args, named = answer_in(cell)
+    return judged(exercise, args, named)
+
+
+@every
+def test_its_solution_is_done(exercise):
+    verdict = verdict_on(exercise, exercise.solution)
+    assert (verdict.state, verdict.reason) == (State.DONE, None)
+
+
+@every
+def test_its_skeleton_is_recognised_and_not_done(exercise):
+    assert verdict_on(exercise, exercise.skeleton).state is State.UNTOUCHED
+
+
+@every
+def test_each_typical_mistake_gets_a_reason_of_its_own(exercise):
+    said = {mistake.what: str(verdict_on(exercise, mistake.cell).reason) for mistake in exercise.mistakes}
+    assert said == {mistake.what: mistake.says for mistake in exercise.mistakes}
+    assert len(set(said.values())) == len(exercise.mistakes)
+
+
+@every
+def test_it_is_complete(exercise):
+    assert len(exercise.hints) == len(set(exercise.hints)) == 3
+    assert len(exercise.mistakes) >= 10
+    assert 1 <= exercise.minutes <= 15
+    assert exercise.title
+    assert exercise.task
+    assert exercise.notes
+    reasons = [mistake.says.partition(": ")[0] for mistake in exercise.mistakes]
+    assert {reason for reason in reasons if reason in KNOWN}, "at least one mistake names a rule"
+
+
+@every
+def test_the_run_agrees_with_the_answers_that_are_called_right(exercise):
+    if not exercise.asks:
+        return
+    facts = exercise.judge().facts
+    for name, question in exercise.asks.items():
+        assert [choice for choice in question.choices if choice not in question.why] == [facts[name]]
+        assert {reason.rule for reason in question.why.values()} <= KNOWN | {""}

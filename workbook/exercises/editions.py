@@ -1,0 +1,204 @@
+"""The editions of the lessons: made from the notebooks and the tables of the exercises, which are their one source.
+
+A cell with the id `task-05-1` holds the task of exercise 05.1, and `exercise-05-1` its code. Everything else of a
+lesson is the same in each edition.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.exercises import progress
+from workbook.exercises.model import LESSONS, Exercise, exercise_named, lesson
+from workbook.files import copy_lessons, write_all
+from workbook.values import quoted
+
+CELL: Final = re.compile(r"(task|exercise)-(\d\d)-(\d+)")
+BACKUPS: Final = "backups"
+SPOILS: Final = "answer"
+"""The tag of a cell whose stored output gives an answer away."""
+
+
+class Edition(StrEnum):
+    """Who a copy of the lessons is for."""
+
+    LEARNER = "learner"
+    SOLVED = "solved"
+    INSTRUCTOR = "instructor"
+
+
+def laid_out(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
+    """The notebook of nbformat 4, in JSON, with the exercises' cells as this edition has them; outputs stay."""
+    cells: list[Any] = []
+    for cell in notebook["cells"]:
+        found = CELL.fullmatch(cell.get("id", ""))
+        if not found:
+            cells.append(cell)
+            continue
+        own = exercise_named(f"{found[2]}.{found[3]}")
+        if found[1] == "task":
+            cells.append({**cell, "source": task(own)})
+            continue
+        cells.append({**cell, "source": own.skeleton if edition is Edition.LEARNER else own.solution})
+        if edition is Edition.INSTRUCTOR:
+            cells.append(_note(f"notes-{found[2]}-{found[3]}", notes(own)))
+    if edition is Edition.INSTRUCTOR and (number := _number(notebook)) in LESSONS:
+        cells.insert(1, _note(f"notes-{number}", overview(number)))
+    return {**notebook, "cells": cells}
+
+
+def _number(notebook: Any) -> str:
+    found = (CELL.fullmatch(cell.get("id", "")) for cell in notebook["cells"])
+    return next((match[2] for match in found if match), "")
+
+
+def _note(cell_id: str, source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": cell_id, "metadata": {"tags": ["instructor"]}, "source": source}
+
+
+def task(exercise: Exercise) -> str:
+    """The task as the lesson shows it."""
+    minutes = f"{exercise.minutes} minute{'s' if exercise.minutes > 1 else ''}"
+    return f"### Exercise {exercise.id}: {exercise.title}\n\n*{exercise.kind.value}, {minutes}.* {exercise.task}"
+
+
+def notes(exercise: Exercise) -> str:
+    """What an instructor should know, as Markdown."""
+    mistakes = "\n".join(f"| {_in_cell(each.what)} | {_in_cell(each.says)} |" for each in exercise.mistakes)
+    return (
+        f"**Instructor, {exercise.id} ({exercise.minutes} min).** {exercise.notes}\n\n"
+        f"| common mistake | what the learner is told |\n|---|---|\n{mistakes}"
+    )
+
+
+def overview(number: str) -> str:
+    """A lesson's exercises and minutes, for the instructor."""
+    own = lesson(number).values()
+    rows = "\n".join(f"| {each.id} | {each.title} | {each.kind.value} | {each.minutes} |" for each in own)
+    return (
+        f"**Instructor:** {len(own)} exercises, {sum(each.minutes for each in own)} minutes.\n\n"
+        f"| id | exercise | kind | minutes |\n|---|---|---|---|\n{rows}"
+    )
+
+
+def _in_cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def copied(notebook: Any, edition: Edition) -> Any:
+    """The notebook for a copy: laid out, without the outputs that an exercise or the tag `answer` would give away."""
+    laid = laid_out(notebook, edition)
+    for cell in laid["cells"]:
+        spoils = CELL.fullmatch(cell.get("id", "")) or SPOILS in cell["metadata"].get("tags", ())
+        if cell["cell_type"] == "code" and spoils:
+            cell |= {"outputs": [], "execution_count": None}
+    return laid
+
+
+def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
+    """Copy the lessons in this edition and the sample files into a new folder; a learner's keeps the progress.
+
+    Raises:
+        ConfigurationError: the folder exists and is not empty, or cannot be written.
+    """
+    copy_lessons(folder)
+    texts = {path: _text(copied(_read(path), edition)) for path in _notebooks(folder)}
+    if edition is Edition.LEARNER:
+        texts[folder / progress.FILE] = ""
+    try:
+        write_all(texts)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror}.") from error
+
+
+def reset(folder: Path, what: str, source: Path) -> tuple[list[Path], Path]:
+    """Put an exercise, a lesson or all back as they were in `source`, after a backup.
+
+    Args:
+        folder: a learner's copy, or its folder of notebooks.
+        what: an exercise such as `05.1`, a lesson such as `05`, or `all`.
+        source: the workbook's own notebooks.
+
+    Returns:
+        The notebooks that were put back, and the folder with the backups.
+
+    Raises:
+        ParameterError: there is no such exercise or lesson.
+        ConfigurationError: this is no learner's copy, the exercise's cell is gone, or a file cannot be written.
+    """
+    file = progress.file_of(folder.resolve())
+    if file is None:
+        raise ConfigurationError(
+            f"{str(folder)!r} is no learner's copy: it has no {progress.FILE}. Make one: workbook new DIR"
+        )
+    originals = {path.name: path for path in _notebooks(source.parent)}
+    names = [name for name in originals if what == "all" or name[:2] == what[:2]]
+    one = exercise_named(what) if "." in what else None
+    if not names:
+        raise ParameterError(
+            f"Nothing to reset is called {quoted(what)}. Name an exercise such as 05.1, a lesson such as 05, or all."
+        )
+    backups = _new_folder(file.parent / BACKUPS)
+    texts: dict[Path, str] = {}
+    for name in names:
+        mine = file.parent / "notebooks" / name
+        fresh = copied(_read(originals[name]), Edition.LEARNER)
+        if mine.exists():
+            texts[backups / name] = mine.read_text("utf-8")
+        texts[mine] = _text(_with_cell_of(_read(mine), fresh, one) if one else fresh)
+    backups.mkdir(parents=True)
+    write_all(texts)
+    for exercise_id in [one.id] if one else [key for name in names if name[:2] in LESSONS for key in lesson(name[:2])]:
+        progress.add(file, exercise_id, "untouched")
+    return [path for path in texts if path.parent != backups], backups
+
+
+def _with_cell_of(mine: Any, fresh: Any, exercise: Exercise) -> Any:
+    """My notebook, with the cells of this exercise as they are in the fresh one."""
+    ids = {f"{part}-{exercise.id.replace('.', '-')}" for part in ("task", "exercise")}
+    new = {cell["id"]: cell for cell in fresh["cells"] if cell.get("id") in ids}
+    if f"exercise-{exercise.id.replace('.', '-')}" not in {cell.get("id") for cell in mine["cells"]}:
+        raise ConfigurationError(
+            f"The cell of exercise {exercise.id} is gone. Reset its lesson: workbook reset {exercise.id[:2]}"
+        )
+    return {**mine, "cells": [new.get(cell.get("id"), cell) for cell in mine["cells"]]}
+
+
+def _new_folder(folder: Path) -> Path:
+    """The first of `001`, `002` ... in this folder that does not exist."""
+    taken = {path.name for path in folder.glob("*")}
+    return folder / next(name for name in _numbers() if name not in taken)
+
+
+def _numbers() -> Iterator[str]:
+    number = 0
+    while True:
+        number += 1
+        yield f"{number:03}"
+
+
+def _notebooks(folder: Path) -> list[Path]:
+    return sorted((folder / "notebooks").glob("*.ipynb"))
+
+
+def _read(path: Path) -> Any:
+    """A notebook as JSON.
+
+    Raises:
+        ConfigurationError: it is none.
+    """
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return {**found, "cells": [{**cell, "metadata": cell["metadata"]} for cell in found["cells"]]}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{path.name} is no notebook that can be read. Reset its lesson or all.") from error
+
+
+def _text(notebook: Any) -> str:
+    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,231 @@
+"""Judging: the learner's answer is played, whatever it is, and nothing that it does gets out as an error."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import linecache
+import signal
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from traceback import walk_tb
+from types import CodeType, FrameType, FunctionType
+from typing import Any, Final
+
+from workbook.errors import ParameterError
+from workbook.exercises.model import Exercise, Kind, Reason, Seen, answer_in
+from workbook.values import quoted
+
+SECONDS: Final = 10.0
+"""Of real time that an answer may take; the longest judge takes about one."""
+NOT_THEIRS: Final = tuple(
+    {str(Path(__file__).parent.parent), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))}
+)
+"""Where code lies that no learner wrote."""
+
+
+class State(StrEnum):
+    """How far an exercise is."""
+
+    UNTOUCHED = "untouched"
+    WRONG = "wrong"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge says of one answer.
+
+    Attributes:
+        state: how far it is.
+        reason: why it is not done; None when it is.
+        run: what was played, to look at; None where nothing was.
+    """
+
+    state: State
+    reason: Reason | None = None
+    run: object = field(default=None, compare=False)
+
+
+class TookTooLong(BaseException):
+    """The answer's time is over. No `except Exception` of a learner's catches it."""
+
+
+def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object]) -> Verdict:
+    """Judge one answer; raises nothing but what stops the whole process."""
+    if slip := _slip(exercise, args, named):
+        return Verdict(State.WRONG, slip)
+    crashes: list[BaseException] = []
+    untouched = False
+    try:
+        untouched = _same((args, dict(named)), answer_in(exercise.skeleton))
+        if untouched and (exercise.asks or exercise.kind is not Kind.MEND):
+            return Verdict(State.UNTOUCHED, Reason("", "this is the skeleton as it was. Change it, and run the cell."))
+        if exercise.asks:
+            return _compared(exercise, named)
+        with _at_most(SECONDS):
+            seen = exercise.judge(_watched(args[0], crashes))
+    except TookTooLong:
+        text = f"your code had not ended after {SECONDS:g} s of real time. Look for a loop or a wait that never ends."
+        return Verdict(State.WRONG, Reason("", text))
+    except ParameterError as error:  # such as for a value that no handler can be
+        seen = Reason("", str(error))
+    except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
+        crashes.append(error)
+        seen = Reason("", "your code raised an error that nothing caught.")
+    if isinstance(seen, Seen):
+        return Verdict(State.DONE, run=seen.run)
+    where = own_line(crashes[0], seen.text) if crashes else ""
+    wrong = State.UNTOUCHED if untouched else State.WRONG  # what is to be mended shows its symptom at once
+    return Verdict(wrong, Reason(seen.rule, f"{seen.text}{where and ' '}{where}"), seen.run)
+
+
+def _slip(  # noqa: PLR0911  # one sentence for each slip
+    exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object]
+) -> Reason | None:
+    """What is wrong with the form of an answer."""
+    if not exercise.asks:
+        one = len(args) == 1 and not named
+        return None if one else Reason("", f"give exactly one answer: {exercise.call}.")
+    if args:
+        return Reason("", f"answer by name: {exercise.call}.")
+    if strange := [name for name in named if name not in exercise.asks]:
+        return Reason("", f"there is no question {quoted(strange[0])}. Answer so: {exercise.call}.")
+    if all(value is ... for value in named.values()) and len(named) == len(exercise.asks):
+        return None  # the skeleton
+    for name, question in exercise.asks.items():
+        value = named.get(name, ...)
+        if value is ...:
+            return Reason("", f"{name} has no answer yet. Choose {question.text}.")
+        if not any(type(value) is type(choice) and value == choice for choice in question.choices):
+            return Reason("", f"{name} is {quoted(value)}. Choose {question.text}.")
+    return None
+
+
+def _compared(exercise: Exercise, named: Mapping[str, object]) -> Verdict:
+    """The answers to questions beside what a run shows; the first wrong one gives the reason."""
+    seen = exercise.judge()
+    if isinstance(seen, Reason):
+        raise TypeError(f"{exercise.id}: the judge of an exercise with questions returns what it saw.")
+    for name, question in exercise.asks.items():
+        if seen.facts[name] != named[name]:
+            reason = question.why[named[name]]
+            return Verdict(State.WRONG, Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}"))
+    return Verdict(State.DONE, run=seen.run)
+
+
+def _same(answer: object, skeleton: object) -> bool:
+    try:
+        return bool(_shape(answer) == _shape(skeleton))
+    except Exception:  # noqa: BLE001  # a learner's own __eq__
+        return False
+
+
+def _shape(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
+    """An answer without its place and its layout: two shapes are equal when the same code was written."""
+    match value:
+        case FunctionType():
+            return _shape(value.__code__), _shape(value.__defaults__)
+        case CodeType():
+            return value.co_code, value.co_names, value.co_varnames, [_shape(part) for part in value.co_consts]
+        case type() if value.__module__ == "__main__":
+            return [(name, _shape(part)) for name, part in vars(value).items() if name[:2] != "__" or callable(part)]
+        case staticmethod() | classmethod():
+            return type(value), _shape(value.__func__)
+        case tuple() | list():
+            return [_shape(part) for part in value]
+        case dict():
+            return {name: _shape(part) for name, part in value.items()}
+    return value
+
+
+# The run's loop turns what a handler raises into a message of the trace, as the platform would. A learner needs the
+# line, too, so each function of the answer notes what it raised on the way out.
+
+
+def _watched(answer: Any, crashes: list[BaseException]) -> Any:
+    """The answer, each of whose functions adds to `crashes` what it raises."""
+    if isinstance(answer, type):
+        own = {name: part for kind in reversed(answer.__mro__) if _theirs(kind) for name, part in vars(kind).items()}
+        changed = {name: _noting(part, crashes) for name, part in own.items() if isinstance(part, FunctionType)}
+        return type(answer)(answer.__name__, (answer,), changed)
+    return _noting(answer, crashes) if isinstance(answer, FunctionType) else answer
+
+
+def _theirs(kind: type) -> bool:
+    return not kind.__module__.startswith("workbook") and kind is not object
+
+
+def _noting(function: FunctionType, crashes: list[BaseException]) -> Callable[..., Any]:
+    if inspect.iscoroutinefunction(function):
+
+        @wraps(function)
+        async def noted_later(*args: Any, **named: Any) -> Any:
+            try:
+                return await function(*args, **named)
+            except Exception as error:
+                crashes.append(error)
+                raise
+
+        return noted_later
+
+    @wraps(function)
+    def noted(*args: Any, **named: Any) -> Any:
+        try:
+            return function(*args, **named)
+        except Exception as error:
+            crashes.append(error)
+            raise
+
+    return noted
+
+
+def own_line(error: BaseException, said: str = "") -> str:
+    """The learner's own line at which an error was raised; with the error, unless it was `said` already."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__) if _wrote(frame)]
+    message = f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(": ")
+    if not frames:
+        return message
+    file, line = frames[-1]
+    source = linecache.getline(file, line).strip()
+    return f"Your line {line}: `{source}`" + ("" if message in said else f" raised {message}") + "."
+
+
+def _wrote(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return not file.startswith((*NOT_THEIRS, "<frozen"))
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """End the block with TookTooLong after so many seconds of real time, where the system has such an alarm.
+
+    A coroutine of the learner's runs on a thread of its own (`completed`), so the alarm ends whichever thread is in the
+    learner's code. It rings again every second: an `except BaseException` in a loop may swallow it once.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    main, before = threading.get_ident(), set(sys._current_frames())  # noqa: SLF001  # the documented way
+
+    def ring(_number: int, _frame: object) -> None:
+        new = [ident for ident in sys._current_frames() if ident not in before and ident != main]  # noqa: SLF001
+        for ident in new:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TookTooLong))
+        if not new:
+            raise TookTooLong
+
+    earlier = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, earlier)
