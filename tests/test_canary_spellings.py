@@ -24,7 +24,7 @@ from workbook.api.opaque import MARK, SdkInput
 from workbook.conformance.reports import reports
 from workbook.errors import ActivationDataError, ConfigurationError
 from workbook.proxy.record import Lines
-from workbook.proxy.upstream import Exchange, Reply
+from workbook.proxy.upstream import ProxyExchange, ProxyReply
 from workbook.runner.export import export
 from workbook.runner.run import CheckResult, NotebookRun, Report, raised
 from workbook.secrecy import Secrets
@@ -165,7 +165,7 @@ def serve_log(spelled):
 
 def proxy_record(spelled):
     request, response = exchanged(spelled)
-    return list(Lines().line(Exchange(request, Reply(response, "Bad Request", None, 0.1), 0.0, 0.1), 0.0))
+    return list(Lines().line(ProxyExchange(request, ProxyReply(response, "Bad Request", None, 0.1), 0.0, 0.1), 0.0))
 
 
 def conform_reports(spelled):

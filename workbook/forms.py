@@ -149,7 +149,7 @@ class BadConfigurationError(ConfigurationError):
         self.mistakes = tuple(mistakes)
 
 
-def read(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes) -> FormT:
+def read_form(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes) -> FormT:
     """Read a document into its form.
 
     Wrong values are added to `mistakes` and left out, so that the caller can check the rest and report everything that
@@ -229,7 +229,7 @@ def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
 
 def label(place: Place) -> str:
     """How an error names a place: `key`, `[table] key`, `[table.inner] key` or `[[table]] 2 key`."""
-    match [shown(key) if isinstance(key, str) else key + 1 for key in place]:
+    match [shown_key(key) if isinstance(key, str) else key + 1 for key in place]:
         case [name]:
             return str(name)
         case [name, int(number), *keys]:
@@ -240,7 +240,7 @@ def label(place: Place) -> str:
             return "the file"
 
 
-def shown(key: str) -> str:
+def shown_key(key: str) -> str:
     """A key of a file as an error repeats it: short and printable."""
     return key[:QUOTE] if not key or key.isprintable() else repr(key[:QUOTE])
 

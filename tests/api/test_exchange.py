@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.api import RetryPolicy, SdkInput
-from workbook.api.exchange import NEVER_SENT, Failure, Kind, Options, RetryBudget, Send, Sleep, exchange
-from workbook.api.protocol import Answer, Settings, build_get, build_post, judge
+from workbook.api.exchange import NEVER_SENT, Failure, FailureKind, Options, RetryBudget, Send, Sleep, exchange
+from workbook.api.protocol import Answer, Settings, build_get, build_post, judge_answer
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError, NotSentError
 
 HEAVY = settings.get_profile("api")
@@ -16,7 +16,7 @@ HERE = Settings("https://api.example", "canary")
 GET, POST = build_get(HERE, "PI1"), build_post(HERE, "PI1", "x")
 OK = Answer(200, (), b'{"sdkInput":"YWJj"}')
 BUSY = Answer(503, (), b"")
-REFUSED, LOST = Failure(Kind.CONNECT, sent=False), Failure(Kind.READ, sent=True)
+REFUSED, LOST = Failure(FailureKind.CONNECT, sent=False), Failure(FailureKind.READ, sent=True)
 FOREVER = [LOST] * 99
 
 
@@ -112,7 +112,7 @@ def test_an_empty_budget_ends_the_retries(clock):
 @pytest.mark.rule("REL-5")
 @pytest.mark.parametrize(
     ("outcome", "sent"),
-    [(Failure(Kind.DEADLINE, sent=True), True), (Failure(Kind.DEADLINE, sent=False), False)],
+    [(Failure(FailureKind.DEADLINE, sent=True), True), (Failure(FailureKind.DEADLINE, sent=False), False)],
 )
 def test_the_deadline_ends_the_call(clock, outcome, sent):
     error, seen = play(clock, GET, [outcome])
@@ -133,7 +133,8 @@ def test_a_failure_at_the_deadline_is_the_deadline_s(clock, outcome):
 def test_an_answer_that_is_followed_by_another_attempt_is_not_searched_for_the_key(clock, monkeypatch):
     judged = []
     monkeypatch.setattr(
-        "workbook.api.exchange.judge", lambda answer, secret: judged.append(answer) or judge(answer, secret)
+        "workbook.api.exchange.judge_answer",
+        lambda answer, secret: judged.append(answer) or judge_answer(answer, secret),
     )
     data, _ = play(clock, GET, [BUSY, BUSY, OK])
     assert data.sdk_input == SdkInput("YWJj")
@@ -158,7 +159,7 @@ def test_a_sleep_that_took_too_long_ends_the_call(clock):
     st.booleans(),
     st.lists(
         st.sampled_from([OK, BUSY, Answer(302, (), b""), Answer(200, (), b"{}")])
-        | st.sampled_from(Kind).map(lambda kind: Failure(kind, sent=kind not in NEVER_SENT)),
+        | st.sampled_from(FailureKind).map(lambda kind: Failure(kind, sent=kind not in NEVER_SENT)),
         min_size=10,
         max_size=10,
     ),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.api.exchange import (
     NEVER_SENT,
-    Kind,
+    FailureKind,
     RetryBudget,
     RetryPolicy,
     delay,
@@ -24,14 +24,18 @@ NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 
 @pytest.mark.rule("REL-1")
 def test_a_post_is_tried_again_only_when_it_was_never_sent():
-    transient = {kind for kind in Kind if is_transient("POST", kind)}
-    assert transient == {Kind.CONNECT, Kind.CONNECT_TIMEOUT, Kind.POOL_TIMEOUT}
+    transient = {kind for kind in FailureKind if is_transient("POST", kind)}
+    assert transient == {FailureKind.CONNECT, FailureKind.CONNECT_TIMEOUT, FailureKind.POOL_TIMEOUT}
     assert transient < NEVER_SENT
     assert not any(is_transient("POST", status) for status in range(100, 600))
 
 
 def test_a_get_is_tried_again_after_what_may_pass():
-    assert {kind for kind in Kind if not is_transient("GET", kind)} == {Kind.UNSENDABLE, Kind.OTHER, Kind.DEADLINE}
+    assert {kind for kind in FailureKind if not is_transient("GET", kind)} == {
+        FailureKind.UNSENDABLE,
+        FailureKind.OTHER,
+        FailureKind.DEADLINE,
+    }
     assert [s for s in range(100, 600) if is_transient("GET", s)] == [408, 425, 429, 500, 502, 503, 504]
 
 

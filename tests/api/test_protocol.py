@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from workbook.api import SdkInput, SdkOutput
 from workbook.api.body import Problem, parse_object
-from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, judge
+from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, judge_answer
 from workbook.errors import (
     ApiStatusError,
     ConfigurationError,
@@ -29,7 +29,7 @@ def answer(body, status=200, *headers):
 
 
 def judged(body, status=200):
-    return judge(answer(body, status), HERE.secret)
+    return judge_answer(answer(body, status), HERE.secret)
 
 
 @pytest.mark.rule("API-1", "API-3", "API-4", "API-5", "API-14")
@@ -106,8 +106,8 @@ def test_a_200_without_a_usable_sdk_input(body, what):
 
 def test_a_body_that_could_not_be_read_stays_a_problem():
     problem = Problem(MalformedResponseError, "x")
-    assert judge(Answer(200, (), b"", problem), HERE.secret) is problem
-    assert judge(Answer(500, (), b"part", problem), HERE.secret).extra == {"status": 500, "body": b"part"}
+    assert judge_answer(Answer(200, (), b"", problem), HERE.secret) is problem
+    assert judge_answer(Answer(500, (), b"part", problem), HERE.secret).extra == {"status": 500, "body": b"part"}
 
 
 def test_a_status_error_says_what_the_api_said():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbook.conformance.config_file import EXAMPLE, BackEndForm, GroupsForm, parse
 from workbook.conformance.model import Group
-from workbook.forms import BadConfigurationError, Mistakes, read, read_toml
+from workbook.forms import BadConfigurationError, Mistakes, read_form, read_toml
 
 GOOD = {
     "base_url": "http://127.0.0.1:8080",
@@ -167,7 +167,7 @@ KEYS = st.sampled_from([*BackEndForm.model_fields, "other"])
 @given(st.dictionaries(KEYS, PLAIN, max_size=6))
 def test_whatever_a_document_says_it_is_read_or_its_mistakes_are_told(said):
     mistakes = Mistakes()
-    form = read(BackEndForm, said, mistakes)
+    form = read_form(BackEndForm, said, mistakes)
     wrong = {key for key in said if mistakes.within(key)}
     assert form.model_fields_set | wrong == set(said)
     assert all(": " in one and "\n" not in one for one in mistakes.sentences())

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from workbook.proxy.proxy import running
-from workbook.proxy.upstream import Target, Upstream
+from workbook.proxy.proxy import running_proxy
+from workbook.proxy.upstream import ApiOrigin, Upstream
 
 NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Trusts nobody; an API on plain http needs no more, and loading the public authorities takes time."""
@@ -77,7 +77,7 @@ def proxy_before(url, **settings):
     kept = []
     if url.startswith("http:"):
         settings.setdefault("tls", NOBODY)
-    with running(Upstream(Target.of(url), **settings), kept.append) as base:
+    with running_proxy(Upstream(ApiOrigin.of(url), **settings), kept.append) as base:
         yield base, kept
 
 

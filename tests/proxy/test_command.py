@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from workbook import cli
-from workbook.proxy.record import read
+from workbook.proxy.record import read_proxy_record
 from workbook.simulation.server import running
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -67,7 +67,7 @@ def test_a_proxy_records_says_no_key_and_sums_up_when_it_is_stopped(number, out)
     text = out.read_text()
     assert CANARY not in text + told + log
     assert "key-of-the-environment" not in text + told + log
-    assert (len(read(out).exchanges), stat.S_IMODE(out.stat().st_mode)) == (3, 0o600)
+    assert (len(read_proxy_record(out).exchanges), stat.S_IMODE(out.stat().st_mode)) == (3, 0o600)
 
 
 def test_a_person_is_told_what_to_do_next_and_quiet_is_quiet(out):
@@ -86,7 +86,7 @@ def test_a_kill_leaves_a_record_that_is_read(out):
         ask(json.loads(process.stdout.readline())["base_url"] + PATH)
         process.kill()
         process.communicate()
-    assert len(read(out).exchanges) == 1
+    assert len(read_proxy_record(out).exchanges) == 1
 
 
 def test_a_proxy_that_waits_for_its_api_stops_all_the_same_and_records_that(out):
@@ -104,7 +104,7 @@ def test_a_proxy_that_waits_for_its_api_stops_all_the_same_and_records_that(out)
             _told, log = process.communicate(timeout=20)
             waiting.close()
     assert (answers[0].status_code, answers[0].headers["x-workbook-proxy"]) == (503, "stopped")
-    assert [one.failure for one in read(out).exchanges] == ["stopped"]
+    assert [one.failure for one in read_proxy_record(out).exchanges] == ["stopped"]
     assert "Traceback" not in log
 
 
@@ -115,7 +115,7 @@ def test_https_is_served_with_a_certificate_of_its_own(out):
         assert answer.status_code == 401
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
-    assert len(read(out).exchanges) == 1
+    assert len(read_proxy_record(out).exchanges) == 1
 
 
 def test_a_record_that_is_there_is_not_written_over(out, capsys):

@@ -11,10 +11,10 @@ import requests
 
 from workbook import cli
 from workbook.errors import ConfigurationError
-from workbook.proxy.drift import Kind, as_json, as_text, drift, scenario_toml
-from workbook.proxy.record import Head, Recording, read
+from workbook.proxy.drift import DriftKind, as_json, as_text, drift, scenario_toml
+from workbook.proxy.record import Head, Recording, read_proxy_record
 from workbook.proxy.replay import PLAYED, outcomes_of
-from workbook.proxy.upstream import Exchange, Failure, Reply
+from workbook.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
 from workbook.simulation.faults import FAULTS, Planned
 from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
 from workbook.simulation.mock_server import Worlds, fresh_output
@@ -42,13 +42,15 @@ def problem(status, code, title="Bad request", **more):
 
 def get(answer=None, one=IDS[0], *, headers=(KEY, JSON), query="", latency=0.0, failure=None):
     request = Request("GET", path_of(one) + query, headers)
-    reply = Reply.failed(failure) if failure else Reply(answer or fine(), "", None, latency)
-    return Exchange(request, reply, 0.0, 1.0)
+    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer or fine(), "", None, latency)
+    return ProxyExchange(request, reply, 0.0, 1.0)
 
 
 def post(answer=None, one=IDS[0], *, sdk_output="cmVhbA==", body=None, headers=(KEY, JSON)):
     data = json.dumps({"sdkOutput": sdk_output}).encode() if body is None else body
-    return Exchange(Request("POST", path_of(one), headers, data), Reply(answer or fine(), "", None, 0.0), 0.0, 1.0)
+    return ProxyExchange(
+        Request("POST", path_of(one), headers, data), ProxyReply(answer or fine(), "", None, 0.0), 0.0, 1.0
+    )
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ def found(tmp_path):
         for one in exchanges:
             recording.keep(one)
         recording.close()
-        return drift(read(path), scenario)
+        return drift(read_proxy_record(path), scenario)
 
     return find
 
@@ -100,7 +102,7 @@ def test_what_is_alike_is_no_finding(found):
 )
 def test_a_200_without_sdk_input_contradicts_the_document(body, real, fault, found):
     finding = only(found(*GOOD, get(Response(200, JSON_HEADERS, body, "real"))))
-    assert (finding.kind, finding.basis, finding.real) == (Kind.DOCUMENT, "API-9", real)
+    assert (finding.kind, finding.basis, finding.real) == (DriftKind.DOCUMENT, "API-9", real)
     assert (finding.count, finding.of, finding.lines) == (1, 10, (11,))
     assert (finding.setting and finding.setting.values["fault"]) == fault
 
@@ -108,7 +110,7 @@ def test_a_200_without_sdk_input_contradicts_the_document(body, real, fault, fou
 @pytest.mark.rule("API-12")
 def test_one_sdk_input_for_two_instruments_contradicts_the_document(found):
     finding = only(found(get(fine("b25l")), get(fine("b25l"), IDS[1])))
-    assert (finding.kind, finding.basis, finding.setting) == (Kind.DOCUMENT, "API-12", None)
+    assert (finding.kind, finding.basis, finding.setting) == (DriftKind.DOCUMENT, "API-12", None)
     assert found(get(fine("b25l")), get(fine("b25l")), get(fine("dHdv"), IDS[1])).findings == ()
 
 
@@ -116,7 +118,7 @@ def test_one_sdk_input_for_two_instruments_contradicts_the_document(found):
 def test_an_operation_that_is_never_found_contradicts_the_document(found):
     missing = Response(404, (), b"", "real")
     finding = only(found(get(missing), get(missing), get(missing)))
-    assert (finding.kind, finding.basis, finding.count) == (Kind.DOCUMENT, "API-1", 3)
+    assert (finding.kind, finding.basis, finding.count) == (DriftKind.DOCUMENT, "API-1", 3)
     assert "404 throughout" in finding.real
     assert "--to" in finding.note
 
@@ -125,7 +127,7 @@ def test_the_same_difference_is_one_finding_with_a_count(found):
     late = problem(429, "x")
     late = replace(late, headers=(*late.headers, ("Retry-After", "7")))
     finding = only(found(*GOOD, *[get(late)] * 31))
-    assert (finding.kind, finding.basis, finding.count, finding.of) == (Kind.PUBLISHED, "openapi", 31, 40)
+    assert (finding.kind, finding.basis, finding.count, finding.of) == (DriftKind.PUBLISHED, "openapi", 31, 40)
     expected = {"fault": "429 in seconds", "operation": "GET", "share": 0.775, "seconds": 7}
     assert finding.setting.values == expected
     assert finding.lines == (11, 12, 13)
@@ -150,17 +152,17 @@ def test_a_limit_is_told_by_its_retry_after(said, fault, note, found):
 @pytest.mark.parametrize(
     ("failure", "fault"),
     [
-        (Failure.RESET, "reset"),
-        (Failure.CLOSED, "close"),
-        (Failure.CUT, "truncated body"),
-        (Failure.LATE, "stall before headers"),
-        (Failure.TOO_LARGE, "huge body"),
-        (Failure.GARBAGE, None),
+        (ProxyFailure.RESET, "reset"),
+        (ProxyFailure.CLOSED, "close"),
+        (ProxyFailure.CUT, "truncated body"),
+        (ProxyFailure.LATE, "stall before headers"),
+        (ProxyFailure.TOO_LARGE, "huge body"),
+        (ProxyFailure.GARBAGE, None),
     ],
 )
 def test_a_lost_answer_is_a_fault_with_a_share(failure, fault, found):
     finding = only(found(*GOOD, get(failure=failure)))
-    assert (finding.kind, finding.count, finding.of) == (Kind.ASSUMED, 1, 10)
+    assert (finding.kind, finding.count, finding.of) == (DriftKind.ASSUMED, 1, 10)
     assert (finding.setting and finding.setting.values["fault"]) == fault
     if finding.setting:
         assert finding.setting.values["share"] == 0.1
@@ -172,14 +174,14 @@ def load_text(text):
 
 
 def test_what_never_reached_the_api_is_a_note(found):
-    drifted = found(*GOOD, get(failure=Failure.UNREACHABLE), get(failure=Failure.STOPPED))
+    drifted = found(*GOOD, get(failure=ProxyFailure.UNREACHABLE), get(failure=ProxyFailure.STOPPED))
     assert drifted.findings == ()
     assert drifted.notes[0] == "2 never reached the API (1 stopped, 1 unreachable)."
 
 
 def test_a_record_with_nothing_to_compare_is_refused(found):
     with pytest.raises(ConfigurationError, match="holds no exchange of the two operations"):
-        found(get(failure=Failure.UNREACHABLE))
+        found(get(failure=ProxyFailure.UNREACHABLE))
 
 
 # ---------------------------------------------------------------- settings
@@ -231,7 +233,7 @@ def test_a_key_that_nobody_knows_is_a_note_and_its_answer_is_compared(found):
     assert found(*GOOD, get(problem(401, "00_401", "Unauthorized"), headers=other)).findings == ()
     finding = only(found(*GOOD, get(problem(401, "99_401", "Unauthorized"), headers=other)))
     assert finding.real == '401 with errorCode "99_401"'
-    assert (finding.simulated, finding.kind, finding.setting) == ('"00_401"', Kind.ASSUMED, None)
+    assert (finding.simulated, finding.kind, finding.setting) == ('"00_401"', DriftKind.ASSUMED, None)
     assert finding.basis.endswith("pairing: assumed")
 
 
@@ -240,7 +242,7 @@ def test_the_usual_time_is_a_setting(found):
     assert (finding.setting.table, finding.setting.values) == ("latencies", {"get": 0.25})
     assert found(*[get(latency=0.05)] * 5).findings == ()
     slow = load_text("[latencies]\nget = 2.0\n")
-    assert only(found(*[get(latency=0.25)] * 5, scenario=slow)).kind is Kind.CONFIGURED
+    assert only(found(*[get(latency=0.25)] * 5, scenario=slow)).kind is DriftKind.CONFIGURED
 
 
 @pytest.mark.slow
@@ -250,7 +252,7 @@ def test_a_planned_share_is_compared_with_what_was_seen(found):
     assert found(*[get()] * 40, *[broken] * 10, scenario=scenario).findings == ()
     drifted = found(*[get()] * 10, *[broken] * 40, scenario=scenario)
     finding = only(drifted)
-    assert (finding.kind, finding.setting.values["share"], finding.setting.number) == (Kind.CONFIGURED, 0.8, 1)
+    assert (finding.kind, finding.setting.values["share"], finding.setting.number) == (DriftKind.CONFIGURED, 0.8, 1)
     assert load_text(scenario_toml(drifted)).faults[0]["share"] == 0.8
     assert "was seen 0 times" in only(found(*[get()] * 90, scenario=scenario)).real
 
@@ -291,10 +293,14 @@ def test_an_sdk_output_that_is_sent_again_is_known_by_its_digest(found):
 @pytest.mark.parametrize(
     ("answer", "real", "kind"),
     [
-        (Response(200, (("content-type", "text/json"),), fine().body, ""), "200 as text/json", Kind.ASSUMED),
-        (replace(fine(), headers=(*JSON_HEADERS, ("X-Request-Id", "1"))), "the header x-request-id", Kind.ASSUMED),
-        (Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "a": {"b": 1}}', ""), "field a: object", Kind.PUBLISHED),
-        (fine("a-_b"), "no base64 text", Kind.PUBLISHED),
+        (Response(200, (("content-type", "text/json"),), fine().body, ""), "200 as text/json", DriftKind.ASSUMED),
+        (replace(fine(), headers=(*JSON_HEADERS, ("X-Request-Id", "1"))), "the header x-request-id", DriftKind.ASSUMED),
+        (
+            Response(200, JSON_HEADERS, b'{"sdkInput": "YQ==", "a": {"b": 1}}', ""),
+            "field a: object",
+            DriftKind.PUBLISHED,
+        ),
+        (fine("a-_b"), "no base64 text", DriftKind.PUBLISHED),
     ],
 )
 def test_equal_statuses_are_compared_in_detail(answer, real, kind, found):
@@ -306,7 +312,7 @@ def test_equal_statuses_are_compared_in_detail(answer, real, kind, found):
 def test_a_refusal_without_a_required_field_contradicts_what_is_published(found):
     answer = Response(400, PROBLEM_HEADERS, b'{"message": "no"}', "real")
     drifted = found(*GOOD, get(answer, query="?a=b"))
-    missing = {finding.real for finding in drifted.findings if finding.kind is Kind.PUBLISHED}
+    missing = {finding.real for finding in drifted.findings if finding.kind is DriftKind.PUBLISHED}
     assert missing == {f"400, the field {name}: nothing" for name in ("type", "title", "status", "detail", "errorCode")}
 
 
@@ -317,9 +323,16 @@ def test_headers_of_servers_and_gateways_are_not_compared(found):
 
 def test_findings_are_ordered_by_what_they_say(found):
     drifted = found(
-        *GOOD, get(Response(429, (), b"", "")), get(Response(200, JSON_HEADERS, b"{}", "")), get(failure=Failure.RESET)
+        *GOOD,
+        get(Response(429, (), b"", "")),
+        get(Response(200, JSON_HEADERS, b"{}", "")),
+        get(failure=ProxyFailure.RESET),
     )
-    assert [finding.kind for finding in drifted.findings] == [Kind.DOCUMENT, Kind.PUBLISHED, Kind.ASSUMED]
+    assert [finding.kind for finding in drifted.findings] == [
+        DriftKind.DOCUMENT,
+        DriftKind.PUBLISHED,
+        DriftKind.ASSUMED,
+    ]
     told = as_text(drifted)
     assert told.index("contradicts the document (1)") < told.index("our assumption is wrong (1)")
     said = json.loads(as_json(drifted))

@@ -15,7 +15,7 @@ from workbook.api.library import httpcore
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.proxy import proxy as forwarding
 from workbook.proxy import upstream
-from workbook.proxy.upstream import HEADER, Failure, Target, Upstream, trusting
+from workbook.proxy.upstream import HEADER, ApiOrigin, ProxyFailure, Upstream, trusting
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned, fault
 from workbook.simulation.http import Response
 from workbook.simulation.server import Server, answering, listening, make_certificate, on_thread, running
@@ -228,7 +228,7 @@ def test_a_deadline_holds_over_everything(before):
 @pytest.mark.parametrize("deadline", [0, -1, 1e9, float("nan")])
 def test_a_deadline_that_is_none_is_explained(deadline):
     with pytest.raises(ParameterError, match=r"--deadline is .* Give seconds"):
-        Upstream(Target.of("http://127.0.0.1:1"), deadline=deadline)
+        Upstream(ApiOrigin.of("http://127.0.0.1:1"), deadline=deadline)
 
 
 def test_an_api_may_be_down_and_come_back(before):
@@ -327,7 +327,7 @@ def test_a_certificate_that_is_not_trusted_or_not_the_hosts_ends_it(secure, befo
         with before(f"https://{host}:{port}", **settings) as (url, kept):
             answer = get(url + PATH, headers=KEY)
         assert (answer.status_code, answer.headers[HEADER]) == (502, "tls")
-        assert kept[0].reply.failure is Failure.TLS
+        assert kept[0].reply.failure is ProxyFailure.TLS
 
 
 def test_a_ca_file_that_never_ends_is_not_read(tmp_path):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ConfigurationError
-from workbook.proxy.record import CUT, Head, Lines, Recording, layer, read, shape
-from workbook.proxy.upstream import Exchange, Failure, Reply
+from workbook.proxy.record import CUT, Head, Lines, Recording, layer, read_proxy_record, shape
+from workbook.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Seal
 
@@ -25,8 +25,8 @@ HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
 
 def exchange(*, target=PATH, method="GET", headers=(("x-api-key", CANARY),), body=b"", answer=None, failure=None):
     answer = answer or Response(200, JSON_HEADERS, json.dumps({"sdkInput": CARD}).encode(), "real")
-    reply = Reply.failed(failure) if failure else Reply(answer, "OK", None, 0.25)
-    return Exchange(Request(method, target, headers, body), reply, 10.0, 10.5)
+    reply = ProxyReply.failed(failure) if failure else ProxyReply(answer, "OK", None, 0.25)
+    return ProxyExchange(Request(method, target, headers, body), reply, 10.0, 10.5)
 
 
 def line(one, **settings):
@@ -137,9 +137,9 @@ def test_ids_are_kept_or_get_a_pseudonym(one, settings, instrument):
 
 
 def test_a_failure_is_recorded_as_the_proxys():
-    said = told(exchange(failure=Failure.RESET))
+    said = told(exchange(failure=ProxyFailure.RESET))
     assert (said["failure"], said["answeredBy"], said["sent"]) == ("reset", "proxy", True)
-    assert told(exchange(failure=Failure.UNREACHABLE))["sent"] is False
+    assert told(exchange(failure=ProxyFailure.UNREACHABLE))["sent"] is False
 
 
 @given(
@@ -154,7 +154,7 @@ def test_any_exchange_has_a_line_that_is_read_again(target, headers, body, encod
     recording = Recording(path, HEAD)
     recording.keep(exchange(target=target, headers=tuple(headers), body=body, answer=answer))
     recording.close()
-    assert len(read(path).exchanges) == 1
+    assert len(read_proxy_record(path).exchanges) == 1
 
 
 # ---------------------------------------------------------------- shapes
@@ -224,10 +224,10 @@ def test_a_record_is_private_whole_after_each_line_and_read_again(path):
     recording = Recording(path, HEAD)
     for count in range(1, 4):
         recording.keep(exchange())
-        assert len(read(path).exchanges) == recording.count == count
+        assert len(read_proxy_record(path).exchanges) == recording.count == count
     recording.close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    found = read(path)
+    found = read_proxy_record(path)
     assert (found.to, found.notes) == (("https://api.example",), ())
     assert [(one.line, one.run, one.seconds) for one in found.exchanges] == [(2, 1, 0.5), (3, 1, 0.5), (4, 1, 0.5)]
 
@@ -240,17 +240,17 @@ def test_a_record_is_never_written_over(path):
     assert path.read_bytes() == before
     written(path, append=True)
     assert path.read_bytes().startswith(before)
-    assert [one.run for one in read(path).exchanges] == [1, 1, 2, 2]
+    assert [one.run for one in read_proxy_record(path).exchanges] == [1, 1, 2, 2]
 
 
 def test_a_line_that_a_kill_cut_is_left_out_and_taken_away_before_more_is_written(path):
     written(path)
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
-    found = read(path)
+    found = read_proxy_record(path)
     assert (len(found.exchanges), found.notes) == (1, (CUT,))
     assert written(path, append=True).cut
-    assert [one.run for one in read(path).exchanges] == [1, 2, 2]
+    assert [one.run for one in read_proxy_record(path).exchanges] == [1, 2, 2]
 
 
 def test_two_proxies_do_not_write_one_record(path):
@@ -291,7 +291,7 @@ def test_a_full_disk_leaves_no_half_line(path, monkeypatch):
     assert path.read_bytes() == whole
     recording.keep(exchange())
     recording.close()
-    assert len(read(path).exchanges) == 2
+    assert len(read_proxy_record(path).exchanges) == 2
 
 
 @pytest.mark.rule("REL-3")
@@ -356,7 +356,7 @@ def test_a_line_that_is_wrong_is_told_by_its_number(name, path):
     lines[1] = spoil(json.loads(lines[1]))
     path.write_text("".join(f"{one}\n" for one in lines))
     with pytest.raises(ConfigurationError) as refused:
-        read(path)
+        read_proxy_record(path)
     assert f"line 2: {why}. Take the line out, or record again." in str(refused.value)
 
 
@@ -364,14 +364,14 @@ def test_a_line_that_is_wrong_is_told_by_its_number(name, path):
 def test_another_file_is_no_record(text, path):
     path.write_text(text)
     with pytest.raises(ConfigurationError, match="is no record of a proxy, or one in another version"):
-        read(path)
+        read_proxy_record(path)
 
 
 def test_no_file_and_a_directory_are_explained(tmp_path):
     with pytest.raises(ConfigurationError, match=r"Cannot read the record .*: No such file or directory"):
-        read(tmp_path / "none")
+        read_proxy_record(tmp_path / "none")
     with pytest.raises(ConfigurationError, match="is no file"):
-        read(tmp_path)
+        read_proxy_record(tmp_path)
 
 
 @given(st.binary(max_size=300))
@@ -382,4 +382,4 @@ def test_any_line_is_read_or_refused(tmp_path_factory, noise):
         file.write(noise)
     whole = noise.count(b"\n")
     with pytest.raises(ConfigurationError, match="line 3") if whole else nullcontext():
-        assert len(read(path).exchanges) == 1
+        assert len(read_proxy_record(path).exchanges) == 1

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 
 from workbook.errors import ConfigurationError
-from workbook.proxy.upstream import Failure, Target, Upstream, look_up
+from workbook.proxy.upstream import ApiOrigin, ProxyFailure, Upstream, look_up
 from workbook.simulation.http import Request
 
 
@@ -21,7 +21,7 @@ from workbook.simulation.http import Request
     ],
 )
 def test_a_url_is_taken_apart(url, authority, port, prefix):
-    target = Target.of(url)
+    target = ApiOrigin.of(url)
     assert (target.authority, target.port, target.prefix) == (authority, port, prefix)
     assert target.base_url == url.rstrip("/")
 
@@ -53,7 +53,7 @@ def test_a_url_is_taken_apart(url, authority, port, prefix):
 )
 def test_a_url_that_cannot_be_is_refused_without_its_secrets(url):
     with pytest.raises(ConfigurationError, match=r"^--to") as refused:
-        Target.of(url)
+        ApiOrigin.of(url)
     assert "canary" not in str(refused.value)
 
 
@@ -72,13 +72,13 @@ def test_a_url_that_cannot_be_is_refused_without_its_secrets(url):
     ],
 )
 def test_a_name_is_checked_by_each_of_its_addresses(scheme, found, connected):
-    target = Target(scheme, "localhost", 443, "", "localhost")
+    target = ApiOrigin(scheme, "localhost", 443, "", "localhost")
     assert asyncio.run(look_up(target, lambda _host, _port: found)) == connected
 
 
 def test_a_name_that_leads_to_a_forbidden_address_is_not_asked():
-    api = Upstream(Target.of("https://api.example"), resolve=lambda _host, _port: ["169.254.169.254"])
-    assert asyncio.run(api.ask(Request("GET", "/x", ()))).failure is Failure.FORBIDDEN
+    api = Upstream(ApiOrigin.of("https://api.example"), resolve=lambda _host, _port: ["169.254.169.254"])
+    assert asyncio.run(api.ask(Request("GET", "/x", ()))).failure is ProxyFailure.FORBIDDEN
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_asked(raw):
@@ -90,7 +90,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_asked(raw):
         return ["127.0.0.1"] if len(asked) == 1 else ["169.254.169.254"]
 
     port = int(api.url.rpartition(":")[2])
-    before = Upstream(Target.of(f"http://localhost:{port}"), resolve=resolve)
+    before = Upstream(ApiOrigin.of(f"http://localhost:{port}"), resolve=resolve)
     assert asyncio.run(before.ask(Request("GET", "/x", ()))).failure is None
     assert asked == ["localhost"]
 
@@ -100,22 +100,22 @@ def test_a_name_that_is_not_known_is_said_so(error):
     def resolve(_host, _port):
         raise error
 
-    api = Upstream(Target.of("https://api.example"), resolve=resolve)
-    assert asyncio.run(api.ask(Request("GET", "/x", ()))).failure is Failure.UNREACHABLE
+    api = Upstream(ApiOrigin.of("https://api.example"), resolve=resolve)
+    assert asyncio.run(api.ask(Request("GET", "/x", ()))).failure is ProxyFailure.UNREACHABLE
 
 
 def test_a_look_up_that_hangs_ends_with_the_deadline():
     release = threading.Event()
     api = Upstream(
-        Target.of("https://api.example"),
+        ApiOrigin.of("https://api.example"),
         deadline=0.1,
         resolve=lambda _host, _port: ["192.0.2.1"] * release.wait(20),
     )
     try:
-        assert asyncio.run(api.ask(Request("GET", "/x", ()))).failure is Failure.LATE
+        assert asyncio.run(api.ask(Request("GET", "/x", ()))).failure is ProxyFailure.LATE
     finally:
         release.set()
 
 
 def test_loopback_is_allowed_over_https_too():
-    assert Target.of("https://localhost:1").allows(ip_address("127.0.0.1"))
+    assert ApiOrigin.of("https://localhost:1").allows(ip_address("127.0.0.1"))

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from workbook.errors import ConfigurationError
-from workbook.runner.notebook import WIDGET_VIEW, read, with_ids, without_widgets
+from workbook.runner.notebook import WIDGET_VIEW, read_notebook, with_ids, without_widgets
 
 LIVE = {WIDGET_VIEW: {"model_id": "m"}}
 
@@ -17,7 +17,7 @@ def test_ids_are_kept_or_numbered():
 @pytest.mark.parametrize("stored", [b"", b"[]", b"{}", b'{"cells": 7}', b"\xff"], ids=repr)
 def test_what_is_no_notebook_is_refused_in_one_line(stored):
     with pytest.raises(ConfigurationError, match=r"^not a notebook: .+$"):
-        read(stored)
+        read_notebook(stored)
 
 
 def test_a_live_view_is_taken_out_and_what_was_nothing_else_goes():
@@ -26,6 +26,6 @@ def test_a_live_view_is_taken_out_and_what_was_nothing_else_goes():
     cell = {"cell_type": "code", "id": "a", "metadata": {}, "source": "", "execution_count": 1}
     cell["outputs"] = [{"output_type": "display_data", "metadata": {}} | one for one in outputs[:2]]
     cell["outputs"].append({"output_type": "stream"} | outputs[2])
-    notebook = read(json.dumps(content | {"cells": [cell]}).encode())
+    notebook = read_notebook(json.dumps(content | {"cells": [cell]}).encode())
     kept = list(without_widgets(notebook.cells[0].outputs))
     assert [one.get("data", one.get("text")) for one in kept] == [{"text/plain": "kept"}, "told"]

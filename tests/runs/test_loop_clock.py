@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.runs.loop import Clock
+from workbook.runs.loop import EventClock
 
 
 @given(st.lists(st.floats(0, 1e6), max_size=40))
 def test_items_come_in_the_order_of_time_and_then_of_arrival(delays):
-    clock = Clock()
+    clock = EventClock()
     for number, delay in enumerate(delays):
         clock.after(delay, number)
     assert len(clock) == len(delays)
@@ -19,7 +19,7 @@ def test_items_come_in_the_order_of_time_and_then_of_arrival(delays):
 
 
 def test_what_is_put_on_the_clock_meanwhile_comes_too_and_counts_from_the_time_of_the_latest_item():
-    clock = Clock()
+    clock = EventClock()
     clock.after(2.0, "first")
     taken = []
     for item in clock:
@@ -31,20 +31,20 @@ def test_what_is_put_on_the_clock_meanwhile_comes_too_and_counts_from_the_time_o
 
 
 def test_items_are_never_compared():
-    clock = Clock()
+    clock = EventClock()
     clock.after(1.0, object())
     clock.after(1.0, object())
     assert len([*clock]) == 2
 
 
 def test_nothing_due_moves_nothing():
-    clock = Clock()
+    clock = EventClock()
     assert [*clock] == []
     assert (clock.now, bool(clock)) == (0.0, False)
 
 
 def test_due_is_the_time_of_the_next_item():
-    clock = Clock()
+    clock = EventClock()
     assert clock.due is None
     clock.after(2.0, "second")
     clock.after(1.0, "first")
@@ -55,7 +55,7 @@ def test_due_is_the_time_of_the_next_item():
 
 @given(st.lists(st.floats(0, 1e6), max_size=20), st.sets(st.integers(0, 25)))
 def test_what_is_cancelled_never_comes_and_all_else_comes_in_its_order(delays, cancelled):
-    clock = Clock()
+    clock = EventClock()
     tickets = {clock.after(delay, number): number for number, delay in enumerate(delays)}
     for ticket in cancelled:
         clock.cancel(ticket)
@@ -65,7 +65,7 @@ def test_what_is_cancelled_never_comes_and_all_else_comes_in_its_order(delays, c
 
 @pytest.mark.parametrize("ticket", [None, 0, 1, 99])
 def test_cancelling_what_was_due_already_or_never_was_there_does_nothing(ticket):
-    clock = Clock()
+    clock = EventClock()
     clock.after(0.0, "done")
     next(iter(clock))
     clock.after(1.0, "left")
@@ -75,7 +75,7 @@ def test_cancelling_what_was_due_already_or_never_was_there_does_nothing(ticket)
 
 
 def test_an_item_can_be_cancelled_or_replaced_while_the_clock_runs():
-    clock = Clock()
+    clock = EventClock()
     clock.after(0.0, "first")
     gone, changed = clock.after(1.0, "gone"), clock.after(2.0, "changed")
     clock.after(2.0, "last")
@@ -88,7 +88,7 @@ def test_an_item_can_be_cancelled_or_replaced_while_the_clock_runs():
 
 
 def test_items_are_never_compared_when_one_is_cancelled():
-    clock = Clock()
+    clock = EventClock()
     tickets = [clock.after(1.0, object()) for _ in range(3)]
     clock.cancel(tickets[1])
     assert len([*clock]) == 2

@@ -30,7 +30,7 @@ ID = INSTRUMENT_IDS[0]
 PATH = f"/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
 SEAL = Seal(7)
 KEY = {"x-api-key": SIMULATED_KEY}
-SERVE = "from workbook.simulation.serve import Options, serve; raise SystemExit(serve(Options({})))"
+SERVE = "from workbook.simulation.serve import ServeOptions, serve_api; raise SystemExit(serve_api(ServeOptions({})))"
 CURL = shutil.which("curl")
 
 
@@ -344,7 +344,7 @@ def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
 def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
     with listening("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        program = f"from workbook.simulation.serve import Options, serve; serve(Options(port={port}))"
+        program = f"from workbook.simulation.serve import ServeOptions, serve_api; serve_api(ServeOptions(port={port}))"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stdout == ""

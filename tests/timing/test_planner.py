@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
-from workbook.runs.loop import Clock
+from workbook.runs.loop import EventClock
 from workbook.timing import planner as closed_form
 from workbook.timing import planner as search
 from workbook.timing.planner import CHUNK, LogNormal, Plan, Resampled, totals
-from workbook.timing.verdict import Verdict, judge
+from workbook.timing.verdict import Verdict, judge_durations
 
 GETS = st.sampled_from(["one by one", "concurrent"])
 QUICK = LogNormal(median=0.6, p99=4.0)
@@ -23,7 +23,7 @@ QUICK = LogNormal(median=0.6, p99=4.0)
 
 def walked(latencies, plan):
     """One call, event by event: when it is over, and how many cards it lacks."""
-    clock, waiting, lacking = Clock(), list(range(plan.cards)), 0
+    clock, waiting, lacking = EventClock(), list(range(plan.cards)), 0
     clock.after(plan.overhead, None)
 
     def attempt(card, number):
@@ -176,7 +176,7 @@ def test_an_estimates_judgement_is_the_one_of_its_totals():
     plan = Plan(Resampled([0.5, 2.5]), cards=9, limit=20.0)
     found = plan.simulate(5000, target=0.01)
     total = totals(np.moveaxis(plan.latency.draw(np.random.default_rng(7), (9, 5000)), 0, 1)[:, :, None], plan)[0]
-    assert found.judgement == judge(total.tolist(), "pass_entries", label=plan.words, target=0.01)
+    assert found.judgement == judge_durations(total.tolist(), "pass_entries", label=plan.words, target=0.01)
     assert (found.calls, found.plan, found.seed) == (5000, plan, 7)
 
 

@@ -17,7 +17,7 @@ from workbook.timing.verdict import (
     Verdict,
     advice,
     binned,
-    judge,
+    judge_durations,
     limited,
     percent,
     rank,
@@ -30,15 +30,15 @@ SECONDS = st.lists(st.floats(0, 1000), min_size=1, max_size=200)
 
 @pytest.mark.rule("X-STATUS-3")
 def test_exactly_100_ms_is_in_time_and_a_little_more_is_not():
-    assert judge([0.1], "status").over == 0
-    assert judge([0.1000001], "status").verdict is Verdict.FAIL
+    assert judge_durations([0.1], "status").over == 0
+    assert judge_durations([0.1000001], "status").verdict is Verdict.FAIL
 
 
 @pytest.mark.rule("X-ENTRIES-3")
 @pytest.mark.parametrize("call", ["pass_entries", "remote_pass_entries"])
 def test_exactly_20_s_is_in_time_and_a_little_more_is_not(call):
-    assert judge([20.0], call).over == 0
-    assert judge([20.000001], call).verdict is Verdict.FAIL
+    assert judge_durations([20.0], call).over == 0
+    assert judge_durations([20.000001], call).verdict is Verdict.FAIL
 
 
 @pytest.mark.slow
@@ -57,45 +57,45 @@ def test_exactly_20_s_is_in_time_and_a_little_more_is_not(call):
     ],
 )
 def test_the_verdict(durations, target, verdict):
-    assert judge(durations, "status", target=target).verdict == verdict
+    assert judge_durations(durations, "status", target=target).verdict == verdict
 
 
 @given(SECONDS, st.sampled_from(sorted(LIMITS)))
 def test_a_judgement_agrees_with_its_durations(durations, call):
-    found = judge(durations, call)
+    found = judge_durations(durations, call)
     late = [one for one in durations if one > found.limit.seconds]
     assert (found.count, found.over) == (len(durations), len(late))
     assert found.low <= found.share <= found.high
     assert found.spread.p50 <= found.spread.p99 <= found.spread.worst == max(durations)
     assert sum(one.count for one in found.bins) == found.count
     assert sum(one.over for one in found.bins) == found.over
-    assert judge(sorted(durations), call) == found
+    assert judge_durations(sorted(durations), call) == found
     assert max(map(len, found.text.splitlines())) <= 110
 
 
 @given(SECONDS)
 def test_a_slower_call_never_gets_a_better_verdict(durations):
     order = [Verdict.PASS, Verdict.WARN, Verdict.FAIL]
-    slower = judge([one * 2 for one in durations], "pass_entries")
-    assert order.index(judge(durations, "pass_entries").verdict) <= order.index(slower.verdict)
+    slower = judge_durations([one * 2 for one in durations], "pass_entries")
+    assert order.index(judge_durations(durations, "pass_entries").verdict) <= order.index(slower.verdict)
 
 
 def test_none_over_says_what_cannot_be_excluded():
-    found = judge([0.01] * 50, "status")
+    found = judge_durations([0.01] * 50, "status")
     assert (
         found.finding
         == "none of 50 over 100 ms; up to 7.1 % cannot be excluded (0.1 % takes 3,688 calls with none over)"
     )
-    assert judge([0.01] * 3688, "status").finding.endswith("up to 0.1 % cannot be excluded")
-    assert judge([0.01], "status", target=0).finding.endswith("up to 97.5 % cannot be excluded")
+    assert judge_durations([0.01] * 3688, "status").finding.endswith("up to 0.1 % cannot be excluded")
+    assert judge_durations([0.01], "status", target=0).finding.endswith("up to 97.5 % cannot be excluded")
 
 
 def test_so_many_calls_with_none_over_really_are_enough():
-    assert judge([0.01] * 3688, "status").high <= 0.001 < judge([0.01] * 3687, "status").high
+    assert judge_durations([0.01] * 3688, "status").high <= 0.001 < judge_durations([0.01] * 3687, "status").high
 
 
 def test_some_over_says_between_which_shares_the_truth_lies():
-    found = judge([0.01] * 197 + [0.2] * 3, "status", label="build 0042, cold")
+    found = judge_durations([0.01] * 197 + [0.2] * 3, "status", label="build 0042, cold")
     assert found.text.splitlines() == [
         "FAIL  status, build 0042, cold: 3 of 200 over 100 ms: 1.5 % (0.31 % to 4.3 % with 95 % confidence)",
         "      median 10 ms, 99th percentile 200 ms, worst 200 ms; X-STATUS-3 (spec)",
@@ -108,7 +108,7 @@ def test_some_over_says_between_which_shares_the_truth_lies():
 
 
 def test_a_simulated_duration_has_no_interval():
-    found = judge([0.081], "status", exact=True)
+    found = judge_durations([0.081], "status", exact=True)
     assert (found.low, found.high) == (None, None)
     assert found.text.splitlines()[:3] == [
         "WARN  status: none of 1 over 100 ms (simulated: the same every time)",
@@ -118,13 +118,13 @@ def test_a_simulated_duration_has_no_interval():
 
 
 def test_a_pass_needs_no_advice_and_a_limit_that_only_the_platform_gives_says_so():
-    found = judge([0.5, 0.6], "provision")
+    found = judge_durations([0.5, 0.6], "provision")
     assert found.advice == ""
     assert found.text.endswith("median 500 ms, worst 600 ms; B-DEL-3 (wallet)")
 
 
 def test_some_over_within_the_target_is_a_warning_without_the_word_room():
-    assert "little room" not in judge([1.0] * 9999 + [25.0], "provision").text
+    assert "little room" not in judge_durations([1.0] * 9999 + [25.0], "provision").text
 
 
 def test_each_limited_call_has_its_advice_and_any_other_a_general_one():
@@ -134,8 +134,8 @@ def test_each_limited_call_has_its_advice_and_any_other_a_general_one():
 
 
 def test_one_figure_is_the_worst_of_few_and_the_99th_percentile_of_many():
-    assert judge([0.01, 0.05], "status").measured == 0.05
-    assert judge([0.01] * 99 + [0.05], "status").measured == 0.01
+    assert judge_durations([0.01, 0.05], "status").measured == 0.05
+    assert judge_durations([0.01] * 99 + [0.05], "status").measured == 0.01
 
 
 def test_a_percentile_is_a_duration_that_occurred():
@@ -146,10 +146,10 @@ def test_a_percentile_is_a_duration_that_occurred():
 
 def test_a_limit_of_ones_own_will_do():
     own = Limit("status", 0.05, "X-STATUS-3", "spec", "the app is not listed")
-    assert judge([0.06], own).over == 1
+    assert judge_durations([0.06], own).over == 1
     assert limited(own) is own
-    assert isinstance(judge([0.06], own), Judgement)
-    assert judge([0.06], own).judgement.used == pytest.approx(1.2)
+    assert isinstance(judge_durations([0.06], own), Judgement)
+    assert judge_durations([0.06], own).judgement.used == pytest.approx(1.2)
 
 
 @pytest.mark.parametrize(
@@ -171,14 +171,14 @@ def test_a_limit_of_ones_own_will_do():
 )
 def test_what_is_no_duration_is_refused_with_its_position(durations, told):
     with pytest.raises(ParameterError) as caught:
-        judge(durations, "status")
+        judge_durations(durations, "status")
     assert str(caught.value).startswith(told)
     assert len(str(caught.value)) < 150
 
 
 @pytest.mark.parametrize("durations", [[np.float32(0.5)], [np.int64(1)], [Fraction(1, 2)], (one for one in [1])])
 def test_any_real_number_is_a_duration(durations):
-    assert judge(durations, "pass_entries").count == 1
+    assert judge_durations(durations, "pass_entries").count == 1
 
 
 @pytest.mark.parametrize(
@@ -191,13 +191,13 @@ def test_any_real_number_is_a_duration(durations):
 )
 def test_what_is_no_limit_is_refused(limit, told):
     with pytest.raises(ParameterError, match=told):
-        judge([0.1], limit)
+        judge_durations([0.1], limit)
 
 
 @pytest.mark.parametrize("target", [-0.1, 1.1, nan, True, "0.1", None])
 def test_a_target_is_a_share(target):
     with pytest.raises(ParameterError, match=r"target is .* Give a finite number of 0 or more and at most 1"):
-        judge([0.1], "status", target=target)
+        judge_durations([0.1], "status", target=target)
 
 
 # ---------------------------------------------------------------- words and steps

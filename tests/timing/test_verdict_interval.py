@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.timing.verdict import at_least, interval
+from workbook.timing.verdict import chance_of_at_least, interval
 
 SERIES = st.integers(1, 5000).flatmap(lambda count: st.tuples(st.integers(0, count), st.just(count)))
 
@@ -62,15 +62,15 @@ def test_more_confidence_is_wider(series):
 def test_each_end_is_where_the_tail_is_one_in_forty(series):
     over, count = series
     low, high = interval(over, count)
-    assert over == 0 or isclose(at_least(over, count, low), 0.025, rel_tol=1e-6)
-    assert over == count or isclose(1 - at_least(over + 1, count, high), 0.025, rel_tol=1e-6)
+    assert over == 0 or isclose(chance_of_at_least(over, count, low), 0.025, rel_tol=1e-6)
+    assert over == count or isclose(1 - chance_of_at_least(over + 1, count, high), 0.025, rel_tol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("over", "share", "chance"), [(0, 0.3, 1), (1, 1.0, 1), (1, 0.0, 0), (1, 0.5, 0.75), (2, 0.5, 0.25)]
 )
 def test_the_tail_of_two(over, share, chance):
-    assert at_least(over, 2, share) == pytest.approx(chance)
+    assert chance_of_at_least(over, 2, share) == pytest.approx(chance)
 
 
 def test_a_million_calls_are_no_matter():

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.flows.messages import LIMITS, limit_of
-from workbook.timing.verdict import judge
+from workbook.timing.verdict import judge_durations
 from workbook.views.durations import DISCS, LEAST, PAGE_WIDTH, SHADE, SIGNS, STYLE, budgets, durations
 from workbook.views.html import View
 from workbook.views.paint import DARK, LIGHT
@@ -21,7 +21,7 @@ HOSTILE = "<script>alert('x')</script>\u202e\x00]]>"
 
 
 def status(label, *milliseconds, **given):
-    return judge([one / 1000 for one in milliseconds], "status", label=label, **given)
+    return judge_durations([one / 1000 for one in milliseconds], "status", label=label, **given)
 
 
 def builds():
@@ -34,12 +34,14 @@ def builds():
 def plans():
     one_by_one = [3.0] * 20 + [6.0] * 300 + [8.0] * 900 + [12.0] * 500 + [18.0] * 70 + [22.0, 28.0, 60.0]
     calls = {"one by one": one_by_one, "concurrent": [one / 4 for one in one_by_one]}
-    return durations("passEntries()", [judge(took, "pass_entries", label=label) for label, took in calls.items()])
+    return durations(
+        "passEntries()", [judge_durations(took, "pass_entries", label=label) for label, took in calls.items()]
+    )
 
 
 def walk():
     took = {"status": 0.004, "pass_entries": 17.2, "remote_pass_entries": 25.0, "provision": 0.0}
-    exact = [judge([seconds], call, exact=True) for call, seconds in took.items()]
+    exact = [judge_durations([seconds], call, exact=True) for call, seconds in took.items()]
     return budgets("one walk through the extension", [*exact, status("recorded", 12, 50, 100)])
 
 
@@ -127,13 +129,15 @@ def test_exactly_100_ms_is_drawn_on_the_near_side_of_the_line():
 
 def test_a_step_in_which_a_limit_lies_is_parted_there():
     own = replace(limit_of("pass_entries"), seconds=9.0)
-    (series,) = durations("edge", [judge([8.5, 9.0, 9.5, 9.9], own)]).series
+    (series,) = durations("edge", [judge_durations([8.5, 9.0, 9.5, 9.9], own)]).series
     assert [(bar.low, bar.high, bar.share) for bar in series.bars] == [(8.0, 9.0, 0.5), (9.0, 10.0, 0.5)]
 
 
 @given(st.lists(st.floats(0, 1e4), min_size=1, max_size=50), st.sampled_from(sorted(LIMITS)), st.floats(1e-6, 5e3))
 def test_any_durations_and_any_limit_make_a_drawing_and_a_picture(took, call, seconds):
-    view = durations("any", [judge(took, replace(limit_of(call), seconds=seconds)), judge(took, call)])
+    view = durations(
+        "any", [judge_durations(took, replace(limit_of(call), seconds=seconds)), judge_durations(took, call)]
+    )
     assert all(sum(bar.share for bar in one.bars) == pytest.approx(1) for one in view.series)
     assert max(map(width, view.text().splitlines())) <= 110
     root = ET.fromstring(view.svg())

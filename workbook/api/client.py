@@ -23,16 +23,16 @@ from workbook.api.body import BodyReader, Problem
 from workbook.api.deadline import DeadlineTransport, GuardedTransport, expiring
 from workbook.api.exchange import (
     NEVER_SENT,
+    Action,
+    AttemptOutcome,
     Clock,
     Failure,
-    Kind,
+    FailureKind,
     Options,
-    Outcome,
     RetryBudget,
     RetryPolicy,
     Send,
     Sleep,
-    Step,
     SystemClock,
     Timeouts,
     exchange,
@@ -43,7 +43,7 @@ from workbook.api.protocol import (
     OK,
     ActivationData,
     Answer,
-    Request,
+    ApiRequest,
     Settings,
     as_sdk_output,
     build_get,
@@ -158,7 +158,7 @@ class BaseClient(ABC, Generic[T]):
     def _build(self, tls: ssl.SSLContext | None) -> T:
         """Make the transport for a client that was given none."""
 
-    def _begin(self, request: Request) -> Generator[Step, Outcome, ActivationData]:
+    def _begin(self, request: ApiRequest) -> Generator[Action, AttemptOutcome, ActivationData]:
         if self._closed or self._shared.closed:
             message = f"This {type(self).__name__} is closed. Make a new one, or call before it is closed."
             raise ConfigurationError(message)
@@ -190,20 +190,20 @@ def _or_environment(base_url: str | None, secret: Secret) -> str:
 
 
 # What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.
-_KINDS: Mapping[type, Kind] = {
-    httpx.ConnectError: Kind.CONNECT,
-    httpx.ConnectTimeout: Kind.CONNECT_TIMEOUT,
-    httpx.PoolTimeout: Kind.POOL_TIMEOUT,
-    httpx.LocalProtocolError: Kind.UNSENDABLE,
-    httpx.UnsupportedProtocol: Kind.UNSENDABLE,
-    httpx.InvalidURL: Kind.UNSENDABLE,
-    httpx.WriteError: Kind.WRITE,
-    httpx.WriteTimeout: Kind.WRITE_TIMEOUT,
-    httpx.ReadError: Kind.READ,
-    httpx.ReadTimeout: Kind.READ_TIMEOUT,
-    httpx.RemoteProtocolError: Kind.PROTOCOL,
-    httpx.HTTPError: Kind.OTHER,
-    httpx.StreamError: Kind.OTHER,
+_KINDS: Mapping[type, FailureKind] = {
+    httpx.ConnectError: FailureKind.CONNECT,
+    httpx.ConnectTimeout: FailureKind.CONNECT_TIMEOUT,
+    httpx.PoolTimeout: FailureKind.POOL_TIMEOUT,
+    httpx.LocalProtocolError: FailureKind.UNSENDABLE,
+    httpx.UnsupportedProtocol: FailureKind.UNSENDABLE,
+    httpx.InvalidURL: FailureKind.UNSENDABLE,
+    httpx.WriteError: FailureKind.WRITE,
+    httpx.WriteTimeout: FailureKind.WRITE_TIMEOUT,
+    httpx.ReadError: FailureKind.READ,
+    httpx.ReadTimeout: FailureKind.READ_TIMEOUT,
+    httpx.RemoteProtocolError: FailureKind.PROTOCOL,
+    httpx.HTTPError: FailureKind.OTHER,
+    httpx.StreamError: FailureKind.OTHER,
 }
 _ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
 _HEADERS_BEGIN = "http11.send_request_headers.started"
@@ -223,8 +223,8 @@ class _Progress:
     async def amark(self, event: str, _info: Mapping[str, Any]) -> None:
         self.may_have_left |= event == _HEADERS_BEGIN
 
-    def failure(self, kind: Kind) -> Failure:
-        return Failure(kind, kind not in NEVER_SENT and (kind is not Kind.DEADLINE or self.may_have_left))
+    def failure(self, kind: FailureKind) -> Failure:
+        return Failure(kind, kind not in NEVER_SENT and (kind is not FailureKind.DEADLINE or self.may_have_left))
 
 
 class ActivationDataClient(BaseClient[httpx.BaseTransport]):
@@ -295,9 +295,9 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
     def _build(self, tls: ssl.SSLContext | None) -> httpx.BaseTransport:
         return DeadlineTransport(_trust(tls, self._settings.base_url))
 
-    def _run(self, request: Request) -> ActivationData:
+    def _run(self, request: ApiRequest) -> ActivationData:
         steps = self._begin(request)
-        outcome: Outcome = None
+        outcome: AttemptOutcome = None
         while True:
             try:
                 step = steps.send(outcome)
@@ -321,13 +321,13 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
                         if reading.body.feed(chunk):
                             break
                         if shared.clock.now() >= until:
-                            return Failure(Kind.DEADLINE, sent=True)
+                            return Failure(FailureKind.DEADLINE, sent=True)
                     return reading.answer()
                 finally:
                     response.close()
             except _ERRORS as error:
                 kind = _kind(error)
-        return progress.failure(Kind.DEADLINE if expiry.passed else kind)
+        return progress.failure(FailureKind.DEADLINE if expiry.passed else kind)
 
 
 class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
@@ -364,9 +364,9 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
     def _build(self, tls: ssl.SSLContext | None) -> httpx.AsyncBaseTransport:
         return GuardedTransport(_trust(tls, self._settings.base_url))
 
-    async def _run(self, request: Request) -> ActivationData:
+    async def _run(self, request: ApiRequest) -> ActivationData:
         steps = self._begin(request)
-        outcome: Outcome = None
+        outcome: AttemptOutcome = None
         while True:
             try:
                 step = steps.send(outcome)
@@ -380,7 +380,7 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
 
     async def _attempt(self, step: Send) -> Answer | Failure:
         shared, progress = self._shared, _Progress(foreign=self._shared.foreign)
-        kind = Kind.DEADLINE  # what it is when the scope below ends the attempt
+        kind = FailureKind.DEADLINE  # what it is when the scope below ends the attempt
         with anyio.move_on_after(step.remaining):
             try:
                 until = shared.clock.now() + step.remaining
@@ -393,7 +393,7 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
                         if reading.body.feed(chunk):
                             break
                         if shared.clock.now() >= until:
-                            return Failure(Kind.DEADLINE, sent=True)
+                            return Failure(FailureKind.DEADLINE, sent=True)
                     return reading.answer()
                 finally:
                     await response.aclose()
@@ -443,5 +443,5 @@ class _Reading:
         return Answer(self._status, self._headers, body)
 
 
-def _kind(error: Exception) -> Kind:
+def _kind(error: Exception) -> FailureKind:
     return next(_KINDS[ancestor] for ancestor in type(error).__mro__ if ancestor in _KINDS)

@@ -17,7 +17,7 @@ from threading import Lock
 from typing import Protocol, TypeAlias
 
 from workbook.api.body import Problem
-from workbook.api.protocol import ActivationData, Answer, Request, judge
+from workbook.api.protocol import ActivationData, Answer, ApiRequest, judge_answer
 from workbook.errors import ConfigurationError, DeadlineError, MaybeSentError, NotSentError
 from workbook.secrecy import Secret
 from workbook.values import number, whole
@@ -32,7 +32,7 @@ _LONGEST_PAUSE = 3600.0
 _LONGEST_NUMBER = 12  # digits; more is nonsense, and far beyond every cap
 
 
-class Kind(Enum):
+class FailureKind(Enum):
     """Why an attempt brought no answer; the value is the text for a message."""
 
     CONNECT = "no connection could be made"
@@ -48,11 +48,15 @@ class Kind(Enum):
     DEADLINE = "the total deadline passed"
 
 
-NEVER_SENT = frozenset({Kind.CONNECT, Kind.CONNECT_TIMEOUT, Kind.POOL_TIMEOUT, Kind.UNSENDABLE})
+NEVER_SENT = frozenset(
+    {FailureKind.CONNECT, FailureKind.CONNECT_TIMEOUT, FailureKind.POOL_TIMEOUT, FailureKind.UNSENDABLE}
+)
 
-_WORTH_A_NEW_CONNECTION = NEVER_SENT - {Kind.UNSENDABLE}
-_LOST = frozenset({Kind.WRITE, Kind.WRITE_TIMEOUT, Kind.READ, Kind.READ_TIMEOUT, Kind.PROTOCOL})
-_TRANSIENT_KINDS: Mapping[str, frozenset[Kind]] = {
+_WORTH_A_NEW_CONNECTION = NEVER_SENT - {FailureKind.UNSENDABLE}
+_LOST = frozenset(
+    {FailureKind.WRITE, FailureKind.WRITE_TIMEOUT, FailureKind.READ, FailureKind.READ_TIMEOUT, FailureKind.PROTOCOL}
+)
+_TRANSIENT_KINDS: Mapping[str, frozenset[FailureKind]] = {
     "GET": _WORTH_A_NEW_CONNECTION | _LOST,
     "POST": _WORTH_A_NEW_CONNECTION,  # REL-1
 }
@@ -118,9 +122,9 @@ class RetryBudget:
         return f"RetryBudget({self._tokens:.1f} of {self.most:.1f})"
 
 
-def is_transient(method: str, ending: Kind | int) -> bool:
+def is_transient(method: str, ending: FailureKind | int) -> bool:
     """Whether this method may be tried again after this kind of failure or this status (REL-1)."""
-    if isinstance(ending, Kind):
+    if isinstance(ending, FailureKind):
         return ending in _TRANSIENT_KINDS[method]
     return ending in _TRANSIENT_STATUSES[method]
 
@@ -270,7 +274,7 @@ class Send:
         options: timeouts and the cap on the body.
     """
 
-    request: Request
+    request: ApiRequest
     remaining: float
     options: Options
 
@@ -295,12 +299,12 @@ class Failure:
         sent: False when no byte of the request can have left.
     """
 
-    kind: Kind
+    kind: FailureKind
     sent: bool
 
 
-Step: TypeAlias = Send | Sleep
-Outcome: TypeAlias = Answer | Failure | None
+Action: TypeAlias = Send | Sleep
+AttemptOutcome: TypeAlias = Answer | Failure | None
 
 
 class _Call:
@@ -308,7 +312,7 @@ class _Call:
 
     __slots__ = ("attempts", "may_have_left", "now", "options", "request", "started")
 
-    def __init__(self, request: Request, options: Options, now: Callable[[], float]) -> None:
+    def __init__(self, request: ApiRequest, options: Options, now: Callable[[], float]) -> None:
         self.request, self.options, self.now = request, options, now
         self.started = now()
         self.attempts = 0
@@ -334,14 +338,14 @@ class _Call:
 
 
 def exchange(
-    request: Request,
+    request: ApiRequest,
     options: Options,
     secret: Secret,
     *,
     now: Callable[[], float],
     random: Random,
     budget: RetryBudget,
-) -> Generator[Step, Outcome, ActivationData]:
+) -> Generator[Action, AttemptOutcome, ActivationData]:
     """Drive one call.
 
     Args:
@@ -370,7 +374,7 @@ def exchange(
         pause = call.pause(outcome, random)
         if pause is None or not budget.spend():
             # only the last outcome is judged: to look for the key in a large body takes time, off the call's deadline
-            result = _problem(outcome, call) if isinstance(outcome, Failure) else judge(outcome, secret)
+            result = _problem(outcome, call) if isinstance(outcome, Failure) else judge_answer(outcome, secret)
             if isinstance(result, ActivationData):
                 budget.earn()
                 return result
@@ -388,7 +392,7 @@ def _asked_for(outcome: Answer | Failure) -> float | None:
 
 
 def _problem(failure: Failure, call: _Call) -> Problem:
-    if failure.kind is Kind.DEADLINE or call.remaining() <= 0:
+    if failure.kind is FailureKind.DEADLINE or call.remaining() <= 0:
         return _too_late(call)
     if failure.kind in NEVER_SENT and not call.may_have_left:
         message = f"{failure.kind.value}. Nothing was sent: calling again is safe. Check base_url and the network."

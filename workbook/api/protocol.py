@@ -163,7 +163,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Request:
+class ApiRequest:
     """One complete request; it holds the key, so its repr shows neither headers nor body.
 
     Attributes:
@@ -226,17 +226,17 @@ class ActivationData:
         return f"ActivationData({self.sdk_input!r}, {len(self.extra)} unknown fields)"
 
 
-def build_get(settings: Settings, payment_instrument_id: str) -> Request:
+def build_get(settings: Settings, payment_instrument_id: str) -> ApiRequest:
     """The request that reads activation data: no body, no query (API-1, API-3, API-4, API-5).
 
     Raises:
         ConfigurationError: the id cannot be used; nothing was sent.
     """
     url = settings.before + encode_id(payment_instrument_id) + settings.after
-    return Request("GET", url, settings.headers)
+    return ApiRequest("GET", url, settings.headers)
 
 
-def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOutput | str) -> Request:
+def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOutput | str) -> ApiRequest:
     """The request that exchanges sdkOutput: the same path, a JSON object with that one field (API-2, API-6).
 
     Raises:
@@ -246,7 +246,7 @@ def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOu
     text = as_sdk_output(sdk_output).text
     url = settings.before + encode_id(payment_instrument_id) + settings.after
     body = _WRITE({"sdkOutput": text}).encode("utf-8")
-    return Request("POST", url, settings.headers, body)
+    return ApiRequest("POST", url, settings.headers, body)
 
 
 def as_sdk_output(value: object) -> SdkOutput:
@@ -265,7 +265,7 @@ def as_sdk_output(value: object) -> SdkOutput:
     return SdkOutput(value)
 
 
-def judge(answer: Answer, secret: Secret) -> ActivationData | Problem:
+def judge_answer(answer: Answer, secret: Secret) -> ActivationData | Problem:
     """The activation data in an answer, or the problem with it, without the key (REL-2)."""
     if answer.status != OK:
         return _status_problem(answer, secret)

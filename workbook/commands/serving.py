@@ -82,10 +82,10 @@ def _as(kind: Any, options: argparse.Namespace) -> Any:
 
 def serve(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
-    from workbook.simulation.serve import Options, serve  # asyncio: 50 ms
+    from workbook.simulation.serve import ServeOptions, serve_api  # asyncio: 50 ms
 
     options.seed = checked_seed(options.seed)
-    return serve(_as(Options, options))
+    return serve_api(_as(ServeOptions, options))
 
 
 def sdk_output(options: argparse.Namespace) -> int:
@@ -109,18 +109,18 @@ def openapi(options: argparse.Namespace) -> int:
 
 def proxy(options: argparse.Namespace) -> int:
     """Pass requests on until Ctrl-C."""
-    from workbook.proxy.proxy import Options, serve  # asyncio, httpcore: 100 ms
+    from workbook.proxy.proxy import ProxyOptions, serve_proxy  # asyncio, httpcore: 100 ms
 
-    return serve(_as(Options, options))
+    return serve_proxy(_as(ProxyOptions, options))
 
 
 def drift(options: argparse.Namespace) -> int:
     """Print the differences, or the scenario without them."""
     from workbook.proxy.drift import as_json, as_text, drift, scenario_toml
-    from workbook.proxy.record import read
+    from workbook.proxy.record import read_proxy_record
     from workbook.simulation.scenario import load
 
-    result = drift(read(options.record), load(options.scenario))
+    result = drift(read_proxy_record(options.record), load(options.scenario))
     text = scenario_toml(result) if options.toml else as_json(result) + "\n" if options.json else as_text(result)
     print(text, end="")
     return 1 if result.findings else 0

@@ -46,7 +46,7 @@ from workbook.forms import (
     Seed,
     Text,
     Texts,
-    read,
+    read_form,
     read_toml,
     refused,
 )
@@ -412,7 +412,7 @@ def parse(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]) -
     if "status" in document:  # what an issuer's first idea of status() is, and what the document rules out
         mistakes.add(("status", ""), NO_STATUS)
         document = {key: value for key, value in document.items() if key != "status"}
-    reader = _Reader(read(BackEndForm, document, mistakes), path.parent, environ, mistakes)
+    reader = _Reader(read_form(BackEndForm, document, mistakes), path.parent, environ, mistakes)
     config = reader.config(str(path))
     mistakes.raise_for(path.name)
     return config
@@ -425,7 +425,7 @@ def load_baseline(path: Path) -> tuple[Known, ...]:
         BadConfigurationError: it has mistakes; holds every one, each with its label.
     """
     mistakes = Mistakes()
-    entries = read(BaselineForm, read_toml(path, BASELINE_EXAMPLE), mistakes).known
+    entries = read_form(BaselineForm, read_toml(path, BASELINE_EXAMPLE), mistakes).known
     cases = [entry.case for entry in entries]
     for at, case in enumerate(cases):
         if case in cases[:at]:

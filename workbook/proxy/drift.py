@@ -27,8 +27,8 @@ from workbook.proxy.replay import (
     Expected,
     Replay,
     broken_rule,
-    is_transient,
-    outcome,
+    is_transient_outcome,
+    outcome_of,
     outcomes_of,
     settings,
 )
@@ -45,7 +45,7 @@ Subject = tuple[str, str]
 
 
 @unique
-class Kind(StrEnum):
+class DriftKind(StrEnum):
     """How much a finding says, the heaviest first."""
 
     DOCUMENT = "contradicts the document"
@@ -54,11 +54,11 @@ class Kind(StrEnum):
     CONFIGURED = "the scenario is set otherwise"
 
 
-ORDER = tuple(Kind)
+ORDER = tuple(DriftKind)
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ScenarioSetting:
     """What to set in a scenario.
 
     Attributes:
@@ -75,7 +75,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DriftFinding:
     """One difference, however often it was seen.
 
     Attributes:
@@ -91,7 +91,7 @@ class Finding:
         note: what else there is to say.
     """
 
-    kind: Kind
+    kind: DriftKind
     operation: str
     real: str
     simulated: str
@@ -99,7 +99,7 @@ class Finding:
     count: int
     of: int
     lines: tuple[int, ...]
-    setting: Setting | None = None
+    setting: ScenarioSetting | None = None
     note: str = ""
 
     @property
@@ -115,12 +115,12 @@ SHOWN_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparedExchange:
     """One exchange and the simulator's answer to it.
 
     Attributes:
         recorded: what was recorded.
-        word: its outcome, see `replay.outcome`.
+        word: its outcome, see `replay.outcome_of`.
         response: what the simulator answers; None for a transient outcome, for which it is not asked.
     """
 
@@ -154,50 +154,52 @@ class Comparison:
         return self.word != self.simulated
 
 
-Comparisons = Sequence[Comparison]
+Comparisons = Sequence[ComparedExchange]
 
 
 def _grouped(
-    comparisons: Iterable[Comparison], key: Callable[[Comparison], tuple[Any, ...]]
-) -> Iterable[tuple[tuple[Any, ...], list[Comparison]]]:
+    comparisons: Iterable[ComparedExchange], key: Callable[[ComparedExchange], tuple[Any, ...]]
+) -> Iterable[tuple[tuple[Any, ...], list[ComparedExchange]]]:
     """The comparisons by key, in the order of each key's first."""
-    groups: dict[tuple[Any, ...], list[Comparison]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[ComparedExchange]] = defaultdict(list)
     for comparison in comparisons:
         groups[key(comparison)].append(comparison)
     return groups.items()
 
 
 def _finding(
-    kind: Kind,
+    kind: DriftKind,
     seen: Comparisons,
     *,
     of: int,
     real: str,
     simulated: str,
     basis: str,
-    setting: Setting | None = None,
+    setting: ScenarioSetting | None = None,
     note: str = "",
-) -> Finding:
+) -> DriftFinding:
     """The finding that these comparisons are together."""
     lines = tuple(comparison.recorded.line for comparison in seen[:SHOWN_LINES])
-    return Finding(kind, seen[0].operation, real, simulated, basis, len(seen), of, lines, setting, note)
+    return DriftFinding(kind, seen[0].operation, real, simulated, basis, len(seen), of, lines, setting, note)
 
 
-def _kind_of_status(word: str) -> tuple[Kind, str]:
+def _kind_of_status(word: str) -> tuple[DriftKind, str]:
     """How much an ending says, and on which basis: the set of statuses is published."""
     if word.isdigit() and word not in DOCUMENTED:
-        return Kind.PUBLISHED, "openapi"
-    return Kind.ASSUMED, "assumed"
+        return DriftKind.PUBLISHED, "openapi"
+    return DriftKind.ASSUMED, "assumed"
 
 
-def _fault(seen: Comparisons, of: int, instrument: str = "") -> Setting | None:
+def _fault(seen: Comparisons, of: int, instrument: str = "") -> ScenarioSetting | None:
     """A `[[fault]]` for the ending that these share, as often as it was seen; None where no fault plays it."""
     table = settings(seen[0].word, [comparison.recorded for comparison in seen])
     if table is None:
         return None
     target = {"payment_instrument_id": instrument} if instrument else {}
     share = {} if len(seen) == of else {"share": round(len(seen) / of, 4)}
-    return Setting("fault", {"fault": table.pop("fault"), "operation": seen[0].operation, **target, **share, **table})
+    return ScenarioSetting(
+        "fault", {"fault": table.pop("fault"), "operation": seen[0].operation, **target, **share, **table}
+    )
 
 
 # How answers with the same status differ: media type, headers, fields, JSON types, and the values that are kept.
@@ -218,45 +220,45 @@ TEST_MODE = "x-workbook-"
 """How the headers begin that only another simulator adds."""
 
 
-class Difference(NamedTuple):
-    """One thing in which two answers differ; the attributes are those of a `Finding`."""
+class AnswerDifference(NamedTuple):
+    """One thing in which two answers differ; the attributes are those of a `DriftFinding`."""
 
-    kind: Kind
+    kind: DriftKind
     real: str
     simulated: str
     basis: str
 
 
-def differences(recorded: RecordedExchange, response: Response) -> Iterator[Difference]:
+def differences(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDifference]:
     """How the real answer and the simulator's differ; both have the same status."""
-    status, assumed = recorded.status, Kind.ASSUMED
+    status, assumed = recorded.status, DriftKind.ASSUMED
     real_type, our_type = (
         next((value for name, value in headers if name.lower() == "content-type"), "").partition(";")[0].strip().lower()
         for headers in (recorded.response_headers, response.headers)
     )
     if real_type != our_type:
-        yield Difference(assumed, f"{status} as {real_type or 'no media type'}", our_type, "assumed")
+        yield AnswerDifference(assumed, f"{status} as {real_type or 'no media type'}", our_type, "assumed")
     real_names, our_names = (
         {name.lower() for name, _value in headers if not name.lower().startswith(TEST_MODE)} - OF_THE_WAY
         for headers in (recorded.response_headers, response.headers)
     )
     for name in sorted(real_names - our_names - {"content-type"}):
-        yield Difference(assumed, f"{status} with the header {name}", "without it", "assumed")
+        yield AnswerDifference(assumed, f"{status} with the header {name}", "without it", "assumed")
     for name in sorted(our_names - real_names - {"content-type"}):
-        yield Difference(assumed, f"{status} without the header {name}", "with it", "assumed")
+        yield AnswerDifference(assumed, f"{status} without the header {name}", "with it", "assumed")
     yield from _fields(recorded, response)
     values = recorded.response_body if isinstance(recorded.response_body, dict) else {}
     ours = json_object(response.body) or {}
     for name in sorted(REDACTION.fields & values.keys() & ours.keys()):
         if type(values[name]) is type(ours[name]) and values[name] != ours[name]:
             real = f"{status} with {name} {json.dumps(values[name])}"
-            yield Difference(assumed, real, json.dumps(ours[name]), response.basis)
+            yield AnswerDifference(assumed, real, json.dumps(ours[name]), response.basis)
     if recorded.response_layer is not None:
         real = f"an sdkInput that is no base64 text of a platform's form ({recorded.response_layer})"
-        yield Difference(Kind.PUBLISHED, real, "base64 text", "API-8; sdk-a, sdk-b")
+        yield AnswerDifference(DriftKind.PUBLISHED, real, "base64 text", "API-8; sdk-a, sdk-b")
 
 
-def _fields(recorded: RecordedExchange, response: Response) -> Iterator[Difference]:
+def _fields(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDifference]:
     """Fields that only one of them has, or with another JSON type.
 
     Which fields a refusal must have is published, and so is that a 200 has none but sdkInput.
@@ -270,13 +272,13 @@ def _fields(recorded: RecordedExchange, response: Response) -> Iterator[Differen
             continue  # one difference for a whole object is enough
         outer = path.partition(".")[0]
         if refusal and path in REQUIRED and there == "nothing":
-            kind, basis = Kind.PUBLISHED, "openapi"
+            kind, basis = DriftKind.PUBLISHED, "openapi"
         elif not refusal and path and outer != "sdkInput":
-            kind, basis = Kind.PUBLISHED, "API-9; openapi"
+            kind, basis = DriftKind.PUBLISHED, "API-9; openapi"
         else:
-            kind, basis = Kind.ASSUMED, "openapi; left out: assumed" if outer in OPTIONAL else "assumed"
+            kind, basis = DriftKind.ASSUMED, "openapi; left out: assumed" if outer in OPTIONAL else "assumed"
         where = f"the field {path}" if path else "the body"
-        yield Difference(kind, f"{recorded.status}, {where}: {there}", here, basis)
+        yield AnswerDifference(kind, f"{recorded.status}, {where}: {there}", here, basis)
 
 
 # Where single answers differ: what ended otherwise than the simulator's, and what equal statuses differ in.
@@ -302,7 +304,7 @@ class _Endings:
             self._words["operation", comparison.operation].add(comparison.word)
             self._words["instrument", comparison.instrument].add(comparison.word)
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[DriftFinding]:
         differing = (comparison for comparison in self._rest if comparison.differs)
         for (word, basis, operation, *named), seen in _grouped(
             differing, lambda each: (each.word, each.basis, each.operation, *self._subject(each))
@@ -316,12 +318,12 @@ class _Endings:
                 for each in self._all
             )
             yield _finding(
-                Kind.DOCUMENT if rule else kind,
+                DriftKind.DOCUMENT if rule else kind,
                 seen,
                 of=of,
                 real=word if subject == ANYBODY else f"{word} for the {' '.join(subject)}",
                 simulated=seen[0].simulated,
-                basis=rule or (basis if kind is Kind.ASSUMED else published),
+                basis=rule or (basis if kind is DriftKind.ASSUMED else published),
                 setting=self._setting(seen, subject, of),
             )
 
@@ -329,7 +331,7 @@ class _Endings:
         """Whether this is the only outcome of the subject."""
         return self._words[subject] == {word}
 
-    def _subject(self, each: Comparison) -> Subject:
+    def _subject(self, each: ComparedExchange) -> Subject:
         """What this ending is about."""
         if (each.word, each.simulated) in ROLES and self._caller(each) != ANYBODY:
             return self._caller(each)
@@ -339,30 +341,30 @@ class _Endings:
         for_one = refused_here or (each.simulated == FINE and (mixed or inactive))
         return ("instrument", each.instrument) if for_one and each.word in BY_INSTRUMENT else ANYBODY
 
-    def _caller(self, each: Comparison) -> Subject:
+    def _caller(self, each: ComparedExchange) -> Subject:
         """The credential to set: a further one for a key that was always refused, else the scenario's."""
         name = self._replay.credential(each.recorded)
         if name is None or (each.word == "403" and not self._replay.lacks_role(each.recorded)):
             return ANYBODY
         return "credential", WITHOUT if each.word == "403" else name
 
-    def _setting(self, seen: list[Comparison], subject: Subject, of: int) -> Setting | None:
+    def _setting(self, seen: list[ComparedExchange], subject: Subject, of: int) -> ScenarioSetting | None:
         """What makes the simulator answer so; None where nothing does."""
         (table, name), first = subject, seen[0]
         if table == "credential":
-            return Setting("credential", {"role": first.word == FINE}, name=name)
+            return ScenarioSetting("credential", {"role": first.word == FINE}, name=name)
         if first.word == FINE and table == "instrument":
-            return Setting("instrument", {"status": "active", "type": "card"}, name=name)
+            return ScenarioSetting("instrument", {"status": "active", "type": "card"}, name=name)
         if first.simulated != FINE:
             return None
         if table == "instrument" and first.word == "422" and self._always(subject, "422"):
-            return Setting("instrument", {"status": "inactive"}, name=name)
+            return ScenarioSetting("instrument", {"status": "inactive"}, name=name)
         return _fault(seen, of, name)
 
 
-def _details(comparisons: Comparisons) -> Iterator[Finding]:
+def _details(comparisons: Comparisons) -> Iterator[DriftFinding]:
     """How answers with equal statuses differ."""
-    seen: dict[tuple[str, str, Difference], list[Comparison]] = defaultdict(list)
+    seen: dict[tuple[str, str, AnswerDifference], list[ComparedExchange]] = defaultdict(list)
     for comparison in comparisons:
         if comparison.response is not None and not comparison.differs:
             for difference in differences(comparison.recorded, comparison.response):
@@ -379,7 +381,7 @@ NOTICEABLE, FACTOR = 0.1, 1.5
 """Seconds, and a ratio: two medians that differ by less than one of both count as equal."""
 
 
-def _planned(comparisons: Comparisons, scenario: Scenario, explained: set[int]) -> Iterator[Finding]:
+def _planned(comparisons: Comparisons, scenario: Scenario, explained: set[int]) -> Iterator[DriftFinding]:
     """The scenario's faults that are seen more often or less often than they are planned.
 
     Lines of the record that they explain, as often as they may, are added to `explained`.
@@ -395,19 +397,21 @@ def _planned(comparisons: Comparisons, scenario: Scenario, explained: set[int]) 
         if words and meant and not expected.fits(number, len(seen)):
             table = {name: value for name, value in scenario.faults[number].items() if name not in ("nth", "share")}
             yield _finding(
-                Kind.CONFIGURED,
+                DriftKind.CONFIGURED,
                 meant,
                 of=len(meant),
                 real=f"the fault {table['fault']!r} was seen {len(seen)} times",
                 simulated=f"about {expected.mean[number]:.3g} times",
                 basis="the scenario",
-                setting=Setting("fault", table | {"share": round(len(seen) / len(meant), 4)}, number=number + 1),
+                setting=ScenarioSetting(
+                    "fault", table | {"share": round(len(seen) / len(meant), 4)}, number=number + 1
+                ),
             )
 
 
-def _transient(comparisons: Comparisons, explained: set[int]) -> Iterator[Finding]:
+def _transient(comparisons: Comparisons, explained: set[int]) -> Iterator[DriftFinding]:
     """Transient failures that the scenario does not plan, for each operation; `explained` is as in `_planned`."""
-    left = [each for each in comparisons if is_transient(each.word) and each.recorded.line not in explained]
+    left = [each for each in comparisons if is_transient_outcome(each.word) and each.recorded.line not in explained]
     for (operation, word), seen in _grouped(left, lambda each: (each.operation, each.word)):
         of = sum(each.operation == operation for each in comparisons)
         kind, basis = _kind_of_status(word)
@@ -418,7 +422,7 @@ def _transient(comparisons: Comparisons, explained: set[int]) -> Iterator[Findin
         explained.update(each.recorded.line for each in seen)
 
 
-def _latencies(comparisons: Comparisons, scenario: Scenario) -> Iterator[Finding]:
+def _latencies(comparisons: Comparisons, scenario: Scenario) -> Iterator[DriftFinding]:
     """The median time until an answer begins, of the exchanges that went well."""
     replay = Replay(scenario, [comparison.recorded for comparison in comparisons])
     waits: dict[str, list[float]] = defaultdict(list)
@@ -433,13 +437,13 @@ def _latencies(comparisons: Comparisons, scenario: Scenario) -> Iterator[Finding
         usual, here = median(real or [0.0]), median(waits[operation] or [0.0])
         if abs(usual - here) > NOTICEABLE and max(usual, here) > FACTOR * min(usual, here):
             yield _finding(
-                Kind.CONFIGURED if here else Kind.ASSUMED,
+                DriftKind.CONFIGURED if here else DriftKind.ASSUMED,
                 fine,
                 of=len(fine),
                 real=f"{usual:.3f} s until an answer begins (median; the slowest {max(real):.3f} s)",
                 simulated=f"{here:.3f} s",
                 basis="the scenario" if here else "assumed",
-                setting=Setting("latencies", {operation.lower(): round(usual, 3)}),
+                setting=ScenarioSetting("latencies", {operation.lower(): round(usual, 3)}),
             )
 
 
@@ -460,7 +464,7 @@ class Drift:
     """
 
     scenario: Scenario
-    findings: tuple[Finding, ...]
+    findings: tuple[DriftFinding, ...]
     compared: int
     notes: tuple[str, ...]
 
@@ -487,12 +491,14 @@ def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     return Drift(replace(replay.scenario, faults=scenario.faults), tuple(findings), len(compared), tuple(notes))
 
 
-def _findings(compared: Sequence[RecordedExchange], scenario: Scenario, replay: Replay) -> Iterator[Finding]:
+def _findings(compared: Sequence[RecordedExchange], scenario: Scenario, replay: Replay) -> Iterator[DriftFinding]:
     """Every finding; what one question explains is not asked about again."""
     comparisons = []
     for exchange in compared:
-        word = outcome(exchange)
-        comparisons.append(Comparison(exchange, word, None if is_transient(word) else replay.answer(exchange)))
+        word = outcome_of(exchange)
+        comparisons.append(
+            ComparedExchange(exchange, word, None if is_transient_outcome(word) else replay.answer(exchange))
+        )
     explained: set[int] = set()
     yield from _document(comparisons, explained)
     yield from _planned(comparisons, scenario, explained)
@@ -502,17 +508,17 @@ def _findings(compared: Sequence[RecordedExchange], scenario: Scenario, replay: 
     yield from _latencies(comparisons, scenario)
 
 
-def _document(comparisons: Comparisons, explained: set[int]) -> Iterator[Finding]:
+def _document(comparisons: Comparisons, explained: set[int]) -> Iterator[DriftFinding]:
     """What the document says of both operations, whatever the simulator does; `explained` is as in `_planned`."""
     for operation, rule in _RULES.items():
-        seen = [each for each in comparisons if each.operation == operation and not is_transient(each.word)]
+        seen = [each for each in comparisons if each.operation == operation and not is_transient_outcome(each.word)]
         if len(seen) >= ENOUGH and all(each.word in ("404", "405") for each in seen):
             real = f"{seen[0].word} throughout: the operation is not there"
             note = "Look at the proxy's --to first."
             explained.update(each.recorded.line for each in seen)
-            yield _finding(Kind.DOCUMENT, seen, of=len(seen), real=real, simulated="it is", basis=rule, note=note)
+            yield _finding(DriftKind.DOCUMENT, seen, of=len(seen), real=real, simulated="it is", basis=rule, note=note)
     # Each instrument has an sdkInput of its own (API-12). Digests are salted, so they compare within one run only.
-    same: dict[tuple[int, str], list[Comparison]] = defaultdict(list)
+    same: dict[tuple[int, str], list[ComparedExchange]] = defaultdict(list)
     for each in comparisons:
         body = each.recorded.response_body
         shown = body.get("sdkInput") if isinstance(body, dict) else None
@@ -523,7 +529,7 @@ def _document(comparisons: Comparisons, explained: set[int]) -> Iterator[Finding
         if len(ids) > 1:
             real = f"the same sdkInput for {len(ids)} payment instruments"
             of = len(comparisons)
-            yield _finding(Kind.DOCUMENT, alike, of=of, real=real, simulated="one for each", basis="API-12")
+            yield _finding(DriftKind.DOCUMENT, alike, of=of, real=real, simulated="one for each", basis="API-12")
 
 
 # The drift of a real API as a report for a person and for a script, and as a scenario file.
@@ -574,7 +580,7 @@ def scenario_toml(drift: Drift) -> str:
     return "\n".join([*comments, "", tomli_w.dumps(said)])
 
 
-def setting_line(setting: Setting) -> str:
+def setting_line(setting: ScenarioSetting) -> str:
     """A setting as one line for a person: the table, and its values."""
     name = {"instrument": "id", "credential": "name"}.get(setting.table)
     values = ({} if name is None else {name: setting.name}) | dict(setting.values)
@@ -593,7 +599,7 @@ def as_text(drift: Drift) -> str:
     total = f"{found} {'finding' if found == 1 else 'findings'}" if found else "no drift"
     lines = [f"{drift.compared} exchanges compared with the scenario {drift.scenario.name!r}: {total}."]
     lines += [f"Note: {note}" for note in drift.notes]
-    for kind in Kind:
+    for kind in DriftKind:
         findings = [finding for finding in drift.findings if finding.kind is kind]
         if findings:
             lines += ["", f"{kind.value} ({len(findings)})"]
@@ -622,7 +628,7 @@ def as_json(drift: Drift) -> str:
     )
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def _lines(finding: DriftFinding) -> Iterator[str]:
     where = ", ".join(map(str, finding.lines))
     more = "..." if finding.count > len(finding.lines) else ""
     yield f"  {finding.operation:<4} {finding.count} of {finding.of}: {finding.real}"

@@ -23,10 +23,10 @@ from workbook.proxy.record import Head, Recording
 from workbook.proxy.upstream import (
     CHUNKED,
     DEADLINE,
-    Exchange,
-    Failure,
-    Reply,
-    Target,
+    ApiOrigin,
+    ProxyExchange,
+    ProxyFailure,
+    ProxyReply,
     Upstream,
     for_the_back_end,
     trusting,
@@ -51,7 +51,7 @@ MOST_LAYERS = 4
 """How many times a path may be percent-encoded over."""
 
 
-Keep = Callable[[Exchange], None]
+Keep = Callable[[ProxyExchange], None]
 
 
 def forwarding(upstream: Upstream, keep: Keep) -> Handler:
@@ -62,10 +62,10 @@ def forwarding(upstream: Upstream, keep: Keep) -> Handler:
         refused = _refused(request, upstream.target.prefix)
         request = replace(request, body=request.body[:LARGEST_REQUEST])
         try:
-            reply = Reply.failed(refused) if refused else await upstream.ask(request)
+            reply = ProxyReply.failed(refused) if refused else await upstream.ask(request)
         except asyncio.CancelledError:  # the server stops; what was sent may have arrived, so it belongs in the record
-            reply = Reply.failed(Failure.STOPPED)
-        keep(Exchange(request, reply, arrived, monotonic()))
+            reply = ProxyReply.failed(ProxyFailure.STOPPED)
+        keep(ProxyExchange(request, reply, arrived, monotonic()))
         headers, framing = for_the_back_end(reply.response, request.method, chunks=request.version == "1.1")
         status = reply.response.status
         phrase = reply.reason if reply.failure is None else HTTPStatus(status).phrase
@@ -76,24 +76,24 @@ def forwarding(upstream: Upstream, keep: Keep) -> Handler:
     return answer
 
 
-def _refused(request: Request, prefix: str) -> Failure | None:
+def _refused(request: Request, prefix: str) -> ProxyFailure | None:
     """Why this request is not passed on; None where it is."""
     if not is_own_host(request):
-        return Failure.MISDIRECTED
+        return ProxyFailure.MISDIRECTED
     if len(request.body) > LARGEST_REQUEST:
-        return Failure.REQUEST_TOO_LARGE
+        return ProxyFailure.REQUEST_TOO_LARGE
     if request.method == "CONNECT" or not request.target.startswith("/"):
-        return Failure.BAD_REQUEST
+        return ProxyFailure.BAD_REQUEST
     path = request.target.partition("?")[0]
     for _layer in range(MOST_LAYERS):  # what is between here and the API may decode it more than once
         path = unquote(path)
     segments = (segment.partition(";")[0] for segment in path.replace("\\", "/").split("/"))
     leaves = not {".", ".."}.isdisjoint(segments)  # the API's server may resolve it to a path above the prefix
-    return Failure.BAD_REQUEST if prefix and (leaves or unquote(path) != path) else None
+    return ProxyFailure.BAD_REQUEST if prefix and (leaves or unquote(path) != path) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ProxyOptions:
     """How to pass requests on and record them.
 
     Attributes:
@@ -121,13 +121,13 @@ class Options:
     quiet: bool = False
 
 
-def serve(options: Options) -> int:
+def serve_proxy(options: ProxyOptions) -> int:
     """Pass everything on until SIGINT or SIGTERM, then print what was recorded; returns the exit code.
 
     Raises:
         ConfigurationError: an address, a file or a limit is invalid; nothing was sent.
     """
-    target = Target.of(options.to)
+    target = ApiOrigin.of(options.to)
     upstream = Upstream(target, trusting(options.ca_file), options.deadline)
     began = datetime.now(UTC)
     head = Head(target.base_url, began.isoformat(timespec="seconds"), options.pseudonyms)
@@ -136,7 +136,7 @@ def serve(options: Options) -> int:
         opened, addresses = listeners(stack, "127.0.0.1", options.port, tls=options.tls)
         recording = stack.enter_context(closing(Recording(path, head, append=options.append)))
 
-        def keep(exchange: Exchange) -> None:
+        def keep(exchange: ProxyExchange) -> None:
             try:
                 line = recording.keep(exchange)
             except OSError as error:  # a full disk must not cost the back end its answer, and must not be hidden
@@ -168,7 +168,7 @@ def serve(options: Options) -> int:
 
 
 @contextmanager
-def running(upstream: Upstream, keep: Keep) -> Iterator[str]:
+def running_proxy(upstream: Upstream, keep: Keep) -> Iterator[str]:
     """A proxy on a free port, on a thread, for as long as the block lasts; yields its base URL."""
     server = Server(forwarding(upstream, keep), most_body=LARGEST_REQUEST)
     with listening("127.0.0.1", 0) as listener:

@@ -29,7 +29,7 @@ from pydantic.alias_generators import to_camel
 from workbook.api.body import BodyReader
 from workbook.api.opaque import diagnose
 from workbook.errors import ConfigurationError
-from workbook.proxy.upstream import AWAY, OWN, Exchange
+from workbook.proxy.upstream import AWAY, OWN, ProxyExchange
 from workbook.redaction import Redaction, length_of, refuse_constant
 from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
@@ -143,7 +143,7 @@ class Lines:
         self._ids: dict[str, str] = {}
         self._count = 0
 
-    def line(self, exchange: Exchange, began: float) -> tuple[str, str]:
+    def line(self, exchange: ProxyExchange, began: float) -> tuple[str, str]:
         """The line of one exchange, and what is logged of it; `began` is the run's second 0."""
         self._count += 1
         request, reply = exchange.request, exchange.reply
@@ -284,7 +284,7 @@ class Recording:
         except OSError as error:
             raise ConfigurationError(f"Cannot write the record {path}: {error.strerror or error}.") from None
 
-    def keep(self, exchange: Exchange) -> str:
+    def keep(self, exchange: ProxyExchange) -> str:
         """Write one exchange; returns what is logged of it.
 
         Raises:
@@ -441,7 +441,7 @@ class ProxyRecord:
     notes: tuple[str, ...] = ()
 
 
-def read(path: Path) -> ProxyRecord:
+def read_proxy_record(path: Path) -> ProxyRecord:
     """The record in this file.
 
     Raises:

@@ -18,7 +18,7 @@ from typing import Any
 from workbook.api.opaque import decode_strictly, json_object
 from workbook.proxy import record
 from workbook.proxy.record import EMPTY, TWICE, RecordedExchange
-from workbook.proxy.upstream import LARGEST_ANSWER, Failure
+from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
 from workbook.simulation.canned import damaged
 from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response
@@ -40,12 +40,12 @@ DOCUMENTED = frozenset({"200", "400", "401", "403", "422", "500"})
 """The statuses that are published for the two operations (openapi)."""
 
 WORDS: Mapping[str, str] = {
-    Failure.LATE: "no answer within the proxy's deadline",
-    Failure.CUT: "an answer that breaks off in its body",
-    Failure.CLOSED: "the connection closed without an answer",
-    Failure.RESET: "the connection reset",
-    Failure.TOO_LARGE: "an answer too large for the proxy",
-    Failure.GARBAGE: "something that is not HTTP/1.1",
+    ProxyFailure.LATE: "no answer within the proxy's deadline",
+    ProxyFailure.CUT: "an answer that breaks off in its body",
+    ProxyFailure.CLOSED: "the connection closed without an answer",
+    ProxyFailure.RESET: "the connection reset",
+    ProxyFailure.TOO_LARGE: "an answer too large for the proxy",
+    ProxyFailure.GARBAGE: "something that is not HTTP/1.1",
 }
 """Outcomes that are no status, in words; the others say what they are."""
 
@@ -54,17 +54,17 @@ PLAYED: Mapping[str, str] = {
     # the plainest of those that look alike from outside
     "429": "429 in seconds",
     UNREADABLE: "not JSON",
-    Failure.CLOSED: "close",
-    Failure.CUT: "truncated body",
-    Failure.LATE: "stall before headers",
-    Failure.TOO_LARGE: "huge body",
+    ProxyFailure.CLOSED: "close",
+    ProxyFailure.CUT: "truncated body",
+    ProxyFailure.LATE: "stall before headers",
+    ProxyFailure.TOO_LARGE: "huge body",
 }
 """The name of the fault that is played for an outcome."""
 
 _SIGMAS, _HALF = 3.0, 0.5
 
 
-def outcome(exchange: RecordedExchange) -> str:
+def outcome_of(exchange: RecordedExchange) -> str:
     """A status, how the exchange was lost, or what is wrong with a 200."""
     if exchange.failure:
         return exchange.failure
@@ -77,7 +77,7 @@ def outcome(exchange: RecordedExchange) -> str:
     return FINE if kind == "string" else f"{FINE}, sdkInput {kind}"
 
 
-def is_transient(word: str) -> bool:
+def is_transient_outcome(word: str) -> bool:
     """Whether this outcome says nothing about the request."""
     return word in WORDS or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
 
@@ -94,7 +94,7 @@ def outcomes_of(planned: Planned) -> frozenset[str]:
     if "status" in values:
         return frozenset({str(values["status"])})
     passed_on = values.get("bytes", LARGEST_ANSWER) < LARGEST_ANSWER
-    return frozenset(fault.seen_as) - ({Failure.TOO_LARGE} if passed_on else set())
+    return frozenset(fault.seen_as) - ({ProxyFailure.TOO_LARGE} if passed_on else set())
 
 
 def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | None:
@@ -104,10 +104,10 @@ def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | No
     fault = PLAYED[word]
     if fault == "redirect":
         return {"fault": fault, "status": int(word)}
-    if word == Failure.LATE:
+    if word == ProxyFailure.LATE:
         return {"fault": fault, "seconds": float(round(max(exchange.seconds for exchange in seen) + 1))}
     if word != "429":
-        return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == Failure.TOO_LARGE else {})}
+        return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == ProxyFailure.TOO_LARGE else {})}
     pauses = [value for exchange in seen for name, value in exchange.response_headers if name.lower() == "retry-after"]
     first = pauses[0] if pauses else "1"  # no fault plays a 429 without Retry-After
     if first.isascii() and first.isdigit() and int(first[:9]) <= LONGEST_PAUSE:
@@ -141,7 +141,7 @@ class Expected:
 
 
 FIRST_SERIAL = 1_000_000
-DAMAGES: Mapping[str, str] = {
+DAMAGE_BY_LAYER: Mapping[str, str] = {
     "quoted": "quoted",
     "decoded-once-too-often": "decoded",
     "line-breaks": "wrapped into lines",
@@ -179,10 +179,10 @@ class Replay:
         answered: dict[str, None] = {}
         seen: dict[Caller, set[str]] = {}
         for exchange in exchanges:
-            word = outcome(exchange)
+            word = outcome_of(exchange)
             if exchange.instrument is not None and exchange.instrument not in known and word.startswith(FINE):
                 answered[exchange.instrument] = None
-            if exchange.credential is not None and exchange.sent and not is_transient(word):
+            if exchange.credential is not None and exchange.sent and not is_transient_outcome(word):
                 seen.setdefault((exchange.run, exchange.credential), set()).add(word)
         self.scenario = replace(scenario, instruments=(*scenario.instruments, *map(Instrument, answered)))
         self._refused = {caller: min(words) for caller, words in seen.items() if words in ({"401"}, {"403"})}
@@ -250,7 +250,7 @@ class Replay:
         instrument = exchange.instrument or ""
         fresh = self._seal.close(Content.OUTPUT, instrument, self._serial, attempt=self._serial)
         output = self._outputs.setdefault((exchange.run, exchange.instrument, identity), fresh)
-        return damaged(output, DAMAGES.get(exchange.body_layer or "", "none"))
+        return damaged(output, DAMAGE_BY_LAYER.get(exchange.body_layer or "", "none"))
 
     def _resealed(self, text: str) -> str | None:
         """The same claims under this scenario's seed: another server's seal cannot be checked, only believed."""

@@ -40,7 +40,7 @@ PORTS = {"https": 443, "http": 80}
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ApiOrigin:
     """The API that a proxy sends requests to.
 
     Attributes:
@@ -58,7 +58,7 @@ class Target:
     authority: str
 
     @classmethod
-    def of(cls, url: str) -> Target:
+    def of(cls, url: str) -> ApiOrigin:
         """The target that this URL names.
 
         Raises:
@@ -91,7 +91,7 @@ def allowed(address: Address) -> bool:
     return not (inner.is_link_local or inner.is_multicast or inner.is_unspecified)
 
 
-async def look_up(target: Target, resolve: Resolve | None = None) -> str | None:
+async def look_up(target: ApiOrigin, resolve: Resolve | None = None) -> str | None:
     """The target's first address, checked; None where one of its addresses is not allowed.
 
     The caller connects to the very address that was checked, so that a name server cannot change it in between.
@@ -177,7 +177,7 @@ HEADER = "x-workbook-proxy"
 
 
 @unique
-class Failure(StrEnum):
+class ProxyFailure(StrEnum):
     """Why there is no answer of the real API."""
 
     UNREACHABLE = "unreachable"
@@ -195,30 +195,35 @@ class Failure(StrEnum):
     STOPPED = "stopped"
 
 
-WORDS: Mapping[Failure, tuple[int, str]] = {
-    Failure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
-    Failure.TLS: (502, "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file."),
-    Failure.FORBIDDEN: (502, "The API's name leads to an address that the proxy does not connect to."),
-    Failure.RESET: (502, "The API reset the connection."),
-    Failure.CLOSED: (502, "The API closed the connection without an answer."),
-    Failure.GARBAGE: (502, "The API answered something that is not HTTP/1.1."),
-    Failure.CUT: (502, "The API's answer broke off in the middle of its body."),
-    Failure.TOO_LARGE: (502, "The API's answer is larger than the proxy passes on."),
-    Failure.LATE: (504, "The API did not finish its answer in time."),
-    Failure.BAD_REQUEST: (400, "This request cannot be passed on as it is."),
-    Failure.REQUEST_TOO_LARGE: (413, "The request's body is larger than the proxy passes on."),
-    Failure.MISDIRECTED: (421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."),
-    Failure.STOPPED: (503, "The proxy was stopped before the API answered."),
+WORDS: Mapping[ProxyFailure, tuple[int, str]] = {
+    ProxyFailure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
+    ProxyFailure.TLS: (
+        502,
+        "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file.",
+    ),
+    ProxyFailure.FORBIDDEN: (502, "The API's name leads to an address that the proxy does not connect to."),
+    ProxyFailure.RESET: (502, "The API reset the connection."),
+    ProxyFailure.CLOSED: (502, "The API closed the connection without an answer."),
+    ProxyFailure.GARBAGE: (502, "The API answered something that is not HTTP/1.1."),
+    ProxyFailure.CUT: (502, "The API's answer broke off in the middle of its body."),
+    ProxyFailure.TOO_LARGE: (502, "The API's answer is larger than the proxy passes on."),
+    ProxyFailure.LATE: (504, "The API did not finish its answer in time."),
+    ProxyFailure.BAD_REQUEST: (400, "This request cannot be passed on as it is."),
+    ProxyFailure.REQUEST_TOO_LARGE: (413, "The request's body is larger than the proxy passes on."),
+    ProxyFailure.MISDIRECTED: (421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."),
+    ProxyFailure.STOPPED: (503, "The proxy was stopped before the API answered."),
 }
 """Each failure's status and sentence."""
 
-OWN = frozenset({Failure.BAD_REQUEST, Failure.REQUEST_TOO_LARGE, Failure.MISDIRECTED, Failure.STOPPED})
+OWN = frozenset(
+    {ProxyFailure.BAD_REQUEST, ProxyFailure.REQUEST_TOO_LARGE, ProxyFailure.MISDIRECTED, ProxyFailure.STOPPED}
+)
 """Failures that say nothing about the real API."""
-AWAY = frozenset({Failure.UNREACHABLE, Failure.TLS, Failure.FORBIDDEN})
+AWAY = frozenset({ProxyFailure.UNREACHABLE, ProxyFailure.TLS, ProxyFailure.FORBIDDEN})
 """Failures before anything was sent: they say something about the way to the API."""
 
 
-def own_answer(failure: Failure) -> Response:
+def own_answer(failure: ProxyFailure) -> Response:
     """The proxy's own answer."""
     status, sentence = WORDS[failure]
     problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
@@ -279,7 +284,7 @@ _SWITCHING = 101
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProxyReply:
     """The answer to one request.
 
     Attributes:
@@ -292,17 +297,17 @@ class Reply:
 
     response: Response
     reason: str = ""
-    failure: Failure | None = None
+    failure: ProxyFailure | None = None
     latency: float | None = None
 
     @classmethod
-    def failed(cls, failure: Failure) -> Reply:
+    def failed(cls, failure: ProxyFailure) -> ProxyReply:
         """The proxy's own word."""
         return cls(own_answer(failure), "", failure)
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ProxyExchange:
     """One request and its answer.
 
     Attributes:
@@ -313,7 +318,7 @@ class Exchange:
     """
 
     request: Request = field(repr=False)
-    reply: Reply = field(repr=False)
+    reply: ProxyReply = field(repr=False)
     arrived: float
     answered: float
 
@@ -350,7 +355,7 @@ class Upstream:
         ParameterError: the deadline is no number of seconds.
     """
 
-    target: Target
+    target: ApiOrigin
     tls: ssl.SSLContext = field(default_factory=httpcore.default_ssl_context)
     deadline: float = DEADLINE
     resolve: Resolve | None = None
@@ -359,35 +364,35 @@ class Upstream:
         if not 0 < self.deadline <= LONGEST_DEADLINE:
             raise ParameterError(f"--deadline is {self.deadline}. Give seconds, more than 0, to {LONGEST_DEADLINE:g}.")
 
-    async def ask(self, request: Request) -> Reply:
+    async def ask(self, request: Request) -> ProxyReply:
         """The API's answer, or why there is none; raises only when it is cancelled."""
         watch = _Watch()
         try:
             async with asyncio.timeout(self.deadline):
                 return await self._asked(request, watch)
         except (TimeoutError, httpcore.TimeoutException):
-            return Reply.failed(Failure.LATE)
+            return ProxyReply.failed(ProxyFailure.LATE)
         except httpcore.LocalProtocolError:
-            return Reply.failed(Failure.BAD_REQUEST)
+            return ProxyReply.failed(ProxyFailure.BAD_REQUEST)
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-            return replace(Reply.failed(_failure(error, watch)), latency=watch.latency)
+            return replace(ProxyReply.failed(_failure(error, watch)), latency=watch.latency)
 
-    async def _asked(self, request: Request, watch: _Watch) -> Reply:
+    async def _asked(self, request: Request, watch: _Watch) -> ProxyReply:
         address = await look_up(self.target, self.resolve)
         if address is None:
-            return Reply.failed(Failure.FORBIDDEN)
+            return ProxyReply.failed(ProxyFailure.FORBIDDEN)
         origin = httpcore.Origin(self.target.scheme.encode(), address.encode(), self.target.port)
         backend = GuardedBackend()
         async with httpcore.AsyncHTTPConnection(origin, ssl_context=self.tls, network_backend=backend) as connection:
             response = await connection.handle_async_request(self._request(request, address, watch))
             body = None if response.status == _SWITCHING else await _body(response)
         if response.status == _SWITCHING:
-            return Reply.failed(Failure.GARBAGE)
+            return ProxyReply.failed(ProxyFailure.GARBAGE)
         if body is None:
-            return replace(Reply.failed(Failure.TOO_LARGE), latency=watch.latency)
+            return replace(ProxyReply.failed(ProxyFailure.TOO_LARGE), latency=watch.latency)
         reason = response.extensions["reason_phrase"].decode("latin-1")
         headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
-        return Reply(Response(response.status, headers, body, "real"), reason, None, watch.latency)
+        return ProxyReply(Response(response.status, headers, body, "real"), reason, None, watch.latency)
 
     def _request(self, request: Request, address: str, watch: _Watch) -> httpcore.Request:
         target = self.target
@@ -433,17 +438,17 @@ async def _body(response: httpcore.Response) -> bytes | None:
     return bytes(body)
 
 
-def _failure(error: Exception, watch: _Watch) -> Failure:
+def _failure(error: Exception, watch: _Watch) -> ProxyFailure:
     """What happened, from the error and from how far the exchange had come."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLError):
-            return Failure.TLS
+            return ProxyFailure.TLS
         cause = cause.__cause__ or cause.__context__
     if watch.began is None:
-        return Failure.UNREACHABLE
+        return ProxyFailure.UNREACHABLE
     if watch.headed is not None:
-        return Failure.RESET if isinstance(error, httpcore.NetworkError) else Failure.CUT
+        return ProxyFailure.RESET if isinstance(error, httpcore.NetworkError) else ProxyFailure.CUT
     if isinstance(error, httpcore.RemoteProtocolError):
-        return Failure.CLOSED if "without sending a response" in str(error) else Failure.GARBAGE
-    return Failure.RESET
+        return ProxyFailure.CLOSED if "without sending a response" in str(error) else ProxyFailure.GARBAGE
+    return ProxyFailure.RESET

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from workbook.errors import ConfigurationError
 from workbook.files import write_whole
-from workbook.runner.notebook import read, without_widgets
+from workbook.runner.notebook import read_notebook, without_widgets
 from workbook.secrecy import Secrets
 from workbook.views.html import POLICY
 from workbook.widgets.player import STYLE, WAKE
@@ -73,7 +73,7 @@ def page(path: Path) -> str:
     from nbconvert import HTMLExporter
 
     try:
-        notebook = read(path.read_bytes())
+        notebook = read_notebook(path.read_bytes())
     except (OSError, ConfigurationError) as error:
         raise ConfigurationError(f"{path.name} is not a notebook that can be read.") from error
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]

@@ -77,7 +77,7 @@ def _short_names(path: Path) -> set[str]:
     return {path.stem, number, words} - {""} if number.isdigit() else {path.stem}
 
 
-def read(stored: bytes) -> Any:
+def read_notebook(stored: bytes) -> Any:
     """The notebook in nbformat's newest form, with an id on every cell.
 
     Raises:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from workbook.errors import ConfigurationError
 from workbook.files import write_whole
 from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
-from workbook.runner.notebook import cell_named, one_line, read, without_widgets
+from workbook.runner.notebook import cell_named, one_line, read_notebook, without_widgets
 from workbook.secrecy import Secrets
 
 METADATA: Final = {
@@ -94,7 +94,7 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
     from nbclient import NotebookClient  # heavy
     from nbclient.exceptions import CellExecutionError
 
-    notebook = read(stored)
+    notebook = read_notebook(stored)
     with fleet.kernel(limit=limit, env=clean_environment(os.environ)) as kernel:
         client = NotebookClient(
             notebook,

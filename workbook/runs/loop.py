@@ -30,7 +30,7 @@ from workbook.values import quoted
 Item = TypeVar("Item")
 
 
-class Clock(Generic[Item]):
+class EventClock(Generic[Item]):
     """A clock that never sleeps: taking the next item moves `now` to that item's time, in seconds."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class Loop:
         self.trace = Trace(title)
         self._attempt = 0
         self._budget: int | None = None
-        self._clock: Clock[Event] = Clock()
+        self._clock: EventClock[Event] = EventClock()
         self._ports: dict[type[Command], Port] = self._connect()
 
     @property

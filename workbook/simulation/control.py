@@ -85,7 +85,7 @@ PREFIX = "/workbook/control/"
 LINES = "application/x-ndjson"
 
 
-class Call(NamedTuple):
+class ControlCall(NamedTuple):
     """A request that may be carried out: its token was right, and there is such an endpoint."""
 
     server: MockServer
@@ -126,7 +126,7 @@ def answered(value: object) -> Response:
     return Response(200, JSON_HEADERS, json.dumps(value).encode(), BASIS)
 
 
-def _index(call: Call) -> Response:
+def _index(call: ControlCall) -> Response:
     endpoints = [
         {"method": row.method, "path": PREFIX + row.name, "does": row.does, "query": row.query, "body": row.body}
         for row in ENDPOINTS
@@ -134,7 +134,7 @@ def _index(call: Call) -> Response:
     return answered({"worlds": [*call.server.journals], "endpoints": endpoints})
 
 
-def _journal(call: Call) -> Response:
+def _journal(call: ControlCall) -> Response:
     selected: dict[str, Any] = {name: call.query[name] for name in FILTERS if name in call.query}
     for name in {"status", "after"} & selected.keys():
         text = selected[name]
@@ -156,7 +156,7 @@ def _journal(call: Call) -> Response:
             raise Denied(400, f"There is no such format. {did_you_mean(other[:40], ('har', 'json', 'jsonl'))}")
 
 
-def _waiting(call: Call) -> tuple[Match, float]:
+def _waiting(call: ControlCall) -> tuple[Match, float]:
     """What the body asks to wait for, and for how many seconds."""
     said = call.fields((*FILTERS, "timeout"))
     timeout = said.pop("timeout", USUAL_WAIT)
@@ -168,13 +168,13 @@ def _waiting(call: Call) -> tuple[Match, float]:
     return Match(**said), timeout
 
 
-def wait(call: Call) -> Response:
+def wait(call: ControlCall) -> Response:
     """Wait, and block the thread: a server calls `wait_async`."""
     match, timeout = _waiting(call)
     return _waited(call.server.wait(match, timeout, world=call.world))
 
 
-async def wait_async(call: Call) -> Response:
+async def wait_async(call: ControlCall) -> Response:
     """Wait without blocking the event loop."""
     match, timeout = _waiting(call)
     return _waited(await call.server.journal(call.world).wait_async(match, timeout))
@@ -185,7 +185,7 @@ def _waited(entry: Entry | None) -> Response:
     return answered({"found": entry is not None, "entry": None if entry is None else as_dict(entry)})
 
 
-def _verify(call: Call) -> Response:
+def _verify(call: ControlCall) -> Response:
     listed = call.fields(("expectations",)).get("expectations")
     if not isinstance(listed, list) or not 0 < len(listed) <= MOST:
         raise Denied(400, f'The body is an object such as {{"expectations": [...]}}, with 1 to {MOST} of them.')
@@ -198,12 +198,12 @@ def _verify(call: Call) -> Response:
     )
 
 
-def _reset(call: Call) -> Response:
+def _reset(call: ControlCall) -> Response:
     call.server.reset(call.world)
     return answered({"world": call.world, "reset": True})
 
 
-def _faults(call: Call) -> Response:
+def _faults(call: ControlCall) -> Response:
     name, tables = call.world, call.document()
     if not isinstance(tables, list) or len(tables) > MOST or not all(isinstance(table, dict) for table in tables):
         raise Denied(400, f"The body is a list of at most {MOST} objects, each a planned fault.")
@@ -211,7 +211,7 @@ def _faults(call: Call) -> Response:
     return answered({"world": name, "faults": len(tables)})
 
 
-def _scenario(call: Call) -> Response:
+def _scenario(call: ControlCall) -> Response:
     """Open one of the package's scenarios by its name, or a TOML document: over HTTP no file is read."""
     name, said = call.world, call.fields(("name", "toml"))
     values = [*said.values()]
@@ -238,7 +238,7 @@ class Endpoint(NamedTuple):
     does: str
     query: tuple[str, ...]
     body: str
-    handler: Callable[[Call], Response]
+    handler: Callable[[ControlCall], Response]
 
 
 _WORLD = ("world",)
@@ -312,7 +312,7 @@ class Control:
         except (Denied, WorkbookError) as error:
             return _refusal(error)
 
-    def _routed(self, request: Request) -> tuple[Endpoint, Call]:
+    def _routed(self, request: Request) -> tuple[Endpoint, ControlCall]:
         """Check the token, find the endpoint, and read the query, in this order; no word of the request is repeated."""
         scheme, _blank, said = (request.header("authorization") or "").partition(" ")
         same = hmac.compare_digest(said.strip().encode("utf-8", "replace"), self.token.encode())
@@ -327,7 +327,7 @@ class Control:
         endpoint = known.get(request.method)
         if endpoint is None:
             raise Denied(405, f"This endpoint takes {', '.join(known)}.", (("allow", ", ".join(known)),))
-        return endpoint, Call(self.server, _query(query, endpoint.query), request)
+        return endpoint, ControlCall(self.server, _query(query, endpoint.query), request)
 
 
 def _refusal(error: Denied | WorkbookError) -> Response:

@@ -24,7 +24,7 @@ from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
 
-Change: TypeAlias = Callable[[Response, "Chance", Mapping[str, Any]], Response]
+Effect: TypeAlias = Callable[[Response, "Chance", Mapping[str, Any]], Response]
 
 
 # One fault: what it does to an answer, with a name, a sentence, a source, and the few numbers that can be set.
@@ -115,7 +115,7 @@ class Fault:
         rising: the settings' values may not fall from one to the next.
         harmless: it costs time only. The answer is whole, so the request is carried out in either moment: a
             service that forgot what it answers would be lying.
-        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome` spells them: a
+        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome_of` has them: a
             status, a loss such as "cut", or what is wrong with a 200. Empty where it cannot be told from no fault.
         values: what was set.
     """
@@ -123,7 +123,7 @@ class Fault:
     name: str
     sentence: str
     source: str
-    change: Change = field(repr=False)
+    change: Effect = field(repr=False)
     settings: Mapping[str, Setting] = field(default_factory=dict, repr=False, hash=False)
     rising: bool = field(default=False, repr=False)
     harmless: bool = False
@@ -185,7 +185,7 @@ OWN_CLAIMS = ("simulated", "kind", "paymentInstrumentId", "serial")
 """The claims that a seal writes by itself."""
 
 
-def _body(make: Callable[[bytes, Mapping[str, Any]], bytes], *headers: tuple[str, str]) -> Change:
+def _body(make: Callable[[bytes, Mapping[str, Any]], bytes], *headers: tuple[str, str]) -> Effect:
     """The answer with another body, and perhaps with more headers."""
 
     def change(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
@@ -217,7 +217,7 @@ def _bomb(size: int) -> bytes:
     return b"".join([*(packer.compress(block) for block in _blocks(size)), packer.flush()])
 
 
-def _sdk_input(make: Callable[[str, Chance, Mapping[str, Any]], str]) -> Change:
+def _sdk_input(make: Callable[[str, Chance, Mapping[str, Any]], str]) -> Effect:
     """The answer with another body, made from its sdkInput."""
 
     def change(answer: Response, chance: Chance, values: Mapping[str, Any]) -> Response:
@@ -228,11 +228,11 @@ def _sdk_input(make: Callable[[str, Chance, Mapping[str, Any]], str]) -> Change:
     return change
 
 
-def _always(body: str) -> Change:
+def _always(body: str) -> Effect:
     return _sdk_input(lambda _text, _chance, _values: body)
 
 
-def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
+def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Effect:
     """A body whose sdkInput is genuine and makes other claims; what the service did not seal stays."""
 
     def body(text: str, chance: Chance, _values: Mapping[str, Any]) -> str:
@@ -247,7 +247,7 @@ def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Change:
     return _sdk_input(body)
 
 
-def _spoilt(name: str, sentence: str, change: Change, *seen_as: str, **settings: Number | OneOf) -> Fault:
+def _spoilt(name: str, sentence: str, change: Effect, *seen_as: str, **settings: Number | OneOf) -> Fault:
     return Fault(name, sentence, ASSUMED, change, settings, seen_as=seen_as)
 
 
@@ -336,19 +336,19 @@ SAYS_500 = Problem(500, "99_500", "An internal error happened", OPENAPI)
 """The body of the published 503, which says status 500."""
 
 
-def _answers(problem: Problem, status: int | None = None) -> Change:
+def _answers(problem: Problem, status: int | None = None) -> Effect:
     """The problem's body, under its own status or another."""
     answer = Response(status or problem.status, PROBLEM_HEADERS, problem.body(TOLD), problem.basis)
     return lambda _answer, _chance, _values: answer
 
 
-def _gateway(status: int, words: str) -> Change:
+def _gateway(status: int, words: str) -> Effect:
     """A page for people, as gateways write it."""
     answer = Response(status, HTML_HEADERS, f"<html><h1>{status} {words}</h1></html>".encode(), ASSUMED)
     return lambda _answer, _chance, _values: answer
 
 
-def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]) -> Change:
+def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]) -> Effect:
     """A 429 with these headers."""
 
     def change(_answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
@@ -364,7 +364,7 @@ def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _status(
-    name: str, sentence: str, change: Change, source: str = ASSUMED, status: str = "", **settings: Setting
+    name: str, sentence: str, change: Effect, source: str = ASSUMED, status: str = "", **settings: Setting
 ) -> Fault:
     """A fault named after its status, or one whose `status` says it."""
     return Fault(name, sentence, source, change, settings, seen_as=(status or name,))
@@ -445,7 +445,7 @@ def _seconds(default: float) -> Number:
     return Number(default, 0.0, LONGEST)
 
 
-def _late(draw: Callable[[float, Mapping[str, Any]], float]) -> Change:
+def _late(draw: Callable[[float, Mapping[str, Any]], float]) -> Effect:
     """The answer, after as many seconds as are drawn."""
 
     def change(answer: Response, chance: Chance, values: Mapping[str, Any]) -> Response:
@@ -465,7 +465,7 @@ def _log_normal(draw: float, values: Mapping[str, Any]) -> float:
     return float(median * (p99 / median) ** (NormalDist().inv_cdf(draw) / P99))
 
 
-def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Change:
+def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Effect:
     """The answer with this ending; `waits` names the setting that holds the seconds of each wait."""
 
     def change(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
@@ -475,7 +475,7 @@ def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Change:
     return change
 
 
-def _fault(name: str, sentence: str, change: Change, *seen_as: str, rising: bool = False, **settings: Number) -> Fault:
+def _fault(name: str, sentence: str, change: Effect, *seen_as: str, rising: bool = False, **settings: Number) -> Fault:
     """A delay does no harm, and nobody can tell it from a slow service; every other breach loses the answer."""
     return Fault(name, sentence, ASSUMED, change, settings, rising, harmless=not seen_as, seen_as=seen_as)
 

@@ -28,16 +28,16 @@ from workbook.simulation.server import LOOPBACK_HOSTS, host_name, is_own_host
 from workbook.simulation.service import DirectApi, Service, all_keys_in
 from workbook.simulation.state import (
     UNREADABLE,
-    Change,
     Faults,
     OpenWorld,
+    RowChange,
     Saved,
     StateFile,
     beginning,
     forget,
     restored,
     unsaved,
-    whole,
+    world_row,
 )
 from workbook.simulation.verification import Expectation, Outcome
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
@@ -294,7 +294,7 @@ class Worlds:
         with self._lock:
             opened = self.place(key)
             planned = plan(faults, opened.world.seed, where=opened.world.name)
-            self._write([forget(opened.number, "plan"), whole(key, opened, faults)])
+            self._write([forget(opened.number, "plan"), world_row(key, opened, faults)])
             opened.service.plan, opened.faults = planned, faults
             opened.saved = replace(opened.saved, counts=opened.counts)
 
@@ -307,7 +307,7 @@ class Worlds:
         opened.saved = Saved(counts=opened.counts, resets=before.journal.resets)
         self._opened[key] = opened
 
-    def _write(self, changes: list[Change]) -> None:
+    def _write(self, changes: list[RowChange]) -> None:
         if self._file is not None:
             self._file.write(changes)
 

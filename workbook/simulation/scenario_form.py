@@ -95,7 +95,7 @@ def checked(text: bytes, file: str) -> dict[str, Any]:
     for place, key in _keys(document):
         if _SECRET.search(re.sub("[^a-z]", "", key.lower())):
             mistakes.add((*place, key), _REMOVE_KEY)
-    form = forms.read(ScenarioForm, document, mistakes)
+    form = forms.read_form(ScenarioForm, document, mistakes)
     if document.get("credential") == []:
         mistakes.add(("credential",), "it is empty. Give one [[credential]], or leave it out for one with the role.")
     _check_distinct("instrument", [card.id for card in form.instrument], mistakes)

@@ -18,7 +18,7 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, R
 from workbook.simulation.journal import SHOWN, scrubbed_target, secrets_of
 from workbook.simulation.mock_server import DEFAULT, MockServer, fresh_output
 from workbook.simulation.server import (
-    Answer,
+    AnyAnswer,
     Server,
     answering,
     is_loopback,
@@ -35,7 +35,7 @@ OK = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ServeOptions:
     """How to serve.
 
     Attributes:
@@ -65,7 +65,7 @@ class Options:
     allow_remote: bool = False
 
 
-def serve(options: Options | None = None) -> int:
+def serve_api(options: ServeOptions | None = None) -> int:
     """Serve until SIGINT or SIGTERM; returns the exit code.
 
     What a client needs is printed first, and then one line for each request goes to stderr.
@@ -73,7 +73,7 @@ def serve(options: Options | None = None) -> int:
     Raises:
         ConfigurationError: an address cannot be had, or a file is invalid.
     """
-    options = options or Options()
+    options = options or ServeOptions()
     with ExitStack() as stack:
         opened, addresses = listeners(
             stack, options.host, options.port, tls=options.tls, allow_remote=options.allow_remote
@@ -84,12 +84,12 @@ def serve(options: Options | None = None) -> int:
         stack.enter_context(closing(mock))
         simulated, control, control_path = answering(mock), Control(mock), PREFIX.rstrip("/")
 
-        def answer(request: Request) -> Answer | Awaitable[Answer]:
+        def answer(request: Request) -> AnyAnswer | Awaitable[AnyAnswer]:
             if options.control and request.target.startswith(control_path):
                 return control.respond_async(request)
             return simulated(request)
 
-        def log(request: Request, response: Answer, seconds: float) -> None:
+        def log(request: Request, response: AnyAnswer, seconds: float) -> None:
             if isinstance(response, Response):
                 print_log(log_line(request, response, seconds, mock.worlds.keys))
 

@@ -101,10 +101,10 @@ class Responder(Protocol):
         ...
 
 
-Answer: TypeAlias = Response | RawAnswer
-Handler = Callable[[Request], Answer | Awaitable[Answer]]
+AnyAnswer: TypeAlias = Response | RawAnswer
+Handler = Callable[[Request], AnyAnswer | Awaitable[AnyAnswer]]
 """Answers a request, at once or later; it runs in the server's event loop."""
-Log = Callable[[Request, Answer, float], None]
+Log = Callable[[Request, AnyAnswer, float], None]
 """Gets each request, its answer, and the seconds from one to the other, after the answer was written."""
 
 
@@ -329,7 +329,7 @@ class Connection(asyncio.Protocol):
         self._regulate()
 
     async def _answer_later(
-        self, request: Request, coming: Answer | Awaitable[Answer], began: float, *, keep: bool
+        self, request: Request, coming: AnyAnswer | Awaitable[AnyAnswer], began: float, *, keep: bool
     ) -> None:
         """Wait for an answer, write it as its wire says, and go on with the queue."""
         try:
@@ -350,7 +350,7 @@ class Connection(asyncio.Protocol):
             self._task = None
         self._answer_waiting()
 
-    def _done(self, request: Request, answer: Answer, began: float, *, keep: bool) -> None:
+    def _done(self, request: Request, answer: AnyAnswer, began: float, *, keep: bool) -> None:
         if not keep:
             self._deaf = True
             self._transport.close()
@@ -364,7 +364,7 @@ class Connection(asyncio.Protocol):
         self._task, self._deaf = None, False
         self._refuse(500, "Internal Server Error")
 
-    def _write(self, request: Request, answer: Answer, *, keep: bool) -> None:
+    def _write(self, request: Request, answer: AnyAnswer, *, keep: bool) -> None:
         """Write a whole answer in one piece: one system call, one TLS record, one wake-up of the peer."""
         if self._lost.is_set():
             return

@@ -23,10 +23,18 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
 from workbook.api.body import BodyReader, Problem
-from workbook.api.exchange import Kind, Options
+from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
-from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, find_header, judge
-from workbook.api.protocol import Request as Built
+from workbook.api.protocol import (
+    ActivationData,
+    Answer,
+    ApiRequest,
+    Settings,
+    build_get,
+    build_post,
+    find_header,
+    judge_answer,
+)
 from workbook.errors import DeadlineError, MaybeSentError
 from workbook.simulation.contract import CONTRACTS, JSON, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
@@ -488,12 +496,12 @@ ORIGIN = "https://simulated.invalid"
 LIMITS = Options()
 """The client's own."""
 
-BREACHES: Mapping[Ending, Kind] = {
-    Ending.RESET: Kind.READ,
-    Ending.CLOSED: Kind.PROTOCOL,
-    Ending.TRUNCATED: Kind.PROTOCOL,
-    Ending.NO_LAST_CHUNK: Kind.PROTOCOL,
-    Ending.BAD_CHUNK: Kind.PROTOCOL,
+BREACHES: Mapping[Ending, FailureKind] = {
+    Ending.RESET: FailureKind.READ,
+    Ending.CLOSED: FailureKind.PROTOCOL,
+    Ending.TRUNCATED: FailureKind.PROTOCOL,
+    Ending.NO_LAST_CHUNK: FailureKind.PROTOCOL,
+    Ending.BAD_CHUNK: FailureKind.PROTOCOL,
 }
 """What the client calls them; the other endings look whole to it."""
 
@@ -518,14 +526,14 @@ class DirectApi:
         """Exchange an sdkOutput (API-2)."""
         return self._exchange(build_post(self._settings, payment_instrument_id, sdk_output))
 
-    def _exchange(self, built: Built) -> ActivationData:
+    def _exchange(self, built: ApiRequest) -> ActivationData:
         target = built.url.removeprefix(ORIGIN)
         response = self.service.respond(Request(built.method, target, built.headers, built.body or b""))
         self.basis = response.basis
         if not response.fault and response.wire is AT_ONCE and len(response.body) <= LIMITS.max_body:
-            judged = judge(Answer(response.status, response.headers, response.body), self._settings.secret)
+            judged = judge_answer(Answer(response.status, response.headers, response.body), self._settings.secret)
         else:
-            judged = _lost(response) or judge(_read(response), self._settings.secret)
+            judged = _lost(response) or judge_answer(_read(response), self._settings.secret)
         if isinstance(judged, Problem):
             raise judged.error(built.redacted(), elapsed=0.0, attempts=1)
         return judged
@@ -536,13 +544,13 @@ def _lost(response: Response) -> Problem | None:
     wire = response.wire
     waits = [wire.before_headers, *(seconds for seconds, _piece in wire.pieces(response.body))]
     if max(waits) > LIMITS.timeouts.read:
-        return _may_have_arrived(Kind.READ_TIMEOUT)
+        return _may_have_arrived(FailureKind.READ_TIMEOUT)
     if sum(waits) > LIMITS.deadline:
-        return Problem(DeadlineError, f"{Kind.DEADLINE.value}. The request may have arrived.", {"sent": True})
+        return Problem(DeadlineError, f"{FailureKind.DEADLINE.value}. The request may have arrived.", {"sent": True})
     return _may_have_arrived(BREACHES[wire.ending]) if wire.ending in BREACHES else None
 
 
-def _may_have_arrived(kind: Kind) -> Problem:
+def _may_have_arrived(kind: FailureKind) -> Problem:
     return Problem(MaybeSentError, f"{kind.value}. The request may have arrived. It is not sent again by itself.")
 
 

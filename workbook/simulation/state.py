@@ -36,7 +36,7 @@ Faults = tuple[dict[str, Any], ...]
 """The `[[fault]]` tables of a scenario."""
 Parts: TypeAlias = dict[str, list[tuple[int, str]]]
 """What the file has of one world: places and values by part, see `TABLES`."""
-Change = tuple[str, tuple[str | int, ...]]
+RowChange = tuple[str, tuple[str | int, ...]]
 """A statement and its values."""
 
 MOST_ISSUED = 10**12
@@ -142,12 +142,12 @@ ADVICE = {
 """What to do where SQLite says this."""
 
 
-def put(number: int, part: str, value: str, place: int = 0) -> Change:
+def put(number: int, part: str, value: str, place: int = 0) -> RowChange:
     """Write one row."""
     return "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?)", (number, part, place, value)
 
 
-def forget(number: int, part: str | None = None, up_to: int | None = None) -> Change:
+def forget(number: int, part: str | None = None, up_to: int | None = None) -> RowChange:
     """Remove the rows of a world: all, those of a part, or those of a part up to a place."""
     if part is None:
         return "DELETE FROM state WHERE world = ?", (number,)
@@ -224,7 +224,7 @@ class StateFile:
             raise self._unusable(error) from None
         return worlds
 
-    def write(self, changes: Iterable[Change]) -> None:
+    def write(self, changes: Iterable[RowChange]) -> None:
         """All of these changes or none; when it returns they are on the disk.
 
         Raises:
@@ -279,28 +279,28 @@ def _touch(path: Path) -> None:
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
-def beginning(key: str, opened: OpenWorld) -> list[Change]:
+def beginning(key: str, opened: OpenWorld) -> list[RowChange]:
     """The rows of a world at its beginning, instead of all that the file has under its number."""
-    return [forget(opened.number), whole(key, opened, opened.faults), _clock(opened)]
+    return [forget(opened.number), world_row(key, opened, opened.faults), _clock(opened)]
 
 
-def whole(key: str, opened: OpenWorld, faults: Faults) -> Change:
+def world_row(key: str, opened: OpenWorld, faults: Faults) -> RowChange:
     """The row of a world without its past, which plays these faults."""
     values = {"key": key, "salt": opened.salt.hex(), **world_values(opened.world), "faults": faults, "own": opened.own}
     return put(opened.number, "world", json.dumps(values))
 
 
-def _clock(opened: OpenWorld) -> Change:
+def _clock(opened: OpenWorld) -> RowChange:
     return put(opened.number, "clock", json.dumps(opened.journal.now()))
 
 
-def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[Change], Saved]:
+def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
     """What the disk lacks of a world, with an entry that its journal is about to get, and what it has then.
 
     It is a difference, not a log: where a write failed, the next one contains everything that is still missing.
     """
     number, journal, saved = opened.number, opened.journal, opened.saved
-    changes: list[Change] = []
+    changes: list[RowChange] = []
     memory = {instrument: (issued.activations, issued.opcs) for instrument, issued in opened.memory.items()}
     for instrument, (activations, opcs) in memory.items():
         before = saved.memory.get(instrument, (0, 0))
@@ -324,7 +324,7 @@ def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[Change], Saved]:
     return changes, Saved(memory, opened.counts, journal.resets, journal.count + 1)
 
 
-def _entry_row(number: int, entry: Entry, place: int) -> Change:
+def _entry_row(number: int, entry: Entry, place: int) -> RowChange:
     if not isinstance(entry, PersistentEntry):
         raise TypeError("Only a redacted entry is written to the disk.")
     return put(number, "entry", f"{entry.body.decode('ascii')}\n{entry.text}", place)

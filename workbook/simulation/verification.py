@@ -268,7 +268,7 @@ def _each_judge(expectation: Expectation, entries: Entries) -> tuple[bool, str]:
     return False, ", ".join(f"{counts[name]} for {shown_id(name)}" for name in wrong[:SHOWN]) + more
 
 
-class Kind(NamedTuple):
+class ExpectationKind(NamedTuple):
     """A kind of expectation.
 
     Attributes:
@@ -289,25 +289,25 @@ class Kind(NamedTuple):
 
 
 _NEEDS, _TAKES = ("count", "operation"), ("instrument", "status", "before")
-KINDS: Mapping[str, Kind] = {
-    "exactly": Kind(_count_sentence, _count_judge(lambda number, count: number == count), _NEEDS, _TAKES),
-    "at least": Kind(
+KINDS: Mapping[str, ExpectationKind] = {
+    "exactly": ExpectationKind(_count_sentence, _count_judge(lambda number, count: number == count), _NEEDS, _TAKES),
+    "at least": ExpectationKind(
         _count_sentence, _count_judge(lambda number, count: number >= count), _NEEDS, _TAKES, lasting=True
     ),
-    "at most": Kind(_count_sentence, _count_judge(lambda number, count: number <= count), _NEEDS, _TAKES),
-    "none": Kind(
+    "at most": ExpectationKind(_count_sentence, _count_judge(lambda number, count: number <= count), _NEEDS, _TAKES),
+    "none": ExpectationKind(
         _count_sentence,
         _count_judge(lambda number, _count: not number),
         ("operation",),
         ("instrument", "status"),
         fixed={"count": 0},
     ),
-    "no repeated POST": Kind(
+    "no repeated POST": ExpectationKind(
         lambda expectation: f"no POST{_which(expectation)} sent twice with the same body (REL-1)",
         _repeat_judge,
         takes=("instrument",),
         fixed={"operation": "POST", "count": 0},
     ),
-    "one GET per instrument": Kind(_each_sentence, _each_judge, takes=("instruments", "status")),
+    "one GET per instrument": ExpectationKind(_each_sentence, _each_judge, takes=("instruments", "status")),
 }
 """Every kind of expectation, by the word that asks for it."""

@@ -19,7 +19,7 @@ from inspect import isawaitable
 
 from workbook.errors import ParameterError
 from workbook.flows.messages import limit_of
-from workbook.timing.verdict import TARGET, Judgement, Spread, Verdict, judge, span, times, wrapped
+from workbook.timing.verdict import TARGET, Judgement, Spread, Verdict, judge_durations, span, times, wrapped
 from workbook.values import number, quoted, whole
 
 Call = Callable[[], object]
@@ -81,7 +81,7 @@ class Measurement:
     def judgements(self) -> tuple[Judgement, Judgement]:
         """One for the cold calls, one for the warm ones."""
         series = (("cold", self.cold), ("warm", self.warm))
-        cold, warm = (judge(took, self.call, label=label, target=self.target) for label, took in series)
+        cold, warm = (judge_durations(took, self.call, label=label, target=self.target) for label, took in series)
         return cold, warm
 
     @property

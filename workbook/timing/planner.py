@@ -30,7 +30,7 @@ from workbook.timing.verdict import (
     TARGET,
     Judgement,
     Spread,
-    at_least,
+    chance_of_at_least,
     counted,
     interval,
     percent,
@@ -233,7 +233,7 @@ class Plan:
         judgement = Judgement(self.bound, self.words, calls, int(late.sum()), spread, bins, target=target)
         return Estimate(self, seed, judgement, lacking)
 
-    def timeout_for(self, target: float = TARGET, *, seed: int = 7) -> Answer:
+    def timeout_for(self, target: float = TARGET, *, seed: int = 7) -> SearchResult:
         """The largest timeout, in steps of 0.1 s up to the limit, that keeps the chance to miss at or under `target`.
 
         Timeouts are tried from the largest down: with retries a larger timeout can be the better one, so halving
@@ -252,12 +252,12 @@ class Plan:
                     f"{span(timeout)} is the largest timeout for which {_kept(self, target)}; at least one card is "
                     f"then missing in {percent(chance_lacking(candidate))} of calls{_basis(trial.calls)}."
                 )
-                return Answer(timeout, trial.calls, text)
+                return SearchResult(timeout, trial.calls, text)
         text = f"There is no timeout of {span(STEP)} or more for which {_kept(self, target)}{_basis(trial.calls)}."
         todo = "Fetch the cards concurrently, or fewer of them, or with fewer retries."
-        return Answer(None, trial.calls, f"{text} {todo}")
+        return SearchResult(None, trial.calls, f"{text} {todo}")
 
-    def cards_for(self, target: float = TARGET, *, seed: int = 7) -> Answer:
+    def cards_for(self, target: float = TARGET, *, seed: int = 7) -> SearchResult:
         """How many cards fit, 0 to 100, with the chance to miss at or under `target`; as sure as `timeout_for`.
 
         Raises:
@@ -278,7 +278,7 @@ class Plan:
         if not fits:
             limit = span(self.limit)
             text = f"Not even one card fits: with one, the chance to miss {limit} is above {percent(target)}"
-        return Answer(fits, calls, f"{text}{_basis(calls)}.")
+        return SearchResult(fits, calls, f"{text}{_basis(calls)}.")
 
 
 # How long a call takes and which cards it lacks, given how long each attempt of each GET would take.
@@ -497,7 +497,7 @@ TAIL = (1 - CONFIDENCE) / 2
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer:
+class SearchResult:
     """What a search found.
 
     Attributes:
@@ -538,14 +538,16 @@ class Trial:
             self._latencies = np.moveaxis(drawn_last, 2, 0)
         for look in LOOKS:
             over = _over(totals(self._latencies[:look], plan)[0], plan)
-            if at_least(over, min(look, self.calls), target) < TAIL:  # a chance at or under the target is excluded
+            if (
+                chance_of_at_least(over, min(look, self.calls), target) < TAIL
+            ):  # a chance at or under the target is excluded
                 return False
         return _surely_kept(totals(self._latencies, plan)[0], plan, target)
 
 
 def _surely_kept(total: Floats, plan: Plan, target: float) -> bool:
     """So few calls are over that a chance above the target has been excluded."""
-    return 1 - at_least(_over(total, plan) + 1, len(total), target) <= TAIL
+    return 1 - chance_of_at_least(_over(total, plan) + 1, len(total), target) <= TAIL
 
 
 def _over(total: Floats, plan: Plan) -> int:

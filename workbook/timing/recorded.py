@@ -21,7 +21,7 @@ import pandas as pd
 
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
-from workbook.timing.verdict import TARGET, Judgement, judge
+from workbook.timing.verdict import TARGET, Judgement, judge_durations
 from workbook.values import did_you_mean, quoted
 
 Rows = Iterator[tuple[str, Mapping[str, Any]]]
@@ -76,7 +76,7 @@ def judge_recorded(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judge
 def _judged(key: Any, durations: list[float], target: float) -> Judgement:
     call, build, device, cold = key
     label = f"build {build} on {device}, {'cold' if cold else 'warm'}"
-    return judge(durations, str(call), label=label, target=target)
+    return judge_durations(durations, str(call), label=label, target=target)
 
 
 # ---------------------------------------------------------------- the file

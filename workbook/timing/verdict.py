@@ -94,7 +94,7 @@ def interval(over: int, count: int, confidence: float = CONFIDENCE) -> tuple[flo
     return _lowest(over, count, tail), 1 - _lowest(count - over, count, tail)
 
 
-def at_least(over: int, count: int, share: float) -> float:
+def chance_of_at_least(over: int, count: int, share: float) -> float:
     """The chance that `over` or more of `count` are over when each is with the chance `share`."""
     if over <= 0 or share >= 1:
         return 1.0
@@ -107,7 +107,7 @@ def _lowest(over: int, count: int, tail: float) -> float:
         return 0.0
     low, high = 0.0, over / count
     while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if at_least(over, count, middle) < tail else (low, middle)
+        low, high = (middle, high) if chance_of_at_least(over, count, middle) < tail else (low, middle)
     return low
 
 
@@ -397,7 +397,7 @@ class Judgement:
         return self.text
 
 
-def judge(
+def judge_durations(
     durations: Iterable[float],
     limit: Limit | str,
     *,
@@ -442,7 +442,7 @@ def judge_trace(trace: Trace) -> list[Judgement]:
     A call that never answered is left out: no time is known for it.
     """
     return [
-        judge([call.seconds], limit_of(call.name), label="simulated", exact=True)
+        judge_durations([call.seconds], limit_of(call.name), label="simulated", exact=True)
         for call in handler_calls(trace)
         if call.seconds is not None
     ]
