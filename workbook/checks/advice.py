@@ -12,7 +12,7 @@ from typing import Any
 from workbook.flows import messages as m
 from workbook.trace import Trace
 
-LATER = "“try again later”, and no word of the API's (REL-9)"
+LATER = "the one sentence for every failure, and no word of the API's (REL-9)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ ADVICE = (
         "NotSentError",
         "send it again",
         "send it again: it cannot have arrived",
-        f"nothing, unless all fails: then {LATER}",
+        f"nothing, unless every attempt fails: then {LATER}",
         _error("NotSentError"),
     ),
     Advice(
@@ -82,7 +82,7 @@ ADVICE = (
         "400, 401, 403, 404, 409, 422",
         "do not ask again; log the code, and find whose it is (GAP-1)",
         "do not send it again; log the code. 422: is each sdkOutput posted once, for its own card (assumed)?",
-        "that it is not possible now, and no word of the API's (REL-9)",
+        LATER,
         _status(400, 429),
     ),
     Advice(
@@ -98,7 +98,7 @@ ADVICE = (
         "SdkInputError, MalformedResponseError, ResponseTooLargeError",
         "refuse it (API-9); report it",
         "refuse it (API-9), do not send it again (REL-1); report it",
-        f"a failure, never a success without sdkInput (REL-6): {LATER}",
+        f"never a success without sdkInput (REL-6): {LATER}",
         _of_no_use,
     ),
     Advice(

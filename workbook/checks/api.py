@@ -16,6 +16,10 @@ from workbook.trace import Record, Trace
 
 PATIENCE = limit_of("provision").seconds
 """Seconds that the wallet waits (wallet)."""
+CROSSED = (
+    "Compare the id that the SDK gives your code with the card of the page, and refuse another. "
+    "Then find out who crossed two cards: the app, or a back end that mixed up two requests (REL-4)."
+)
 DEADLINE = f"Set a deadline for the whole call, retries included, well below {PATIENCE:g} s."
 LOST = ("MaybeSentError", "DeadlineError")
 """Errors after which it is unknown whether the request arrived; the first is transient."""
@@ -189,9 +193,7 @@ def crossed_instruments(trace: Trace) -> Iterator[Finding]:
     for record, request in trace.seen(m.ApiRequested):
         if request.payment_instrument_id not in opened:
             text = "The request names another payment instrument than the one that was opened."
-            yield Finding(
-                "API-3", Level.FAIL, Owner.YOU, text, "Take the id from the cardholder's own card.", record.at
-            )
+            yield Finding("API-3", Level.FAIL, Owner.YOU, text, CROSSED, record.at)
 
 
 CHECKS: tuple[Check, ...] = (

@@ -26,7 +26,7 @@ from workbook.simulation.world import World
 LONGEST = 160
 """A trace keeps at most this many characters of an error body's text."""
 
-TRY_LATER = "activation data is not available; try again later"
+TRY_LATER = "the card cannot be added now; try again later"
 """The only text that the app gets about a failure (REL-9)."""
 
 

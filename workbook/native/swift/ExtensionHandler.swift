@@ -54,7 +54,7 @@ final class ExtensionHandler: IssuerProvisioningExtensionHandler {
         let backEnd = BackEnd(address: saved.backEnd, sessionToken: { saved.token })
         return await withTaskGroup(of: (String, Data?).self) { group in
             for id in ids {
-                group.addTask { (id, try? await backEnd.activationData(cardId: id)) }
+                group.addTask { (id, try? await backEnd.activationData(for: id)) }
             }
             var found: [String: Data] = [:]
             for await (id, sdkInput) in group { found[id] = sdkInput }
@@ -87,7 +87,7 @@ extension ExtensionHandler: ExtensionProvisioningDelegate {
         guard let saved else { return nil }
         let backEnd = BackEnd(address: saved.backEnd, sessionToken: { saved.token })
         do {
-            return try await backEnd.exchange(cardId: paymentInstrumentId, sdkOutput: sdkOutput)
+            return try await backEnd.provision(paymentInstrumentId, sdkOutput: sdkOutput)
         } catch {
             log("no sdkInput", error)
             return nil
