@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from workbook.api import ActivationDataClient
 from workbook.errors import ConfigurationError
-from workbook.secrecy import MASK, MISSING, Secret, Secrets, check_key, guard_logs, without_live_keys
+from workbook.secrecy import MASK, MISSING, Secret, Secrets, guard_logs, without_live_keys
 
 HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)
@@ -39,7 +39,7 @@ AWKWARD = "it's\"a/key\\u0041"
 )
 def test_a_key_that_no_header_can_carry_is_refused_unseen(key, why):
     with pytest.raises(ConfigurationError, match=why) as caught:
-        check_key(key)
+        Secret(key).check()
     assert "hush" not in str(caught.value)
 
 
@@ -65,7 +65,9 @@ def test_a_program_is_told_all_that_is_missing_at_once(monkeypatch, base_url, ke
 @given(st.text() | VISIBLE)
 def test_keys_are_taken_or_refused_with_a_typed_error(key):
     try:
-        assert check_key(key) == key
+        secret = Secret(key)
+        secret.check()
+        assert secret.reveal() == key
     except ConfigurationError as error:
         # Only its own words and a number: a key may happen to be some of these words, such as "a bl".
         assert SENTENCES.fullmatch(str(error))  # noqa: PT017  # either way is fine

@@ -504,7 +504,7 @@ class Secret:
     Building one never raises, so that no frame of a traceback has to hold a bad key in the open: see `check`.
 
     Args:
-        value: the key; `check_key` says what is allowed.
+        value: the key; allowed is visible ASCII, 0x21 to 0x7e.
     """
 
     __slots__ = ("_value", "_wrong", "scrub", "scrub_bytes")
@@ -562,18 +562,6 @@ def _what_is_wrong(key: object) -> str:
         return ""
     kind = next(name for pattern, name in _KINDS_OF_CHARACTERS if pattern.match(bad[1]))
     return f"api_key has {kind} at position {bad[0]}. Allowed: visible ASCII, no blanks."
-
-
-def check_key(key: object) -> str:
-    """The key as it is, when a header can carry it: visible ASCII, 0x21 to 0x7e.
-
-    Raises:
-        ConfigurationError: names the kind of character and its position, never the key.
-    """
-    secret = Secret(key)
-    del key  # a traceback shows a frame's variables
-    secret.check()
-    return secret.reveal()
 
 
 _lock = Lock()

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from workbook.proxy.proxy import running_proxy
+from workbook.proxy.proxy import LARGEST_REQUEST, forwarding
 from workbook.proxy.upstream import ApiOrigin, Upstream
+from workbook.simulation.server import Server, base_url, listening, on_thread
 
 NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Trusts nobody; an API on plain http needs no more, and loading the public authorities takes time."""
@@ -77,8 +78,11 @@ def proxy_before(url, **settings):
     kept = []
     if url.startswith("http:"):
         settings.setdefault("tls", NOBODY)
-    with running_proxy(Upstream(ApiOrigin.of(url), **settings), kept.append) as base:
-        yield base, kept
+    server = Server(forwarding(Upstream(ApiOrigin.of(url), **settings), kept.append), most_body=LARGEST_REQUEST)
+    with listening("127.0.0.1", 0) as listener:
+        server.listen(listener)
+        with on_thread(server):
+            yield base_url(listener), kept
 
 
 @pytest.fixture

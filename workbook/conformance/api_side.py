@@ -27,13 +27,12 @@ from typing import Self
 from workbook.conformance.model import Arrived, Identity, Order
 from workbook.errors import ConfigurationError
 from workbook.simulation.faults import Chance, fault
-from workbook.simulation.http import JSON_HEADERS, Request, Response
+from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response
 from workbook.simulation.journal import OPERATIONS, operation_of
 from workbook.simulation.seal import Seal
 from workbook.simulation.server import (
     LOOPBACK,
     Certificate,
-    Responder,
     Server,
     answering,
     base_url,

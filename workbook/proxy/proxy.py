@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -36,11 +36,8 @@ from workbook.simulation.server import (
     Handler,
     RawAnswer,
     Server,
-    base_url,
     is_own_host,
     listeners,
-    listening,
-    on_thread,
     print_log,
     run_until_signal,
 )
@@ -165,16 +162,6 @@ def serve_proxy(options: ProxyOptions) -> int:
             noun = "exchange" if count == 1 else "exchanges"
             _print(f"{count} {noun} in {path}. Compare them with the simulator: {command}")
     return 0
-
-
-@contextmanager
-def running_proxy(upstream: Upstream, keep: Keep) -> Iterator[str]:
-    """A proxy on a free port, on a thread, for as long as the block lasts; yields its base URL."""
-    server = Server(forwarding(upstream, keep), most_body=LARGEST_REQUEST)
-    with listening("127.0.0.1", 0) as listener:
-        server.listen(listener)
-        with on_thread(server):
-            yield base_url(listener)
 
 
 def _print(text: str) -> None:

@@ -29,6 +29,7 @@ from pydantic.alias_generators import to_camel
 from workbook.api.body import BodyReader
 from workbook.api.opaque import diagnose
 from workbook.errors import ConfigurationError
+from workbook.files import read_regular
 from workbook.proxy.upstream import AWAY, OWN, ProxyExchange
 from workbook.redaction import Redaction, length_of, refuse_constant
 from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
@@ -358,6 +359,7 @@ LONGEST_LINE = 4 * 1_048_576
 """Bytes of a line that are read; a proxy writes none that is longer."""
 LARGEST = 512 * 1_048_576
 """Bytes of a record that are read."""
+WANTED = "Give the file that `workbook proxy` wrote."
 CUT = "The last line is unfinished, as a kill leaves it, and is left out."
 
 
@@ -447,7 +449,13 @@ def read_proxy_record(path: Path) -> ProxyRecord:
     Raises:
         ConfigurationError: it cannot be read, is no record, or a line of it is not as a proxy writes it.
     """
-    lines = _bytes(path).split(b"\n")
+    try:
+        data = read_regular(path, LARGEST)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read the record {path}: {error.strerror or error}. {WANTED}") from None
+    if len(data) > LARGEST:
+        raise ConfigurationError(f"{path} is larger than {LARGEST} bytes. Record fewer exchanges in a file.")
+    lines = data.split(b"\n")
     notes = [CUT] if lines.pop() else []
     if not lines or not is_head(lines[0]):
         raise ConfigurationError(f"{path} is no record of a proxy, or one in another version. Make one: workbook proxy")
@@ -457,7 +465,15 @@ def read_proxy_record(path: Path) -> ProxyRecord:
         if is_head(line):
             runs.append(str(json.loads(line).get("to", ""))[:300])
         else:
-            exchange = _exchange(f"{path}, line {number}", line)
+            try:
+                exchange = RecordedExchange.model_validate_json(line[:LONGEST_LINE])
+            except ValidationError as error:
+                first = error.errors(include_input=False, include_url=False)[0]  # nothing of the line is repeated
+                name = f"{first['loc'][0]!r}" if first["loc"] else ""
+                missing = first["type"] == "missing" and len(first["loc"]) == 1
+                why = f"{name} is {'missing' if missing else 'of the wrong type'}" if name else "it is no JSON object"
+                what = "Take the line out, or record again."
+                raise ConfigurationError(f"{path}, line {number}: {why}. {what}") from None
             exchanges.append(exchange.model_copy(update={"line": number, "run": len(runs)}))
     exchanges.sort(key=lambda exchange: (exchange.run, exchange.number))
     other = sum(exchange.operation is None or exchange.instrument is None for exchange in exchanges)
@@ -468,34 +484,3 @@ def read_proxy_record(path: Path) -> ProxyRecord:
         failures = ", ".join(f"{count} {failure}" for failure, count in sorted(lost.items()))
         notes.append(f"{lost.total()} never reached the API ({failures}).")
     return ProxyRecord(tuple(dict.fromkeys(runs)), tuple(exchanges), tuple(notes))
-
-
-def _bytes(path: Path) -> bytes:
-    """The content of a regular file: reading a pipe could wait for ever."""
-    try:
-        if path.exists() and not path.is_file():
-            raise ConfigurationError(f"{path} is no file. Give the record that `workbook proxy` wrote.")
-        with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ConfigurationError(f"Cannot read the record {path}: {why}.") from None
-    if len(data) > LARGEST:
-        raise ConfigurationError(f"{path} is larger than {LARGEST} bytes. Record fewer exchanges in a file.")
-    return data
-
-
-def _exchange(where: str, line: bytes) -> RecordedExchange:
-    try:
-        return RecordedExchange.model_validate_json(line[:LONGEST_LINE])
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[
-            0
-        ]  # a record may hold anything: nothing is repeated
-    if not first["loc"]:
-        why = "it is no JSON object"
-    elif first["type"] == "missing" and len(first["loc"]) == 1:
-        why = f"{first['loc'][0]!r} is missing"
-    else:
-        why = f"{first['loc'][0]!r} is of the wrong type"
-    raise ConfigurationError(f"{where}: {why}. Take the line out, or record again.")

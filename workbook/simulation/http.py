@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
+from typing import Protocol
 
 # How an answer travels: at once and whole, or as a fault has it. Data only; the server or the transport carries it out.
 #
@@ -122,3 +123,11 @@ class Response:
     basis: str
     wire: Wire = AT_ONCE
     fault: str = ""
+
+
+class Responder(Protocol):
+    """Whatever answers requests: a service, worlds, a mock server, a lesson's single answer."""
+
+    def respond(self, request: Request, /) -> Response:
+        """The answer to `request`."""
+        ...

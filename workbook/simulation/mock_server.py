@@ -95,7 +95,12 @@ class Worlds:
         self._file = None if state is None else StateFile(Path(state).absolute())
         if self._file is not None:
             try:
-                self._restore(self._file)
+                for number, parts in self._file.read().items():
+                    try:
+                        key, opened = restored(number, parts, make_journal())
+                    except (*UNREADABLE, WorkbookError):
+                        raise self._file.damaged("a world in it cannot be read") from None
+                    self._opened[key] = opened
             except BaseException:
                 self._file.close()
                 raise
@@ -310,14 +315,6 @@ class Worlds:
     def _write(self, changes: list[RowChange]) -> None:
         if self._file is not None:
             self._file.write(changes)
-
-    def _restore(self, file: StateFile) -> None:
-        for number, parts in file.read().items():
-            try:
-                key, opened = restored(number, parts, self._make_journal())
-            except (*UNREADABLE, WorkbookError):
-                raise file.damaged("a world in it cannot be read") from None
-            self._opened[key] = opened
 
     def _checked(self, key: str) -> str:
         fits = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()

@@ -213,8 +213,10 @@ class PhoneB:
         if self.ends_with is not None:
             choice("ends_with", self.ends_with, (NOTHING, *ERRORS))
         choice("profile", self.profile, PROFILES)
-        for name, kind in KINDS.items():
-            _of_kind(name, getattr(self, name), kind)
+        for name, kinds in KINDS.items():
+            if not isinstance(value := getattr(self, name), kinds):
+                allowed = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+                raise ParameterError(f"A phone's {name} is {value!r:.40}; give a {allowed}.")
         for target in self.entitled:
             choice("entitled", target, TARGETS)
 
@@ -247,9 +249,3 @@ KINDS: dict[str, tuple[type, ...]] = {
     "latencies": (LatenciesB,),
 }
 """What a phone's facts are made of, where a wrong kind would be noticed far from here only."""
-
-
-def _of_kind(name: str, value: object, kinds: tuple[type, ...]) -> None:
-    if not isinstance(value, kinds):
-        allowed = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
-        raise ParameterError(f"A phone's {name} is {value!r:.40}; give a {allowed}.")

@@ -172,19 +172,14 @@ class SdkA(StandIn):
             return m.CanBeProvisioned()
         return m.AlreadyExistsInWallet()
 
-    def _create_sdk_output(self, _command: Any) -> Reply:
-        event = m.SdkOutputCreated(self.payment_instrument_id, self._next_output())
-        return self.phone.latencies.create_sdk_output, event
-
-    def _ask_for_opc(self, _command: Any) -> Reply:
-        event = m.FetchOpcCalled(self.payment_instrument_id, self._next_output())
-        return self.phone.latencies.create_sdk_output, event
-
-    def _next_output(self) -> SdkOutput:
+    def _next_output(self, command: Any) -> Reply:
+        """Another sdkOutput: the app gets it itself, or its OpcProvider is asked with it."""
         self.phone.outputs += 1
         self.attempt = self.phone.outputs
         attempt = {"attempt": self.attempt, "activation": self._activation, "phone": self.phone.number}
-        return SdkOutput(self._seal.close(Content.OUTPUT, self.payment_instrument_id, self.attempt, **attempt))
+        output = SdkOutput(self._seal.close(Content.OUTPUT, self.payment_instrument_id, self.attempt, **attempt))
+        event = m.SdkOutputCreated if isinstance(command, m.CreateSdkOutput) else m.FetchOpcCalled
+        return self.phone.latencies.create_sdk_output, event(self.payment_instrument_id, output)
 
     def _provision(self, command: Any) -> Reply:
         opc, phone = _text(command.sdk_input), self.phone
@@ -236,17 +231,14 @@ class SdkA(StandIn):
     def _opened(self, text: str | Damaged) -> Genuine | Damaged:
         return self._seal.open(text) if isinstance(text, str) else text
 
-    def _no_opc(self, command: Any) -> Reply:
-        return 0.0, m.ProvisionFailure("OpcFetchError", command.reason)
-
     answers: ClassVar = {
         m.CreateProvisioning: _create,
         m.AskCanProvision: _can_provision,
-        m.CreateSdkOutput: _create_sdk_output,
-        m.ProvisionWithProvider: _ask_for_opc,
+        m.CreateSdkOutput: _next_output,
+        m.ProvisionWithProvider: _next_output,
         m.Provision: _provision,
         m.ReturnOpc: _provision,
-        m.ReturnNoOpc: _no_opc,
+        m.ReturnNoOpc: lambda _sdk, command: (0.0, m.ProvisionFailure("OpcFetchError", command.reason)),
     }
 
 
@@ -373,11 +365,10 @@ class SdkB(StandIn):
         return self.phone.latencies.wallet, event
 
     def _no_sdk_input(self, command: Any) -> Reply:
-        return 0.0, m.FinishedWithError("walletKitError", f"the delegate returned nil: {command.reason}; {OUR_CASE}")
-
-    def _given_up(self, _command: Any) -> Reply:
-        why = f"the delegate's provision took longer than the wallet waits; {OUR_CASE}"
-        return 0.0, m.FinishedWithError("walletKitError", why)
+        why = "the delegate's provision took longer than the wallet waits"
+        if isinstance(command, m.ReturnNil):
+            why = f"the delegate returned nil: {command.reason}"
+        return 0.0, m.FinishedWithError("walletKitError", f"{why}; {OUR_CASE}")
 
     answers: ClassVar = {
         m.CreateService: _create,
@@ -387,7 +378,7 @@ class SdkB(StandIn):
         m.Start: _start,
         m.ReturnSdkInput: _provision,
         m.ReturnNil: _no_sdk_input,
-        m.GiveUp: _given_up,
+        m.GiveUp: _no_sdk_input,
     }
 
 

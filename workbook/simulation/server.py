@@ -33,7 +33,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from time import perf_counter, time
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httptools
 
@@ -46,6 +46,7 @@ from workbook.simulation.http import (
     UNANSWERED,
     Ending,
     Request,
+    Responder,
     Response,
     half,
 )
@@ -91,14 +92,6 @@ class RawAnswer:
     head: bytes = field(repr=False)
     body: bytes = field(repr=False)
     chunked: bool = False
-
-
-class Responder(Protocol):
-    """Whatever answers requests: a service, worlds, a mock server."""
-
-    def respond(self, request: Request, /) -> Response:
-        """The answer to `request`."""
-        ...
 
 
 AnyAnswer: TypeAlias = Response | RawAnswer

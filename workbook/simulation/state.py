@@ -320,14 +320,11 @@ def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
     elif journal.dropped:
         changes.append(forget(number, "entry", journal.dropped))
     new = [*journal.latest(journal.count - count), latest]
-    changes += [_entry_row(number, entry, place) for place, entry in enumerate(new, journal.count + 2 - len(new))]
+    for place, entry in enumerate(new, journal.count + 2 - len(new)):
+        if not isinstance(entry, PersistentEntry):
+            raise TypeError("Only a redacted entry is written to the disk.")
+        changes.append(put(number, "entry", f"{entry.body.decode('ascii')}\n{entry.text}", place))
     return changes, Saved(memory, opened.counts, journal.resets, journal.count + 1)
-
-
-def _entry_row(number: int, entry: Entry, place: int) -> RowChange:
-    if not isinstance(entry, PersistentEntry):
-        raise TypeError("Only a redacted entry is written to the disk.")
-    return put(number, "entry", f"{entry.body.decode('ascii')}\n{entry.text}", place)
 
 
 def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorld]:

@@ -7,10 +7,9 @@ the read timeout is that timeout at once, and a shorter one is only passed to `p
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import Protocol
 
 from workbook.api.library import httpx
-from workbook.simulation.http import AT_ONCE, UNANSWERED, Ending, Request, Response
+from workbook.simulation.http import AT_ONCE, UNANSWERED, Ending, Request, Responder, Response
 from workbook.simulation.service import Service
 
 BREACHES: Mapping[Ending, type[httpx.TransportError]] = {
@@ -21,14 +20,6 @@ BREACHES: Mapping[Ending, type[httpx.TransportError]] = {
     Ending.BAD_CHUNK: httpx.RemoteProtocolError,
 }
 """What httpx raises; the other endings look whole to it (measured with raw sockets)."""
-
-
-class Responder(Protocol):
-    """Whatever answers a request: a `Service`, or a lesson's single answer."""
-
-    def respond(self, request: Request, /) -> Response:
-        """The answer to `request`."""
-        ...
 
 
 class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
