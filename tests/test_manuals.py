@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from workbook import cli
+from workbook.rules import rules
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks" / "reference"
@@ -132,3 +133,10 @@ def test_the_sample_back_end_conforms(shell, tmp_path):
     printed = shell(blocks(page, "sh")[1], tmp_path)
     for line in blocks(page, "text")[0].splitlines():
         assert line in printed
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_every_rule_that_a_page_names_exists(path):
+    known = {rule.id for rule in rules()}
+    named = re.findall(r"`((?:API|REL|GAP|FLOW|[ABX]-[A-Z]+)-\d+)`", path.read_text("utf-8"))
+    assert [name for name in named if name not in known] == []

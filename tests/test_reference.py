@@ -9,12 +9,15 @@ import sys
 from pathlib import Path
 
 import pytest
+import rules_page
 from reference_page import GROUPS, page
 
 import workbook as wb
+from workbook.rules import rules
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "notebooks" / "reference" / "python.md"
+RULES = ROOT / "notebooks" / "reference" / "rules.md"
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -29,6 +32,18 @@ def test_the_page_is_what_the_docstrings_say():
     if os.environ.get("WORKBOOK_GOLDEN") == "write":
         PAGE.write_text(page(), "utf-8")
     assert PAGE.read_text("utf-8") == page(), f"{PAGE.name} differs; WORKBOOK_GOLDEN=write makes it anew"
+
+
+def test_the_page_of_rules_is_what_the_ledger_says():
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        RULES.write_text(rules_page.page(), "utf-8")
+    assert RULES.read_text("utf-8") == rules_page.page(), f"{RULES.name} differs; WORKBOOK_GOLDEN=write makes it anew"
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)
+def test_the_page_of_rules_has_each_of_them_once_with_its_text(rule):
+    (line,) = [line for line in RULES.read_text("utf-8").splitlines() if f'<a id="{rule.id}">' in line]
+    assert f"| {rules_page.level(rule)} | {rule.text.replace('<', '&lt;')}" in line
 
 
 def test_every_example_on_the_page_runs():
