@@ -21,6 +21,7 @@ from workbook.trace import Kind, Trace
 from workbook.views.screen import Screen
 
 if TYPE_CHECKING:
+    from workbook.views.compare import Comparison
     from workbook.views.table import Stack
 
 BUTTONS = {
@@ -94,7 +95,12 @@ class Run:
 
     @property
     def summary(self) -> dict[str, str]:
-        """How it ended, in a few lines."""
+        """The run in a few lines."""
+        return self.ends
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """How it ended: the state, the button, the card and the time."""
         lines = {"ended": self.state}
         if self.offered is None:
             lines["add button"] = self.button
@@ -113,6 +119,22 @@ class Run:
     def advice(self) -> Advice | None:
         """What a good back end does about the failure that was played; None where none was."""
         return None
+
+    def compare(self, other: Run) -> Comparison:
+        """This run and another, step by step: common steps fold, what differs is marked.
+
+        Args:
+            other: the second run, of any platform.
+
+        Example:
+            >>> import workbook as wb
+            >>> flow = wb.session().platform_a
+            >>> print(flow.play().compare(flow.play()).text().splitlines()[-1])
+            = 24 steps as in the first run
+        """
+        from workbook.views.compare import compare  # loaded when somebody compares
+
+        return compare(self, other)
 
     def _places(self) -> dict[str, str]:
         if isinstance(self.phone, PhoneA):

@@ -28,6 +28,7 @@ LIGHT: Mapping[str, str] = {
     "refused": "#b3261e",
     "deprecated": "#8a4b00",
     "frame": "#dde2e9",
+    "added": "#1d6b3f",
 }
 DARK: Mapping[str, str] = {
     "ground": "#12161d",
@@ -41,6 +42,7 @@ DARK: Mapping[str, str] = {
     "refused": "#ff9d94",
     "deprecated": "#f0bf66",
     "frame": "#2b3442",
+    "added": "#84d8a4",
 }
 
 PHONE_LIGHT: Mapping[str, str] = {

@@ -157,6 +157,8 @@ class Wording:
 
 
 FAILED = "✗ "
+REMOVED, ADDED = "-", "+"
+"""The marks of a line that only the first or only the second of two compared runs has."""
 
 
 class Shape(StrEnum):
@@ -192,6 +194,7 @@ class SequenceLine:
         deprecated: the call works, but the variant advises against it.
         button: the state of the add button after a command that changes it: shown, disabled or hidden.
         failed: something goes wrong with it, or it comes too late.
+        mark: `REMOVED` or `ADDED` where two runs are compared and only one has this line; else empty.
         record: the record of the trace; it may hold secrets, so no text form shows it.
     """
 
@@ -206,6 +209,7 @@ class SequenceLine:
     deprecated: bool = False
     button: str = ""
     failed: bool = False
+    mark: str = ""
     record: Record | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -218,7 +222,8 @@ class SequenceLine:
         """The line in words, for readers who do not see the picture."""
         who = "Note" if self.shape is Shape.NOTE else f"{self.sender} to {self.receiver}"
         detail = f" ({self.detail})" if self.detail else ""
-        return f"{self.at:.3f} s, {who}: {self.heading}{detail}."
+        only = {REMOVED: "In the first run only: ", ADDED: "In the second run only: "}.get(self.mark, "")
+        return f"{only}{self.at:.3f} s, {who}: {self.heading}{detail}."
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,7 +308,7 @@ def _line(record: Record, wording: Wording) -> SequenceLine:
         record.deprecated,
         BUTTONS.get(type(message), "") if command else "",
         message.fails or (isinstance(message, m.ApiAnswered) and message.status != OK),
-        record,
+        record=record,
     )
 
 
@@ -417,7 +422,7 @@ class TextPage:
         rules = wrap(" ".join(line.rules), RULES)
         spare = [[*self._empty] for _ in range(len(rules) - len(words) - len(arrow))]
         rows = [*words, *spare, *arrow]
-        write(rows[0], 0, cut(f"{line.at:7.3f} s", MARGIN))
+        write(rows[0], 0, cut(f"{line.at:7.3f} s{line.mark}", MARGIN))
         for row, rule in zip(rows, rules, strict=False):
             write(row, WIDTH - RULES, rule)
         return rows

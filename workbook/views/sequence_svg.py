@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from workbook.flows.messages import Actor
 from workbook.views.html import Markup, joined, tag, void
 from workbook.views.paint import FONT, Picture, document, ground, sheet
-from workbook.views.sequence import FAILED, Sequence, SequenceLine, Shape
+from workbook.views.sequence import ADDED, FAILED, REMOVED, Sequence, SequenceLine, Shape
 from workbook.views.table import cut, width, wrap
 
 
@@ -85,6 +85,10 @@ STYLE = sheet(
         ".wb-add": "stroke:none;fill:var(--muted)",
         ".on-shown": "fill:var(--ground)",
         ".on-hidden": "text-decoration:line-through",
+        ".wb-mark": "font-size:19px;font-weight:700",
+        ".wb-bar": "stroke:var(--muted);stroke-width:4;stroke-dasharray:4 3",
+        ".is-added .wb-bar": "stroke:var(--added);stroke-dasharray:none",
+        ".is-added .wb-mark": "fill:var(--added)",
     },
 )
 
@@ -126,7 +130,8 @@ def paint(sequence: Sequence, measures: Measures = WIDE) -> Painted:
             lines += _names(lanes, named, measures)
             y = named + BOX_HEIGHT + 8
         parts, height = _line(line, lanes, y, measures)
-        classes = f"is-{line.shape.lower()}{' is-failed' * line.failed}"
+        added = {REMOVED: " is-removed", ADDED: " is-added"}.get(line.mark, "")
+        classes = f"is-{line.shape.lower()}{' is-failed' * line.failed}{added}"
         lines.append(tag("g", *parts, class_=classes, data_line=len(rows)))
         rows.append((y, height))
         y += height
@@ -202,6 +207,9 @@ def _line(line: SequenceLine, lanes: Mapping[Actor, int], top: int, measures: Me
         edge = 12 if measures.rules else 4
         place = {"x": edge, "y": top, "width": measures.width - 2 * edge, "height": height}
         parts += [void("rect", class_=behind.replace("on-", "wb-"), **place), *_threads(lanes, top, top + height)]
+    if line.mark:
+        parts.append(void("line", class_="wb-bar", x1=4, y1=top + 1, x2=4, y2=top + height - 1))
+        write("wb-mark", [line.mark], 10, first + LEADING)
     write("wb-time", [f"{line.at:.3f} s"], time, first)
     write("wb-rules", rules, measures.right + 14, first)
     if line.shape in (Shape.HTTP, Shape.LOST):

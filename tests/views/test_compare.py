@@ -1,0 +1,107 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import workbook as wb
+from workbook.flows.messages import Actor
+from workbook.views.compare import Mark, Step, align
+from workbook.views.sequence import ADDED, REMOVED, SequenceLine, Shape
+
+
+def line(label, at=0.0, *, failed=False, sender=Actor.APP):
+    return SequenceLine(at, Shape.CALL, sender, Actor.SDK, label, "", (), failed=failed)
+
+
+def marks(steps):
+    return "".join(step.mark for step in steps)
+
+
+@pytest.fixture(scope="module")
+def flow():
+    return wb.session().platform_a
+
+
+@pytest.fixture(scope="module")
+def lost(flow):
+    """A run that goes well, and one in which the answer to the POST is lost."""
+
+    def fetch_opc(_instrument, _output):
+        raise TimeoutError
+
+    return flow.play().compare(flow.play(fetch_opc=fetch_opc))
+
+
+def test_two_equal_runs_fold_into_one_line(flow):
+    same = flow.play().compare(flow.play())
+    assert same.outcomes == ()
+    assert same.text().splitlines() == [
+        "Platform A, SDK from 0.4.0: two runs compared", "  how they end  the same", "",
+        f"= {len(same.steps)} steps as in the first run",
+    ]  # fmt: skip
+
+
+def test_the_steps_before_the_difference_fold_and_the_others_are_marked(lost):
+    *head, first = lost.text().partition("= ")[2].splitlines()[:1] or [""]
+    assert head == []
+    assert first.endswith("steps as in the first run")
+    assert {step.mark for step in lost.steps} >= {Mark.SAME, Mark.CHANGED, Mark.ONLY_FIRST}
+
+
+def test_how_the_ends_differ_is_said_with_the_findings(lost):
+    outcomes = {name: (first, second) for name, first, second in lost.outcomes}
+    assert outcomes["ended"] == ("in the wallet", "failed")
+    assert outcomes["findings"][0] == "none"
+    assert outcomes["findings"][1].startswith("✗ ")
+
+
+def test_no_line_of_the_text_form_is_wider_than_a_drawing(lost):
+    assert max(map(len, lost.text().splitlines())) <= 110
+
+
+def test_the_picture_marks_the_lines_of_each_run_and_folds_the_rest(lost):
+    folded = lost.folded
+    assert {line.mark for line in folded.lines} == {"", REMOVED, ADDED}
+    assert len(folded.lines) < len(lost.steps) + sum(step.mark is Mark.CHANGED for step in lost.steps)
+    assert 'class="is-call is-failed is-added"' in lost.picture.svg
+    assert "In the second run only: " in lost.picture.svg
+
+
+def test_html_has_every_step_of_both_runs(lost):
+    assert lost.html().count("<tr>") == 1 + len(lost.steps) + 1 + len(lost.outcomes)
+
+
+def test_a_step_with_another_outcome_is_one_step():
+    assert marks(align([line("a"), line("ok")], [line("a"), line("no", failed=True)])) == "=~"
+
+
+def test_another_step_is_not_taken_for_the_same():
+    assert marks(align([line("a")], [line("b")])) == "-+"
+
+
+def test_a_step_at_another_time_is_the_same_step_and_the_block_says_so(flow):
+    quick, slow = flow.play(), flow.play(taps=2)
+    shifted = [Step(step.first, step.second) for step in quick.compare(slow).steps if step.mark is Mark.SAME]
+    assert all(step.first.label == step.second.label for step in shifted)
+    late = align([line("a"), line("b")], [line("a", 0.5), line("b", 0.5)])
+    assert marks(late) == "=="
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), max_size=8))
+def test_an_alignment_holds_both_runs_whole_and_in_order(first, second):
+    steps = align([line(label) for label in first], [line(label) for label in second])
+    assert [step.first.label for step in steps if step.first] == first
+    assert [step.second.label for step in steps if step.second] == second
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=8))
+def test_a_run_aligned_with_itself_is_the_same_throughout(labels):
+    lines = [line(label) for label in labels]
+    assert marks(align(lines, lines)) == "=" * len(lines)
+
+
+def test_runs_of_different_kinds_are_compared_by_what_both_have():
+    session = wb.session()
+    run = session.platform_a.play().compare(session.break_it("reset", "POST"))
+    assert {name for name, _first, _second in run.outcomes} <= {
+        "ended", "add button", "card in the wallet", "took", "findings",
+    }  # fmt: skip

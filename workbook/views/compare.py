@@ -1,0 +1,281 @@
+"""Two runs compared: the steps that both have fold into one line, and the others are marked.
+
+The steps of both runs are aligned as two texts are in a diff, and a step is compared by what it says: who to whom,
+which message, which values. Its time is left out, because one late answer moves all that follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Sequence as Series
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from workbook.checks import Finding
+from workbook.flows.messages import Actor
+from workbook.views.findings import MARKS, findings
+from workbook.views.html import View, tag, trusted
+from workbook.views.paint import Picture
+from workbook.views.sequence import ADDED, FAILED, REMOVED, Sequence, SequenceLine, Shape, sequence
+from workbook.views.table import (
+    CELL,
+    INK,
+    LINE,
+    TABLE,
+    TITLE,
+    Table,
+    clean,
+    facts,
+    preformatted,
+    table,
+    width,
+    wrap,
+)
+
+if TYPE_CHECKING:
+    from workbook.plays.run import Run
+
+
+class Mark(StrEnum):
+    """How the runs differ in one step."""
+
+    SAME = "="
+    CHANGED = "~"
+    ONLY_FIRST = REMOVED
+    ONLY_SECOND = ADDED
+
+
+MEANINGS = {
+    Mark.CHANGED: "another outcome or other values",
+    Mark.ONLY_FIRST: "in the first run only",
+    Mark.ONLY_SECOND: "in the second run only",
+}
+"""The meaning of each mark, for the legend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of both runs, or of one of them.
+
+    Attributes:
+        first: the line of the first run, None where it has no such step.
+        second: the line of the second run, likewise.
+    """
+
+    first: SequenceLine | None
+    second: SequenceLine | None
+
+    @property
+    def mark(self) -> Mark:
+        """How the runs differ in it."""
+        if self.first is None:
+            return Mark.ONLY_SECOND
+        if self.second is None:
+            return Mark.ONLY_FIRST
+        return Mark.SAME if _says(self.first) == _says(self.second) else Mark.CHANGED
+
+
+def _says(line: SequenceLine) -> tuple[object, ...]:
+    return line.sender, line.receiver, line.shape, line.heading, line.detail, line.button
+
+
+def _agreement(a: SequenceLine, b: SequenceLine) -> int:
+    """Three points where both say the same, two for the same message with other values, one where one of them failed.
+
+    Two lines without a point are different steps.
+    """
+    if _says(a) == _says(b):
+        return 3
+    if (a.sender, a.receiver) != (b.sender, b.receiver):
+        return 0
+    if a.record and b.record and type(a.record.message) is type(b.record.message):
+        return 2
+    return int(a.failed != b.failed)
+
+
+def align(first: Series[SequenceLine], second: Series[SequenceLine]) -> tuple[Step, ...]:
+    """The steps of two runs side by side, in the order of both: one of the alignments with the most agreement."""
+    # The longest common subsequence with weights, by the classic table: `best[i][j]` is the most agreement of the
+    # lines from i of the first with those from j of the second. A run has tens of lines, so the table is small.
+    points = [[_agreement(a, b) for b in second] for a in first]
+    best = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
+    for i in reversed(range(len(first))):
+        for j in reversed(range(len(second))):
+            both = points[i][j] and points[i][j] + best[i + 1][j + 1]
+            best[i][j] = max(both, best[i + 1][j], best[i][j + 1])
+    steps: list[Step] = []
+    i = j = 0
+    while i < len(first) and j < len(second):
+        if points[i][j] and best[i][j] == points[i][j] + best[i + 1][j + 1]:
+            steps.append(Step(first[i], second[j]))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            steps.append(Step(first[i], None))
+            i += 1
+        else:
+            steps.append(Step(None, second[j]))
+            j += 1
+    return (*steps, *(Step(line, None) for line in first[i:]), *(Step(None, line) for line in second[j:]))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(View):
+    """Two runs compared. Its text form is side by side, its picture folded into one; HTML has both.
+
+    Attributes:
+        title: what is compared.
+        first: the first run's name.
+        second: the second run's name.
+        outcomes: the lines of the runs' summaries that differ: name, first, second.
+        steps: the aligned steps, in order.
+    """
+
+    title: str
+    first: str
+    second: str
+    outcomes: tuple[tuple[str, str, str], ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def blocks(self) -> tuple[tuple[Step, ...], ...]:
+        """The steps in blocks: those in a row that both runs have, or one that differs."""
+        grouped = (tuple(block) for _same, block in groupby(self.steps, key=lambda step: step.mark is Mark.SAME))
+        return tuple(
+            part
+            for block in grouped
+            for part in ([block] if block[0].mark is Mark.SAME else [(step,) for step in block])
+        )
+
+    @property
+    def folded(self) -> Sequence:
+        """Both runs as one sequence: each block of common steps is a note, a step that differs is marked."""
+        lines = [line for block in self.blocks for line in _folded(block)]
+        present = {actor for step in self.steps for line in _lines(step) for actor in (line.sender, line.receiver)}
+        return Sequence(self.title, tuple(actor for actor in Actor if actor in present), tuple(lines))
+
+    @property
+    def picture(self) -> Picture:
+        """Both runs folded into one, as a picture."""
+        return self.folded.picture
+
+    def text(self) -> str:
+        """How the ends differ, and below it both runs side by side, a block of common steps as one line."""
+        return "\n".join([*self._ends().text().splitlines(), "", *self._side_by_side(), "", *self._legend()])
+
+    def html(self) -> str:
+        """How the ends differ, both runs folded into one picture, and all steps side by side to open."""
+        every = tag("details", tag("summary", "Side by side, with every step"), trusted(self._table()))
+        folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
+        legend = tag(
+            "p",
+            f"{REMOVED} in the first run, {ADDED} in the second run",
+            style=f"color:{INK};font-size:12px;margin:4px 0",
+        )
+        parts = (trusted(self._ends().html()), self.picture.image(), legend, every, folded)
+        return tag("figure", *parts, style=f"margin:0;color:{INK}")
+
+    def _ends(self) -> Table:
+        if not self.outcomes:
+            return facts(self.title, {"how they end": "the same"})
+        return table("How they end", ("", self.first, self.second), self.outcomes)
+
+    def _legend(self) -> list[str]:
+        marks = dict.fromkeys(step.mark for step in self.steps)
+        return [f"{mark} {meaning}" for mark, meaning in MEANINGS.items() if mark in marks]
+
+    def _side_by_side(self) -> Iterator[str]:
+        for block in self.blocks:
+            if len(block) > 1:
+                yield f"= {_common(block)}"
+                continue
+            (step,) = block
+            columns = [wrap(_words(line), COLUMN) for line in (step.first, step.second)]
+            if step.mark is Mark.SAME and step.second:
+                columns[1] = [f"{step.second.at:.3f} s, the same"]
+            for number in range(max(map(len, columns))):
+                left, right = (column[number] if number < len(column) else "" for column in columns)
+                mark = step.mark if number == 0 else " "
+                yield f"{mark} {left}{' ' * (COLUMN - width(left))} │ {right}".rstrip()
+
+    def _table(self) -> str:
+        style = f"{CELL};{LINE};text-align:left"
+        names = ("", self.first, self.second)
+        head = tag("tr", *(tag("th", name, scope="col", style=style) for name in names))
+        rows = []
+        for step in self.steps:
+            bold = "" if step.mark is Mark.SAME else ";border-left:4px solid;background:rgb(128 128 128 / 12%)"
+            cells = (tag("td", _words(line), style=f"{style};width:50%") for line in (step.first, step.second))
+            rows.append(tag("tr", tag("td", step.mark, style=f"{style}{bold};padding-left:0.4em"), *cells))
+        caption = tag("caption", "Side by side", style=TITLE)
+        return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE)
+
+
+COLUMN = 52
+"""The width of a column of the text form, in characters."""
+
+
+def compare(first: Run, second: Run) -> Comparison:
+    """Two runs compared, the second with the first."""
+    names = first.trace.title, second.trace.title
+    title = f"{names[0]}, compared with {names[1]}"
+    if names[0] == names[1]:
+        title, names = f"{names[0]}: two runs compared", ("first run", "second run")
+    # only runs of one kind tell their story in the same words
+    ends = [
+        (run.summary if type(first) is type(second) else run.ends) | {"findings": _found(run.findings)}
+        for run in (first, second)
+    ]
+    outcomes = tuple(
+        (name, ends[0].get(name, ""), ends[1].get(name, ""))
+        for name in dict.fromkeys([*ends[0], *ends[1]])
+        if ends[0].get(name) != ends[1].get(name)
+    )
+    return Comparison(clean(title), *names, outcomes, align(sequence(first.trace).lines, sequence(second.trace).lines))
+
+
+def _found(found: list[Finding]) -> str:
+    """The findings, the gravest first, each by its rule."""
+    ranked = findings(found).found
+    return ", ".join(f"{MARKS[finding.level]} {finding.rule}" for finding in ranked) or "none"
+
+
+def _lines(step: Step) -> tuple[SequenceLine, ...]:
+    return tuple(line for line in (step.first, step.second) if line is not None)
+
+
+def _folded(block: tuple[Step, ...]) -> Iterator[SequenceLine]:
+    """The lines of a block: one note for many steps, else those of its one step, marked where only one run has them."""
+    step = block[0]
+    if step.mark is Mark.SAME and step.second:
+        alone = replace(step.second, attempt=0)
+        yield alone if len(block) == 1 else replace(
+            alone, shape=Shape.NOTE, label=_common(block), detail="", rules=(), failed=False, button="",
+            deprecated=False, record=None,
+        )  # fmt: skip
+        return
+    for line, mark in ((step.first, REMOVED), (step.second, ADDED)):
+        if line is not None:
+            yield replace(line, mark=mark, attempt=0)
+
+
+def _common(block: tuple[Step, ...]) -> str:
+    """A block of common steps in words, and how much later they are in the second run."""
+    pairs = [(step.first.at, step.second.at) for step in block if step.first and step.second]
+    shifts = {round(after - before, 3) for before, after in pairs}
+    words = f"{len(block)} steps as in the first run"
+    if shifts == {0.0}:
+        return words
+    if len(shifts) > 1:
+        return f"{words}, at other times"
+    (shift,) = shifts
+    return f"{words}, {abs(shift):.3f} s {'later' if shift > 0 else 'earlier'}"
+
+
+def _words(line: SequenceLine | None) -> str:
+    if line is None:
+        return ""
+    who = "" if line.shape is Shape.NOTE else f"{line.sender} → {line.receiver}: "
+    detail = f" ({line.detail})" if line.detail else ""
+    return f"{line.at:.3f} s {who}{FAILED * line.failed}{line.heading}{detail}"
