@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 import workbook as wb
 from workbook.flows.messages import Actor
-from workbook.views.compare import Mark, Step, align
+from workbook.views.compare import ComparedStep, Mark, align
 from workbook.views.sequence import ADDED, REMOVED, SequenceLine, Shape
 
 
@@ -80,7 +80,7 @@ def test_another_step_is_not_taken_for_the_same():
 
 def test_a_step_at_another_time_is_the_same_step_and_the_block_says_so(flow):
     quick, slow = flow.play(), flow.play(taps=2)
-    shifted = [Step(step.first, step.second) for step in quick.compare(slow).steps if step.mark is Mark.SAME]
+    shifted = [ComparedStep(step.first, step.second) for step in quick.compare(slow).steps if step.mark is Mark.SAME]
     assert all(step.first.label == step.second.label for step in shifted)
     late = align([line("a"), line("b")], [line("a", 0.5), line("b", 0.5)])
     assert marks(late) == "=="

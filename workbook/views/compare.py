@@ -56,7 +56,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ComparedStep:
     """A step of both runs, or of one of them.
 
     Attributes:
@@ -95,7 +95,7 @@ def _agreement(a: SequenceLine, b: SequenceLine) -> int:
     return int(a.failed != b.failed)
 
 
-def align(first: Series[SequenceLine], second: Series[SequenceLine]) -> tuple[Step, ...]:
+def align(first: Series[SequenceLine], second: Series[SequenceLine]) -> tuple[ComparedStep, ...]:
     """The steps of two runs side by side, in the order of both: one of the alignments with the most agreement."""
     # The longest common subsequence with weights, by the classic table: `best[i][j]` is the most agreement of the
     # lines from i of the first with those from j of the second. A run has tens of lines, so the table is small.
@@ -105,19 +105,23 @@ def align(first: Series[SequenceLine], second: Series[SequenceLine]) -> tuple[St
         for j in reversed(range(len(second))):
             both = points[i][j] and points[i][j] + best[i + 1][j + 1]
             best[i][j] = max(both, best[i + 1][j], best[i][j + 1])
-    steps: list[Step] = []
+    steps: list[ComparedStep] = []
     i = j = 0
     while i < len(first) and j < len(second):
         if points[i][j] and best[i][j] == points[i][j] + best[i + 1][j + 1]:
-            steps.append(Step(first[i], second[j]))
+            steps.append(ComparedStep(first[i], second[j]))
             i, j = i + 1, j + 1
         elif best[i][j] == best[i + 1][j]:
-            steps.append(Step(first[i], None))
+            steps.append(ComparedStep(first[i], None))
             i += 1
         else:
-            steps.append(Step(None, second[j]))
+            steps.append(ComparedStep(None, second[j]))
             j += 1
-    return (*steps, *(Step(line, None) for line in first[i:]), *(Step(None, line) for line in second[j:]))
+    return (
+        *steps,
+        *(ComparedStep(line, None) for line in first[i:]),
+        *(ComparedStep(None, line) for line in second[j:]),
+    )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,10 +140,10 @@ class Comparison(View):
     first: str
     second: str
     outcomes: tuple[tuple[str, str, str], ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ComparedStep, ...]
 
     @property
-    def blocks(self) -> tuple[tuple[Step, ...], ...]:
+    def blocks(self) -> tuple[tuple[ComparedStep, ...], ...]:
         """The steps in blocks: those in a row that both runs have, or one that differs."""
         grouped = (tuple(block) for _same, block in groupby(self.steps, key=lambda step: step.mark is Mark.SAME))
         return tuple(
@@ -241,11 +245,11 @@ def _found(found: list[Finding]) -> str:
     return ", ".join(f"{MARKS[finding.level]} {finding.rule}" for finding in ranked) or "none"
 
 
-def _lines(step: Step) -> tuple[SequenceLine, ...]:
+def _lines(step: ComparedStep) -> tuple[SequenceLine, ...]:
     return tuple(line for line in (step.first, step.second) if line is not None)
 
 
-def _folded(block: tuple[Step, ...]) -> Iterator[SequenceLine]:
+def _folded(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:
     """The lines of a block: one note for many steps, else those of its one step, marked where only one run has them."""
     step = block[0]
     if step.mark is Mark.SAME and step.second:
@@ -260,7 +264,7 @@ def _folded(block: tuple[Step, ...]) -> Iterator[SequenceLine]:
             yield replace(line, mark=mark, attempt=0)
 
 
-def _common(block: tuple[Step, ...]) -> str:
+def _common(block: tuple[ComparedStep, ...]) -> str:
     """A block of common steps in words, and how much later they are in the second run."""
     pairs = [(step.first.at, step.second.at) for step in block if step.first and step.second]
     shifts = {round(after - before, 3) for before, after in pairs}
