@@ -19,8 +19,8 @@ from workbook.flows import messages as m
 from workbook.flows.messages import CanProvisionResult, Event
 from workbook.flows.platform_a import BUSY, State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
-from workbook.runs.back_end import check_callable
 from workbook.runs.in_app import ByHand
+from workbook.runs.own_code import check_callable
 from workbook.runs.platform_a import AppA, CardAddress, PlatformARun
 from workbook.simulation.phones import A_PHONE_A, NUMBERS, PhoneA
 from workbook.values import of_type

@@ -27,6 +27,7 @@ from workbook.plays.platform_b import PlatformB
 from workbook.plays.run import Setup, world_for
 from workbook.plays.wallet import Wallet
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
+from workbook.runs.own_code import RELAY
 from workbook.secrecy import MASK
 from workbook.simulation.canned import CANNED, CannedService
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
@@ -253,6 +254,8 @@ class Session:
     def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | str | bytes) -> str | bytes:
         """What your back end does for your app: the POST. Always simulated, because the sdkOutput is.
 
+        Called by your code in a play or on a stage, it asks the back end of that run, so the POST is in its messages.
+
         Args:
             payment_instrument_id: the `{id}` of the call.
             sdk_output: text as on platform A, or bytes as on platform B.
@@ -269,9 +272,9 @@ class Session:
                 "exchange takes (payment_instrument_id, sdk_output), and they came the other way round. The delegate "
                 "in the app is given sdkOutput first, the extension's paymentInstrumentId first (sdk-b)."
             )
-        if isinstance(sdk_output, bytes):
-            return self._api.post(payment_instrument_id, SdkOutput.from_bytes(sdk_output)).sdk_input.data
-        return self._api.post(payment_instrument_id, sdk_output).sdk_input.text
+        output = SdkOutput.from_bytes(sdk_output) if isinstance(sdk_output, bytes) else sdk_output
+        sdk_input = (RELAY.get() or self._post)(payment_instrument_id, output)
+        return sdk_input.data if isinstance(sdk_output, bytes) else sdk_input.text
 
     def practice_client(
         self, answer: str | None = None, *, role: bool = True, api_key: str = SIMULATED_KEY
@@ -349,6 +352,9 @@ class Session:
             ParameterError: a name is unknown, or a value is not allowed.
         """
         return on_each_platform(*args, **settings)
+
+    def _post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
+        return self._api.post(payment_instrument_id, sdk_output).sdk_input
 
     def _simulated_output(self) -> SdkOutput:
         sdk = self.platform_a.create("before-0.4.0").card_provisioning

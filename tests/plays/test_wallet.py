@@ -121,11 +121,11 @@ def test_side_by_side_both_wallets_add_their_card_with_no_finding():
         (lambda: SESSION.wallet.play(surface="wach"), "Did you mean 'watch'"),
         (lambda: SESSION.wallet.play(authorization="refuse"), "Did you mean 'refuses'"),
         (lambda: opened_phone("readdy"), "No phone 'readdy'"),
-        (lambda: SESSION.wallet.play(5), "No handler 5"),
+        (lambda: SESSION.wallet.play(5), "takes a handler class, for it makes a new one for each call; not 5"),
         (lambda: SESSION.wallet.play(None), "No handler None"),
         (
             lambda: SESSION.wallet.play(ReferenceHandler(None, None, None, ())),
-            "No handler a value of type ReferenceHandler",
+            "not a value of type ReferenceHandler. Write one",
         ),
         (lambda: SESSION.wallet.play(dict), "A host takes a handler class"),
         (lambda: SESSION.wallet.play(authorization=None), "No authorization None"),

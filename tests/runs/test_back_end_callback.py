@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from workbook.runs.back_end import completed
+from workbook.runs.own_code import completed
 
 SETTING = ContextVar("setting", default="outside")
 

@@ -1,13 +1,17 @@
 """A stage played by hand: what is pressed is checked here once more, and the script alone decides what is seen."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
-from workbook.errors import ParameterError
+import workbook as wb
+from workbook.errors import MaybeSentError, ParameterError
+from workbook.extension.handler import ReferenceHandler
 from workbook.plays.script import FLOWS, MOST_ACTS, REACTION, Script, play
 from workbook.sessions import session
+from workbook.views.screen import Page
 from workbook.widgets.stage import NOT_OFFERED, TWICE, acted, offered, spelled, stage, walked
 
 
@@ -207,3 +211,151 @@ def test_an_act_made_in_time_keeps_what_was_done_before():
 def test_two_looks_at_a_stage_are_one_widget():
     played = stage()
     assert played.widget() is played.widget()
+
+
+# Code of the learner's own.
+
+
+class NetworkInStatus(ReferenceHandler):
+    def status(self):
+        self.back_end.get(self.cards[0])
+        return super().status()
+
+
+class Delegate:
+    def provision(self, sdk_output, payment_instrument_id):
+        return session().exchange(payment_instrument_id, sdk_output)
+
+    def did_finish_provisioning(self, pass_, error): ...
+
+
+class Posting:
+    """A back end that posts twice."""
+
+    def __init__(self, api):
+        self.api = api
+
+    def get(self, payment_instrument_id):
+        return self.api.get(payment_instrument_id).sdk_input.text
+
+    def post(self, payment_instrument_id, sdk_output):
+        try:
+            return self.api.post(payment_instrument_id, sdk_output)
+        except MaybeSentError:
+            return self.api.post(payment_instrument_id, sdk_output).sdk_input
+
+
+def ended(played):
+    done = play(walked(played.script))
+    return done.film.frames[-1], {finding.rule for finding in done.findings}
+
+
+@pytest.mark.rule("X-STATUS-3")
+def test_the_app_is_not_listed_when_my_status_is_late():
+    wallet = session().wallet
+    frame, rules = ended(wallet.live(handler=NetworkInStatus))
+    assert (frame.screen.page, rules) == (Page.NO_APPS, {"X-STATUS-3"})
+    assert ended(wallet.live(handler=ReferenceHandler))[0].screen.page is Page.ADDED
+    stored = wallet.live(handler=NetworkInStatus).snapshot()
+    assert "the app is not listed in the wallet" in stored.text()
+    assert stored.text().startswith("session.wallet.live(handler=NetworkInStatus)")
+
+
+@pytest.mark.rule("A-OPC-1", "B-DEL-2", "X-GEN-1")
+def test_what_my_code_exchanges_is_in_the_stages_run_and_again_in_the_next():
+    opened = session()
+    for played in (
+        opened.platform_a.live(fetch_opc=opened.exchange),
+        opened.platform_b.live(delegate=Delegate),
+        opened.platform_b.live(delegate=Delegate(), fault="latency", seconds=2.0),
+    ):
+        for _again in range(2):
+            frame, rules = ended(played)
+            assert (frame.state, rules) == ("in the wallet", set())
+            lines = play(walked(played.script)).film.sequence.lines
+            assert len([line for line in lines if line.label.startswith("POST")]) == 1
+
+
+@pytest.mark.rule("REL-1", "REL-6")
+def test_my_back_end_meets_the_fault():
+    live = session().platform_a.live
+    assert ended(live(back_end=Posting)) == ended(live())
+    frame, rules = ended(live(back_end=Posting, fault="reset", moment="after"))
+    assert (frame.state, "REL-1" in rules) == ("failed", True)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-6")
+def test_the_relay_of_the_lesson_can_be_played_and_refuses_as_it_does_over_http():
+    live = session().platform_a.live
+    assert ended(live(back_end=wb.Relay))[0].state == "in the wallet"
+    done = play(walked(live(back_end=wb.Relay, fault="502").script))
+    notes = [line.detail for line in done.film.sequence.lines if "refuses its app's call" in line.label + line.detail]
+    assert done.film.frames[-1].state == "failed"
+    assert notes or any("refuses" in line.label for line in done.film.sequence.lines)
+
+
+@pytest.mark.rule("REL-7")
+def test_a_back_end_that_answers_from_its_own_memory_is_told_of():
+    class Remembers(Posting):
+        def get(self, payment_instrument_id):
+            return "bm90IG1hZGUgYnkgdGhlIEFQSQ=="
+
+    lines = play(session().platform_a.live(back_end=Remembers).script).film.sequence.lines
+    assert any("did not ask the API" in line.label for line in lines)
+
+
+@pytest.mark.rule("REL-6")
+@pytest.mark.parametrize("value", [None, 3])
+def test_a_back_end_that_returns_no_sdk_input_fails(value):
+    class Forgets(Posting):
+        def get(self, payment_instrument_id):
+            super().get(payment_instrument_id)
+            return value
+
+    frame, _rules = ended(session().platform_a.live(back_end=Forgets))
+    assert frame.screen.button == "hidden"
+
+
+@pytest.mark.rule("B-WATCH-1")
+def test_an_app_with_rules_of_its_own():
+    calls = {"has the service": "CanAddCardDetailsCalled", "knows about the watch": None}
+    _frame, rules = ended(session().platform_b.live(calls=calls, phone="with a watch"))
+    assert rules == {"B-WATCH-1"}
+    frame, _rules = ended(session().platform_a.live(calls={"created": None}))
+    assert frame.screen.button == "absent"
+
+
+@pytest.mark.parametrize(
+    ("flow", "choices", "words"),
+    [
+        ("from the wallet", {"handler": 3}, "takes a handler class"),
+        ("from the wallet", {"handler": "referense"}, "Did you mean 'reference'"),
+        ("from the wallet", {"authorization": 3}, "a class below AuthorizationProvider"),
+        ("from the wallet", {"fetch_opc": print}, "has no fetch_opc. It belongs to: platform A"),
+        ("platform A", {"handler": NetworkInStatus}, "It belongs to: from the wallet"),
+        ("platform A", {"fetch_opc": lambda: None}, "fetch_opc"),
+        ("platform A", {"calls": {"created": "StartCalled"}}, "No call of the app 'StartCalled'"),
+        ("platform A", {"calls": {"creatd": None}}, "Did you mean 'created'"),
+        ("platform A", {"calls": 3}, "a state and the name of a call"),
+        ("platform A", {"back_end": Posting(None)}, "your class itself"),
+        ("platform A", {"back_end": int}, "needs a method get"),
+        ("platform A", {"back_end": "goood"}, "Did you mean 'good'"),
+        ("platform B", {"delegate": 3}, "A delegate needs a method provision"),
+        ("platform B", {"app": "goood"}, "Did you mean 'good'"),
+    ],
+)
+def test_code_that_cannot_be_played_is_explained_at_once(flow, choices, words):
+    with pytest.raises(ParameterError, match=re.escape(words)):
+        stage(flow, **choices)
+
+
+def test_code_that_does_not_end_can_be_stopped_and_nothing_has_changed(monkeypatch):
+    def endless(_script):
+        raise KeyboardInterrupt
+
+    played = stage()
+    pressed = tap(played)
+    monkeypatch.setattr("workbook.widgets.stage.play", lambda script: endless(script) if script.acts else play(script))
+    assert "your code had not ended" in played.answer(pressed)["hint"]
+    assert played.script.acts == ()

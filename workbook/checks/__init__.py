@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbook.checks import api, extension, platform_a, platform_b
+from workbook.checks import api, extension, own_code, platform_a, platform_b
 from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows.messages import Message
 from workbook.trace import Kind, Trace
@@ -29,6 +29,7 @@ def symptoms(trace: Trace) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Check, ...] = (
+    *own_code.CHECKS,
     symptoms,
     *api.CHECKS,
     *platform_a.CHECKS,

@@ -303,10 +303,12 @@ SLIPS = ("AttributeError", "NameError", "TypeError", "it returned")
 
 def failed_calls(trace: Trace) -> Iterator[Finding]:
     """Calls that raised, or returned what they must not."""
+    lines = {record.at: failed.line for record, failed in trace.seen(m.CodeFailed)}
     for record, raised in trace.seen(m.HandlerRaised):
         text = f"{_short(raised.call)} failed: {raised.error.rstrip('.')}."
         todo = MEND if raised.error.startswith(SLIPS) else CATCH
-        yield Finding(RULES.get(raised.call, "X-GEN-1"), Level.FAIL, Owner.YOU, text, todo, record.at)
+        where = f" {lines[record.at]}." if record.at in lines else ""
+        yield Finding(RULES.get(raised.call, "X-GEN-1"), Level.FAIL, Owner.YOU, text + where, todo, record.at)
 
 
 def unshared_storage(trace: Trace) -> Iterator[Finding]:

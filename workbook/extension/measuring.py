@@ -16,7 +16,8 @@ from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.variants import B_LATER, VariantB
-from workbook.runs.back_end import completed, simulated_back_end
+from workbook.runs.back_end import simulated_back_end
+from workbook.runs.own_code import completed
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import Call, under_way

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
-from workbook.runs.back_end import check_callable, completed
+from workbook.runs.own_code import check_callable, completed, watched
 from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, current, next_output, opened, wrong_with
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
@@ -271,7 +271,8 @@ class ExtensionProvisioningService:
         attempt = self._call.phone.outputs
         self._call.seen(m.ExtensionProvisionCalled(identifier, output))
         try:
-            returned = completed(delegate.provision, identifier, output.data)
+            with watched("provision", self._call.seen, timed=False):
+                returned = completed(delegate.provision, identifier, output.data)
         except Exception as error:
             self._call.seen(m.SdkThrew(NIL, f"the delegate's provision raised {type(error).__name__}; {OUR_CASE}"))
             raise
@@ -288,7 +289,8 @@ class ExtensionProvisioningService:
         which = identifier if later else str(card.claims.get("brand", ""))
         self._call.seen(m.CardArtForIdAsked(which) if later else m.CardArtForBrandAsked(which))
         self._call.spend(self._call.phone.latencies.card_art)
-        art = completed(delegate.card_art, which)
+        with watched("cardArt", self._call.seen, timed=False):
+            art = completed(delegate.card_art, which)
         self._call.seen(m.CardArtReturned(problems_with(art, which)))
         title = f"•••• {card.claims.get('lastFour', '')}"
         return PassEntry(identifier, title, art if isinstance(art, CardArt) else None, identifier)

@@ -8,12 +8,11 @@ phone and on the watch run side by side, call by call (see `loop.together`).
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from traceback import walk_tb
 from typing import Any
 
-from workbook.errors import ParameterError, WorkbookError
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.errors import ParameterError
 from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
 from workbook.extension.plist import EXTENSIONS, plist, plist_problems
 from workbook.extension.service import AddPaymentPassRequest, ExtensionStatus, PassEntry
@@ -22,8 +21,9 @@ from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
-from workbook.runs.back_end import BackEnd, completed, simulated_back_end
+from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import Loop, Port, Reply
+from workbook.runs.own_code import completed, error_words, misspelt, relayed, watched
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, under_way, wrong_with
 from workbook.simulation.seal import Seal
@@ -95,36 +95,6 @@ def _kind(returned: object, call: str) -> str:
     if not isinstance(returned, list | tuple) or not call.endswith("pass_entries"):
         return kind
     return f"a {kind} of {', '.join(sorted({type(item).__name__ for item in returned}))}"
-
-
-LONGEST_NAME = 40
-"""An error repeats at most this many characters of a missing attribute's name; opaque data is longer."""
-ARGUMENTS = re.compile(
-    r"[\w.<>]{1,120}\(\) (missing \d+ required [\w-]+ arguments?: [\w', ]{1,120}"
-    r"|takes [\w ]{1,60} but \d+ (was|were) given|got (an unexpected keyword|multiple values for) argument '\w{1,60}')"
-)
-"""What Python says about a call with the wrong arguments: names and numbers, and no value."""
-
-
-def error_words(error: BaseException) -> str:
-    """An exception in words that can hold no opaque data: its type, and what is known to be harmless.
-
-    The message of one of our errors is harmless only if this package raised it: a handler can put anything into one.
-    """
-    name = getattr(error, "name", None)
-    if (
-        isinstance(error, AttributeError)
-        and isinstance(name, str)
-        and name.isidentifier()
-        and len(name) <= LONGEST_NAME
-    ):
-        return f"AttributeError: {name}"
-    if isinstance(error, TypeError) and ARGUMENTS.fullmatch(str(error)):
-        return f"TypeError: {error}"
-    frames = [frame for frame, _line in walk_tb(error.__traceback__)]
-    raised_in = str(frames[-1].f_globals.get("__name__")) if frames else ""
-    ours = isinstance(error, WorkbookError) and raised_in.startswith("workbook.")
-    return f"{type(error).__name__}: {error}" if ours else type(error).__name__
 
 
 def _check_settings(
@@ -209,6 +179,9 @@ class WalletApp(Loop):
         self._nonces = 0
         self._unanswered: list[int] = []
         super().__init__(variant.extension(surface), variant.extension_title(surface))
+        for kind, base in ((handler, ReferenceHandler), (authorization, AuthorizationProvider)):
+            for note in () if kind is None else misspelt(kind, base):
+                self.soon(note)
 
     def __repr__(self) -> str:
         known = f"{self.handler.__name__}, {self.surface!r}, {self.state.value}, {len(self.trace)} records"
@@ -298,11 +271,12 @@ class WalletApp(Loop):
         handler: ExtensionHandler | None = None
         in_self, in_class = Contents(), _contents_of_class(self.handler)
         event: Event = m.HandlerRaised(name, INTERRUPTED)  # such as by the kernel's stop button
-        with under_way(call):
+        with under_way(call), relayed(self._posted):
             try:
-                handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
-                in_self = _contents(vars(handler))
-                returned = completed(getattr(handler, name), *given, **named)
+                with watched(name, call.seen):
+                    handler = self.handler(Storage(self.phone), self._back_end, Library(self.phone), self._cards)
+                    in_self = _contents(vars(handler))
+                    returned = completed(getattr(handler, name), *given, **named)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
                 event = m.HandlerRaised(name, error_words(error))
@@ -312,6 +286,10 @@ class WalletApp(Loop):
                 if names := _changed(in_class, _contents_of_class(self.handler)):
                     call.seen(m.HandlerKept("its class", names))
                 call.seen(event)
+
+    def _posted(self, payment_instrument_id: str, sdk_output: SdkOutput) -> SdkInput:
+        """What `Session.exchange` asks for inside a handler."""
+        return SdkInput.from_bytes(self._back_end.post(payment_instrument_id, sdk_output.data))
 
     def _tell(self, at: float, event: Event) -> None:
         self._unanswered.append(self._clock.after(at, event))
@@ -356,9 +334,10 @@ class WalletApp(Loop):
         reported: list[object] = []
         self.soon(m.AuthorizationUiShown())
         try:
-            view = provider()
-            view.completion_handler = reported.append
-            completed(view.view_did_appear)
+            with watched("viewDidAppear", self.soon):
+                view = provider()
+                view.completion_handler = reported.append
+                completed(view.view_did_appear)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
             return m.AuthorizationMissing(f"the authorization UI failed: {error_words(error)}")
         except BaseException:

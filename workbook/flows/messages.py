@@ -42,9 +42,10 @@ VALUES: Mapping[str, str] = {
     "attempts": "", "basis": "", "brand": "spec", "call": "spec", "can_add_to_phone": "sdk-b",
     "can_add_to_watch": "sdk-b", "card_address": "spec", "card_display_name": "spec", "cards": "", "case": "sdk-b",
     "ending": "", "entries": "", "error": "", "fault": "", "found": "", "hidden_by_scheme": "sdk-b",
-    "identifier": "spec", "instance": "", "instances": "", "is_watch_activated": "spec", "location": "", "message": "",
-    "method": "spec", "names": "", "out_of_reach": "sdk-b", "pause": "", "payment_instrument_id": "spec",
-    "phone": "sdk-b", "problems": "wallet", "reason": "assumed", "request": "assumed",
+    "identifier": "spec", "instance": "", "instances": "", "is_watch_activated": "spec", "line": "", "location": "",
+    "meant": "", "message": "", "method": "spec", "name": "", "names": "", "out_of_reach": "sdk-b", "pause": "",
+    "payment_instrument_id": "spec", "phone": "sdk-b", "problems": "wallet", "really": "", "reason": "assumed",
+    "request": "assumed",
     "requires_authentication": "spec", "sdk_input": "spec", "sdk_output": "spec", "seconds": "", "status": "",
     "status_code": "wallet inferred", "succeeded": "spec", "text": "", "throwable": "assumed", "told": "", "took": "",
     "watch": "sdk-b", "where": "", "why": "assumed", "with_key": "",
@@ -246,6 +247,34 @@ class Noted(Aside):
 
     kind = "note"
     text: str
+
+
+@message(APP, APP, "your code failed", "")
+class CodeFailed(Aside):
+    """Code of the integrator's own raised an error, on this `line`: its cell or file, its number, and its source."""
+
+    kind = "note"
+    call: str
+    error: str
+    line: str
+
+
+@message(APP, APP, "your code took long", "")
+class CodeTookLong(Aside):
+    """Code of the integrator's own really took so many seconds, which virtual time does not count."""
+
+    kind = "note"
+    call: str
+    really: float
+
+
+@message(APP, APP, "never called", "")
+class NeverCalled(Aside):
+    """A method of the integrator's own that nobody calls, and the one that it may be `meant` to be."""
+
+    kind = "note"
+    name: str
+    meant: str
 
 
 @message(BACK_END, API, "HTTP request", "spec", "API-4 API-13 REL-1")

@@ -12,7 +12,7 @@ from workbook.flows import messages as m
 from workbook.flows.machine import Difference, Machine, difference
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, VariantA
 from workbook.plays.run import Run, Setup, run_of, screen_of
-from workbook.runs.back_end import check_callable
+from workbook.runs.own_code import check_callable
 from workbook.runs.platform_a import AppA, PlatformARun
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
@@ -154,10 +154,12 @@ class PlatformA:
         """A phone to press yourself, with every message behind it.
 
         Args:
-            choices: `phone`, `variant`, `guarded`, `fault`, `operation`, `moment`, `seconds`, `back_end`.
+            choices: `phone`, `variant`, `guarded`, a fault with `fault`, `operation`, `moment` and `seconds`, and code
+                of your own: `fetch_opc`, `calls` (for a state the name of the app's call there, or None), `back_end`
+                (a name, or your class with a client of the API as its one argument, and `get` and `post`).
 
         Raises:
-            ParameterError: a choice or its value is unknown.
+            ParameterError: a choice or its value is unknown, or the SDK cannot call your code.
         """
         from workbook.widgets.stage import stage  # widgets are for notebooks
 

@@ -51,6 +51,21 @@ APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
 MOST_PAGES = 9
 
 
+def app_named(name: str, variant: VariantB, delegate: object = None) -> tuple[VariantB, AppB]:
+    """The app of this name with this delegate, and the variant as that app shows it.
+
+    Raises:
+        ParameterError: there is no such app, it needs the other variant, or the SDK cannot call the delegate.
+    """
+    mistake = lookup("app", name, APPS_B)
+    if not variant.later and any(setting in mistake for setting in ("calls", "keeps_watch_availability")):
+        raise ParameterError(f"The earlier variant knows no watch: {quoted(name)} needs variant='later'.")
+    if delegate is not None:
+        check_delegate(delegate, variant)
+    shown = replace(variant, tells=name != SILENT, says_available=name == SAYS_AVAILABLE)
+    return shown, AppB(delegate=delegate, **mistake)
+
+
 class PlatformB:
     """Platform B of a session, in the app: `service` for the SDK by hand, `play` for a whole flow, `live` to press it.
 
@@ -139,23 +154,20 @@ class PlatformB:
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        flow = replace(self._variant(variant), tells=app != SILENT, says_available=app == SAYS_AVAILABLE)
-        mistake = lookup("app", app, APPS_B)
-        if not flow.later and any(name in mistake for name in ("calls", "keeps_watch_availability")):
-            raise ParameterError(f"The earlier variant knows no watch: {quoted(app)} needs variant='later'.")
-        if delegate is not None:
-            check_delegate(delegate, flow)
         whole("pages", pages, least=1, most=MOST_PAGES)
-        return self._played(flow, phone, AppB(delegate=delegate, **mistake), pages=pages, tap=True)
+        flow, played = app_named(app, self._variant(variant), delegate)
+        return self._played(flow, phone, played, pages=pages, tap=True)
 
     def live(self, **choices: Any) -> Stage:
         """A phone to press yourself, with every message behind it.
 
         Args:
-            choices: `phone`, `variant`, `fault`, `operation`, `moment`, `seconds`, `back_end`.
+            choices: `phone`, `variant`, `app`, a fault with `fault`, `operation`, `moment` and `seconds`, and code of
+                your own: `delegate` (an object, or its class to begin each run with a new one), `calls` (for a state
+                the name of the app's call there, or None), `back_end` (a name, or your class).
 
         Raises:
-            ParameterError: a choice or its value is unknown.
+            ParameterError: a choice or its value is unknown, or the SDK cannot call your code.
         """
         from workbook.widgets.stage import stage  # widgets are for notebooks
 

@@ -12,27 +12,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from workbook.card_provisioning import FETCH_OPC
 from workbook.checks import Finding, check
 from workbook.errors import ParameterError
 from workbook.extension.handler import AuthorizationProvider
 from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
-from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.plays.platform_a import PHONES_A
-from workbook.plays.platform_b import PHONES_B
+from workbook.plays.platform_b import PHONES_B, app_named
 from workbook.plays.run import screen_of
-from workbook.plays.wallet import WALLETS, opened_phone
+from workbook.plays.wallet import WALLETS, handler_named, opened_phone
 from workbook.runs.back_end import BackEnd
-from workbook.runs.back_ends import BACK_ENDS
+from workbook.runs.back_ends import back_end_over, check_back_end
 from workbook.runs.loop import Loop
-from workbook.runs.network import Network, WatchedBackEnd
-from workbook.runs.platform_a import PlatformARun
-from workbook.runs.platform_b import PlatformBRun
+from workbook.runs.network import Network
+from workbook.runs.own_code import check_callable
+from workbook.runs.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, AppA, PlatformARun
+from workbook.runs.platform_b import EARLIER_CALLS, LATER_CALLS, AppB, PlatformBRun
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.values import choice, lookup, number
+from workbook.values import choice, lookup, number, of_type
 from workbook.views.film import Film, film
 from workbook.views.screen import Screen
 
@@ -69,6 +71,16 @@ class Act:
         return ACTS[self.name](self.value)
 
 
+OWN: Mapping[str, tuple[str, ...]] = {
+    "handler": ("from the wallet",),
+    "authorization": ("from the wallet",),
+    "fetch_opc": ("platform A",),
+    "delegate": ("platform B",),
+    "app": ("platform B",),
+    "calls": ("platform A", "platform B"),
+}
+"""The settings that are code of the integrator's own, and the flows that run it."""
+
 ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
     "open": m.Opened,
     "tap": lambda _value: m.AddTapped(),
@@ -99,7 +111,13 @@ class Script:
         operation: GET or POST.
         moment: whether the fault comes `before` or `after` the API has done its part.
         seconds: of a fault that takes a time; None leaves it as the fault has it.
-        back_end: one of `back_ends.BACK_ENDS`, for a fault to meet.
+        back_end: one of `back_ends.BACK_ENDS` for a fault to meet, or a class of the integrator's own.
+        handler: from the wallet: one of `mistakes.HANDLERS`, or a class of the integrator's own.
+        authorization: from the wallet: a class of the integrator's own; None lets the cardholder decide.
+        fetch_opc: platform A: the integrator's own OpcProvider; None asks the back end.
+        delegate: platform B: the integrator's own delegate, or the class of one; None asks the back end.
+        app: platform B: one of `APPS_B`.
+        calls: either platform's app: the call that it makes in a state, by name, where that is another than usual.
         acts: what was done, in order.
 
     Raises:
@@ -116,7 +134,13 @@ class Script:
     operation: str = "POST"
     moment: str = "before"
     seconds: float | None = None
-    back_end: str = "good"
+    back_end: Any = "good"
+    handler: Any = "reference"
+    authorization: type[AuthorizationProvider] | None = None
+    fetch_opc: Callable[[str, str], Any] | None = None
+    delegate: Any = None
+    app: str = "good"
+    calls: Mapping[str, str | None] | None = None
     acts: tuple[Act, ...] = ()
 
     def __post_init__(self) -> None:
@@ -125,7 +149,10 @@ class Script:
         choice("phone", self.phone or flow.first_phone, flow.phones)
         choice("card", self.card, INSTRUMENT_IDS)
         choice("surface", self.surface, SURFACES)
-        choice("back end", self.back_end, BACK_ENDS)
+        check_back_end(self.back_end)
+        for name, flows in OWN.items():
+            if getattr(self, name) != type(self).__dataclass_fields__[name].default and self.flow not in flows:
+                raise ParameterError(f"The flow {self.flow!r} has no {name}. It belongs to: {', '.join(flows)}.")
         if self.fault:
             self.planned()
         if len(self.acts) > MOST_ACTS:
@@ -138,11 +165,17 @@ class Script:
         return Planned(timed, self.operation, nth=1, moment=self.moment)  # type: ignore[arg-type]  # it checks
 
     def front(self) -> BackEnd | None:
-        """The back end that meets the fault, attempt by attempt; None where all goes well."""
-        if not self.fault:
+        """The back end that meets the fault, or the integrator's own, attempt by attempt; None where all goes well."""
+        if not self.fault and isinstance(self.back_end, str):
             return None
-        line = Network(Service(plan=FaultPlan([self.planned()])))
-        return WatchedBackEnd(BACK_ENDS[self.back_end].make(line), line)
+        plan = FaultPlan([self.planned()] if self.fault else [])
+        return back_end_over(self.back_end, Network(Service(plan=plan)))
+
+    @property
+    def own(self) -> bool:
+        """Whether code of the integrator's own is played."""
+        named = isinstance(self.handler, str) and isinstance(self.back_end, str)
+        return not named or any(value is not None for value in (self.authorization, self.fetch_opc, self.delegate))
 
     @property
     def decisions(self) -> tuple[str, ...]:
@@ -177,7 +210,8 @@ def play(script: Script) -> Play:
             loop.soon(event, act.at)
     loop.run()
     shown = film(loop.trace, loop.machine, screen)
-    shown = shown.until(m.AuthorizationUiShown, len(script.decisions) + 1)
+    if script.authorization is None:
+        shown = shown.until(m.AuthorizationUiShown, len(script.decisions) + 1)
     return Play(script, shown, tuple(found for found in check(loop.trace) if found.at <= shown.ends))
 
 
@@ -213,9 +247,16 @@ def _in_app(script: Script) -> tuple[Loop, Screen, Act]:
     run: PlatformARun | PlatformBRun
     if isinstance(variant, VariantA):
         guarded = replace(variant, guarded=script.guarded)
-        run = PlatformARun(guarded, script.card, phone=phone, back_end=script.front())
+        if script.fetch_opc is not None:
+            check_callable(script.fetch_opc, "live", "fetch_opc", FETCH_OPC)
+        app_a = AppA(calls=own_calls(guarded, script.calls), fetch_opc=script.fetch_opc)
+        run = PlatformARun(guarded, script.card, phone=phone, app=app_a, back_end=script.front())
     else:
-        run = PlatformBRun(variant, script.card, phone=phone, back_end=script.front())
+        delegate = script.delegate() if isinstance(script.delegate, type) else script.delegate
+        variant, app_b = app_named(script.app, variant, delegate)
+        if script.calls is not None:
+            app_b = replace(app_b, calls=own_calls(variant, script.calls, app_b.calls))
+        run = PlatformBRun(variant, script.card, phone=phone, app=app_b, back_end=script.front())
     return run, screen_of(phone), Act("open", 0.0, script.card)
 
 
@@ -223,10 +264,11 @@ def _wallet(script: Script) -> tuple[Loop, Screen, Act]:
     flow = FLOWS[script.flow]
     phone = opened_phone(script.phone or flow.first_phone)
     wallet = WalletApp(
+        handler_named(script.handler),
         variant=flow.variants[script.variant or flow.latest],
         surface=script.surface,
         phone=phone,
-        authorization=_decided(script),
+        authorization=script.authorization or _decided(script),
         back_end=script.front(),
     )
     return wallet, screen_of(phone, script.surface), Act("look", 0.0)
@@ -243,6 +285,28 @@ def _decided(script: Script) -> type[AuthorizationProvider]:
             self.completion_handler(next(decisions, "confirm") == "confirm")
 
     return Decided
+
+
+def own_calls(variant: VariantA | VariantB, changes: object, usual: Any = None) -> Any:
+    """The calls of an app with these changes: for a state the name of a call, or None for no call.
+
+    Raises:
+        ParameterError: there is no such state, or the app makes no such call.
+    """
+    app = AppA() if isinstance(variant, VariantA) else AppB(calls=usual)
+    calls = dict(app.calls_in(variant))  # type: ignore[arg-type]  # each app has its own platform's variant
+    if changes is None:
+        return calls
+    of_type("calls", changes, Mapping, 'a state and the name of a call, such as {"created": None}')
+    ways = (PROVIDER_CALLS, TWO_STEP_CALLS) if isinstance(variant, VariantA) else (EARLIER_CALLS, LATER_CALLS)
+    known = {call.__name__: call for way in ways for call in way.values() if call in variant.machine.events}
+    for state, name in dict(changes).items():  # type: ignore[call-overload]  # of_type says
+        choice("a state in calls", state, variant.machine.states)
+        if name is None:
+            calls.pop(state, None)
+        else:
+            calls[state] = lookup("call of the app", name, known)
+    return calls
 
 
 FLOWS: Mapping[str, Flow] = {

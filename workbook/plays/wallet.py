@@ -50,6 +50,17 @@ def opened_phone(name: str = "app was opened", cards: Sequence[str] = INSTRUMENT
     return phone
 
 
+def handler_named(handler: object) -> type[ExtensionHandler]:
+    """A handler by its name, or the integrator's own class.
+
+    Raises:
+        ParameterError: no handler has this name, or it is an object and no class.
+    """
+    if handler is None or isinstance(handler, str):
+        return lookup("handler", handler, HANDLERS)
+    return handler  # type: ignore[return-value]  # the wallet app says what else is wrong with it
+
+
 class Wallet:
     """The wallet app of a session: `open` to go step by step, `play` for a whole flow, `live` to press it yourself.
 
@@ -130,7 +141,7 @@ class Wallet:
         shows_on = {"phone": "app was opened", "surface": "phone"} | dict(SHOWS_ON.get(str(handler), {}))
         ids = self._cards() if cards is None else cards
         wallet = WalletApp(
-            self._handler(handler),
+            handler_named(handler),
             self._variant(variant),
             surface=shows_on["surface"] if surface is None else surface,
             phone=opened_phone(shows_on["phone"] if phone is None else phone, ids),
@@ -157,7 +168,7 @@ class Wallet:
         """
         ids = self._cards()
         phone, back_end = opened_phone("with a watch", ids), self._setup.back_end()
-        kind, flow = self._handler(handler), self._variant(variant)
+        kind, flow = handler_named(handler), self._variant(variant)
         wallets = [
             WalletApp(kind, flow, surface=surface, phone=phone, cards=ids, back_end=back_end) for surface in SURFACES
         ]
@@ -172,14 +183,17 @@ class Wallet:
         """A wallet app to press yourself, with every message behind it.
 
         Args:
-            choices: `phone`, `variant`, `surface`, `fault`, `operation`, `moment`, `seconds`, `back_end`.
+            choices: `phone`, `variant`, `surface`, a fault with `fault`, `operation`, `moment` and `seconds`, and code
+                of your own: `handler` (one of `handlers`, or your class), `authorization` (your class; without one the
+                cardholder decides), `back_end` (a name, or your class).
 
         Raises:
-            ParameterError: a choice or its value is unknown.
+            ParameterError: a choice or its value is unknown, or the wallet cannot call your code.
         """
         from workbook.widgets.stage import stage  # widgets are for notebooks
 
-        return stage("from the wallet", **{"variant": self._setup.variant_b.name} | choices)
+        shows_on = SHOWS_ON.get(str(choices.get("handler")), {})
+        return stage("from the wallet", **{"variant": self._setup.variant_b.name} | dict(shows_on) | choices)
 
     def migration(self) -> Difference:
         """What changes in the flow from the earlier variant to the later one."""
@@ -203,8 +217,3 @@ class Wallet:
 
     def _variant(self, name: str | None) -> VariantB:
         return self._setup.variant_b if name is None else lookup("variant", name, VARIANTS_B)
-
-    def _handler(self, handler: object) -> type[ExtensionHandler]:
-        if isinstance(handler, type):
-            return handler
-        return lookup("handler", handler, HANDLERS)

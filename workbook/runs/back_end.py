@@ -6,18 +6,14 @@ transport, the client over a real network, and the direct port without HTTP.
 
 from __future__ import annotations
 
-import asyncio
-import inspect
-from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from workbook.api.body import Problem, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
-from workbook.errors import ApiStatusError, ParameterError, WorkbookError
+from workbook.errors import ApiStatusError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.simulation.service import DirectApi, Service
@@ -161,36 +157,3 @@ def error_words(body: bytes, posted: str = "") -> str:
     words = [fields.get(name) for name in ("errorCode", "title", "detail")]
     text = ": ".join(word for word in words if isinstance(word, str))
     return (text.replace(posted, "[sdkOutput]") if posted else text)[:LONGEST]
-
-
-def check_callable(function: object, owner: str, name: str, arguments: tuple[str, ...]) -> None:
-    """Make sure that the SDK can call this method of the integrator's, as a compiler would.
-
-    Raises:
-        ParameterError: it is no function of these arguments, given by position; the message begins with `owner`.
-    """
-    needed = f"{owner} needs a method {name}({', '.join(arguments)})"
-    if not callable(function):
-        raise ParameterError(f"{needed}.")
-    try:
-        inspect.signature(function).bind(*arguments)
-    except TypeError as error:
-        raise ParameterError(f"{needed}, given by position. This one cannot be called so: {error}.") from None
-    except ValueError:  # a function in C may not have a signature; then the call itself will fail
-        return
-
-
-def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """What the integrator's `function` returns; an awaitable is awaited to its end on a thread of its own.
-
-    A notebook's kernel has a running loop already, and which thread that is on depends on its version.
-    """
-    value = function(*args, **named)
-    if not inspect.isawaitable(value):
-        return value
-
-    async def awaited(value: Awaitable[Any]) -> Any:
-        return await value
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, awaited(value)).result()

@@ -5,7 +5,6 @@ Each is a real configuration of the client, or a small class around it. None is 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
@@ -13,16 +12,25 @@ from types import MappingProxyType
 from typing import Any
 
 from workbook.api import ActivationDataClient, RetryPolicy, Timeouts
+from workbook.api.library import httpx
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, find_header
-from workbook.errors import ApiStatusError, DeadlineError, MalformedResponseError, MaybeSentError
+from workbook.errors import (
+    ApiStatusError,
+    DeadlineError,
+    MalformedResponseError,
+    MaybeSentError,
+    ParameterError,
+    WorkbookError,
+)
 from workbook.flows import messages as m
 from workbook.runs.back_end import ActivationDataApi
-from workbook.runs.network import Network
-from workbook.simulation.http import Response
+from workbook.runs.network import BackEndFailed, Network, WatchedBackEnd, sdk_input_in
+from workbook.runs.own_code import check_callable, completed, error_words, watched
 from workbook.simulation.service import ORIGIN
 from workbook.simulation.transport import SimulatedTransport
-from workbook.simulation.world import SIMULATED_KEY
+from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
+from workbook.values import choice, quoted
 
 # The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's whole call, the app's
 # own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before the one
@@ -102,17 +110,7 @@ class BelievesEvery200(Good):
             latest = self.line.attempts[-1].response
             if find_header(latest.headers, "content-encoding"):
                 raise  # what cannot be unpacked is an error in any client
-            return ActivationData(_whatever(latest))
-
-
-def _whatever(response: Response) -> Any:
-    """The sdkInput of an answer that is not checked; empty text where there is none."""
-    body = b"".join(piece for _seconds, piece in response.wire.pieces(response.body))
-    try:
-        value = json.loads(body).get("sdkInput")
-    except (ValueError, AttributeError, RecursionError):
-        value = None
-    return SdkInput(value) if isinstance(value, str) and value else ""
+            return ActivationData(sdk_input_in(latest))
 
 
 class FollowsRedirects(Good):
@@ -172,3 +170,98 @@ BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
     "follows redirects": BackEndKind("Sends its request, with the key, to any redirect.", "REL-2", FollowsRedirects),
 })  # fmt: skip
 """Each back end by its name, the good one first."""
+
+
+# A back end of the integrator's own: a class, made anew for each run.
+
+SESSION = "the session of the app"
+
+
+class OwnBackEnd:
+    """A back end of the integrator's own, in front of the simulated service.
+
+    Args:
+        kind: a class as `check_back_end` wants it.
+        line: what lies between it and the API.
+    """
+
+    def __init__(self, kind: Any, line: Network) -> None:
+        self._line = line
+        if _is_relay(kind):
+            transport = SimulatedTransport(line, pause=line.pause)
+            simulated = {"client": lambda _self: httpx.Client(transport=transport)}
+            relay = type(kind.__name__, (kind,), simulated)(ORIGIN, SIMULATED_KEY, {SESSION: [*INSTRUMENT_IDS]})
+            self._get = lambda card: relay.activation_data(SESSION, card)
+            self._post = lambda card, sdk_output: relay.provision(SESSION, card, sdk_output)
+        else:
+            own = kind(client(line, deadline=DEADLINE, timeouts=Timeouts(read=POST_READ), retries=ONCE))
+            self._get, self._post = own.get, own.post
+
+    def get(self, payment_instrument_id: str) -> ActivationData:
+        """What it makes of a GET."""
+        return self._answered("get", self._get, payment_instrument_id)
+
+    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
+        """What it makes of a POST; it is given the sdkOutput as the app sends it, as text."""
+        return self._answered("post", self._post, payment_instrument_id, sdk_output.text)
+
+    def _answered(self, name: str, call: Callable[..., Any], *given: str) -> ActivationData:
+        """The sdkInput that it returned; whatever else comes of the call is said in the run's trace."""
+        try:
+            with watched(name, self._line.note):
+                value = _refused_or(call, *given)
+        except WorkbookError:
+            raise
+        except Exception as error:  # noqa: BLE001  # not our code
+            raise BackEndFailed(error_words(error)) from None
+        if isinstance(value, ActivationData):
+            return value
+        if isinstance(value, SdkInput | str):
+            return ActivationData(value if isinstance(value, SdkInput) else SdkInput(value))
+        what = "nothing" if value is None else type(value).__name__
+        refused = f"refuses its app's call: {getattr(value, 'status', '')} {getattr(value, 'sentence', '')}"
+        said = refused if isinstance(value, Exception) else f"returns {what}, which is no sdkInput."
+        self._line.note(m.Noted(f"The back end {said}"))
+        raise BackEndFailed(what)
+
+
+def _refused_or(call: Callable[..., Any], *given: str) -> Any:
+    """What the call returned, or the refusal that it raised on purpose, with a sentence for the app."""
+    try:
+        return completed(call, *given)
+    except Exception as error:
+        if not hasattr(error, "sentence"):
+            raise
+        return error
+
+
+def check_back_end(kind: object) -> None:
+    """Make sure that this is the name of a back end, or a class that can be one.
+
+    A class takes the API's client and has `get(payment_instrument_id)` and `post(payment_instrument_id, sdk_output)`,
+    which return the answer's sdkInput; or it is made of `wb.Relay`.
+
+    Raises:
+        ParameterError: it is neither.
+    """
+    if isinstance(kind, str):
+        choice("back end", kind, BACK_ENDS)
+    elif not isinstance(kind, type):
+        raise ParameterError(f"back_end is {quoted(kind)}. Give a name, or your class itself, not an object of it.")
+    elif not _is_relay(kind):
+        owner = f"back_end: {kind.__name__}"
+        check_callable(kind, owner, "__init__", ("api",))
+        for name, arguments in (("get", FETCH), ("post", (*FETCH, "sdk_output"))):
+            check_callable(getattr(kind, name, None), owner, name, ("self", *arguments))
+
+
+FETCH = ("payment_instrument_id",)
+
+
+def _is_relay(kind: object) -> bool:
+    return callable(getattr(kind, "activation_data", None)) and callable(getattr(kind, "provision", None))
+
+
+def back_end_over(kind: Any, line: Network) -> WatchedBackEnd:
+    """The back end of this name or class over a line."""
+    return WatchedBackEnd(BACK_ENDS[kind].make(line) if isinstance(kind, str) else OwnBackEnd(kind, line), line)

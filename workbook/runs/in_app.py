@@ -13,14 +13,15 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
-from workbook.api.opaque import SdkOutput
+from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import OutOfOrderError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.runs.loop import Loop, Port, Reply
-from workbook.simulation.phones import LatenciesA, LatenciesB
+from workbook.runs.own_code import relayed
+from workbook.simulation.phones import LatenciesA, LatenciesB, PhoneA, PhoneB
 from workbook.trace import Kind, Trace
 from workbook.values import number, whole
 
@@ -47,6 +48,7 @@ class InApp(Loop):
     """
 
     variant: VariantA | VariantB
+    phone: PhoneA | PhoneB
     interrupted = MappingProxyType({
         m.GetActivationData: m.ActivationDataFailed(INTERRUPTED),
         m.PostSdkOutput: m.OpcFailed(INTERRUPTED),
@@ -117,6 +119,27 @@ class InApp(Loop):
         for at, event in exchange.timeline(seconds):
             self.soon(event, at)
         return seconds, received(exchange.sdk_input) if exchange.error is None else failed
+
+    def _own(self, outcome: Callable[[], Event]) -> Reply:
+        """The outcome of the integrator's own code, and the seconds that its back end took; without one, as usual."""
+        spent, usual = 0.0, self.phone.latencies.post
+
+        def relay(payment_instrument_id: str, given: SdkOutput | str) -> SdkInput:
+            nonlocal spent
+            output = given if isinstance(given, SdkOutput) else SdkOutput(given)
+            exchange = self.back_end.exchange(payment_instrument_id, output)
+            began, took = spent, usual if exchange.took is None else exchange.took
+            for at, event in exchange.timeline(took):
+                self.soon(event, began + at)
+            spent += took
+            return exchange.answer()
+
+        if self.trace.select(m.Opened):
+            with relayed(relay):
+                event = outcome()
+        else:  # a person calls the SDK, and what the session exchanges is the session's
+            event = outcome()
+        return spent or usual, event
 
 
 CALLING: ContextVar[tuple[object, ...]] = ContextVar("calling", default=())

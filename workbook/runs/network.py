@@ -5,14 +5,16 @@ The service, the transport and the client are the real ones of this package. A s
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
+from typing import Any
 
-from workbook.api.opaque import SdkOutput
-from workbook.errors import MalformedResponseError, ResponseTooLargeError
+from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.errors import MalformedResponseError, ResponseTooLargeError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.runs.back_end import ActivationDataApi, BackEnd, Relayed, error_words
@@ -21,6 +23,8 @@ from workbook.simulation.http import Ending, Request, Response
 from workbook.simulation.phones import LatenciesA
 from workbook.simulation.service import Decided, Service
 
+OK = 200
+"""The one success."""
 WHOLE = (Ending.WHOLE, Ending.WRONG_LENGTH)
 """Endings that look whole to a client."""
 LATENCIES = {"GET": LatenciesA().get, "POST": LatenciesA().post}
@@ -59,7 +63,7 @@ class CountingService(Service):
 
         def counted() -> None:
             remember()
-            self.carried_out[request.method] += answer.status == 200  # noqa: PLR2004  # the one success
+            self.carried_out[request.method] += answer.status == OK
 
         return answer, counted
 
@@ -89,8 +93,9 @@ class Attempt:
 
     @property
     def lost(self) -> bool:
-        """No answer arrived, or not all of it in time; a client drops a 200 for no other reason."""
-        return self.response.wire.ending not in WHOLE or self.response.status == 200  # noqa: PLR2004  # the one success
+        """No answer arrived, or not all of it in time; a client drops a faulted 200 for no other reason."""
+        dropped = self.response.status == OK and bool(self.response.fault)
+        return dropped or self.response.wire.ending not in WHOLE
 
 
 class Network:
@@ -152,13 +157,25 @@ class Network:
 
 
 def _outcome(attempt: Attempt, posted: str) -> Event:
-    """What came of an attempt that was not the last."""
+    """What came of an attempt, as far as it can be seen from outside the back end."""
     response = attempt.response
     if attempt.lost:
         return m.AnswerLost("", what_was_played(response.fault), response.fault)
+    if response.status == OK:
+        return m.ApiAnswered(OK, sdk_input_in(response), basis=response.basis)
     return m.ApiAnswered(
         response.status, told=_without_fault_words(error_words(response.body, posted)), basis=response.basis
     )
+
+
+def sdk_input_in(response: Response) -> Any:
+    """The sdkInput of an answer that is not checked; empty text where there is none."""
+    body = b"".join(piece for _seconds, piece in response.wire.pieces(response.body))
+    try:
+        value = json.loads(body).get("sdkInput")
+    except (ValueError, AttributeError, RecursionError):
+        value = None
+    return SdkInput(value) if isinstance(value, str) and value else ""
 
 
 def what_was_played(fault: str) -> str:
@@ -175,7 +192,12 @@ def _without_fault_words(words: str) -> str:
 
 SDK_INPUT, NO_SDK_INPUT = "sdkInput", "a 200 without sdkInput"
 """How a call ends that raises no error."""
+NOT_ASKED = "The back end answers by itself: it did not ask the API."
 LOST_POST = "The API has carried the POST out: its sdkOutput is used up. Nobody will ever know the answer."
+
+
+class BackEndFailed(WorkbookError):  # noqa: N818  # the words of a trace
+    """A back end of the integrator's own gave no sdkInput, and not because of an answer of the API."""
 
 
 class WatchedBackEnd(BackEnd):
@@ -200,7 +222,10 @@ class WatchedBackEnd(BackEnd):
         attempts, took, error = self.line.attempts, exchange.took or 0.0, exchange.error
         fault = attempts[-1].response.fault if attempts else ""
         (_at, requested), (_at, outcome) = exchange.events
-        if isinstance(outcome, m.ApiAnswered):
+        if attempts and isinstance(error, BackEndFailed):
+            outcome = _outcome(attempts[-1], posted)
+            outcome = replace(outcome, error=str(error)) if isinstance(outcome, m.AnswerLost) else outcome
+        elif isinstance(outcome, m.ApiAnswered):
             outcome = replace(outcome, told=_without_fault_words(outcome.told))
         elif fault:
             refused = isinstance(error, MalformedResponseError | ResponseTooLargeError)
@@ -208,7 +233,11 @@ class WatchedBackEnd(BackEnd):
                 type(error).__name__, what_was_played(fault), fault
             )
         between = [(at - began, event) for at, event in self.line.between(payment_instrument_id, posted)]
-        exchange.events = [(0.0, requested), *between, (took, outcome)]
+        after = [(at, event) for at, event in between if at == took and isinstance(event, m.Noted | m.CodeFailed)]
+        between = [timed for timed in between if timed not in after]
+        exchange.events = [(0.0, requested), *between, (took, outcome), *after]
+        if not attempts and (error is None or isinstance(error, BackEndFailed)):
+            exchange.events = [*between, *after, (took, m.Noted(NOT_ASKED))]
         if error is not None and sdk_output is not None and any(attempt.carried_out for attempt in attempts):
             exchange.events.append((took, m.Noted(LOST_POST)))
         ending = type(error).__name__ if error else SDK_INPUT if exchange.sdk_input else NO_SDK_INPUT

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,9 +16,10 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA
-from workbook.runs.back_end import TRY_LATER, BackEnd, completed, simulated_back_end
+from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
 from workbook.runs.loop import Port, Reply
+from workbook.runs.own_code import completed, watched
 from workbook.simulation.phones import A_PHONE_A, PhoneA
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import Seal
@@ -106,6 +108,7 @@ class PlatformARun(InApp):
     """
 
     variant: VariantA
+    phone: PhoneA
 
     def __init__(
         self,
@@ -155,16 +158,16 @@ class PlatformARun(InApp):
         """The app's OpcProvider: the integrator's own, or the plain relay."""
         if self.app.fetch_opc is None:
             return self._post(command)
-        return self._latencies.post, fetched(self.app.fetch_opc, command)
+        return self._own(partial(self._fetched, self.app.fetch_opc, command))
 
-
-def fetched(fetch_opc: Callable[[str, str], Any], command: m.FetchOpc) -> Event:
-    """The outcome of the integrator's own fetchOpc; the SDK catches whatever it raises (sdk-a)."""
-    try:
-        opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-        return m.OpcFailed(f"fetchOpc raised {type(error).__name__}")
-    try:
-        return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
-    except OpaqueDataError as error:
-        return m.OpcFailed(f"fetchOpc returned no OPC data ({error.layer})")
+    def _fetched(self, fetch_opc: Callable[[str, str], Any], command: m.FetchOpc) -> Event:
+        """The outcome of the integrator's own fetchOpc; the SDK catches whatever it raises (sdk-a)."""
+        try:
+            with watched("fetchOpc", self.soon):
+                opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+            return m.OpcFailed(f"fetchOpc raised {type(error).__name__}")
+        try:
+            return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
+        except OpaqueDataError as error:
+            return m.OpcFailed(f"fetchOpc returned no OPC data ({error.layer})")

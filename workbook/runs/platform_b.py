@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,9 +17,10 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_LATER, VariantB
-from workbook.runs.back_end import TRY_LATER, BackEnd, check_callable, completed, simulated_back_end
+from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
 from workbook.runs.loop import Port, Reply
+from workbook.runs.own_code import check_callable, completed, watched
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
@@ -94,9 +97,10 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
     """
     given = ("sdk_output", "payment_instrument_id") if variant.later else ("sdk_output",)
     for name, arguments in (("provision", given), ("did_finish_provisioning", ("pass_", "error"))):
-        check_callable(
-            None if isinstance(delegate, type) else getattr(delegate, name, None), "A delegate", name, arguments
-        )
+        method = None if isinstance(delegate, type) else getattr(delegate, name, None)
+        near = [] if method else get_close_matches(name, dir(delegate), n=1, cutoff=0.8)
+        owner = f"{near[0]}() is never called. A delegate" if near and not isinstance(delegate, type) else "A delegate"
+        check_callable(method, owner, name, arguments)
 
 
 FINISHED = (m.FinishedWithPass, m.FinishedWithError, m.FinishedWithNeither)
@@ -116,6 +120,7 @@ class PlatformBRun(InApp):
     """
 
     variant: VariantB
+    phone: PhoneB
 
     def __init__(
         self,
@@ -201,8 +206,17 @@ class PlatformBRun(InApp):
         if self.app.delegate is None:
             reply = self._relay(instrument, command.sdk_output, self._received, m.NoSdkInput(TRY_LATER))
         else:
-            reply = self.phone.latencies.post, delegated(self.app.delegate.provision, command.sdk_output.data, *named)
+            reply = self._own(partial(self._provided, command.sdk_output.data, *named))
         self._answer = self._clock.after(*reply)
+
+    def _provided(self, *given: Any) -> Event:
+        """The outcome of the integrator's own provision: bytes, nil, or an exception that ends as nil (assumed)."""
+        try:
+            with watched("provision", self.soon):
+                returned = completed(self.app.delegate.provision, *given)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+            return m.NoSdkInput(f"provision raised {type(error).__name__}")
+        return m.NoSdkInput("provision returned nil") if returned is None else m.SdkInputReceived(returned)
 
     def _received(self, sdk_input: Any) -> Event:
         """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
@@ -222,15 +236,7 @@ class PlatformBRun(InApp):
         added = event.where if isinstance(event, m.FinishedWithPass) else None
         error = SdkError(event.case, event.why) if isinstance(event, m.FinishedWithError) else None
         try:
-            completed(self.app.delegate.did_finish_provisioning, added, error)
+            with watched("didFinishProvisioning", self.soon):
+                completed(self.app.delegate.did_finish_provisioning, added, error)
         except (Exception, asyncio.CancelledError) as problem:  # noqa: BLE001  # not our code
             self.soon(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
-
-
-def delegated(provision: Callable[..., Any], *given: Any) -> Event:
-    """The outcome of the integrator's own provision: bytes, nil, or an exception that ends as nil (assumed)."""
-    try:
-        returned = completed(provision, *given)
-    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-        return m.NoSdkInput(f"provision raised {type(error).__name__}")
-    return m.NoSdkInput("provision returned nil") if returned is None else m.SdkInputReceived(returned)

@@ -70,6 +70,10 @@ WORDS = {
     "pause": "after a pause of {} s",
     "location": "to {}",
     "with_key": "the API key goes along: {}",
+    "line": "{}",
+    "really": "your code really took {} s",
+    "name": "your {}() is never called",
+    "meant": "did you mean {}()?",
 }
 """The words for a field's value; a field that is not listed is written with its name."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import io
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -214,6 +215,10 @@ def literal(value: object, otherwise: str = "...") -> str:
     """A value as Python source; `otherwise` where its repr has an address in memory."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
+    names = vars(sys.modules["__main__"])  # a notebook's variables
+    own = [name for name, known in names.items() if known is value and not name.startswith("_")]
+    if own and (callable(value) or " at 0x" in repr(value)):
+        return own[0]
     if callable(value):
         return _name(value)
     written = repr(value)

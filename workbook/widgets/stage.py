@@ -11,22 +11,25 @@ from dataclasses import replace
 from typing import Any
 
 from workbook.errors import ParameterError
-from workbook.plays.script import FLOWS, REACTION, Act, Play, Script, play
+from workbook.plays.script import FLOWS, OWN, REACTION, Act, Play, Script, play
 from workbook.values import did_you_mean, lookup, quoted
 from workbook.views.film import Frame
+from workbook.views.findings import findings
+from workbook.views.html import View
 from workbook.views.paint import Control
 from workbook.views.phone import Phone
 from workbook.views.phone_svg import draw
 from workbook.views.player_data import player_data
-from workbook.views.table import Snapshot
+from workbook.views.table import Snapshot, Stack
 from workbook.widgets.chooser import literal
 from workbook.widgets.player import EACH_MESSAGE, Live, Player
 
 HINT = "The run after one press of each button. Live, it is played by hand."
 TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
+STOPPED = "Stopped: your code had not ended. Nothing was changed; mend it, or press again."
 CHOICES = (
-    "variant", "phone", "card", "guarded", "surface", "fault", "operation", "moment", "seconds", "back_end",
+    "variant", "phone", "card", "guarded", "surface", "fault", "operation", "moment", "seconds", "back_end", *OWN,
 )  # fmt: skip
 """The settings of a stage, chosen before the first act."""
 CARELESS = ("platform A",)
@@ -52,9 +55,13 @@ class Stage(Live):
 
     def snapshot(self) -> Snapshot:
         """The phone in a run in which the first button is pressed each time, for a reader without a kernel."""
-        phone = Phone(play(walked(self._empty)).film)
+        done = play(walked(self._empty))
         hint = TWICE if careless(self.script) else HINT
-        return Snapshot(f"{spelled(self._empty)}\n{phone.text()}\n{hint}", f"{phone.html()}<p>{hint}</p>")
+        faces: tuple[View, ...] = (Phone(done.film),)
+        if self.script.own:  # the picture alone does not say what the learner's code did
+            faces += (findings(done.findings),)
+        shown = Stack(faces) if self.script.own else faces[0]
+        return Snapshot(f"{spelled(self._empty)}\n{shown.text()}\n{hint}", f"{shown.html()}<p>{hint}</p>")
 
     def widget(self) -> Player:
         """The live panels, always the same widget."""
@@ -74,11 +81,16 @@ class Stage(Live):
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """The traits that change with a message of the browser; after a refusal only the hint, which says why."""
+        before = self.script
         try:
             self.script = self._next(message)
+            return self._values()
         except ParameterError as error:
+            self.script = before
             return {"hint": str(error)}
-        return self._values()
+        except KeyboardInterrupt:  # the kernel's stop button, while code of the learner's own runs
+            self.script = before
+            return {"hint": STOPPED}
 
     @property
     def _empty(self) -> Script:
@@ -142,7 +154,9 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
             raise ParameterError(f"A stage has no {quoted(name)}. {did_you_mean(name, CHOICES)}")
     if choices.get("variant") == lookup("flow", flow, FLOWS).latest:
         choices |= {"variant": ""}
-    return Stage(Script(flow, **choices))
+    script = Script(flow, **choices)
+    FLOWS[flow].stage(script)  # says now what is wrong with code of the integrator's own
+    return Stage(script)
 
 
 LIVE = {

@@ -1,0 +1,76 @@
+"""Findings about the integrator's own code."""
+
+import pytest
+
+from workbook.checks import check
+from workbook.checks.finding import Level
+from workbook.extension.handler import ReferenceHandler
+from workbook.extension.wallet_app import WalletApp
+from workbook.flows import messages as m
+from workbook.plays.script import Script, play
+from workbook.runs.platform_a import AppA, PlatformARun
+from workbook.widgets.stage import walked
+
+
+def found(run):
+    return [(finding.rule, finding.level, finding.text) for finding in check(run.trace)]
+
+
+@pytest.mark.rule("A-OPC-1")
+def test_an_opc_provider_that_fails_is_told_with_its_line():
+    run = PlatformARun(app=AppA(fetch_opc=lambda _card, _output: 1 // 0))
+    run.walk()
+    rule, level, text = found(run)[0]
+    assert (rule, level) == ("A-OPC-1", Level.FAIL)
+    assert "fetchOpc() failed: ZeroDivisionError. test_own_code.py, line " in text
+
+
+@pytest.mark.rule("X-STATUS-1")
+def test_a_handlers_line_is_in_the_finding_about_its_call():
+    class Mine(ReferenceHandler):
+        def status(self):
+            return self.cache
+
+    wallet = WalletApp(Mine)
+    wallet.open_list()
+    (finding,) = [text for rule, _level, text in found(wallet) if rule == "X-STATUS-1"]
+    assert "status() failed: AttributeError: cache. test_own_code.py, line " in finding
+    assert finding.endswith("return self.cache.")
+
+
+@pytest.mark.rule("X-DEL-1")
+def test_what_the_handler_itself_catches_is_told_all_the_same():
+    class Mine(ReferenceHandler):
+        def provision(self, payment_instrument_id, sdk_output):
+            return self.back_end.pst(payment_instrument_id, sdk_output)
+
+    findings = play(walked(Script("from the wallet", handler=Mine))).findings
+    assert [finding.rule for finding in findings if "AttributeError: pst" in finding.text] == ["X-DEL-1"]
+
+
+def trace_of(*asides):
+    run = PlatformARun()
+    for aside in asides:
+        run.soon(aside)
+    run.open()
+    return run
+
+
+@pytest.mark.rule("X-STATUS-3")
+@pytest.mark.parametrize(
+    ("aside", "rule", "level", "words"),
+    [
+        (m.CodeTookLong("status", 2.0), "X-STATUS-3", Level.FAIL, "The wallet waits 0.1 s."),
+        (m.CodeTookLong("pass_entries", 2.0), "X-ENTRIES-3", Level.WARN, "does not count"),
+        (m.CodeTookLong("fetchOpc", 2.0), "A-OPC-1", Level.WARN, "really took 2 s"),
+        (m.NeverCalled("staus", "status"), "X-STATUS-1", Level.WARN, "Nobody calls your staus()"),
+    ],
+)
+def test_real_time_and_misspelt_methods_are_findings(aside, rule, level, words):
+    ((found_rule, found_level, text),) = found(trace_of(aside))
+    assert (found_rule, found_level) == (rule, level)
+    assert words in text
+
+
+def test_a_good_run_has_none_of_them():
+    assert found(trace_of()) == []

@@ -1,0 +1,68 @@
+"""What a trace shows of the integrator's own code: where it failed, how long it really took, and what nobody calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbook.checks.finding import Check, Finding, Level, Owner
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.flows.messages import limit_of
+from workbook.trace import CALLS, Trace
+
+RULES = {
+    "fetchOpc": "A-OPC-1",
+    "provision": "B-DEL-3",
+    "didFinishProvisioning": "B-FIN-1",
+    "viewDidAppear": "X-AUTH-1",
+    "view_did_appear": "X-AUTH-1",
+    "cardArt": "X-ART-1",
+    "card_art": "X-ART-1",
+    "status": "X-STATUS-1",
+    "pass_entries": "X-ENTRIES-1",
+    "remote_pass_entries": "X-ENTRIES-2",
+    "get": "REL-6",
+    "post": "REL-6",
+}
+"""The rule of each call; of any other it is that of the request's generation."""
+
+
+def failed_code(trace: Trace) -> Iterator[Finding]:
+    """The line on which code failed; that of a handler's call is in the finding about the call."""
+    for record, failed in trace.seen(m.CodeFailed):
+        if failed.call not in CALLS.values():
+            text = f"Your {failed.call}() failed: {failed.error.rstrip('.')}. {failed.line}."
+            todo = "Mend this line, or catch the error and give the documented answer."
+            yield Finding(_rule(failed.call, trace), Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def slow_code(trace: Trace) -> Iterator[Finding]:
+    """Code that really took long: on a phone that is the call's time."""
+    for record, slow in trace.seen(m.CodeTookLong):
+        try:
+            limit = limit_of(slow.call)
+        except ParameterError:  # only the wallet's calls have one
+            limit = None
+        over = limit is not None and slow.really > limit.seconds
+        waits = f" The wallet waits {limit.seconds:g} s." if limit and over else ""
+        text = f"{slow.call}() really took {slow.really:g} s here, which the run's virtual time does not count.{waits}"
+        todo = "Do not sleep or wait in your own code. wb.measure(YourHandler) measures a handler in real time."
+        rule = limit.rule if limit else _rule(slow.call, trace)
+        yield Finding(rule, Level.FAIL if over else Level.WARN, Owner.YOU, text, todo, record.at)
+
+
+def never_called(trace: Trace) -> Iterator[Finding]:
+    """A method with a name that looks like a misspelt one."""
+    for record, never in trace.seen(m.NeverCalled):
+        text = f"Nobody calls your {never.name}(): the base class's {never.meant}() runs in its place."
+        todo = f"Did you mean {never.meant}()? A helper of your own can begin with an underscore."
+        yield Finding(_rule(never.meant, trace), Level.WARN, Owner.YOU, text, todo, record.at)
+
+
+def _rule(call: str, trace: Trace) -> str:
+    """The extension's provision is another one than the app's."""
+    in_extension = bool(trace.select(m.IssuerListOpened))
+    return "X-DEL-1" if call == "provision" and in_extension else RULES.get(call, "X-GEN-1")
+
+
+CHECKS: tuple[Check, ...] = (failed_code, slow_code, never_called)
