@@ -4,9 +4,9 @@ from workbook.rules import MEANINGS, Level, rules
 
 HEAD = """# The rules and the gaps
 
-Everything in this workbook rests on these {count} rules. They state, in words of our own, what the interface document says, and
-what it leaves open. The page is made from the ledger (`WORKBOOK_GOLDEN=write` writes it anew); `workbook rules X-AUTH-2`
-prints one rule, and `wb.rule("X-AUTH-2")` shows it in a notebook.
+Everything in this workbook rests on these {count} rules. They say, in words of our own, what the interface document says,
+and what it leaves open. The page is made from the ledger (`WORKBOOK_GOLDEN=write` writes it anew);
+`workbook rules X-AUTH-2` prints one rule, and `wb.rule("X-AUTH-2")` shows it in a notebook.
 """
 
 LEVELS = {
@@ -29,7 +29,7 @@ What is in no rule has a tag that says where it is known from:
 
 
 def page():
-    """The whole page as Markdown: the levels, the rules by the document's sections, the gaps, the practices, the tags."""
+    """The whole page as Markdown: levels, the document's sections, gaps, practices, tags."""
     by_place = {}
     for rule in rules():
         by_place.setdefault(place(rule), []).append(rule)
