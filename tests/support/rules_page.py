@@ -4,8 +4,8 @@ from workbook.rules import MEANINGS, Level, rules
 
 HEAD = """# The rules and the gaps
 
-Everything in this workbook rests on these {count} rules. They say, in words of our own, what the interface document says,
-and what it leaves open. The page is made from the ledger (`WORKBOOK_GOLDEN=write` writes it anew);
+Everything in this workbook rests on these {count} rules. They say, in words of our own, what the interface document
+says, and what it leaves open. The page is made from the ledger (`WORKBOOK_GOLDEN=write` writes it anew);
 `workbook rules X-AUTH-2` prints one rule, and `wb.rule("X-AUTH-2")` shows it in a notebook.
 """
 
