@@ -6,10 +6,9 @@ import asyncio
 import traceback
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import TypeAlias, TypeVar, assert_never
@@ -95,12 +94,13 @@ async def run_cases(
     cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
     beside = [case for case in ready if not schedule.alone(case)]
-    # All at once: most of a case is waiting, and the card pool limits how many really run. What waits longest comes
-    # first, so that the rest goes on meanwhile.
+    # All at once: most of a case is waiting, and the card pool limits how many really run. What waits for the back
+    # end's own limit waits together, from the beginning, so that the limit passes once and not once for each case.
     async with schedule.watching():
-        observing = [schedule.observe_limit()] if any(case.script.slow for case in ready) else []
-        first = sorted(beside, key=lambda case: not case.script.waits)
-        await asyncio.gather(*observing, *map(schedule.beside_others, first))
+        stalls = [case for case in beside if case.script.stalls]
+        observe = any(case.script.slow for case in ready) and runner.limit == float("inf")
+        others = (schedule.beside_others(case) for case in beside if not case.script.stalls)
+        await asyncio.gather(schedule.stalled(stalls, observe=observe), *others)
         await schedule.confirm(beside)
     for case in sorted((case for case in ready if schedule.alone(case)), key=lambda case: case.script.whole):
         schedule.keep(await schedule.by_itself(case))
@@ -166,6 +166,33 @@ class _Schedule:
         else:
             self.keep(result)
 
+    async def stalled(self, cases: Sequence[Case], *, observe: bool) -> None:
+        """Run cases whose first call waits for the back end, together; those that do not pass, again as any other.
+
+        A back end may rightly refuse a call while it is busy with that card, so nothing is held against it here.
+
+        Args:
+            cases: which.
+            observe: also see how long the back end waits.
+        """
+        parts = dict[str, list[CaseResult]]()
+        apps = [(case, app) for case in cases for app in self._apps(case)]
+        if observe:
+            apps.insert(0, (LIMIT, next(iter(self._runner.target.surfaces))))
+        if apps:
+            async with self._cards.lent(1) as cards:
+                for result in await self._runner.stalled(apps, cards, self._repetition):
+                    parts.setdefault(result.case.name, []).append(result)
+        again = list[Case]()
+        for case in cases:
+            results = parts.get(case.name, [])
+            whole = len(results) == len(self._apps(case))
+            if whole and combined(results).verdict in {Verdict.PASS, Verdict.NOTE}:
+                self.keep(combined(results))
+            else:
+                again.append(case)
+        await asyncio.gather(*map(self.beside_others, again))
+
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[None]:
         """See during the block how late the workbook itself comes, because its machine has too much to do."""
@@ -208,11 +235,6 @@ class _Schedule:
             confirmed = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
             busy = self._lag > BUSY * runner.target.bound and _is_late(first, runner.target.bound)
             self.keep(second if confirmed or busy else only_beside(first, runner.target.bound))
-
-    async def observe_limit(self) -> None:
-        """Have the runner see how long the back end waits for the API."""
-        async with self._cards.lent(1) as lent:
-            await self._runner.observe_limit(lent)
 
     def _apps(self, case: Case) -> list[str]:
         operations = {ask.operation for ask in case.script.asks}
@@ -509,6 +531,8 @@ MOST = 4000
 """Values of the whole run, the last of them, that are looked for in the log: more than one round has."""
 PROBES = 2
 """Plain calls to each platform's surface before a back end counts as hanging for good (assumed)."""
+GLANCE = 0.005
+"""Seconds between two looks whether a request has arrived."""
 SETTLE = 0.05
 """Seconds after the last answer in which a late request may still reach the API."""
 SHORT = 16
@@ -517,6 +541,23 @@ TOO_MANY = 429
 STRANGER = Cardholder("nobody", (), ())
 FORGED = -2
 """Index of no cardholder: the first one's session, with one character changed."""
+
+
+@dataclass(eq=False, slots=True)
+class _Stall:
+    """A case whose first call meets an API that stalls, with the app of one platform.
+
+    Attributes:
+        calls: made so far.
+        request: of the first call, once it has arrived at the API.
+    """
+
+    case: Case
+    app: str
+    phone: Phone
+    canary: str
+    calls: list[PhoneCall] = field(default_factory=list)
+    request: Arrived | None = None
 
 
 class CaseRunner:
@@ -593,21 +634,94 @@ class CaseRunner:
             return tuple(replace(miss, todo=todo, root=Root.AFTER) for miss in misses)
         return misses
 
-    async def observe_limit(self, cards: tuple[str, ...]) -> None:
-        """See after how many seconds the back end gives up one request to the API, or makes another one."""
-        if self.limit == float("inf") and not self.gone:
-            seen = await self.run(LIMIT, cards, next(iter(self.target.surfaces)))
-            moments = [*(request.at for request in seen.came(GET)), max(call.ended for call in seen.calls)]
-            pauses = (later - earlier for earlier, later in pairwise(moments))
-            self.limit = min((pause for pause in pauses if pause > SETTLE), default=self.limit)
+    async def stalled(
+        self, cases: Iterable[tuple[Case, str]], cards: tuple[str, ...], repetition: int
+    ) -> list[CaseResult]:
+        """Carry out cases at the same time whose first call meets an API that stalls; each with one platform's app.
+
+        All are for one card, and no GET says which case it belongs to. So each call is made once the request of the one
+        before has arrived; a GET that the back end tries again meets the last stall. When all calls have ended, the API
+        answers as it should, and each case makes the calls that it has left.
+
+        Returns:
+            The results of the cases whose own request arrived. The others say nothing.
+        """
+        await self.settled()
+        began, before = monotonic(), len(self.upstream.arrived())
+        orders, stalls = dict[str, Order](), list[_Stall]()
+        try:
+            async with AsyncExitStack() as phones:
+                async with asyncio.TaskGroup() as group:
+                    for case, app in () if self.gone else cases:
+                        phone = await phones.enter_async_context(self._phone(self.target.surfaces[app]))
+                        stalls.append(stall := _Stall(case, app, phone, self._canary(case, app, repetition)))
+                        orders |= {order.operation: order for order in case.script.orders}
+                        self._order(tuple(orders.values()), cards, stall.canary)
+                        if not await self._arrives(stall, cards, group):
+                            break  # its request may still come, and could not be told from the next one's
+                self._order((), cards, "")
+                self._learn_limit(stalls, before)
+                await asyncio.sleep(self.target.recovery)
+                await asyncio.gather(*(self._finish(stall, cards) for stall in stalls))
+        finally:
+            self._order((), cards, "")
+        await asyncio.sleep(SETTLE)
+        results = [self._stall_result(stall, before, monotonic() - began) for stall in stalls if stall.request]
+        await self._probe(cards[0])
+        return results
+
+    async def _arrives(self, stall: _Stall, cards: tuple[str, ...], group: asyncio.TaskGroup) -> bool:
+        """Make the first call of a case, and wait until its request has arrived or the call has ended."""
+        call = await self._call_of(stall, cards)
+        since, until = len(self.upstream.arrived()), monotonic() + SLOW * self.target.bound
+        task = group.create_task(stall.phone.call(call))
+        while stall.request is None and not task.done() and monotonic() < until:
+            await asyncio.sleep(GLANCE)
+            came = self.upstream.arrived(since)
+            own = (r for r in came if r.instrument == call.instrument and r.operation == call.operation)
+            stall.request = next((r for r in own if r.sdk_output == call.sent), None)
+        return stall.request is not None or task.done()
+
+    async def _finish(self, stall: _Stall, cards: tuple[str, ...]) -> None:
+        """Make the calls of a case that it has left."""
+        while len(stall.calls) < len(stall.case.script.asks):
+            self.silence.heard(stall.case.name, await stall.phone.call(await self._call_of(stall, cards)))
+
+    async def _call_of(self, stall: _Stall, cards: tuple[str, ...]) -> PhoneCall:
+        """The next call of a case, once it may be made."""
+        number = len(stall.calls)
+        call = self._call(number + 1, stall.case.script.asks[number], cards, stall.canary)
+        stall.calls.append(call)
+        self._cards.sends(stall.case.name, call)
+        await self._paced(1)
+        return call
+
+    def _learn_limit(self, stalls: Sequence[_Stall], before: int) -> None:
+        """See after how many seconds the back end gave up one request to the API, or made another one."""
+        firsts = [stall.request for stall in stalls if stall.request]
+        for request, call in ((stall.request, stall.calls[0]) for stall in stalls if stall.case is LIMIT):
+            if request is not None:
+                own = (r for r in self.upstream.arrived(before) if r.instrument == request.instrument)
+                again = (r.at for r in own if r.operation == GET and r not in firsts)
+                self.limit = min([call.ended, *again]) - request.at
+
+    def _stall_result(self, stall: _Stall, before: int, seconds: float) -> CaseResult:
+        """The result of a case, by the requests that are surely its own: the first, and those that hold its values."""
+        sent, values = {call.sent for call in stall.calls} - {None}, {call.value for call in stall.calls} - {None}
+        own = [
+            request
+            for request in self.upstream.arrived(before)
+            if request is stall.request or request.sdk_output in sent or request.given in values
+        ]
+        seen = self._scanned_case(stall.case, stall.calls, own, (), LogSpan())
+        misses = tuple(stall.case.judge(seen))
+        return CaseResult(stall.case, gravest(stall.case, misses), misses, "", stall.app, seen, seconds)
 
     async def run(self, case: Case, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""
         if case.script.whole:
             return self._whole_run(case)
-        self._tries[case.name, platform] += 1  # a case that is confirmed by itself has values that were never used
-        text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
-        canary = f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"  # in no other case's data
+        canary = self._canary(case, platform, repetition)
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
         before, beside = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
         log_began = self.logs.positions() if Need.LOGS in case.needs else None
@@ -622,18 +736,30 @@ class CaseRunner:
         finally:
             self._api.present(Identity.OWN)
             self._order((), cards, canary)
-        astray = (replace(request, elsewhere=True) for request in self._api.elsewhere.arrived(beside))
-        arrived = (*self._own(before, cards, calls, alone=case.script.alone), *astray)
+        own = tuple(self._own(before, cards, calls, alone=case.script.alone))
+        log = LogSpan() if log_began is None else self.logs.since(log_began)
+        seen = self._scanned_case(case, calls, own, self._api.elsewhere.arrived(beside), log)
+        await self._probe(cards[0])
+        return seen
+
+    def _canary(self, case: Case, platform: str, repetition: int) -> str:
+        """A text in no other data; a case that is carried out again has values that were never used."""
+        self._tries[case.name, platform] += 1
+        text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
+        return f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"
+
+    def _scanned_case(
+        self, case: Case, calls: Sequence[PhoneCall], own: Sequence[Arrived], astray: Sequence[Arrived], log: LogSpan
+    ) -> Seen:
+        """What a case saw, once everything in it has been scanned that must not be where it is."""
         new = self.upstream.arrived(self._scanned)
         self._scanned += len(new)
-        self._cards.scan(case.name, calls, (*new, *self._api.elsewhere.arrived(beside)))
-        self._watch.scan_answers(
-            case.name, calls, (*arrived, *(r for call in calls for r in self._cards.given_for(call)))
-        )
-        log = LogSpan() if log_began is None else self.logs.since(log_began)
+        self._cards.scan(case.name, calls, (*new, *astray))
+        arrived = (*own, *(replace(request, elsewhere=True) for request in astray))
+        given = (request for call in calls for request in self._cards.given_for(call))
+        self._watch.scan_answers(case.name, calls, (*arrived, *given))
         seen = self._seen(tuple(sorted(calls, key=lambda call: call.number)), arrived, log)
         self.values.update(dict.fromkeys((card, value[:BEGINNING]) for card, value in seen.opaque()))
-        await self._probe(cards[0])
         return seen
 
     def _seen(self, calls: tuple[PhoneCall, ...], arrived: tuple[Arrived, ...], log: LogSpan) -> Seen:

@@ -428,10 +428,9 @@ class CaseScript:
         return away or any(order.fault for order in self.every_order)
 
     @property
-    def waits(self) -> bool:
-        """Whether most of the case is waiting: for the back end's own limit, or for what it does by itself."""
-        rests = any(isinstance(step, Rest) for step in self.steps)
-        return rests or any(order.fault in WAITING for order in self.every_order)
+    def stalls(self) -> bool:
+        """Whether the API stalls at its first call: it lasts as long as the back end waits."""
+        return any(order.fault in WAITING for order in self.orders)
 
     @property
     def slow(self) -> bool:
