@@ -75,18 +75,14 @@ def junit(name: str, suites: Iterable[JUnitSuite], seconds: float) -> str:
             for key, value in suite.properties.items():
                 _element(properties, "property", name=key, value=value)
         for case in suite.cases:
-            _add_case(element, case)
+            row = _element(element, "testcase", classname=case.classname, name=case.name, time=_time(case.seconds))
+            if case.ending is not None:
+                kind = {"type": case.kind} if case.kind else {}
+                _element(row, case.ending, message=case.message, **kind).text = _text(case.text) or None
+            elif case.text:
+                _element(row, "system-out").text = _text(case.text)
     ET.indent(document, "")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(document, encoding="unicode")}\n'
-
-
-def _add_case(suite: ET.Element, case: JUnitCase) -> None:
-    element = _element(suite, "testcase", classname=case.classname, name=case.name, time=_time(case.seconds))
-    if case.ending is not None:
-        kind = {"type": case.kind} if case.kind else {}
-        _element(element, case.ending, message=case.message, **kind).text = _text(case.text) or None
-    elif case.text:
-        _element(element, "system-out").text = _text(case.text)
 
 
 def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.Element:

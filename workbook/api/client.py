@@ -119,7 +119,11 @@ class BaseClient(ABC, Generic[T]):
     ) -> None:
         secret = Secret(os.environ.get("WORKBOOK_API_KEY") if api_key is None else api_key)
         del api_key  # a traceback shows a frame's variables
-        self._settings = Settings(_or_environment(base_url, secret), secret)
+        address = os.environ.get("WORKBOOK_BASE_URL") if base_url is None else base_url
+        if not address:
+            key = f" {MISSING}" if secret.missing else ""
+            raise ConfigurationError(f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url.{key}")
+        self._settings = Settings(address, secret)
         self._options = Options(timeouts or Timeouts(), deadline, max_body, retries or RetryPolicy())
         if transport is not None and not hasattr(transport, self._needs):
             message = f"transport is a {type(transport).__name__}. Allowed: an httpx transport with {self._needs}."
@@ -178,15 +182,6 @@ class BaseClient(ABC, Generic[T]):
         self._closed = True
         self._shared.closed |= first
         return self._shared.opened if first else None
-
-
-def _or_environment(base_url: str | None, secret: Secret) -> str:
-    """The base address; if it is missing, the error also names a missing key."""
-    found = os.environ.get("WORKBOOK_BASE_URL") if base_url is None else base_url
-    if found:
-        return found
-    key = f" {MISSING}" if secret.missing else ""
-    raise ConfigurationError(f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url.{key}")
 
 
 # What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.

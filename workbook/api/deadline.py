@@ -130,7 +130,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
 
     def __init__(self, resolve: Callable[[str, int], list[str]] | None = None) -> None:
         self._inner = httpcore.SyncBackend()
-        self._resolve = resolve or _look_up
+        self._resolve = resolve or system_addresses
 
     def connect_tcp(
         self,
@@ -167,9 +167,14 @@ class DeadlineBackend(httpcore.NetworkBackend):
             return [str(ip_address(host))]
         except ValueError:
             found: list[list[str]] = []
-        thread = threading.Thread(
-            target=lambda: found.append(_tolerant(self._resolve, host, port)), name="look-up", daemon=True
-        )
+
+        def look() -> None:
+            try:
+                found.append(self._resolve(host, port))
+            except (OSError, UnicodeError):  # no addresses, rather than an error that nothing on this thread sees
+                found.append([])
+
+        thread = threading.Thread(target=look, name="look-up", daemon=True)
         thread.start()
         thread.join(total.cut(None, httpcore.ConnectTimeout))
         if not found:
@@ -240,14 +245,11 @@ class GuardedTransport(httpx.AsyncHTTPTransport):
         self._pool = httpcore.AsyncConnectionPool(ssl_context=tls, network_backend=GuardedBackend(), **_POOL)
 
 
-def _look_up(host: str, port: int) -> list[str]:
+def system_addresses(host: str, port: int) -> list[str]:
+    """The host's addresses, as the system has them; blocks.
+
+    Raises:
+        OSError: there is none.
+    """
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def _tolerant(resolve: Callable[[str, int], list[str]], host: str, port: int) -> list[str]:
-    """No addresses rather than an error in another thread."""
-    try:
-        return resolve(host, port)
-    except (OSError, UnicodeError):
-        return []

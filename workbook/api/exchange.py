@@ -333,7 +333,10 @@ class _Call:
         ending = outcome.kind if isinstance(outcome, Failure) else outcome.status
         if self.attempts >= self.options.retries.attempts or not is_transient(self.request.method, ending):
             return None
-        seconds = delay(self.options.retries, self.attempts, random, _asked_for(outcome))
+        asked = None
+        if isinstance(outcome, Answer):  # a date in Retry-After is relative to the answer's own Date
+            asked = seconds_to_wait(outcome.header("retry-after"), http_date(outcome.header("date")))
+        seconds = delay(self.options.retries, self.attempts, random, asked)
         return seconds if seconds < self.remaining() else None
 
 
@@ -382,13 +385,6 @@ def exchange(
         yield Sleep(pause)
         remaining = call.remaining()
     raise _too_late(call).error(request.redacted(), call.elapsed(), call.attempts)
-
-
-def _asked_for(outcome: Answer | Failure) -> float | None:
-    """The seconds in an answer's Retry-After; a date in it is relative to the answer's own Date."""
-    if isinstance(outcome, Failure):
-        return None
-    return seconds_to_wait(outcome.header("retry-after"), http_date(outcome.header("date")))
 
 
 def _problem(failure: Failure, call: _Call) -> Problem:

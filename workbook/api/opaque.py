@@ -204,8 +204,11 @@ def diagnose(value: object, *, expect_json: bool = False) -> str | None:
     Returns:
         A key of `LAYERS`, or None.
     """
-    text = _as_text(value)
-    if text is None:
+    try:
+        text = value.decode("utf-8") if isinstance(value, bytes) else value
+        if not isinstance(text, str) or text.encode("utf-8") is None:  # half a surrogate pair cannot be encoded
+            return "not-text"
+    except UnicodeError:
         return "not-text"
     tests = _TESTS + _FIELD_TESTS if expect_json else _TESTS
     return next((layer for layer, holds in tests if holds(text)), None)
@@ -229,29 +232,9 @@ def json_object(data: str | bytes) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
-def _as_text(value: object) -> str | None:
-    """The value as text; None when it is none (a number, binary data, half a surrogate pair)."""
-    try:
-        if isinstance(value, bytes):
-            return value.decode("utf-8")
-        return value if isinstance(value, str) and value.encode("utf-8") is not None else None
-    except UnicodeError:
-        return None
-
-
 def _quoted(text: str) -> bool:
     bare = text.strip()
     return any(bare[:size] == bare[-size:] == quote for quote in ('"', "'", '\\"') for size in (len(quote),))
-
-
-def _bad_padding(text: str) -> bool:
-    return len(text) % _GROUP != 0 or not _PADDED.match(text) or text.endswith("===")
-
-
-def _encoded_twice(text: str) -> bool:
-    """Base64 of base64 of a JSON object: any other bytes may look like base64 by chance."""
-    inner = _inner_base64(text)
-    return inner is not None and json_object(inner) is not None
 
 
 def _inner_base64(text: str) -> bytes | None:
@@ -268,9 +251,10 @@ _TESTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("line-breaks", lambda text: "\n" in text or "\r" in text or "\\n" in text),
     ("url-safe", lambda text: not _STANDARD.match(text) and _URL_SAFE.match(text) is not None),
     ("alphabet", lambda text: not _STANDARD.match(text)),
-    ("padding", _bad_padding),
+    ("padding", lambda text: len(text) % _GROUP != 0 or not _PADDED.match(text) or text.endswith("===")),
     ("pad-bits", lambda text: decode_strictly(text) is None),
-    ("encoded-twice", _encoded_twice),
+    # base64 of base64 of a JSON object: any other bytes may look like base64 by chance
+    ("encoded-twice", lambda text: json_object(_inner_base64(text) or b"") is not None),
 )
 _FIELD_TESTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("encoded-twice", lambda text: _inner_base64(text) is not None),

@@ -268,7 +268,10 @@ def as_sdk_output(value: object) -> SdkOutput:
 def judge_answer(answer: Answer, secret: Secret) -> ActivationData | Problem:
     """The activation data in an answer, or the problem with it, without the key (REL-2)."""
     if answer.status != OK:
-        return _status_problem(answer, secret)
+        message = f"the API answered {answer.status}{_peer_words(answer.body, secret)}."
+        if answer.status in _REDIRECTS:
+            message += " Redirects are never followed: the API key would travel along (REL-2). Correct base_url."
+        return Problem(ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)})
     fields = answer.problem or parse_object(answer.body)
     return fields if isinstance(fields, Problem) else _activation_data(fields)
 
@@ -296,15 +299,6 @@ def _activation_data(fields: dict[str, Any]) -> ActivationData | Problem:
 def _no_sdk_input(what: str) -> Problem:
     message = f"the answer is 200, yet its sdkInput {what} (API-9). Treat it as a failure; do not call the SDK."
     return Problem(SdkInputError, message)
-
-
-def _status_problem(answer: Answer, secret: Secret) -> Problem:
-    words = _peer_words(answer.body, secret)
-    message = f"the API answered {answer.status}{words}."
-    if answer.status in _REDIRECTS:
-        message += " Redirects are never followed: the API key would travel along (REL-2). Correct base_url."
-    extra = {"status": answer.status, "body": secret.scrub_bytes(answer.body)}
-    return Problem(ApiStatusError, message, extra)
 
 
 def _peer_words(body: bytes, secret: Secret) -> str:

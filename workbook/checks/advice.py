@@ -118,18 +118,12 @@ def advice_for(trace: Trace, method: str) -> Advice | None:
 
     A fault on the sdkInput itself looks like a success to a back end.
     """
-    outcomes = _outcomes(trace, method)
-    found = [next((one for one in ADVICE if one.fits(each)), None) for each in outcomes]
-    return next((one for one in found if one not in (None, ADVICE[-1])), ADVICE[-1] if outcomes else None)
-
-
-def _outcomes(trace: Trace, method: str) -> list[Any]:
-    """What came of each request of this method, in the order of time."""
-    asked, outcomes = "", []
+    asked, outcomes = "", list[Any]()  # what came of each request of this method, in the order of time
     for record in trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed):
         message: Any = record.message
         if isinstance(message, m.ApiRequested):
             asked = message.method
         elif asked == method:
             outcomes.append(message)
-    return outcomes
+    found = [next((one for one in ADVICE if one.fits(each)), None) for each in outcomes]
+    return next((one for one in found if one not in (None, ADVICE[-1])), ADVICE[-1] if outcomes else None)

@@ -75,14 +75,10 @@ def failures(trace: Trace) -> Iterator[Finding]:
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
         level, owner, todo = FAILURES.get(failure.reason, ANY_FAILURE)
         if not (_overlapped(trace, record.at) and failure.reason == INVALID):
-            text = f"provision ended in Failure: {_reason(failure)}."
+            why = f", {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
+            reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "nothing that says why"
+            text = f"provision ended in Failure: {reason}."
             yield Finding("A-PROV-3", level, owner, text, todo, record.at)
-
-
-def _reason(failure: m.ProvisionFailure) -> str:
-    """What a failure says of itself; the document shows none of it (GAP-4)."""
-    why = f", {failure.why}" if failure.why else ""
-    return f"{failure.reason} (sdk-a){why}" if failure.reason else "nothing that says why"
 
 
 def _overlapped(trace: Trace, until: float = inf) -> list[Record]:

@@ -266,7 +266,11 @@ class WalletApp(Loop):
         """Call a new handler, and put on the clock what it does, what it keeps, and its answer as `answer` reads it."""
         # A handler runs to its end at once, on a clock of its own; what it did then happens on the wallet's clock.
         self._forget_earlier_calls()
-        call = Call(self.phone, later=self.variant.later, tell=self._tell)
+
+        def tell(at: float, event: Event) -> None:
+            self._unanswered.append(self._clock.after(at, event))
+
+        call = Call(self.phone, later=self.variant.later, tell=tell)
         call.spend(self.phone.latencies.handler)
         handler: ExtensionHandler | None = None
         in_self, in_class = Contents(), _contents_of_class(self.handler)
@@ -290,9 +294,6 @@ class WalletApp(Loop):
     def _posted(self, payment_instrument_id: str, sdk_output: SdkOutput) -> SdkInput:
         """What `Session.exchange` asks for inside a handler."""
         return SdkInput.from_bytes(self._back_end.post(payment_instrument_id, sdk_output.data))
-
-    def _tell(self, at: float, event: Event) -> None:
-        self._unanswered.append(self._clock.after(at, event))
 
     def _forget_earlier_calls(self) -> None:
         """Cancel late answers that are still to come: they would be taken for the next call's answers."""

@@ -1225,11 +1225,10 @@ class Limit:
     missed: str
 
 
-def _limit(budget: StartBudget) -> Limit:
-    return Limit(budget.call, budget.seconds, budget.rules[0], budget.source, budget.missed)
-
-
-LIMITS = {budget.call: _limit(budget) for budget in [each() for each in BUDGETS]}
+LIMITS = {
+    budget.call: Limit(budget.call, budget.seconds, budget.rules[0], budget.source, budget.missed)
+    for budget in [each() for each in BUDGETS]
+}
 """The limit of each call. The document gives two: 100 ms for status() and 20 s for the entries. That 20 s bind the
 request's generation and the in-app delegate too is public knowledge of the wallet platform (wallet)."""
 

@@ -603,7 +603,14 @@ def as_text(drift: Drift) -> str:
         findings = [finding for finding in drift.findings if finding.kind is kind]
         if findings:
             lines += ["", f"{kind.value} ({len(findings)})"]
-            lines += [line for finding in findings for line in _lines(finding)]
+        for finding in findings:
+            where = ", ".join(map(str, finding.lines)) + ("..." if finding.count > len(finding.lines) else "")
+            lines += [
+                f"  {finding.operation:<4} {finding.count} of {finding.of}: {finding.real}",
+                f"       the simulator: {finding.simulated}   basis: {finding.basis}   lines: {where}",
+                f"       {NO_SETTING if finding.setting is None else setting_line(finding.setting)}",
+            ]
+            lines += [f"       {finding.note}"] if finding.note else []
     return "".join(f"{_printable(line)}\n" for line in lines)
 
 
@@ -626,16 +633,6 @@ def as_json(drift: Drift) -> str:
             "findings": findings,
         }
     )
-
-
-def _lines(finding: DriftFinding) -> Iterator[str]:
-    where = ", ".join(map(str, finding.lines))
-    more = "..." if finding.count > len(finding.lines) else ""
-    yield f"  {finding.operation:<4} {finding.count} of {finding.of}: {finding.real}"
-    yield f"       the simulator: {finding.simulated}   basis: {finding.basis}   lines: {where}{more}"
-    yield f"       {NO_SETTING if finding.setting is None else setting_line(finding.setting)}"
-    if finding.note:
-        yield f"       {finding.note}"
 
 
 def _printable(line: str) -> str:

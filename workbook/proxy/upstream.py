@@ -8,7 +8,6 @@ Host first, always HTTP/1.1, and accepts heads of up to 100 KiB.
 from __future__ import annotations
 
 import asyncio
-import socket
 import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -21,7 +20,7 @@ from time import monotonic
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from workbook.api.deadline import GuardedBackend
+from workbook.api.deadline import GuardedBackend, system_addresses
 from workbook.api.library import httpcore
 from workbook.api.protocol import check_base_url
 from workbook.errors import ConfigurationError, ParameterError
@@ -123,7 +122,7 @@ async def every_address(host: str, port: int, resolve: Resolve | None = None) ->
     def run() -> None:
         answer: list[str] | OSError  # an exception on this thread would be seen by nothing
         try:
-            answer = (resolve or addresses)(host, port) or OSError("the host has no address")
+            answer = (resolve or system_addresses)(host, port) or OSError("the host has no address")
         except (OSError, UnicodeError) as error:
             answer = error if isinstance(error, OSError) else OSError(str(error))
         with suppress(RuntimeError):  # the loop is closed: the look-up was left behind
@@ -134,16 +133,6 @@ async def every_address(host: str, port: int, resolve: Resolve | None = None) ->
     if isinstance(answer, OSError):
         raise answer
     return answer
-
-
-def addresses(host: str, port: int) -> list[str]:
-    """The host's addresses, as the system has them; blocks.
-
-    Raises:
-        OSError: there is none.
-    """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
 
 
 WRAPPING = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"), IPv6Network("::/96"))

@@ -83,8 +83,12 @@ def page(path: Path) -> str:
             "Run it first: `workbook render`, or all cells in JupyterLab."
         )
     for cell in code:
-        # the snapshot beside a live view says the same
-        cell.outputs = [_without_panel(output) for output in without_widgets(cell.outputs) if not _only_wakes(output)]
+        # A page cannot make a panel live, and the snapshot beside a live view says the same.
+        cell.outputs = [
+            _without_panel(output)
+            for output in without_widgets(cell.outputs)
+            if output.get("data") != {"text/plain": WAKE}
+        ]
     notebook.metadata.pop("widgets", None)
 
     exporter = HTMLExporter(  # type: ignore[no-untyped-call]
@@ -100,11 +104,6 @@ def page(path: Path) -> str:
         style=files("workbook.runner").joinpath("export.css").read_text("utf-8"),
         cells=_META.sub("&lt;", body).rstrip(),
     )
-
-
-def _only_wakes(output: Any) -> bool:
-    """Whether the output only says how to make a panel live, which a page cannot do."""
-    return bool(output.get("data", {}) == {"text/plain": WAKE})
 
 
 def _without_panel(output: Any) -> Any:

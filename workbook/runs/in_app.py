@@ -92,17 +92,14 @@ class InApp(Loop):
         return self.run()
 
     def _connect(self) -> dict[type[Command], Port]:
-        screen: dict[type[Command], Port] = dict.fromkeys((*BUTTON, m.ReportToContact), self._on_screen)
-        words: dict[type[Command], Port] = dict.fromkeys(LABELS, self._says)
-        return super()._connect() | screen | words | {m.GetActivationData: self._get}
+        screen: dict[type[Command], Port] = dict.fromkeys((*BUTTON, *LABELS, m.ReportToContact), self._on_screen)
+        return super()._connect() | screen | {m.GetActivationData: self._get}
 
     def _on_screen(self, command: Command) -> None:
-        self.button = BUTTON.get(type(command), self.button)
-        if type(command) is m.DisableButton:
-            self.label = ""  # a new attempt: what came of the last one is no longer true
-
-    def _says(self, command: Command) -> None:
-        self.label = LABELS[type(command)]
+        kind = type(command)
+        self.button = BUTTON.get(kind, self.button)
+        # A new attempt disables the button: what came of the last one is no longer true.
+        self.label = LABELS.get(kind, "" if kind is m.DisableButton else self.label)
 
     def _get(self, command: m.GetActivationData) -> Reply:
         self.label = ""  # the page is opened anew

@@ -211,7 +211,10 @@ class WatchedBackEnd(BackEnd):
     times_attempts = True
 
     def __init__(self, api: ActivationDataApi, line: Network) -> None:
-        super().__init__(api, basis=self._basis, stopwatch=line.clock.now)
+        def basis() -> str:
+            return line.attempts[-1].response.basis if line.attempts else ""
+
+        super().__init__(api, basis=basis, stopwatch=line.clock.now)
         self.line = line
 
     def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
@@ -244,6 +247,3 @@ class WatchedBackEnd(BackEnd):
         method = "GET" if sdk_output is None else "POST"
         exchange.events.append((took, m.ApiCallEnded(method, len(attempts), round(took, 3), ending)))
         return exchange
-
-    def _basis(self) -> str:
-        return self.line.attempts[-1].response.basis if self.line.attempts else ""

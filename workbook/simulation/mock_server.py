@@ -252,7 +252,13 @@ class Worlds:
                 faults are invalid; or the state file cannot be written. Nothing was added.
         """
         with self._lock:
-            key = f"SIMULATED-{secrets.token_urlsafe(18)}" if key is None else self._checked(key)
+            key = f"SIMULATED-{secrets.token_urlsafe(18)}" if key is None else key
+            fits = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()
+            if not fits or " " in key:
+                allowed = f"1 to {LONGEST_KEY} printable ASCII characters, no blanks"
+                raise ConfigurationError(f"That key cannot stand in a header. A key is {allowed}.")
+            if key in self._opened:
+                raise ConfigurationError("This key opens a world already (it is not repeated here). Choose another.")
             number = 1 + max((opened.number for opened in self._opened.values()), default=0)
             salt = b"" if self._file is None else secrets.token_bytes(SALT)
             journal = self._make_journal()
@@ -315,16 +321,6 @@ class Worlds:
     def _write(self, changes: list[RowChange]) -> None:
         if self._file is not None:
             self._file.write(changes)
-
-    def _checked(self, key: str) -> str:
-        fits = isinstance(key, str) and 0 < len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()
-        if not fits or " " in key:
-            raise ConfigurationError(
-                f"That key cannot stand in a header. A key is 1 to {LONGEST_KEY} printable ASCII characters, no blanks."
-            )
-        if key in self._opened:
-            raise ConfigurationError("This key opens a world already (it is not repeated here). Choose another.")
-        return key
 
 
 def _meaning(what: Scenario | World, key: str, credential: str | None, seed: int | None) -> tuple[World, Faults]:

@@ -22,7 +22,7 @@ import pandas as pd
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.timing.verdict import TARGET, Judgement, judge_durations
-from workbook.values import did_you_mean, quoted
+from workbook.values import did_you_mean, is_number, quoted
 
 Rows = Iterator[tuple[str, Mapping[str, Any]]]
 """The place of a row in its file, for an error, and its cells by column."""
@@ -34,8 +34,6 @@ DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 FLAGS: Mapping[str, bool] = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 GROUPS = ["call", "build", "device", "cold"]
 MILLISECONDS = 1000
-MOST_MILLISECONDS = 1e300
-"""Beyond it an integer is no float any more."""
 MOST_NAMED = 20
 """So many strange columns are named in an error."""
 
@@ -70,13 +68,15 @@ def judge_recorded(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judge
     """
     _columns("the frame", [str(name) for name in frame.columns])
     groups = frame.groupby(GROUPS, sort=True)["duration_ms"]
-    return [_judged(key, [one / MILLISECONDS for one in took], target) for key, took in groups]
-
-
-def _judged(key: Any, durations: list[float], target: float) -> Judgement:
-    call, build, device, cold = key
-    label = f"build {build} on {device}, {'cold' if cold else 'warm'}"
-    return judge_durations(durations, str(call), label=label, target=target)
+    return [
+        judge_durations(
+            [one / MILLISECONDS for one in took],
+            str(call),
+            label=f"build {build} on {device}, {'cold' if cold else 'warm'}",
+            target=target,
+        )
+        for (call, build, device, cold), took in groups
+    ]
 
 
 # ---------------------------------------------------------------- the file
@@ -186,15 +186,10 @@ def _call(cell: Any) -> str:
 
 
 def _duration(cell: Any) -> float:
-    if _is_number(cell) and isfinite(number := float(cell)) and number >= 0:
+    given = DECIMAL.fullmatch(cell.strip()) if isinstance(cell, str) else is_number(cell)
+    if given and isfinite(number := float(cell)) and number >= 0:
         return number
     raise ValueError("Give milliseconds, a finite number of 0 or more without a unit, such as 12.5.")
-
-
-def _is_number(cell: Any) -> bool:
-    if isinstance(cell, str):
-        return DECIMAL.fullmatch(cell.strip()) is not None
-    return isinstance(cell, int | float) and not isinstance(cell, bool) and abs(cell) < MOST_MILLISECONDS
 
 
 def _name(cell: Any) -> str:
