@@ -17,6 +17,7 @@ CANARY = "canary-0123456789"
 COMMANDS = (
     "lab",
     "new",
+    "reset",
     "serve",
     "sdk-output",
     "openapi",

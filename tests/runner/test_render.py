@@ -1,8 +1,10 @@
 import json
 import os
+from dataclasses import replace
 
 import pytest
 
+from workbook.exercises.model import exercise_named
 from workbook.runner.render import clean_environment, exit_code, render
 
 pytestmark = pytest.mark.slow
@@ -90,3 +92,48 @@ def test_the_environment_of_a_rendering_is_nobodys():
     cleaned = clean_environment({"PATH": "p", "WORKBOOK_API_KEY": "k", "PYTHONHASHSEED": "random"})
     assert cleaned == {"PATH": "p", "PYTHONHASHSEED": "0"}
     assert "PYTHONHASHSEED" in clean_environment(os.environ)
+
+
+UNTOUCHED = 'import workbook as wb\nwb.exercise("05.2", ...)'
+
+
+def exercised(books, source=UNTOUCHED, **metadata):
+    """A notebook whose second cell is that of an exercise."""
+    path = books.add("05_lesson", "import workbook as wb", source)
+    content = json.loads(path.read_text())
+    content["cells"][1]["id"] = "exercise-05-2"
+    content["metadata"] |= metadata
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_the_exercises_of_a_lesson_are_filled_in_and_both_editions_proved(books):
+    path = exercised(books)
+    (done,) = render([path], write=True, limit=60)
+    assert (done.error, done.written) == (None, True)
+    cell = json.loads(path.read_text())["cells"][1]
+    assert "".join(cell["source"]) == exercise_named("05.2").skeleton
+    assert cell["outputs"][0]["data"]["text/plain"][0].startswith("○ 05.2 The app that vanishes: not yet: X-STATUS-3")
+
+
+@pytest.mark.parametrize(
+    ("edition", "error"),
+    [("solved", "exercise-05-2 is not done; it shows: ✗ 05.2 The app that vanishes: not yet"), ("learner", None)],
+)
+def test_a_copy_is_run_as_it_is(books, edition, error):
+    mine = 'wb.exercise("05.2", 7)'
+    path = exercised(books, mine, workbook_edition=edition)
+    (done,) = render([path], write=True, limit=60)
+    assert (done.error or "").startswith(error or "")
+    assert bool(done.error) is bool(error)
+    content = json.loads(path.read_text())
+    assert "".join(content["cells"][1]["source"]) == mine
+    assert content["metadata"]["workbook_edition"] == edition
+
+
+def test_a_solution_that_is_not_accepted_stops_the_rendering(books, monkeypatch):
+    wrong = replace(exercise_named("05.2"), solution='wb.exercise("05.2", int)')
+    monkeypatch.setattr("workbook.exercises.editions.exercise_named", lambda _id: wrong)
+    (done,) = render([exercised(books)], write=True, limit=60)
+    assert done.error.startswith("exercise-05-2 is not done; it shows: ✗ 05.2")
+    assert exit_code([done], write=True) == 3

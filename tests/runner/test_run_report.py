@@ -16,7 +16,14 @@ from workbook.secrecy import Secrets
 
 EVIL = 'a "quoted" <b> & \x00\x1b[31m\ufffe name\ud800'
 RUNS = (
-    NotebookRun("00_ok", PASSED, 1.25, (CheckResult("fine", passed=True, rule="A-CAN-2"),), written=True),
+    NotebookRun(
+        "00_ok",
+        PASSED,
+        1.25,
+        (CheckResult("fine", passed=True, rule="A-CAN-2"),),
+        {"00.1": "done", "00.2": "untouched"},
+        written=True,
+    ),
     NotebookRun("01_bad", CHECK_FAILED, 2.0, (CheckResult(EVIL, passed=False),), written=True),
     NotebookRun("02_error", raised("ValueError", EVIL, f"\n{EVIL}\n1 / 0"), 0.5),
     NotebookRun("03_long", timed_out(4.0), 4.0),
@@ -38,6 +45,10 @@ def test_an_error_names_its_cell_by_the_first_line():
     assert raised("SystemExit", "early").why == "SystemExit: early"
 
 
+def test_the_line_of_a_notebook_counts_its_exercises():
+    assert str(RUNS[0]) == "ok           00_ok  1.2 s  1/1 checks  1/2 exercises"
+
+
 def test_run_json_is_versioned():
     content = Report(RUNS, {"seed": 9}, 8.0).as_dict()
     assert {key: content[key] for key in ("version", "exit_code", "interrupted", "seconds", "parameters")} == {
@@ -54,6 +65,7 @@ def test_run_json_is_versioned():
         "file": "00_ok.ipynb",
         "error": None,
         "checks": [{"name": "fine", "passed": True, "rule": "A-CAN-2"}],
+        "exercises": {"00.1": "done", "00.2": "untouched"},
     }
     assert content["notebooks"][3]["error"].startswith("took longer than 4 s")
 

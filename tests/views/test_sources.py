@@ -121,7 +121,10 @@ def test_no_finding_shows_what_the_document_does_not_without_a_source_or_its_gap
         assert _untagged(found.text for found in run.findings if not found.rule.startswith("GAP-")) == []
 
 
-COMMANDS = ("serve", "proxy", "drift", "conform", "run", "render", "export", "lab", "new", "doctor", "rules", "openapi")
+COMMANDS = (
+    *("serve", "proxy", "drift", "conform", "run", "render", "export", "lab", "new", "reset"),
+    *("doctor", "rules", "openapi"),
+)
 
 
 @pytest.mark.parametrize(

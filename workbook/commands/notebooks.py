@@ -1,4 +1,4 @@
-"""`workbook lab`, `new`, `run`, `render` and `export`: everything about the notebooks."""
+"""`workbook lab`, `new`, `reset`, `run`, `render` and `export`: everything about the notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workbook.commands import Parser, add, end_like_ctrl_c
 from workbook.errors import ConfigurationError, ParameterError
 
 COPY: Final = Path("provisioning-workbook")
-"""Where `lab` lays out the lessons of an installed workbook."""
+"""Where `lab` lays out a learner's copy of the lessons."""
 RUN_CODES: Final = """exit codes (when notebooks end differently, the highest wins):
   0  every cell ran and every check passed
   1  a check failed
@@ -31,13 +31,23 @@ NEEDED: Final = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient
 
 def add_to(commands: Any) -> None:
     """How they are called."""
-    parser = add(commands, "lab", lab, "open the notebooks in JupyterLab, on this machine only")
+    parser = add(commands, "lab", lab, "open a learner's copy of the lessons in JupyterLab, on this machine only")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=int, default=None, help="default: the first free one from 8888")
     _add_directory(parser)
 
-    parser = add(commands, "new", new, "copy the notebooks and the sample files into a new directory")
+    parser = add(commands, "new", new, "copy the lessons and the sample files into a new directory")
     parser.add_argument("dir", type=Path, metavar="DIR", help="must not exist, or be empty")
+    parser.add_argument(
+        "--edition",
+        choices=("learner", "solved", "instructor"),
+        default="learner",
+        help="solved has the exercises' solutions; instructor also notes, common mistakes and minutes",
+    )
+
+    parser = add(commands, "reset", reset, "put exercises of a learner's copy back as they were, after a backup")
+    parser.add_argument("what", metavar="WHAT", help="an exercise such as 05.1, a lesson such as 05, or all")
+    parser.add_argument("--dir", type=Path, metavar="DIR", help=f"the copy; default: here, or {COPY}")
 
     parser = add(commands, "run", run, "run notebooks and write a report", RUN_CODES)
     parser.add_argument(
@@ -84,30 +94,43 @@ def _require_lab(command: str) -> None:
 def lab(options: argparse.Namespace) -> int:
     """Open JupyterLab and stay until it ends."""
     _require_lab("lab")
-    from workbook.files import INSTALLED, NOTEBOOKS, copy_lessons
+    from workbook.exercises.editions import lay_out
+    from workbook.files import NOTEBOOKS
     from workbook.lab import Lab
     from workbook.runner.notebook import notebooks_dir
 
     end_like_ctrl_c()
     directory = notebooks_dir(options.notebooks)
-    if INSTALLED and directory == NOTEBOOKS:
-        # JupyterLab saves what it opens, and an installation is not the place for a reader's work
+    if options.notebooks is None and directory == NOTEBOOKS:
+        # JupyterLab saves what it opens, and the lessons of a checkout or an installation stay as they are
         directory = COPY / "notebooks"
         if not directory.is_dir():
-            copy_lessons(COPY)
-            print(f"The lessons are copied to {COPY}.", flush=True)
+            lay_out(COPY)
+            print(f"Your copy of the lessons is {COPY}.", flush=True)
     return Lab.on(directory, port=options.port, browser=not options.no_browser).run(
         tell=lambda line: print(line, flush=True)
     )
 
 
 def new(options: argparse.Namespace) -> int:
-    """Lay out a working copy."""
-    from workbook.files import copy_lessons
+    """Lay out a copy."""
+    from workbook.exercises.editions import Edition, lay_out
 
-    copy_lessons(options.dir)
+    lay_out(options.dir, Edition(options.edition))
     print(f"The lessons are in {options.dir / 'notebooks'}, the sample files in {options.dir / 'fixtures'}.")
     print(f"Open them: workbook lab --notebooks {options.dir / 'notebooks'}")
+    return 0
+
+
+def reset(options: argparse.Namespace) -> int:
+    """Put back what was asked for, and say where the backup is."""
+    from workbook.exercises.editions import reset
+    from workbook.exercises.progress import file_of
+    from workbook.files import NOTEBOOKS
+
+    folder = options.dir or (Path() if file_of(Path.cwd()) else COPY)
+    names, backups = reset(folder, options.what, NOTEBOOKS)
+    print(f"Reset {options.what} in {', '.join(names)}. As it was: {backups}")
     return 0
 
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterable
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.exercises import progress
-from workbook.exercises.model import LESSONS, Exercise, exercise_named, lesson
+from workbook.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
 from workbook.files import copy_lessons, write_all
 from workbook.values import quoted
 
+EDITION: Final = "workbook_edition"
+"""Where a copy's metadata says for whom it is; the workbook's own lessons do not have it."""
 CELL: Final = re.compile(r"(task|exercise)-(\d\d)-(\d+)")
-BACKUPS: Final = "backups"
 SPOILS: Final = "answer"
 """The tag of a cell whose stored output gives an answer away."""
 
@@ -53,9 +56,13 @@ def laid_out(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
     return {**notebook, "cells": cells}
 
 
+def exercise_cells(notebook: Any) -> list[Any]:
+    """The cells in which exercises are answered, in order."""
+    return [cell for cell in notebook["cells"] if cell.get("id", "").startswith("exercise-")]
+
+
 def _number(notebook: Any) -> str:
-    found = (CELL.fullmatch(cell.get("id", "")) for cell in notebook["cells"])
-    return next((match[2] for match in found if match), "")
+    return next((cell["id"][9:11] for cell in exercise_cells(notebook)), "")
 
 
 def _note(cell_id: str, source: str) -> dict[str, Any]:
@@ -94,6 +101,7 @@ def _in_cell(text: str) -> str:
 def copied(notebook: Any, edition: Edition) -> Any:
     """The notebook for a copy: laid out, without the outputs that an exercise or the tag `answer` would give away."""
     laid = laid_out(notebook, edition)
+    laid["metadata"] = {**laid["metadata"], EDITION: edition.value}
     for cell in laid["cells"]:
         spoils = CELL.fullmatch(cell.get("id", "")) or SPOILS in cell["metadata"].get("tags", ())
         if cell["cell_type"] == "code" and spoils:
@@ -108,7 +116,7 @@ def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
         ConfigurationError: the folder exists and is not empty, or cannot be written.
     """
     copy_lessons(folder)
-    texts = {path: _text(copied(_read(path), edition)) for path in _notebooks(folder)}
+    texts = {path: _text(copied(_read(path), edition)) for path in (folder / "notebooks").glob("*.ipynb")}
     if edition is Edition.LEARNER:
         texts[folder / progress.FILE] = ""
     try:
@@ -117,7 +125,7 @@ def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
         raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror}.") from error
 
 
-def reset(folder: Path, what: str, source: Path) -> tuple[list[Path], Path]:
+def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:
     """Put an exercise, a lesson or all back as they were in `source`, after a backup.
 
     Args:
@@ -126,7 +134,7 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[Path], Path]:
         source: the workbook's own notebooks.
 
     Returns:
-        The notebooks that were put back, and the folder with the backups.
+        The names of the notebooks that were put back, and the folder with the backups.
 
     Raises:
         ParameterError: there is no such exercise or lesson.
@@ -137,68 +145,64 @@ def reset(folder: Path, what: str, source: Path) -> tuple[list[Path], Path]:
         raise ConfigurationError(
             f"{str(folder)!r} is no learner's copy: it has no {progress.FILE}. Make one: workbook new DIR"
         )
-    originals = {path.name: path for path in _notebooks(source.parent)}
-    names = [name for name in originals if what == "all" or name[:2] == what[:2]]
     one = exercise_named(what) if "." in what else None
+    originals = {path.name: path for path in sorted(source.glob("*.ipynb"))}
+    names = [name for name in originals if what == "all" or name.partition("_")[0] == what.partition(".")[0]]
     if not names:
         raise ParameterError(
-            f"Nothing to reset is called {quoted(what)}. Name an exercise such as 05.1, a lesson such as 05, or all."
+            f"There is no lesson {quoted(what)}. Name one such as 05, an exercise such as 05.1, or all."
         )
-    backups = _new_folder(file.parent / BACKUPS)
-    texts: dict[Path, str] = {}
+    copy, texts = file.parent / "notebooks", {}
     for name in names:
-        mine = file.parent / "notebooks" / name
         fresh = copied(_read(originals[name]), Edition.LEARNER)
-        if mine.exists():
-            texts[backups / name] = mine.read_text("utf-8")
-        texts[mine] = _text(_with_cell_of(_read(mine), fresh, one) if one else fresh)
+        texts[copy / name] = _text(_with_cells_of(one, _read(copy / name), fresh) if one else fresh)
+    try:
+        backups = _backed_up([path for path in texts if path.exists()], file.parent / "backups")
+        write_all(texts)
+        for exercise in all_exercises().values():
+            if exercise is one or (one is None and any(name.startswith(exercise.id[:2]) for name in names)):
+                progress.add(file, exercise.id, "untouched")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write into {str(file.parent)!r}: {error.strerror}.") from error
+    return names, backups
+
+
+def _backed_up(paths: Iterable[Path], folder: Path) -> Path:
+    """Copies of these files in the first of `001`, `002` ... in this folder that does not exist yet."""
+    backups = next(path for number in count(1) if not (path := folder / f"{number:03}").exists())
     backups.mkdir(parents=True)
-    write_all(texts)
-    for exercise_id in [one.id] if one else [key for name in names if name[:2] in LESSONS for key in lesson(name[:2])]:
-        progress.add(file, exercise_id, "untouched")
-    return [path for path in texts if path.parent != backups], backups
+    for path in paths:
+        shutil.copy2(path, backups)
+    return backups
 
 
-def _with_cell_of(mine: Any, fresh: Any, exercise: Exercise) -> Any:
+def _with_cells_of(exercise: Exercise, mine: Any, fresh: Any) -> Any:
     """My notebook, with the cells of this exercise as they are in the fresh one."""
-    ids = {f"{part}-{exercise.id.replace('.', '-')}" for part in ("task", "exercise")}
-    new = {cell["id"]: cell for cell in fresh["cells"] if cell.get("id") in ids}
-    if f"exercise-{exercise.id.replace('.', '-')}" not in {cell.get("id") for cell in mine["cells"]}:
+    name = exercise.id.replace(".", "-")
+    new = {cell["id"]: cell for cell in fresh["cells"] if cell["id"] in (f"task-{name}", f"exercise-{name}")}
+    if f"exercise-{name}" not in {cell.get("id") for cell in mine["cells"]}:
         raise ConfigurationError(
             f"The cell of exercise {exercise.id} is gone. Reset its lesson: workbook reset {exercise.id[:2]}"
         )
     return {**mine, "cells": [new.get(cell.get("id"), cell) for cell in mine["cells"]]}
 
 
-def _new_folder(folder: Path) -> Path:
-    """The first of `001`, `002` ... in this folder that does not exist."""
-    taken = {path.name for path in folder.glob("*")}
-    return folder / next(name for name in _numbers() if name not in taken)
-
-
-def _numbers() -> Iterator[str]:
-    number = 0
-    while True:
-        number += 1
-        yield f"{number:03}"
-
-
-def _notebooks(folder: Path) -> list[Path]:
-    return sorted((folder / "notebooks").glob("*.ipynb"))
-
-
 def _read(path: Path) -> Any:
     """A notebook as JSON.
 
     Raises:
-        ConfigurationError: it is none.
+        ConfigurationError: it cannot be read, or is none.
     """
     try:
-        found = json.loads(path.read_text("utf-8"))
-        return {**found, "cells": [{**cell, "metadata": cell["metadata"]} for cell in found["cells"]]}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"{path.name} is no notebook that can be read. Reset its lesson or all.") from error
+        notebook = json.loads(path.read_text("utf-8"))
+        if all(isinstance(cell, dict) for cell in notebook["cells"]):
+            return notebook
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise ConfigurationError(
+        f"{path.name} cannot be read as a notebook. Reset its lesson: workbook reset {path.name[:2]}"
+    )
 
 
 def _text(notebook: Any) -> str:
-    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from workbook.errors import ConfigurationError
+from workbook.exercises.editions import EDITION, Edition, exercise_cells, laid_out
+from workbook.exercises.judging import State
+from workbook.exercises.progress import MIMETYPE
 from workbook.files import write_whole
 from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
 from workbook.runner.notebook import cell_named, one_line, read_notebook, without_widgets
@@ -87,14 +90,41 @@ def exit_code(results: Sequence[Rendered], *, write: bool) -> int:
 def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) -> str:
     """The notebook as JSON after a run in `directory`; the same notebook always gives the same bytes.
 
+    The workbook's own lessons get the cells of their exercises, and are run once more with the solutions, whose outputs
+    are not stored. A copy for somebody (`workbook new`) is run as it is.
+
     Raises:
-        ConfigurationError: it is no notebook, a cell raised, the limit passed or the kernel died.
+        ConfigurationError: it is no notebook, a cell raised, the limit passed, the kernel died, an untouched exercise
+            is not *not yet*, or a solution is not *done*.
     """
     import nbformat  # 0.8 s
+
+    notebook = read_notebook(stored)
+    edition = notebook.metadata.get(EDITION)
+    if edition is None:
+        notebook = nbformat.from_dict(laid_out(notebook))  # type: ignore[no-untyped-call]
+    _execute(notebook, directory, fleet, limit)
+    if edition != Edition.LEARNER:
+        _prove(notebook, State.UNTOUCHED if edition is None else State.DONE)
+    if edition is None and exercise_cells(notebook):
+        solved = nbformat.from_dict(laid_out(notebook, Edition.SOLVED))  # type: ignore[no-untyped-call]
+        _execute(solved, directory, fleet, limit)
+        _prove(solved, State.DONE)
+    text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
+    if Secrets.of_environment(os.environ).found_in(text):
+        raise ConfigurationError("the notebook would contain the API key, so nothing was written.")
+    return text.rstrip("\n") + "\n"
+
+
+def _execute(notebook: Any, directory: Path, fleet: Fleet, limit: float) -> None:
+    """Run the notebook's cells in place.
+
+    Raises:
+        ConfigurationError: a cell raised, the limit passed or the kernel died.
+    """
     from nbclient import NotebookClient  # heavy
     from nbclient.exceptions import CellExecutionError
 
-    notebook = read_notebook(stored)
     with fleet.kernel(limit=limit, env=clean_environment(os.environ)) as kernel:
         client = NotebookClient(
             notebook,
@@ -123,10 +153,19 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
             elif kernel.expired:
                 why = f"took longer than {limit:g} s"
             raise ConfigurationError(why) from error
-    text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
-    if Secrets.of_environment(os.environ).found_in(text):
-        raise ConfigurationError("the notebook would contain the API key, so nothing was written.")
-    return text.rstrip("\n") + "\n"
+
+
+def _prove(notebook: Any, expected: State) -> None:
+    """Make sure that each exercise of an executed notebook is in this state.
+
+    Raises:
+        ConfigurationError: one is not; says what it shows instead.
+    """
+    for cell in exercise_cells(notebook):
+        shown: Any = next((output.data for output in cell.outputs if MIMETYPE in output.get("data", {})), {})
+        if shown.get(MIMETYPE, {}).get("state") != expected:
+            what = one_line(shown.get("text/plain", "")) or "no verdict at all"
+            raise ConfigurationError(f"{cell.id} is not {expected.value}; it shows: {what}")
 
 
 def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -137,7 +176,8 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def settled(notebook: Any) -> Any:
     """The executed notebook without anything that a further run would change."""
-    notebook.metadata = type(notebook.metadata)(METADATA)
+    kept = {name: value for name, value in notebook.metadata.items() if name == EDITION}
+    notebook.metadata = type(notebook.metadata)(METADATA | kept)
     count = 0
     for cell in notebook.cells:
         for name in _PER_RUN & cell.metadata.keys():

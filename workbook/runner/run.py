@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
 
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.exercises.progress import MIMETYPE as EXERCISE_MIMETYPE
 from workbook.files import write_whole
 from workbook.junit import JUnitCase, JUnitSuite, junit
 from workbook.lesson import CHECK_MIMETYPE
@@ -91,6 +92,7 @@ class NotebookRun:
         outcome: how it ended.
         seconds: real time from before its kernel started until after it ended.
         checks: in the order of the notebook.
+        exercises: how far each is, by id: `untouched`, `wrong` or `done`. They never decide the exit code.
         written: whether the report holds the executed notebook.
     """
 
@@ -98,6 +100,7 @@ class NotebookRun:
     outcome: RunOutcome
     seconds: float
     checks: tuple[CheckResult, ...] = ()
+    exercises: Mapping[str, str] = field(default_factory=dict)
     written: bool = False
 
     def __str__(self) -> str:
@@ -105,6 +108,8 @@ class NotebookRun:
         failed = "; ".join(check.name for check in self.checks if not check.passed)
         why = ": ".join(filter(None, (self.outcome.why, failed)))
         line = f"{self.outcome.status:<12} {self.name}  {self.seconds:.1f} s  {passed}/{len(self.checks)} checks"
+        if self.exercises:
+            line += f"  {[*self.exercises.values()].count('done')}/{len(self.exercises)} exercises"
         return f"{line}  {why}".rstrip()
 
 
@@ -135,7 +140,8 @@ class Report:
         {"version": 1, "exit_code": 0, "interrupted": false, "seconds": 9.1, "parameters": {"seed": 7},
          "notebooks": [{"name": "01_activation_data", "status": "ok", "seconds": 3.2,
                         "file": "01_activation_data.ipynb", "error": null,
-                        "checks": [{"name": "the button is shown", "passed": true, "rule": "A-CAN-1"}]}]}
+                        "checks": [{"name": "the button is shown", "passed": true, "rule": "A-CAN-1"}],
+                        "exercises": {"01.1": "untouched"}}]}
 
         `status` is ok, check-failed, error, time-limit, kernel-died or interrupted; `error` is one line or null.
         """
@@ -155,6 +161,7 @@ class Report:
                     "checks": [
                         {"name": check.name, "passed": check.passed, "rule": check.rule} for check in run.checks
                     ],
+                    "exercises": dict(run.exercises),
                 }
                 for run in self.runs
             ],
@@ -232,13 +239,14 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
     """Run one notebook; every way to end is an outcome, never an exception."""
     begun = time.monotonic()
     checks: tuple[CheckResult, ...] = ()
+    exercises: Mapping[str, str] = {}
     written = False
     try:
         with TemporaryDirectory(prefix="workbook-") as scratch, job.fleet.kernel(limit=job.limit) as kernel:
             executed = Path(scratch) / notebook.name
             outcome = _execute(notebook, executed, job, kernel)
             text = executed.read_text("utf-8") if executed.exists() else ""
-        checks = tuple(read_checks(text))
+        checks, exercises = tuple(read_checks(text)), read_exercises(text)
         if job.secrets.found_in(text):
             checks = (*checks, CheckResult(NO_KEY_CHECK, passed=False))
         written = _keep(job.secrets.scrub(text), job.report / notebook.name)
@@ -246,7 +254,7 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
         outcome = raised(type(error).__name__, f"the executed notebook cannot be written: {error.strerror}")
     if outcome == PASSED and not all(check.passed for check in checks):
         outcome = CHECK_FAILED
-    return NotebookRun(notebook.stem, outcome, time.monotonic() - begun, checks, written)
+    return NotebookRun(notebook.stem, outcome, time.monotonic() - begun, checks, exercises, written)
 
 
 def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> RunOutcome:
@@ -298,15 +306,30 @@ def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> RunOutcom
 
 def read_checks(text: str) -> Iterator[CheckResult]:
     """The checks in an executed notebook's outputs; one that cannot be read counts as failed."""
+    for left in _left_behind(text, CHECK_MIMETYPE):
+        match left:
+            case {"name": str(name), "passed": bool(passed), "rule": (str() | None) as rule}:
+                yield CheckResult(name, passed, rule)
+            case _:
+                yield CheckResult("a check that cannot be read", passed=False)
+
+
+def read_exercises(text: str) -> dict[str, str]:
+    """How far each exercise is in an executed notebook, by id."""
+    found = _left_behind(text, EXERCISE_MIMETYPE)
+    return {
+        str(left["id"]): str(left["state"])
+        for left in found
+        if isinstance(left, dict) and {"id", "state"} <= left.keys()
+    }
+
+
+def _left_behind(text: str, mimetype: str) -> Iterator[Any]:
+    """What the outputs of an executed notebook hold under this media type, in order."""
     for cell in json.loads(text)["cells"] if text else ():
         for output in cell.get("outputs", ()):
-            if CHECK_MIMETYPE not in output.get("data", {}):
-                continue
-            match output["data"][CHECK_MIMETYPE]:
-                case {"name": str(name), "passed": bool(passed), "rule": (str() | None) as rule}:
-                    yield CheckResult(name, passed, rule)
-                case _:
-                    yield CheckResult("a check that cannot be read", passed=False)
+            if mimetype in output.get("data", {}):
+                yield output["data"][mimetype]
 
 
 def _keep(text: str, path: Path) -> bool:

@@ -1,0 +1,154 @@
+"""Whatever a learner hands in, there is a verdict with a reason, and never an error."""
+
+import asyncio
+import time
+
+import pytest
+
+from workbook.exercises import judging
+from workbook.exercises.judging import State, judged
+from workbook.exercises.model import Exercise, Kind, Reason, Seen, answer_in
+
+SKELETON = """
+def answer(x):
+    return ...
+
+wb.exercise("99.1", answer)
+"""
+
+
+def exercise(judge, kind="write", skeleton=SKELETON, **asks):
+    texts = {
+        "title": "t",
+        "task": "t",
+        "skeleton": skeleton,
+        "solution": skeleton,
+        "notes": "n",
+        "hints": ["1", "2", "3"],
+    }
+    return Exercise.of({"id": "99.1", "kind": kind, "minutes": 1, "asks": asks, **texts}, {"99.1": judge})
+
+
+def calls(answer):
+    return Seen() if answer(1) == 2 else Reason("API-1", "it is not 2.")
+
+
+def verdict(cell, judge=calls, **words):
+    args, named = answer_in(cell)
+    return judged(exercise(judge, **words), args, named)
+
+
+def test_a_right_answer_is_done_and_a_wrong_one_has_a_reason():
+    assert verdict("def f(x):\n    return x + 1\nwb.exercise('99.1', f)").state is State.DONE
+    wrong = verdict("def f(x):\n    return x\nwb.exercise('99.1', f)")
+    assert (wrong.state, str(wrong.reason)) == (State.WRONG, "API-1: it is not 2.")
+
+
+def test_the_skeleton_is_recognised_in_any_layout():
+    assert verdict(SKELETON).state is State.UNTOUCHED
+    assert verdict('def answer(x):  # later\n\n    return   ...\nwb.exercise("99.1", answer)').state is State.UNTOUCHED
+    assert verdict('def answer(x):\n    return None\nwb.exercise("99.1", answer)').state is State.WRONG
+
+
+def test_what_is_to_be_mended_shows_its_symptom_untouched():
+    untouched = verdict(SKELETON, kind="mend")
+    assert (untouched.state, str(untouched.reason)) == (State.UNTOUCHED, "API-1: it is not 2.")
+
+
+@pytest.mark.parametrize("define", ["def f(x):", "async def f(x):"])
+def test_an_error_shows_the_learners_own_line(define):
+    def judge(answer):
+        value = answer(1)
+        return calls(lambda _x: asyncio.run(value) if asyncio.iscoroutine(value) else value)
+
+    said = verdict(f"{define}\n    y = 1\n    return x / 0\nwb.exercise('99.1', f)", judge).reason.text
+    assert said == (
+        "your code raised an error that nothing caught. "
+        "Your line 3: `return x / 0` raised ZeroDivisionError: division by zero."
+    )
+
+
+def test_an_error_that_the_run_swallows_shows_its_line_too():
+    def swallows(kind):
+        try:
+            kind().call()
+        except AttributeError:
+            return Reason("X-HANDLER-1", "call() failed.")
+        return Seen()
+
+    said = str(
+        verdict("class C:\n    def call(self):\n        return self.kept\nwb.exercise('99.1', C)", swallows).reason
+    )
+    assert said == (
+        "X-HANDLER-1: call() failed. "
+        "Your line 3: `return self.kept` raised AttributeError: 'C' object has no attribute 'kept'."
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    while True:\n        pass",
+        "    while True:\n        try:\n            pass\n        except BaseException:\n            pass",
+    ],
+)
+def test_an_endless_loop_ends(monkeypatch, body):
+    monkeypatch.setattr(judging, "SECONDS", 0.3)
+    begun = time.monotonic()
+    found = verdict(f"def f(x):\n{body}\nwb.exercise('99.1', f)")
+    assert "had not ended after 0.3 s of real time" in found.reason.text
+    assert time.monotonic() - begun < 30
+
+
+def test_an_endless_loop_in_a_coroutine_ends(monkeypatch):
+    from workbook.runs.back_end import completed
+
+    monkeypatch.setattr(judging, "SECONDS", 0.3)
+    found = verdict("async def f(x):\n    while True:\n        pass\nwb.exercise('99.1', f)", lambda f: completed(f, 1))
+    assert "had not ended" in found.reason.text
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("wb.exercise('99.1')", 'give exactly one answer: wb.exercise("99.1", MY_ANSWER).'),
+        ("wb.exercise('99.1', 1, 2)", 'give exactly one answer: wb.exercise("99.1", MY_ANSWER).'),
+        ("wb.exercise('99.1', answer=1)", 'give exactly one answer: wb.exercise("99.1", MY_ANSWER).'),
+    ],
+)
+def test_a_slip_is_named(cell, said):
+    assert str(verdict(cell).reason) == said
+
+
+ASKS = {"added": [[True, "REL-1", "it is lost."], [False]], "posts": [[1], [2, "REL-1", "one tap, one POST."]]}
+ASKED = 'wb.exercise("99.1", added=..., posts=...)'
+
+
+@pytest.mark.parametrize(
+    ("given", "state", "said"),
+    [
+        ("added=False, posts=1", State.DONE, "None"),
+        ("added=..., posts=...", State.UNTOUCHED, "this is the skeleton as it was. Change it, and run the cell."),
+        ("added=True, posts=2", State.WRONG, "REL-1: added=True: it is lost."),
+        ("added=False, posts=2", State.WRONG, "REL-1: posts=2: one tap, one POST."),
+        ("added=False", State.WRONG, "posts has no answer yet. Choose 1 or 2."),
+        ("added=0, posts=1", State.WRONG, "added is 0. Choose True or False."),
+        ("added='no', posts=1", State.WRONG, "added is 'no'. Choose True or False."),
+        ("aded=True", State.WRONG, f"there is no question 'aded'. Answer so: {ASKED}."),
+        ("False, 1", State.WRONG, f"answer by name: {ASKED}."),
+    ],
+)
+def test_questions_are_compared_with_a_run(given, state, said):
+    found = verdict(
+        f"wb.exercise('99.1', {given})",
+        lambda: Seen("run", added=False, posts=1),
+        kind="predict",
+        skeleton=ASKED,
+        **ASKS,
+    )
+    assert (found.state, str(found.reason)) == (state, said)
+    assert found.run == ("run" if state is State.DONE else None), "a prediction shows nothing before it was right"
+
+
+def test_a_kind_of_every_name():
+    assert [*Kind] == ["predict", "mend", "write", "native"]
