@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import ctypes
-import inspect
-import linecache
 import signal
 import sys
-import sysconfig
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import wraps
-from pathlib import Path
-from traceback import walk_tb
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 from workbook.errors import ParameterError
 from workbook.exercises.model import Exercise, Kind, Reason, Seen, answer_in
+from workbook.runs.own_code import error_words, own_line
 from workbook.values import quoted
 
 SECONDS: Final = 10.0
 """Of real time that an answer may take; the longest judge takes about one."""
-NOT_THEIRS: Final = tuple(
-    {str(Path(__file__).parent.parent), *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))}
-)
-"""Where code lies that no learner wrote."""
 
 
 class State(StrEnum):
@@ -62,29 +53,27 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
     """Judge one answer; raises nothing but what stops the whole process."""
     if slip := _slip(exercise, args, named):
         return Verdict(State.WRONG, slip)
-    crashes: list[BaseException] = []
     untouched = False
     try:
-        untouched = _same((args, dict(named)), answer_in(exercise.skeleton))
+        untouched = _same((args, dict(named)), answer_in(exercise.skeleton, "the skeleton"))
         if untouched and (exercise.asks or exercise.kind is not Kind.MEND):
             return Verdict(State.UNTOUCHED, Reason("", "this is the skeleton as it was. Change it, and run the cell."))
         if exercise.asks:
             return _compared(exercise, named)
         with _at_most(SECONDS):
-            seen = exercise.judge(_watched(args[0], crashes))
+            seen = exercise.judge(args[0])
     except TookTooLong:
-        text = f"your code had not ended after {SECONDS:g} s of real time. Look for a loop or a wait that never ends."
-        return Verdict(State.WRONG, Reason("", text))
-    except ParameterError as error:  # such as for a value that no handler can be
+        seen = Reason(
+            "", f"your code had not ended after {SECONDS:g} s of real time. Look for a loop or a wait that never ends."
+        )
+    except ParameterError as error:  # such as for an object that no handler can be
         seen = Reason("", str(error))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
-        crashes.append(error)
-        seen = Reason("", "your code raised an error that nothing caught.")
+        seen = Reason("", f"your code raised {error_words(error)}. {own_line(error)}".rstrip())
     if isinstance(seen, Seen):
         return Verdict(State.DONE, run=seen.run)
-    where = own_line(crashes[0], seen.text) if crashes else ""
-    wrong = State.UNTOUCHED if untouched else State.WRONG  # what is to be mended shows its symptom at once
-    return Verdict(wrong, Reason(seen.rule, f"{seen.text}{where and ' '}{where}"), seen.run)
+    # what is to be mended shows its symptom at once
+    return Verdict(State.UNTOUCHED if untouched else State.WRONG, seen, seen.run)
 
 
 def _slip(  # noqa: PLR0911  # one sentence for each slip
@@ -144,63 +133,6 @@ def _shape(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
         case dict():
             return {name: _shape(part) for name, part in value.items()}
     return value
-
-
-# The run's loop turns what a handler raises into a message of the trace, as the platform would. A learner needs the
-# line, too, so each function of the answer notes what it raised on the way out.
-
-
-def _watched(answer: Any, crashes: list[BaseException]) -> Any:
-    """The answer, each of whose functions adds to `crashes` what it raises."""
-    if isinstance(answer, type):
-        own = {name: part for kind in reversed(answer.__mro__) if _theirs(kind) for name, part in vars(kind).items()}
-        changed = {name: _noting(part, crashes) for name, part in own.items() if isinstance(part, FunctionType)}
-        return type(answer)(answer.__name__, (answer,), changed)
-    return _noting(answer, crashes) if isinstance(answer, FunctionType) else answer
-
-
-def _theirs(kind: type) -> bool:
-    return not kind.__module__.startswith("workbook") and kind is not object
-
-
-def _noting(function: FunctionType, crashes: list[BaseException]) -> Callable[..., Any]:
-    if inspect.iscoroutinefunction(function):
-
-        @wraps(function)
-        async def noted_later(*args: Any, **named: Any) -> Any:
-            try:
-                return await function(*args, **named)
-            except Exception as error:
-                crashes.append(error)
-                raise
-
-        return noted_later
-
-    @wraps(function)
-    def noted(*args: Any, **named: Any) -> Any:
-        try:
-            return function(*args, **named)
-        except Exception as error:
-            crashes.append(error)
-            raise
-
-    return noted
-
-
-def own_line(error: BaseException, said: str = "") -> str:
-    """The learner's own line at which an error was raised; with the error, unless it was `said` already."""
-    frames = [(frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__) if _wrote(frame)]
-    message = f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(": ")
-    if not frames:
-        return message
-    file, line = frames[-1]
-    source = linecache.getline(file, line).strip()
-    return f"Your line {line}: `{source}`" + ("" if message in said else f" raised {message}") + "."
-
-
-def _wrote(frame: FrameType) -> bool:
-    file = frame.f_code.co_filename
-    return not file.startswith((*NOT_THEIRS, "<frozen"))
 
 
 @contextmanager

@@ -197,13 +197,15 @@ def exercise_named(exercise_id: object) -> Exercise:
     return lookup("exercise", exercise_id, lesson(number) if number in LESSONS else all_exercises())
 
 
-def answer_in(cell: str) -> tuple[tuple[object, ...], dict[str, object]]:
-    """What a cell of ours hands to `wb.exercise` in its last line, after the id: by position and by name."""
+def answer_in(cell: str, file: str = "Your cell") -> tuple[tuple[object, ...], dict[str, object]]:
+    """What a cell of ours hands to `wb.exercise` in its last line, after the id: by position and by name.
+
+    `file` is what errors call the cell.
+    """
     tree = ast.parse(cell)
     last = tree.body.pop()
     assert isinstance(last, ast.Expr)  # noqa: S101  # a cell of ours, and a test tries them all
     assert isinstance(last.value, ast.Call)  # noqa: S101
-    file = f"<exercise {hash(cell):x}>"
     linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
     names: dict[str, Any] = {"wb": workbook, "__name__": "__main__"}
     exec(compile(tree, file, "exec"), names)  # noqa: S102  # a skeleton of ours
