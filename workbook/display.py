@@ -11,8 +11,8 @@ from typing import Any
 from workbook.errors import ParameterError
 from workbook.values import choice, lookup, quoted
 
-PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all")
-"""What `show` can show of a run; `messages` is what it shows of a trace."""
+PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
+"""What `show` can show of a run; of a trace `messages`, and of a result of `conform` its `report`."""
 
 
 def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR0911  # one for each kind of thing
@@ -20,9 +20,10 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
 
     Args:
         thing: a run, a trace, an SDK by hand, a wallet app, findings, judgements, a measurement, a mapping of facts,
-            a class, a function or a file's path.
+            a class, a function, a file's path or several of them.
         part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice`, `durations` or `all`
-            (the live panels side by side); empty shows how it ended, its messages and its findings.
+            (the live panels side by side); of a result of `conform`, `report`; empty shows how it ended, its messages
+            and its findings.
         title: the title of the picture, where it takes one.
 
     Returns:
@@ -58,6 +59,10 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     if hasattr(thing, "trace") or hasattr(thing, "select"):
         return _part(thing, "messages", title)
     many = list(thing) if isinstance(thing, list | tuple) else [thing]
+    if many and all(isinstance(path, Path) for path in many):
+        from workbook.views.table import files
+
+        return files(many)
     if many and all(hasattr(judged, "judgement") or hasattr(judged, "limit_text") for judged in many):
         from workbook.views.durations import durations
 
@@ -73,6 +78,12 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
 
 def _part(run: Any, part: str, title: str) -> Any:
     """One part of a run, or of a trace on its own."""
+    if part == "report":
+        if not hasattr(run, "report"):
+            raise ParameterError(f"{quoted(run)} has no report. Give a result of wb.conform(...).")
+        from workbook.widgets.panels import Report
+
+        return Report(run.report)
     trace = run if hasattr(run, "select") else getattr(run, "trace", None)
     if trace is None:
         raise ParameterError(

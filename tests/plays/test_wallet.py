@@ -148,3 +148,10 @@ def test_a_mistaken_handler_is_played_where_its_mistake_shows(name):
 def test_a_named_stage_is_taken_as_it_was_named():
     scene = SESSION.wallet.play("status() fails without a cache", "app was opened")
     assert (scene.state, scene.findings) == ("added", [])
+
+
+@pytest.mark.slow
+def test_the_table_of_mistakes_has_each_handler_with_what_is_found_first():
+    shown = SESSION.wallet.mistakes()
+    assert [row[0] for row in shown.rows] == [*SESSION.wallet.handlers[1:]]
+    assert shown.rows[0][1] == "app not listed; X-STATUS-3: status() makes 1 network call."

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.extension.handler import ReferenceHandler
-from workbook.views.table import code
+from workbook.views.table import code, files
 
 
 def test_a_class_is_shown_as_it_stands():
@@ -27,3 +27,11 @@ def test_the_marks_for_a_linter_are_left_out_and_the_words_beside_them_are_kept(
 def test_what_has_no_source_is_explained(thing):
     with pytest.raises(ParameterError, match="Give a class or a function"):
         code(thing)
+
+
+def test_several_files_stand_each_below_its_name(tmp_path):
+    for name in ("a.swift", "b.swift"):
+        (tmp_path / name).write_text(f"let name = {name[0]}\n")
+    assert files([tmp_path / "a.swift", tmp_path / "b.swift"]).text() == (
+        "a.swift\n\nlet name = a\n\nb.swift\n\nlet name = b"
+    )

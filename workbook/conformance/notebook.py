@@ -31,6 +31,7 @@ from workbook.conformance.model import (
     Values,
 )
 from workbook.conformance.process import environment, surroundings
+from workbook.conformance.progress import Cell, in_a_notebook
 from workbook.conformance.report import (
     MARKS,
     PHONE,
@@ -45,7 +46,7 @@ from workbook.conformance.report import (
     to_look_at,
     todos,
 )
-from workbook.conformance.reports import write_reports
+from workbook.conformance.reports import to_html, write_reports
 from workbook.conformance.selection import Known, chosen
 from workbook.conformance.session import RunOptions
 from workbook.errors import ParameterError
@@ -101,7 +102,7 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] =
         log = Path(folder) / "relay.log"
         with relay_running(kind, api, log) as address:
             config = Config(target(address, log, tls=api.ca_file is not None), Api(seed=seed))
-            record = session.conform(config, options, api=api)
+            record = session.conform(config, options, api=api, progress=Cell() if in_a_notebook() else None)
     about = replace(record.about, target=kind.__name__, base_url="in this process")  # the address is gone already
     return replace(record, about=about)
 
@@ -281,7 +282,7 @@ def _rows(exchanges: list[Exchange], values: Values) -> list[tuple[str, str, str
     return rows
 
 
-NEXT = "Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit_code."
+NEXT = 'Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit_code; wb.show(result, "report").'
 
 
 class Result(View):
@@ -327,6 +328,17 @@ class Result(View):
         """What a later run has mended, broken, or left as it was."""
         return changes(self.record, later.record)
 
+    @property
+    def report(self) -> str:
+        """The page `conform.html`: every case with both sides of the back end.
+
+        Raises:
+            LeakError: it would hold a secret.
+        """
+        page = to_html(self.record)
+        self.record.secrets.check({"conform.html": page})
+        return page
+
     def write(self, folder: str | Path) -> list[Path]:
         """Write `conform.json`, `.html`, `.xml` and `.md` into a folder, all of them or none."""
         return write_reports(self.record, Path(folder))
@@ -364,5 +376,5 @@ def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
     entries = tuple(Known(name, comment) for name, comment in (known or {}).items())
     if isinstance(what, str | Path):
         options = RunOptions(chosen(CASES, only), known=entries, only=only)
-        return Result(session.conform(load(Path(what)), options))
+        return Result(session.conform(load(Path(what)), options, progress=Cell() if in_a_notebook() else None))
     return Result(judge(what, *only, seed=seed, known=entries))

@@ -13,6 +13,8 @@ QUIET = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED})
 """Verdicts that need no line of their own."""
 EVERY = 10.0
 """Seconds between two lines of a countdown, where there is no terminal."""
+ENOUGH = 100
+"""Cases of which a notebook shows a bar; fewer take a few seconds."""
 
 
 class RunProgress:
@@ -95,3 +97,33 @@ class Terminal(RunProgress):
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+class Cell(RunProgress):
+    """Shows a bar below the cell of a notebook."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def begin(self, total: int) -> None:
+        """Start the bar, where there is enough to wait for."""
+        if total >= ENOUGH:
+            from workbook.widgets.bar import Bar  # widgets are for notebooks
+
+            self._bar = Bar(total, "case")
+
+    def ended(self, result: CaseResult) -> None:  # noqa: ARG002  # the bar only counts
+        """Advance the bar."""
+        if self._bar is not None:
+            self._bar.step()
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+
+
+def in_a_notebook() -> bool:
+    """Whether a cell of a notebook runs this."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None

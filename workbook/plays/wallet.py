@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from workbook.checks.finding import Level
 from workbook.extension.handler import ExtensionHandler, ReferenceHandler
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON
 from workbook.extension.plist import plist_problems
@@ -18,6 +19,7 @@ from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.values import lookup
+from workbook.views.table import Table, table
 
 if TYPE_CHECKING:
     from workbook.widgets.stage import Stage
@@ -83,8 +85,8 @@ class Wallet:
     def __repr__(self) -> str:
         return (
             f"The wallet app on platform B, {self._setup.variant_b.name} variant\n"
-            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .plist_problems(...); "
-            ".phones, .handlers, .authorizations, .variants."
+            "Next: .open() to go step by step, .play() for a whole flow, .play_both(), .live(), .mistakes(), "
+            ".plist_problems(...); .phones, .handlers, .authorizations, .variants."
         )
 
     def open(
@@ -194,6 +196,15 @@ class Wallet:
 
         shows_on = SHOWS_ON.get(str(choices.get("handler")), {})
         return stage("from the wallet", **{"variant": self._setup.variant_b.name} | dict(shows_on) | choices)
+
+    def mistakes(self) -> Table:
+        """Every handler that makes one mistake, played: how it ends for the cardholder, and what is found first."""
+        rows = []
+        for name in self.handlers[1:]:
+            run = self.play(name)
+            finding = next(finding for finding in run.findings if finding.level is not Level.NOTE)
+            rows.append((name, f"{run.state}; {finding.rule}: {finding.text}"))
+        return table("Handlers with one mistake each", ("handler", "how it ends; what is found first"), rows)
 
     def migration(self) -> Difference:
         """What changes in the flow from the earlier variant to the later one."""

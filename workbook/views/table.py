@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -221,6 +221,16 @@ def code(thing: object) -> Code:
     except (TypeError, OSError, UnicodeDecodeError):
         message = f"No source is known for {thing!r:.60}. Give a class or a function that is in a file, or a Path."
         raise ParameterError(message) from None
+
+
+def files(paths: Sequence[Path]) -> Stack:
+    """Several files, each below its name.
+
+    Raises:
+        ParameterError: one of them cannot be read.
+    """
+    named = ((Snapshot(path.name, paragraph(tag("b", path.name))), code(path)) for path in paths)
+    return Stack(tuple(view for pair in named for view in pair))
 
 
 # A snapshot of any value: a text and a piece of HTML that need no kernel.

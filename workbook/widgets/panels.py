@@ -5,6 +5,7 @@ All are drawn from one film, so they move together. A snapshot of each is stored
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -111,6 +112,28 @@ def panels(source: Played) -> Panels:
 
 # Measurements of this machine and this moment. A stored notebook must be the same on every run, and a measurement is
 # not: so its figures are in the live widget only, and a sentence about them is stored.
+
+
+class Report(Live):
+    """A whole page in a frame, with a link that saves it; live only, because it is large."""
+
+    def __init__(self, page: str) -> None:
+        self.page = page
+
+    def __repr__(self) -> str:
+        return "The page conform.html, with every case and both sides. It is shown live, and .write(FOLDER) writes it."
+
+    def snapshot(self) -> Snapshot:
+        """A sentence in the place of the page."""
+        return Snapshot(repr(self), paragraph(repr(self)))
+
+    def widget(self) -> Any:
+        """The page and the link, as an ipywidgets HTML."""
+        data = b64encode(self.page.encode()).decode()
+        link = tag("a", "Save this page as conform.html", href=f"data:text/html;base64,{data}", download="conform.html")
+        frame = tag("iframe", srcdoc=self.page, title="conform.html", style="width:100%;height:36em;border:1px solid")
+        return ipywidgets.HTML(str(tag("div", paragraph(link), frame)))
+
 
 NOT_STORED = "The figures depend on the machine that runs this cell, so they are shown live and not stored."
 
