@@ -4,14 +4,7 @@ from hypothesis import strategies as st
 
 from workbook.api.protocol import encode_id
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.parameters import (
-    LONGEST_ID,
-    SEED_LIMIT,
-    SIMULATED_INSTRUMENT,
-    Parameters,
-    Source,
-    parameter_names,
-)
+from workbook.parameters import LONGEST_ID, SEED_LIMIT, SIMULATED_INSTRUMENT, Parameters, Source, parameter_names
 
 
 def test_the_defaults_simulate():

@@ -318,6 +318,8 @@ class Secrets:
     @cached_property
     def _grams(self) -> set[str]:
         """Every gram. Where it comes from is found out only when a text has it: see `_places`."""
+        # Every run of `least` characters holds a whole gram, wherever it begins, if one begins at every
+        # `least - size + 1` characters: the run then has room for all starts up to the next, and a gram behind it.
         grams, size = set[str](), self._size
         for spelling in self._spellings:
             text, last = spelling.text, len(spelling.text) - size

@@ -7,12 +7,7 @@ import pytest
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
 from workbook.checks import check
-from workbook.extension.handler import (
-    BACK_END_WAIT,
-    AuthorizationProvider,
-    ExtensionHandler,
-    ReferenceHandler,
-)
+from workbook.extension.handler import BACK_END_WAIT, AuthorizationProvider, ExtensionHandler, ReferenceHandler
 from workbook.extension.service import CardArt
 from workbook.extension.surroundings import ExtensionBackEnd, Library, Storage
 from workbook.extension.wallet_app import GENERATE, WalletApp

@@ -276,6 +276,8 @@ def kept_in_its_class(trace: Trace) -> Iterator[Finding]:
 
 def kept_in_itself(trace: Trace) -> Iterator[Finding]:
     """A call that fails for want of what an earlier call left in `self`, which was another handler (X-HANDLER-1)."""
+    # Keeping something does no harm by itself. It is a finding when a later call fails for want of it: that handler is
+    # another instance, as the wallet makes a new one for each call.
     kept: set[str] = set()
     for call in handler_calls(trace):
         if kept and call.answered(m.HandlerRaised) and (text := _missed(call, kept)):

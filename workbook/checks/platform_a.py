@@ -83,6 +83,7 @@ def failures(trace: Trace) -> Iterator[Finding]:
 
 def _overlapped(trace: Trace, until: float = inf) -> list[Record]:
     """The taps before a moment that began another attempt on top of one under way."""
+    # The table says so (its rows for a tap in a busy state rest on A-BTN-2), and not the time between two taps.
     taps = trace.select(m.AddTapped, kind=Kind.EVENT)
     return [record for record in taps if "A-BTN-2" in record.rules and record.at < until]
 

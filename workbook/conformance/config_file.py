@@ -36,20 +36,7 @@ from workbook.conformance.model import (
 from workbook.conformance.phone import ALLOWED, trusted, wrong
 from workbook.conformance.selection import Known
 from workbook.errors import ConfigurationError
-from workbook.forms import (
-    QUOTE,
-    Flag,
-    Form,
-    Mistakes,
-    Place,
-    Says,
-    Seed,
-    Text,
-    Texts,
-    read_form,
-    read_toml,
-    refused,
-)
+from workbook.forms import QUOTE, Flag, Form, Mistakes, Place, Says, Seed, Text, Texts, read_form, read_toml, refused
 from workbook.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.simulation.http import HIGHEST_PORT
 from workbook.simulation.scenario import load as load_scenario

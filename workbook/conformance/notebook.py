@@ -19,17 +19,7 @@ from workbook.conformance.cases import CASES
 from workbook.conformance.compare import Change, compare
 from workbook.conformance.config import Api, Config, Exports
 from workbook.conformance.config_file import load
-from workbook.conformance.model import (
-    MEANINGS,
-    PLATFORMS,
-    Cardholder,
-    Case,
-    Need,
-    Operation,
-    Surface,
-    Target,
-    Values,
-)
+from workbook.conformance.model import MEANINGS, PLATFORMS, Cardholder, Case, Need, Operation, Surface, Target, Values
 from workbook.conformance.process import environment, surroundings
 from workbook.conformance.progress import Cell, in_a_notebook
 from workbook.conformance.report import (

@@ -10,13 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.errors import (
-    ActivationDataError,
-    DeadlineError,
-    OpaqueDataError,
-    ParameterError,
-    RedactedRequest,
-)
+from workbook.errors import ActivationDataError, DeadlineError, OpaqueDataError, ParameterError, RedactedRequest
 from workbook.flows import messages as m
 from workbook.runs.back_end import BackEnd
 from workbook.simulation.phones import PhoneB

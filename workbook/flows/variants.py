@@ -74,6 +74,9 @@ class VariantA:
         return _machine_a(self)
 
 
+# A machine checks its whole table when it is made, which takes longer than a walk through it; so each is made once.
+
+
 @cache
 def _machine_a(variant: VariantA) -> Machine:
     """The flow's rows, and those of the ApiError outcome where this SDK has it.

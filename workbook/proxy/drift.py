@@ -292,6 +292,11 @@ WITHOUT = "without the role"
 ANYBODY = ("", "")
 
 
+# An ending is about the smallest subject that explains it: a credential where its role does, an instrument where the
+# operation does not end so for all of them, else anybody. A setting for a larger subject would change answers that
+# agree already.
+
+
 class _Endings:
     """What ended otherwise than the simulator's, and whether it is about a credential, an instrument, or anybody."""
 

@@ -32,15 +32,7 @@ from workbook.proxy.upstream import (
     trusting,
 )
 from workbook.simulation.http import Request
-from workbook.simulation.server import (
-    Handler,
-    RawAnswer,
-    Server,
-    is_own_host,
-    listeners,
-    print_log,
-    run_until_signal,
-)
+from workbook.simulation.server import Handler, RawAnswer, Server, is_own_host, listeners, print_log, run_until_signal
 
 LARGEST_REQUEST = 8 * 1_048_576
 """The largest body of a request that is passed on, in bytes (our choice)."""

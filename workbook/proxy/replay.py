@@ -115,6 +115,11 @@ def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | No
     return {"fault": "429 at a date" if first.endswith("GMT") else "429 with garbage"}
 
 
+# Each request is one draw for each rule: it is taken with the rule's share, where no rule before took it. The count of
+# a rule is a sum of such draws, so their means add up, and their variances. Chance alone leads further than three
+# standard deviations once in 370 counts; the half is for counts so small that a normal curve fits them badly.
+
+
 class Expected:
     """How often each rule of a plan should have been seen in these exchanges, and which counts are within chance."""
 

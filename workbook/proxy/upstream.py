@@ -370,34 +370,28 @@ class Upstream:
         address = await look_up(self.target, self.resolve)
         if address is None:
             return ProxyReply.failed(ProxyFailure.FORBIDDEN)
-        origin = httpcore.Origin(self.target.scheme.encode(), address.encode(), self.target.port)
-        backend = GuardedBackend()
+        # Connected to by its address, which was checked; the name goes into Host and into TLS.
+        target, backend = self.target, GuardedBackend()
+        path = (target.prefix + request.target).encode("latin-1")
+        headers = [("Host", target.authority), *for_the_api(request.headers)]
+        sent = httpcore.Request(
+            request.method,
+            httpcore.URL(scheme=target.scheme, host=address, port=target.port, target=path),
+            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
+            content=request.body,
+            extensions={"trace": watch.note, "sni_hostname": target.host},
+        )
+        origin = httpcore.Origin(target.scheme.encode(), address.encode(), target.port)
         async with httpcore.AsyncHTTPConnection(origin, ssl_context=self.tls, network_backend=backend) as connection:
-            response = await connection.handle_async_request(self._request(request, address, watch))
+            response = await connection.handle_async_request(sent)
             body = None if response.status == _SWITCHING else await _body(response)
         if response.status == _SWITCHING:
             return ProxyReply.failed(ProxyFailure.GARBAGE)
         if body is None:
             return replace(ProxyReply.failed(ProxyFailure.TOO_LARGE), latency=watch.latency)
         reason = response.extensions["reason_phrase"].decode("latin-1")
-        headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
-        return ProxyReply(Response(response.status, headers, body, "real"), reason, None, watch.latency)
-
-    def _request(self, request: Request, address: str, watch: _Watch) -> httpcore.Request:
-        target = self.target
-        headers = [("Host", target.authority), *for_the_api(request.headers)]
-        return httpcore.Request(
-            request.method,
-            httpcore.URL(
-                scheme=target.scheme,
-                host=address,
-                port=target.port,
-                target=(target.prefix + request.target).encode("latin-1"),
-            ),
-            headers=[(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers],
-            content=request.body,
-            extensions={"trace": watch.note, "sni_hostname": target.host},
-        )
+        got = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers)
+        return ProxyReply(Response(response.status, got, body, "real"), reason, None, watch.latency)
 
 
 def trusting(ca_file: Path | None) -> ssl.SSLContext:
@@ -429,6 +423,8 @@ async def _body(response: httpcore.Response) -> bytes | None:
 
 def _failure(error: Exception, watch: _Watch) -> ProxyFailure:
     """What happened, from the error and from how far the exchange had come."""
+    # httpcore raises the same error for a connection that was refused, reset or cut; only the last step that it traced
+    # tells them apart. A failure of TLS is an OSError as well, somewhere down the chain of causes.
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLError):

@@ -123,6 +123,8 @@ class Network:
 
     def respond(self, request: Request) -> Response:
         """The service's answer, after the time that it takes."""
+        # The service answers at once, and then the clock moves: nobody waits, and an answer that comes too late for its
+        # client was given all the same. Whether it was carried out is counted, as a fault may hide it in the answer.
         began, before = self.clock.now(), self.service.carried_out[request.method]
         response = self.service.respond(request)
         self.clock.sleep(self._latencies[request.method])

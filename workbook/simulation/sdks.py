@@ -221,6 +221,9 @@ class SdkA(StandIn):
             case Genuine():
                 return "it was used already" if opc in self._used else None
 
+    # Two attempts on one instance: the one that was overtaken may still hand over its own OPC data. Both fail then: the
+    # earlier for its number, and the later because data of another attempt came while it was under way.
+
     def _overlap(self, attempt: int) -> str | None:
         """Why an attempt fails beside another: the document calls that likely, and says neither which nor when."""
         if attempt != self.attempt:

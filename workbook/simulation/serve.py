@@ -17,15 +17,7 @@ from workbook.simulation.control import PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.journal import SHOWN, scrubbed_target, secrets_of
 from workbook.simulation.mock_server import DEFAULT, MockServer, fresh_output
-from workbook.simulation.server import (
-    AnyAnswer,
-    Server,
-    answering,
-    is_loopback,
-    listeners,
-    print_log,
-    run_until_signal,
-)
+from workbook.simulation.server import AnyAnswer, Server, answering, is_loopback, listeners, print_log, run_until_signal
 from workbook.simulation.world import World
 
 WARNING = "Warning: everybody who can reach {host} can use this server. Its data is simulated; its control API is not."

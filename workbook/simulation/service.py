@@ -38,15 +38,7 @@ from workbook.api.protocol import (
 from workbook.errors import DeadlineError, MaybeSentError
 from workbook.simulation.contract import CONTRACTS, JSON, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
-from workbook.simulation.http import (
-    AFTER_ID,
-    AT_ONCE,
-    BEFORE_ID,
-    JSON_HEADERS,
-    Ending,
-    Request,
-    Response,
-)
+from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS, Ending, Request, Response
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 from workbook.simulation.world import ROLE, SIMULATED_KEY, Instrument, World
 

@@ -205,6 +205,7 @@ def _flag(cell: Any) -> bool:
     return found
 
 
+# One reader for both formats: a CSV file has only text, and JSON may have the same as text, as a number or as a flag.
 COLUMNS: Mapping[str, Callable[[Any], Any]] = {
     "call": _call,
     "duration_ms": _duration,

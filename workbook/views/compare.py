@@ -19,20 +19,7 @@ from workbook.views.findings import MARKS, findings
 from workbook.views.html import View, tag, trusted
 from workbook.views.paint import Picture
 from workbook.views.sequence import ADDED, FAILED, REMOVED, Sequence, SequenceLine, Shape, sequence
-from workbook.views.table import (
-    CELL,
-    INK,
-    LINE,
-    TABLE,
-    TITLE,
-    Table,
-    clean,
-    facts,
-    preformatted,
-    table,
-    width,
-    wrap,
-)
+from workbook.views.table import CELL, INK, LINE, TABLE, TITLE, Table, clean, facts, preformatted, table, width, wrap
 
 if TYPE_CHECKING:
     from workbook.plays.run import Run
