@@ -163,7 +163,7 @@ def table(name: str, *args: Any, **choices: Any) -> Any:
 
 
 def rule(*rule_ids: str) -> Any:
-    """Rules of the ledger as a table: id, level, where the document says it, and the rule itself.
+    """Rules of the ledger as a table: id, level and text; `reference/rules.md` has all of them.
 
     Args:
         rule_ids: one or more ids, such as `A-BTN-1`.

@@ -107,7 +107,7 @@ def whole(run: Any) -> Stack:
 
 
 def show_rules(*rule_ids: str) -> Table:
-    """The rules with these ids, in this order: id, level, section of the document, and text.
+    """The rules with these ids, in this order: id, level and text.
 
     Raises:
         ParameterError: no id is given, or there is no such rule; the message names the nearest.
@@ -117,5 +117,4 @@ def show_rules(*rule_ids: str) -> Table:
             'Which rules? Name some: show_rules("A-CAN-1", "API-13"). `workbook rules` prints them all.'
         )
     rules = [rule(rule_id) for rule_id in rule_ids]
-    head = ("rule", "level", "section", "text")
-    return table("Rules", head, ((item.id, item.level.value, item.section, item.text) for item in rules))
+    return table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
