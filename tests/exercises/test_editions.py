@@ -138,7 +138,7 @@ def test_a_lesson_whose_file_is_gone_or_broken_comes_back(copy, capsys):
 @pytest.mark.parametrize(
     ("what", "said"),
     [
-        ("05.9", "No exercise '05.9'. Did you mean '05.2'?"),
+        ("05.22", "No exercise '05.22'. Did you mean '05.2'?"),
         ("99", "There is no lesson '99'"),
         ("", "There is no lesson ''"),
         ("everything", "There is no lesson 'everything'. Name one such as 05, an exercise such as 05.1, or all."),

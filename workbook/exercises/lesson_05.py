@@ -2,13 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
 
+from workbook.errors import WorkbookError
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
+from workbook.extension.handler import ReferenceHandler
+from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
+from workbook.plays.run import Run, run_of, screen_of
+from workbook.plays.wallet import opened_phone
+from workbook.runs.back_ends import back_end_over
+from workbook.runs.network import Network
 from workbook.sessions import session
+from workbook.simulation.faults import FaultPlan, Planned, fault
+from workbook.simulation.phones import LatenciesB
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.values import quoted
+
+
+def counted_calls() -> Seen:
+    """A whole flow with three cards, and a count of what it took."""
+    made = []
+
+    class Counted(ReferenceHandler):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            made.append(self)
+
+    run = session().wallet.play(Counted)
+    asked = [record.message.method for record in run.trace if isinstance(record.message, m.BackEndAsked)]
+    at = {kind: next(record.at for record in run.trace if isinstance(record.message, kind))
+          for kind in (m.EntriesReturned, m.Authorized, m.CallGenerate)}  # fmt: skip
+    between = at[m.EntriesReturned] < at[m.Authorized] <= at[m.CallGenerate]
+    log_in = "between the list and the request" if between else "elsewhere"
+    return Seen(
+        session().wallet.play(), handlers=len(made), gets=asked.count("GET"), posts=asked.count("POST"), log_in=log_in
+    )
+
+
+def no_class(handler: object) -> Reason | None:
+    """What to say of an answer that is no handler class."""
+    if isinstance(handler, type):
+        return None
+    given = "a function" if callable(handler) else f"{quoted(handler)}"
+    return Reason("X-HANDLER-1", f"you handed in {given}; hand in the class itself, MyHandler without parentheses.")
 
 
 def status_without_network(handler: Any) -> Reason | Seen:
@@ -30,15 +70,137 @@ def status_without_network(handler: Any) -> Reason | Seen:
     return Seen(opened)
 
 
-def no_class(handler: object) -> Reason | None:
-    """What to say of an answer that is no handler class."""
-    if isinstance(handler, type):
-        return None
-    given = "a function" if callable(handler) else f"{quoted(handler)}"
-    return Reason("X-HANDLER-1", f"you handed in {given}; hand in the class itself, MyHandler without parentheses.")
+def played(
+    handler: Any, get: float = 0.25, post: float = 0.3, *, failing: Literal["GET", "POST"] | None = None, nth: int = 1
+) -> Run:
+    """The flow with a back end that takes so many seconds, or one of whose GETs or POSTs fails."""
+    phone = opened_phone("app was opened", INSTRUMENT_IDS)
+    phone.latencies = LatenciesB(get=get, post=post)
+    plan = FaultPlan([Planned(fault("403"), failing, nth=nth)])
+    back_end = back_end_over("good", Network(Service(plan=plan))) if failing else None
+    wallet = WalletApp(handler, phone=phone, back_end=back_end)
+    before = screen_of(phone)
+    wallet.walk()
+    return run_of(wallet, before, card=INSTRUMENT_IDS[0])
+
+
+def found(handler: Any, **faults: Any) -> Reason | None:
+    """What is found with this handler, and not with the reference, when the back end is as the settings say."""
+    return first_finding(played(handler, **faults), played(ReferenceHandler, **faults))
+
+
+def right_list(handler: Any) -> Reason | Seen:
+    """The wallet is offered what it lacks, on phone and watch, in time, and without a card whose GET fails."""
+    if reason := no_class(handler):
+        return reason
+    wallet = session().wallet
+    ordinary = wallet.play(handler)
+    there = wallet.play(handler, "first card is there already")
+    watch = wallet.play(handler, "with a watch", surface="watch")
+    slow = played(handler, get=7.0)
+    for run in (ordinary, there, watch, slow):
+        if reason := first_finding(run):
+            return reason
+    failed = played(handler, failing="GET", nth=2)
+    for run, cards, when in [
+        (ordinary, 3, "when all three cards could be added"),
+        (there, 2, "when the first of three was in the wallet already"),
+        (watch, 3, "on the watch, which has none of the three"),
+        (slow, 3, "when each GET took 7 s"),
+        (failed, 2, "when the GET of one of three failed"),
+    ]:
+        if len(run.offered or ()) != cards:
+            text = f"the wallet was offered {len(run.offered or ())} cards {when}; {cards} were right."
+            return Reason("X-ENTRIES-2" if run is watch else "X-ENTRIES-1", text, run)
+    return found(handler, failing="GET", nth=2) or Seen(ordinary)
+
+
+def delegate_slip(run: Run) -> Reason | None:
+    """What a delegate did with the one POST of a flow in which the API works."""
+    seen = [record.message for record in run.trace]
+    posts = [message for message in seen if isinstance(message, m.BackEndAsked) and message.method == "POST"]
+    sent = [message for message in seen if isinstance(message, m.ApiRequested) and message.method == "POST"]
+    returned = [message.sdk_input for message in seen if isinstance(message, m.DelegateReturned)]
+    if any(isinstance(message, m.ArgumentsSwapped) for message in seen):
+        return Reason(
+            "X-DEL-1", "provision() took its two values in the app's order; here the card's id is first.", run
+        )
+    if len(posts) > 1:
+        return Reason("REL-1", f"one tap made {len(posts)} POSTs; the first had used the sdkOutput up (assumed).", run)
+    if posts and not sent:
+        return Reason("API-8", "the POST did not leave the back end: sdk_output must go there as the bytes it is.", run)
+    if sent and returned == [None]:
+        return Reason("X-DEL-1", "the POST was answered with 200, and provision() returned nothing of it.", run)
+    return None
+
+
+def request_and_delegate(handler: Any) -> Reason | Seen:
+    """The card is added; where the API fails or is slow, the handler returns nil in time."""
+    if reason := no_class(handler):
+        return reason
+    ordinary = played(handler)
+    if reason := delegate_slip(ordinary) or first_finding(ordinary):
+        return reason
+    if not ordinary.added:
+        return Reason("X-GEN-1", f"all went well at the API, and the flow ended in {ordinary.state!r}.", ordinary)
+    return (
+        found(handler, failing="POST")
+        or found(handler, failing="GET", nth=4)
+        or found(handler, post=25.0)
+        or Seen(ordinary)
+    )
+
+
+# Lesson 05's native exercise: each choice of Swift is played as the same in Python.
+
+ENCODED: Final[Mapping[str, Callable[[bytes], str]]] = {
+    "a": lambda output: output.decode("utf-8", "replace"),
+    "b": lambda output: base64.b64encode(output).decode(),
+    "c": lambda output: f"{len(output)} bytes",
+}
+DECODED: Final[Mapping[str, Callable[[str], Any]]] = {
+    "a": lambda text: text.encode(),
+    "b": lambda text: text,
+    "c": base64.b64decode,
+}
+ORDER: Final[Mapping[str, tuple[int, int]]] = {"a": (1, 0), "b": (0, 1)}
+
+
+def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> type[ReferenceHandler]:
+    """A handler whose delegate does what these choices of the Swift code do."""
+
+    class Chosen(ReferenceHandler):
+        def provision(self, *given: Any) -> Any:
+            card, output = (given[place] for place in ORDER[order])
+            try:
+                sent = base64.b64decode(ENCODED[encode](output), validate=True)  # the app's route takes base64
+                answer = base64.b64encode(self.back_end.post(card, sent, timeout=9.0)).decode()
+            except (WorkbookError, ValueError):
+                if failure == "b":
+                    raise
+                return None if failure == "a" else b""
+            return DECODED[decode](answer)
+
+    return Chosen
+
+
+def swift_delegate() -> Seen:
+    """For each gap the one choice with which nothing is found, the other gaps being right."""
+    right = {"encode": "b", "decode": "c", "order": "b", "failure": "a"}
+    choices = {"encode": ENCODED, "decode": DECODED, "order": ORDER, "failure": ("a", "b", "c")}
+    facts = {}
+    for gap, keys in choices.items():
+        handlers = {key: delegate_in_swift(**(right | {gap: key})) for key in keys}
+        good = [key for key, each in handlers.items() if not found(each) and not found(each, failing="POST")]
+        facts[gap] = " or ".join(good)
+    return Seen(played(delegate_in_swift(**right)), **facts)
 
 
 JUDGES: Final[Mapping[str, Judge]] = {
+    "05.1": counted_calls,
     "05.2": status_without_network,
+    "05.3": right_list,
+    "05.4": request_and_delegate,
+    "05.5": swift_delegate,
 }
 """Each exercise's judge."""

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 import workbook
-from workbook.checks import Finding, Level
+from workbook.checks import Level
 from workbook.values import lookup
 
 LESSONS: Final = tuple(
@@ -65,12 +65,17 @@ class Seen:
 Judge = Callable[..., Reason | Seen]
 
 
-def first_finding(run: Any) -> Reason | None:
-    """The first of the run's findings that is a failure, else the first warning, as a reason; None without any."""
-    graded: list[Finding] = [
-        finding for level in (Level.FAIL, Level.WARN) for finding in run.findings if finding.level is level
-    ]
-    return Reason(graded[0].rule, f"{graded[0].text} {graded[0].todo}", run) if graded else None
+def first_finding(run: Any, beside: Any = None) -> Reason | None:
+    """The first of the run's findings that is a failure, else the first warning, as a reason; None without any.
+
+    `beside` is the same played with a good answer: what is found there, too, comes from the fault that was played.
+    """
+    known = {finding.text for finding in beside.findings} if beside else set()
+    for level in (Level.FAIL, Level.WARN):
+        for finding in run.findings:
+            if finding.level is level and finding.text not in known:
+                return Reason(finding.rule, f"{finding.text} {finding.todo}", run)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
