@@ -3,6 +3,7 @@
 `HYPOTHESIS_PROFILE=thorough pytest` draws 10,000 examples for each property.
 """
 
+import gc
 import os
 import signal
 
@@ -11,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 CI = bool(os.environ.get("CI"))
 KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL"}  # a tester's own switches, no settings of the package
+SWEEPS = {"checks", "extension", "flows", "plays", "runs", "views", "widgets"}
+"""Directories whose slow tests go through every play, mistake or fault again, on lines that the quick ones cover."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A script's background job ignores Ctrl-C, and every program that a test starts and interrupts would inherit that.
@@ -30,10 +33,28 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Notebooks and browser tests are slow without saying so."""
+    """Notebooks and browser tests are slow without saying so. Coverage, which costs half as much again, skips sweeps.
+
+    Files with slow tests come first, so that two workers end with many small files and at the same time.
+    """
     for item in items:
-        if item.path.suffix == ".ipynb" or item.get_closest_marker("browser"):
+        elsewhere = item.path.suffix == ".ipynb" or item.get_closest_marker("browser")
+        if elsewhere:
             item.add_marker(pytest.mark.slow)
+        if elsewhere or (item.path.parent.name in SWEEPS and item.get_closest_marker("slow")):
+            item.add_marker(pytest.mark.no_cover)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+def pytest_collection(session):
+    """Thirteen thousand tests are made and none is dropped: until then there is nothing to collect."""
+    gc.disable()
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

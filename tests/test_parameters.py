@@ -130,7 +130,7 @@ URLS = st.text("htps:/@[]?#%.09a", max_size=8).map("http://".__add__)
 ANYTHING = TEXTS | URLS | st.none() | st.integers() | st.floats() | st.booleans() | st.binary(max_size=4)
 NAMES = st.sampled_from([*parameter_names(), "api_key", "sed", ""])
 
-FAST = settings(max_examples=5_000, deadline=None, database=None, phases=[Phase.generate])
+FAST = settings(max_examples=2_000, deadline=None, database=None, phases=[Phase.generate])
 
 
 def _typed_error_or_parameters(make):
