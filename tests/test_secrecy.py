@@ -79,7 +79,8 @@ def test_keys_are_taken_or_refused_with_a_typed_error(key):
 @given(VISIBLE.filter(lambda key: key not in MASK), st.text(), st.text())
 def test_every_spelling_of_the_key_is_scrubbed(key, before, after):
     secret = Secret(key)
-    spellings = [key, repr(key)[1:-1], json.dumps(key), repr(json.dumps(key)), key.replace("/", "\\/")]
+    spellings = [key, repr(key)[1:-1], json.dumps(key), repr(json.dumps(key))]
+    spellings.append(json.dumps(key)[1:-1].replace("/", "\\/"))
     spellings.append("".join(f"\\u{ord(character):04x}" for character in key))
     for spelling in spellings:
         assert key not in secret.scrub(before + spelling + after)
