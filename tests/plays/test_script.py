@@ -141,7 +141,7 @@ def test_a_fault_meets_the_first_request_and_the_next_tap_succeeds():
 
 
 def test_a_slow_answer_takes_its_time():
-    assert ended(Script(fault="latency", operation="GET", seconds=3.0)).at > 3.0
+    assert ended(Script(fault="latency", operation="GET", settings={"seconds": 3.0})).at > 3.0
 
 
 @pytest.mark.rule("REL-1")
@@ -163,7 +163,7 @@ def test_after_a_lost_post_the_wallet_s_screen_claims_no_more_than_anybody_knows
         ({"fault": "rest"}, "No fault 'rest'. Did you mean 'reset'?"),
         ({"fault": "reset", "operation": "PUT"}, "operation is 'PUT'."),
         ({"fault": "reset", "moment": "during"}, "moment is 'during'."),
-        ({"fault": "reset", "seconds": 2.0}, "The fault 'reset' has no setting 'seconds'."),
+        ({"fault": "reset", "settings": {"seconds": 2.0}}, "The fault 'reset' has no setting 'seconds'."),
         ({"back_end": "god"}, "back end is 'god'. Did you mean 'good'?"),
     ],
 )

@@ -52,7 +52,7 @@ def test_the_wallets_flow_is_told_by_what_the_cardholder_does():
 def test_after_a_failure_the_sheet_is_gone_and_the_button_can_be_pressed_again():
     last = kept("platform B", "wallet fails", "tap")[-1]
     assert (last.sheet, last.button, last.label) == ("", "shown", "Not added")
-    assert [one.enabled for one in draw(last).controls] == [True]
+    assert [one.enabled for one in draw(last).controls if one.act == "tap"] == [True]
 
 
 @pytest.mark.slow

@@ -83,7 +83,14 @@ def test_its_style_reaches_no_other_picture():
     ("button", "expected"), [("shown", [("tap", "", True)]), ("disabled", [("tap", "", False)]), ("hidden", []),
                              ("absent", [])])  # fmt: skip
 def test_the_add_button_can_be_pressed_only_where_it_is_shown(button, expected):
-    assert acts(replace(APP, button=button)) == expected
+    assert [act for act in acts(replace(APP, button=button)) if act[0] == "tap"] == expected
+
+
+@pytest.mark.rule("API-10")
+def test_a_page_at_rest_can_be_left_and_opened_again():
+    again = ("open", APP.card, True)
+    assert again in acts(replace(APP, button="hidden", waits=False))
+    assert again not in acts(replace(APP, button="disabled", waits=True))
 
 
 @pytest.mark.rule("A-BTN-1")

@@ -1,5 +1,6 @@
 """A stage played by hand: what is pressed is checked here once more, and the script alone decides what is seen."""
 
+import json
 import re
 from dataclasses import replace
 from itertools import pairwise
@@ -11,8 +12,20 @@ from workbook.errors import MaybeSentError, ParameterError
 from workbook.extension.handler import ReferenceHandler
 from workbook.plays.script import FLOWS, MOST_ACTS, REACTION, Script, play
 from workbook.sessions import session
+from workbook.simulation.faults import FAULTS
 from workbook.views.screen import Page
-from workbook.widgets.stage import NOT_OFFERED, TWICE, acted, offered, spelled, stage, walked
+from workbook.widgets.stage import (
+    BACK,
+    NOT_OFFERED,
+    TWICE,
+    acted,
+    offered,
+    offered_faults,
+    requests,
+    spelled,
+    stage,
+    walked,
+)
 
 
 def tap(played, frame=None, **more):
@@ -151,7 +164,7 @@ def test_a_script_that_is_full_says_so():
 def test_the_story_that_is_stored_goes_to_its_end(flow, acts):
     done = walked(Script(flow))
     assert [act.name for act in done.acts] == acts
-    assert offered(play(done).film.frames[-1]) == ()
+    assert {control.act for control in offered(play(done).film.frames[-1])} <= set(BACK)
 
 
 @pytest.mark.slow
@@ -359,3 +372,113 @@ def test_code_that_does_not_end_can_be_stopped_and_nothing_has_changed(monkeypat
     monkeypatch.setattr("workbook.widgets.stage.play", lambda script: endless(script) if script.acts else play(script))
     assert "your code had not ended" in played.answer(pressed)["hint"]
     assert played.script.acts == ()
+
+
+# A message that is broken by its arrow.
+
+LIVE = {"platform A": session().platform_a, "platform B": session().platform_b, "from the wallet": session().wallet}
+
+
+def told(played):
+    return play(played.script).film.sequence.text()
+
+
+def break_(played, row, fault="reset", moment="after", **settings):
+    value = {"row": row, "fault": fault, "moment": moment, "settings": settings}
+    return played.answer({"kind": "break", "value": value})
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-1", "API-9")
+@pytest.mark.parametrize("flow", sorted(LIVE))
+@pytest.mark.parametrize(
+    ("fault", "settings"),
+    [("reset", {}), ("latency", {"seconds": 7}), ("502", {}), ("another answer", {"status": 503, "body": "{}"})],
+)
+def test_any_request_can_be_broken_and_the_call_below_plays_the_same_run(flow, fault, settings):
+    whole = LIVE[flow].live(acts=[(act.name, act.at, act.value) for act in walked(Script(flow)).acts])
+    film = play(whole.script).film
+    for row, about in requests(film).items():
+        played = LIVE[flow].live()
+        played.script = whole.script
+        values = break_(played, int(row), fault, **settings)
+        assert (values["hint"], "It meets the" in values["broken"]) == ("", True)
+        broken = play(played.script).film
+        before = about["from"] + 1
+        assert [frame.caption for frame in broken.frames[:before]] == [frame.caption for frame in film.frames[:before]]
+        assert told(played) != told(whole)
+        again = eval(values["call"], {"session": session()})
+        assert (again.script, told(again)) == (played.script, told(played))
+
+
+@pytest.mark.rule("REL-1")
+def test_an_answer_is_lost_before_or_after_the_sdk_output_is_used_up():
+    def ended(moment):
+        played = stage()
+        played.answer(tap(played))
+        post = max(map(int, requests(play(played.script).film)))
+        values = break_(played, post, moment=moment)
+        again = played.answer(tap(played))
+        return values["broken"], again["player_data"]["frames"][-1]["state"]
+
+    before, after = ended("before"), ended("after")
+    assert "before the API does anything: the sdkOutput stays good" in before[0]
+    assert "after the API's part: the sdkOutput is used up" in after[0]
+    assert before[1] == after[1] == "in the wallet"  # another tap makes another sdkOutput
+
+
+@pytest.mark.rule("REL-6")
+def test_an_answer_is_written_by_hand_and_mended():
+    played = stage()
+    played.answer(tap(played))
+    good = told(played)
+    post = max(map(int, requests(play(played.script).film)))
+    kept = break_(played, post, "another answer", status=200, body='{"sdkInput": "…", "more": 1}')
+    assert kept["player_data"]["frames"][-1]["state"] == "in the wallet"
+    played.answer({"kind": "mend", "value": ""})
+    assert played.script == stage(acts=[("tap", played.script.acts[0].at)]).script
+    assert told(played) == good
+    values = break_(played, post, "another answer", status=200, body='{"sdkInput": ""}')
+    assert values["player_data"]["frames"][-1]["state"] == "failed"
+    assert values["acts"] == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"row": 0, "fault": "reset", "moment": "after"}, NOT_OFFERED),
+        ({"row": "2", "fault": "rest", "moment": "after"}, "Did you mean 'reset'"),
+        ({"row": 2, "fault": "reset", "moment": "during"}, "moment is 'during'"),
+        ({"row": 2, "fault": "latency", "moment": "after", "settings": {"seconds": -1}}, "Allowed: a number"),
+        ({"row": 2, "fault": "reset", "moment": "after", "settings": {"x": 1}}, "has no setting 'x'"),
+        ({"row": 2, "fault": "another answer", "moment": "after", "settings": {"body": "\ud800"}}, "Allowed: text"),
+        ({"row": [2]}, NOT_OFFERED),
+        ({}, NOT_OFFERED),
+    ],
+)
+def test_a_break_that_cannot_be_is_refused_and_nothing_changes(value, words):
+    played = stage()
+    before = played.script
+    assert words in played.answer({"kind": "break", "value": value})["hint"]
+    assert played.script == before
+
+
+@pytest.mark.rule("API-10", "REL-7")
+@pytest.mark.parametrize("flow", ["platform A", "platform B"])
+def test_the_cards_page_is_left_and_opened_again(flow):
+    played = stage(flow)
+    played.answer(tap(played))
+    frames = play(played.script).film.frames
+    control = offered(frames[-1])[0]
+    message = {"kind": "act", "name": control.act, "value": control.value, "frame": len(frames) - 1, "seen": 0}
+    values = played.answer(message)
+    assert (control.act, values["hint"]) == ("open", "")
+    gets = [about for about in requests(play(played.script).film).values() if about["operation"] == "GET"]
+    assert {about["nth"] for about in gets} == {1, 2}
+    assert values["player_data"]["frames"][-1]["state"] == "in the wallet"
+
+
+def test_what_can_go_wrong_is_every_fault_and_an_answer_by_hand():
+    names = [one["name"] for group in offered_faults() for one in group["faults"]]
+    assert sorted(names) == sorted([*list(FAULTS)[1:], "another answer"])
+    json.dumps(offered_faults())

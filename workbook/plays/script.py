@@ -9,7 +9,7 @@ film to the byte. What had happened before an act stays as it was, because the a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbook.card_provisioning import FETCH_OPC
@@ -32,6 +32,7 @@ from workbook.runs.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, AppA, Platf
 from workbook.runs.platform_b import EARLIER_CALLS, LATER_CALLS, AppB, PlatformBRun
 from workbook.simulation.faults import FaultPlan, Planned
 from workbook.simulation.faults import fault as fault_named
+from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.values import choice, lookup, number, of_type
@@ -109,8 +110,10 @@ class Script:
         surface: where the wallet app runs, `phone` or `watch`.
         fault: one of `simulation.faults.FAULTS`, played on the first request of `operation`; empty for none.
         operation: GET or POST.
+        nth: the number of the request that is faulted among those of this operation, from 1.
+        fault_card: only this card's requests are counted and faulted; empty for those of all cards.
         moment: whether the fault comes `before` or `after` the API has done its part.
-        seconds: of a fault that takes a time; None leaves it as the fault has it.
+        settings: the fault's own, by name, such as `seconds`.
         back_end: one of `back_ends.BACK_ENDS` for a fault to meet, or a class of the integrator's own.
         handler: from the wallet: one of `mistakes.HANDLERS`, or a class of the integrator's own.
         authorization: from the wallet: a class of the integrator's own; None lets the cardholder decide.
@@ -132,8 +135,10 @@ class Script:
     surface: str = SURFACES[0]
     fault: str = ""
     operation: str = "POST"
+    nth: int = 1
+    fault_card: str = ""
     moment: str = "before"
-    seconds: float | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     back_end: Any = "good"
     handler: Any = "reference"
     authorization: type[AuthorizationProvider] | None = None
@@ -153,23 +158,25 @@ class Script:
         for name, flows in OWN.items():
             if getattr(self, name) != type(self).__dataclass_fields__[name].default and self.flow not in flows:
                 raise ParameterError(f"The flow {self.flow!r} has no {name}. It belongs to: {', '.join(flows)}.")
+        if self.fault_card:
+            choice("fault_card", self.fault_card, INSTRUMENT_IDS)
         if self.fault:
             self.planned()
         if len(self.acts) > MOST_ACTS:
             raise ParameterError(f"A script holds {MOST_ACTS} acts at most. Begin again.")
 
     def planned(self) -> Planned:
-        """The fault, as a rule for the first request that it is meant for."""
-        chosen = fault_named(self.fault)
-        timed = chosen if self.seconds is None else chosen.but(seconds=self.seconds)
-        return Planned(timed, self.operation, nth=1, moment=self.moment)  # type: ignore[arg-type]  # it checks
+        """The fault, as a rule for the one request that it is meant for."""
+        chosen = fault_named(self.fault).but(**self.settings)
+        return Planned(chosen, self.operation, self.fault_card or None, self.nth, None, self.moment)  # type: ignore[arg-type]  # it checks
 
-    def front(self) -> BackEnd | None:
+    def front(self, phone: PhoneA | PhoneB) -> BackEnd | None:
         """The back end that meets the fault, or the integrator's own, attempt by attempt; None where all goes well."""
         if not self.fault and isinstance(self.back_end, str):
             return None
         plan = FaultPlan([self.planned()] if self.fault else [])
-        return back_end_over(self.back_end, Network(Service(plan=plan)))
+        takes = {"GET": phone.latencies.get, "POST": phone.latencies.post}
+        return back_end_over(self.back_end, Network(Service(plan=plan), takes))
 
     @property
     def own(self) -> bool:
@@ -250,13 +257,13 @@ def _in_app(script: Script) -> tuple[Loop, Screen, Act]:
         if script.fetch_opc is not None:
             check_callable(script.fetch_opc, "live", "fetch_opc", FETCH_OPC)
         app_a = AppA(calls=own_calls(guarded, script.calls), fetch_opc=script.fetch_opc)
-        run = PlatformARun(guarded, script.card, phone=phone, app=app_a, back_end=script.front())
+        run = PlatformARun(guarded, script.card, phone=phone, app=app_a, back_end=script.front(phone))
     else:
         delegate = script.delegate() if isinstance(script.delegate, type) else script.delegate
         variant, app_b = app_named(script.app, variant, delegate)
         if script.calls is not None:
             app_b = replace(app_b, calls=own_calls(variant, script.calls, app_b.calls))
-        run = PlatformBRun(variant, script.card, phone=phone, app=app_b, back_end=script.front())
+        run = PlatformBRun(variant, script.card, phone=phone, app=app_b, back_end=script.front(phone))
     return run, screen_of(phone), Act("open", 0.0, script.card)
 
 
@@ -269,7 +276,7 @@ def _wallet(script: Script) -> tuple[Loop, Screen, Act]:
         surface=script.surface,
         phone=phone,
         authorization=script.authorization or _decided(script),
-        back_end=script.front(),
+        back_end=script.front(phone),
     )
     return wallet, screen_of(phone, script.surface), Act("look", 0.0)
 

@@ -18,7 +18,8 @@ from workbook.errors import MalformedResponseError, ResponseTooLargeError, Workb
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.runs.back_end import ActivationDataApi, BackEnd, Relayed, error_words
-from workbook.simulation.faults import FAULTS, TOLD
+from workbook.simulation.faults import TOLD
+from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Ending, Request, Response
 from workbook.simulation.phones import LatenciesA
 from workbook.simulation.service import Decided, Service
@@ -182,7 +183,8 @@ def sdk_input_in(response: Response) -> Any:
 
 def what_was_played(fault: str) -> str:
     """What was played, and where that is known from."""
-    return f"{FAULTS[fault].sentence.rstrip('.')}: {FAULTS[fault].source}"
+    played = fault_named(fault)
+    return f"{played.sentence.rstrip('.')}: {played.source}"
 
 
 def _without_fault_words(words: str) -> str:

@@ -35,6 +35,8 @@ Effect: TypeAlias = Callable[[Response, "Chance", Mapping[str, Any]], Response]
 ASSUMED, OPENAPI = "assumed", "openapi"
 LONGEST_TEXT = 200
 """Characters of a setting that is text; it may stand in a header."""
+LONGEST_BODY = 4_000
+"""Characters of a body that is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,21 @@ class Text:
         return isinstance(value, str) and value.isascii() and value.isprintable() and 0 < len(value) <= LONGEST_TEXT
 
 
-Setting: TypeAlias = Number | OneOf | Text
+@dataclass(frozen=True, slots=True)
+class Body:
+    """Text that can be an answer's body."""
+
+    default: str
+    allowed = f"text of at most {LONGEST_BODY:,} characters"
+
+    def fits(self, value: object) -> bool:
+        """Whether it may be this: UTF-8 can write everything but half a surrogate pair."""
+        return (
+            isinstance(value, str) and len(value) <= LONGEST_BODY and not any("\ud800" <= c <= "\udfff" for c in value)
+        )
+
+
+Setting: TypeAlias = Number | OneOf | Text | Body
 """A value of a fault that can be set: its default, what is allowed, and whether a value fits."""
 
 
@@ -548,6 +564,28 @@ ON_THE_WIRE = (
 FAULTS: Mapping[str, Fault] = MappingProxyType({fault.name: fault for fault in (*STATUSES, *ON_THE_WIRE, *BODIES)})
 """Each fault by its name; the first, `200`, does nothing."""
 
+KEPT = "\N{HORIZONTAL ELLIPSIS}"
+"""What stands for the sdkInput of the right answer in a body that is set."""
+
+
+def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
+    """The status and the body as somebody wrote them."""
+    body = values["body"]
+    if KEPT in body and answer.body.startswith(HEAD):
+        body = body.replace(KEPT, json.loads(answer.body)["sdkInput"])
+    kind = "application/json" if body.lstrip().startswith(("{", "[")) else "text/plain"
+    return Response(values["status"], (("content-type", kind),), body.encode(), ASSUMED)
+
+
+EDITED = Fault(
+    "another answer",
+    "The status and the body that were written for it.",
+    ASSUMED,
+    _edited,
+    {"status": Number(200, 200, 599, whole=True), "body": Body(f'{{"sdkInput": "{KEPT}"}}')},
+)
+"""An answer that is written by hand. It is none of `FAULTS`, because what becomes of it depends on what is written."""
+
 
 def fault(name: str) -> Fault:
     """The fault of this name; `fault("latency").but(seconds=2.0)` sets what can be set.
@@ -555,7 +593,7 @@ def fault(name: str) -> Fault:
     Raises:
         ParameterError: there is none.
     """
-    return lookup("fault", name, FAULTS)
+    return lookup("fault", name, {**FAULTS, EDITED.name: EDITED})
 
 
 # The plan: when which fault is played. Rules in order, at most one fault for a request, the same for the same seed.

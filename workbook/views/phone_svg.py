@@ -131,12 +131,14 @@ def app(screen: Screen) -> Drawn:
         yield block(MARGIN, top, ROOM, high, 14, "panel")
         yield sign(name, SIGN, middle, line=colour, width=2)
         yield word(screen.label, CENTRE + 8, middle + 5, size, fill=colour, weight=600, anchor="middle", room=186)
+    if not screen.waits:
+        yield Control("open", "Leave the card's page and open it again", MARGIN - 6, 38, 68, 46, screen.card)
 
 
 def behind(screen: Screen) -> Iterator[Markup]:
     """The part of the page that is visible above a sheet."""
     yield from blank()
-    yield from header()
+    yield from header(back=True)
     yield card(screen.card, MARGIN, 92, ROOM)
 
 
@@ -147,11 +149,14 @@ def named(screen: Screen, top: float) -> Iterator[Markup]:
     yield word(masked(screen.card), WIDE - MARGIN, below + 26, 13, fill="muted", anchor="end", room=110)
 
 
-def header() -> Iterator[Markup]:
-    """The bank's sign and name, and the cardholder's disc."""
-    yield block(MARGIN, 46, 30, 30, 9, "accent")
-    yield sign("arch", MARGIN + 15, 61, line="label")
-    yield word(BANK, MARGIN + 40, 66, 16, weight=600, room=170)
+def header(*, back: bool = False) -> Iterator[Markup]:
+    """The bank's sign and name, and the cardholder's disc; perhaps the arrow back from a card's page."""
+    left = MARGIN + 26 * back
+    if back:
+        yield void("path", class_="wb-line-accent", fill="none", stroke_width=2.4, d=f"M{MARGIN + 12} 52l-9 9l9 9")
+    yield block(left, 46, 30, 30, 9, "accent")
+    yield sign("arch", left + 15, 61, line="label")
+    yield word(BANK, left + 40, 66, 16, weight=600, room=150)
     yield disc(WIDE - MARGIN - 15, 61, 15, "fill")
     yield sign("person", WIDE - MARGIN - 15, 61, line="muted", width=1.5)
 

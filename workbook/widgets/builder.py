@@ -44,7 +44,7 @@ def script(chosen: Mapping[str, str]) -> Script:
     for name in ("flow", "seconds", *(() if "fault" in given else WITH_FAULT)):
         given.pop(name, None)
     if chosen["seconds"] != ordinary["seconds"] and timed(chosen):
-        given["seconds"] = float(chosen["seconds"])
+        given["settings"] = {"seconds": float(chosen["seconds"])}
     return Script(chosen["flow"], **given)
 
 

@@ -75,7 +75,8 @@ class Exchange {
     this.opened = row;
     set(row, { "aria-expanded": true });
     const close = button("Close", "Close the details", () => this.close());
-    this.detail.replaceChildren(close, make("div", { innerHTML: detail }));
+    const menu = this.menu?.([...this.rows.children].indexOf(row)) ?? [];
+    this.detail.replaceChildren(close, ...menu, make("div", { innerHTML: detail }));
     set(this.detail, { "aria-label": `Details: ${label}` });
     this.detail.hidden = false;
     this.follow(row);

@@ -53,6 +53,7 @@ class Player {
     const words = make("div", { className: "wb-words" }, this.caption, this.notice);
     this.root.append(this.buildBar(), words, this.main, this.status);
     if (panels.includes("timing")) this.root.append((this.timing = drawing("wb-limits")));
+    if (this.model.get("by_hand")) this.root.append(this.buildSame());
   }
 
   buildBar() {
@@ -79,6 +80,17 @@ class Player {
     this.misbehaves = make("label", { className: "wb-careless" }, this.careless, " Misbehaving app");
     this.misbehaves.title = "The app does not disable its button (A-BTN-1)";
     return make("div", { className: "wb-hand" }, this.again, this.misbehaves);
+  }
+
+  /** What is broken, and the call that plays this very run. */
+  buildSame() {
+    this.broken = make("p", { className: "wb-broken" });
+    this.mend = make("button", { type: "button", textContent: "Mend it", onclick: () => this.ask("mend") });
+    this.call = make("code");
+    const copy = make("button", { type: "button", textContent: "Copy" });
+    copy.onclick = () => navigator.clipboard?.writeText(this.call.textContent).then(() => (copy.textContent = "Copied"));
+    const call = make("div", { className: "wb-call" }, "The same in Python: ", this.call, copy);
+    return make("div", { className: "wb-same" }, make("div", {}, this.broken, this.mend), call);
   }
 
   buildPhone() {
@@ -127,6 +139,7 @@ class Player {
     if (name === "findings") return page;
     if (name === "exchange") {
       this.exchange = new Exchange(page);
+      if (this.model.get("by_hand")) this.letBreak();
       return page;
     }
     this.states = drawing();
@@ -134,6 +147,17 @@ class Player {
     page.tabIndex = 0;
     page.append(this.states);
     return page;
+  }
+
+  letBreak() {
+    const breaking = new Breaking(this.model.get("faults"), (kind, value, from) => {
+      this.pauseAt(from - 1);
+      this.ask(kind, value);
+    });
+    this.exchange.menu = (row) => {
+      const about = this.model.get("requests")[row];
+      return about && !this.gone ? [breaking.form(about)] : [];
+    };
   }
 
   // -- listening
@@ -289,7 +313,10 @@ class Player {
     if (!this.careless) return;
     this.misbehaves.hidden = !this.model.get("careless_offered");
     if (!this.busy) this.careless.checked = !this.model.get("guarded");
-    this.careless.disabled = this.again.disabled = this.gone;
+    this.careless.disabled = this.again.disabled = this.mend.disabled = this.gone;
+    this.broken.textContent = this.model.get("broken");
+    this.mend.hidden = !this.model.get("broken");
+    this.call.textContent = this.model.get("call");
   }
 
   drawNotice() {

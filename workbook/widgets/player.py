@@ -1,7 +1,8 @@
 """The live panels as one widget: Python draws everything and answers taps, the browser only plays.
 
-Five files of plain JavaScript make its module: `frames.js` chooses the frame (pure functions), `kernel.js` watches the
-kernel, `parts.js` makes elements, `exchange.js` is one of the panels, and `player.js` is the whole page.
+Six files of plain JavaScript make its module: `frames.js` chooses the frame (pure functions), `kernel.js` watches the
+kernel, `parts.js` makes elements, `exchange.js` is one of the panels, `breaking.js` breaks one of its messages, and
+`player.js` is the whole page.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ READING, EACH_MESSAGE = "for reading", "message by message"
 """Two of the speeds in `frames.js`."""
 
 _HERE = Path(__file__).parent
-_TEXTS = ("frames.js", "kernel.js", "parts.js", "exchange.js", "player.js")
+_TEXTS = ("frames.js", "kernel.js", "parts.js", "exchange.js", "breaking.js", "player.js")
 
 
 class Player(anywidget.AnyWidget):
@@ -41,6 +42,10 @@ class Player(anywidget.AnyWidget):
         guarded: the app disables its button, so the browser drops a tap that comes before the answer (A-BTN-1).
         careless_offered: there is a switch for an app that does not.
         hint: why the last message was refused; empty if it was not.
+        faults: what can go wrong with a message, by groups.
+        requests: of each line that is a request or an answer, by the line's number: which request it is.
+        broken: which message is broken, and how; empty where none is.
+        call: the call that plays this very run, as Python to copy.
     """
 
     _esm = "".join((_HERE / name).read_text("utf-8") for name in _TEXTS)
@@ -55,6 +60,10 @@ class Player(anywidget.AnyWidget):
     guarded = traitlets.Bool(default_value=True).tag(sync=True)
     careless_offered = traitlets.Bool(default_value=False).tag(sync=True)
     hint = traitlets.Unicode("").tag(sync=True)
+    faults = traitlets.List(traitlets.Dict()).tag(sync=True)
+    requests = traitlets.Dict().tag(sync=True)
+    broken = traitlets.Unicode("").tag(sync=True)
+    call = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
         self,

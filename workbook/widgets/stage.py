@@ -6,14 +6,29 @@ nothing can be pressed that the phone does not show.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from workbook.errors import ParameterError
+from workbook.flows import messages as m
 from workbook.plays.script import FLOWS, OWN, REACTION, Act, Play, Script, play
+from workbook.simulation.faults import (
+    BODIES,
+    EDITED,
+    ON_THE_WIRE,
+    STATUSES,
+    Body,
+    Fault,
+    Number,
+    OneOf,
+    Text,
+    fault,
+)
 from workbook.values import did_you_mean, lookup, quoted
-from workbook.views.film import Frame
+from workbook.views.exchange import pairs
+from workbook.views.film import Film, Frame
 from workbook.views.findings import findings
 from workbook.views.html import View
 from workbook.views.paint import Control
@@ -29,13 +44,23 @@ TWICE = "The run after two quick taps, which this app does not prevent. Live, it
 NOT_OFFERED = "That is not offered at this moment."
 STOPPED = "Stopped: your code had not ended. Nothing was changed; mend it, or press again."
 CHOICES = (
-    "variant", "phone", "card", "guarded", "surface", "fault", "operation", "moment", "seconds", "back_end", *OWN,
+    "variant", "phone", "card", "guarded", "surface", "fault", "operation", "nth", "fault_card", "moment", "back_end",
+    *OWN, "acts",
 )  # fmt: skip
-"""The settings of a stage, chosen before the first act."""
+"""The settings of a stage, and the acts with which it begins; a fault's own settings are given beside them."""
+UNBROKEN: dict[str, Any] = {
+    "fault": "",
+    "operation": "POST",
+    "nth": 1,
+    "fault_card": "",
+    "moment": "before",
+    "settings": {},
+}
+"""A script without a fault."""
 CARELESS = ("platform A",)
 """The flows for which the document describes quick taps (A-BTN-2)."""
-BACK = "look"
-"""The act that leads back to the beginning of a flow that starts in the wallet."""
+BACK = ("look", "open")
+"""The acts that lead back to the beginning of a flow."""
 
 
 class Stage(Live):
@@ -55,19 +80,20 @@ class Stage(Live):
 
     def snapshot(self) -> Snapshot:
         """The phone in a run in which the first button is pressed each time, for a reader without a kernel."""
-        done = play(walked(self._empty))
+        done = play(self.script if self.script.acts else walked(self.script))
         hint = TWICE if careless(self.script) else HINT
         faces: tuple[View, ...] = (Phone(done.film),)
         if self.script.own:  # the picture alone does not say what the learner's code did
             faces += (findings(done.findings),)
         shown = Stack(faces) if self.script.own else faces[0]
-        return Snapshot(f"{spelled(self._empty)}\n{shown.text()}\n{hint}", f"{shown.html()}<p>{hint}</p>")
+        return Snapshot(f"{spelled(self.script)}\n{shown.text()}\n{hint}", f"{shown.html()}<p>{hint}</p>")
 
     def widget(self) -> Player:
         """The live panels, always the same widget."""
         if self._player is None:
             values = self._values()
-            self._player = Player(values.pop("player_data"), answer=self.answer, speed=EACH_MESSAGE, **values)
+            more: dict[str, Any] = {"faults": offered_faults(), "speed": EACH_MESSAGE}
+            self._player = Player(values.pop("player_data"), answer=self.answer, **more, **values)
         return self._player
 
     def begin(self, script: Script) -> None:
@@ -102,6 +128,10 @@ class Stage(Live):
                 return self._acted(message)
             case "again", _:
                 return self._empty
+            case "break", Mapping() as value:
+                return self._broken(value)
+            case "mend", _:
+                return replace(self.script, **UNBROKEN)
             case "careless", bool(wrong) if self.script.flow in CARELESS:
                 return replace(self._empty, guarded=not wrong)
             case _:
@@ -122,6 +152,27 @@ class Stage(Live):
         quick = unseen or (message.get("playing") is True and not self.script.guarded)
         return acted(self.script, frame.at, str(name), str(value), again=quick)
 
+    def _broken(self, value: Mapping[str, Any]) -> Script:
+        """The script with this fault on the request of a line; what was done after that request is taken back."""
+        known = requests(self._played.film)
+        about = known.get(str(value.get("row")))
+        given = value.get("settings", {})
+        if about is None or not isinstance(given, Mapping):
+            raise ParameterError(NOT_OFFERED)
+        script, chosen = self.script, fault(value.get("fault", ""))
+        ordinary = {name: setting.default for name, setting in chosen.settings.items()}
+        began = self._played.film.frames[about["from"]].at
+        return replace(
+            script,
+            fault=chosen.name,
+            operation=about["operation"],
+            nth=about["nth"],
+            fault_card=about["card"] if script.flow == "from the wallet" else "",
+            moment=value.get("moment", ""),
+            settings={name: item for name, item in given.items() if name not in ordinary or item != ordinary[name]},
+            acts=tuple(act for act in script.acts if act.at <= began),
+        )
+
     @property
     def _played(self) -> Play:
         """The run of the script, played once."""
@@ -132,10 +183,13 @@ class Stage(Live):
     def _values(self) -> dict[str, Any]:
         return {
             "player_data": player_data(self._played.film, self._played.findings),
-            "acts": len(self.script.acts),
+            "acts": len(self.script.acts) + bool(self.script.fault),
             "guarded": self.script.guarded,
             "careless_offered": self.script.flow in CARELESS,
             "hint": "",
+            "requests": requests(self._played.film),
+            "broken": meets(self.script),
+            "call": spelled(self.script),
         }
 
 
@@ -149,9 +203,12 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
     Raises:
         ParameterError: an unknown flow, setting or value.
     """
+    settings = dict(fault(choices["fault"]).settings) if choices.get("fault") else {}
     for name in choices:
-        if name not in CHOICES:
-            raise ParameterError(f"A stage has no {quoted(name)}. {did_you_mean(name, CHOICES)}")
+        if name not in (*CHOICES, *settings):
+            raise ParameterError(f"A stage has no {quoted(name)}. {did_you_mean(name, (*CHOICES, *settings))}")
+    choices["settings"] = {name: choices.pop(name) for name in settings if name in choices}
+    choices["acts"] = tuple(Act(*act) for act in choices.get("acts", ()))
     if choices.get("variant") == lookup("flow", flow, FLOWS).latest:
         choices |= {"variant": ""}
     script = Script(flow, **choices)
@@ -165,6 +222,74 @@ LIVE = {
     "from the wallet": "session.wallet.live",
 }
 """The call of a lesson that sets the stage of each flow."""
+
+
+GROUPS = {
+    "Lose, cut or delay the answer": ON_THE_WIRE,
+    "Another status": STATUSES[1:],
+    "Another body": BODIES,
+    "Write the answer": (EDITED,),
+}
+"""The faults, as somebody looks for them who wants to break a message."""
+KINDS: Mapping[type, str] = {Number: "number", OneOf: "choice", Text: "text", Body: "body"}
+EFFECTS = {
+    "GET": ("before the API does anything", "after the API has made the sdkInput; a GET uses nothing up"),
+    "POST": (
+        "before the API does anything: the sdkOutput stays good",
+        "after the API's part: the sdkOutput is used up",
+    ),
+}
+"""What either moment of a fault means, for each operation."""
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def offered_faults() -> list[dict[str, Any]]:
+    """Every fault with what can be set, in groups."""
+    return [{"label": label, "faults": [_fault(one) for one in faults]} for label, faults in GROUPS.items()]
+
+
+def _fault(one: Fault) -> dict[str, Any]:
+    settings = [
+        {"name": name, "kind": KINDS[type(setting)], "value": setting.default}
+        | {limit: getattr(setting, limit) for limit in ("least", "most", "known") if hasattr(setting, limit)}
+        for name, setting in one.settings.items()
+    ]
+    return {"name": one.name, "sentence": one.sentence, "settings": settings, "harmless": one.harmless}
+
+
+def requests(film: Film) -> dict[str, dict[str, Any]]:
+    """Of each line that is a request or its answer, by the line's number: the request, counted for its card."""
+    records = [line.record for line in film.sequence.lines if line.record is not None]  # every line has one
+    answers, counts, found = pairs(records), Counter[tuple[str, str]](), dict[str, dict[str, Any]]()
+    for number, record in enumerate(records):
+        if not isinstance(message := record.message, m.ApiRequested):
+            continue
+        counts[message.method, message.payment_instrument_id] += 1
+        before, after = EFFECTS[message.method]
+        about: dict[str, Any] = {
+            "operation": message.method,
+            "card": message.payment_instrument_id,
+            "before": before,
+            "after": after,
+        }
+        about |= {"nth": counts[message.method, message.payment_instrument_id], "from": number}
+        found[str(number)] = about | {"row": number, "name": f"{message.method}'s answer"}
+        if number in answers:
+            found[str(answers[number])] = about | {"row": answers[number], "name": f"{message.method}'s answer"}
+    return found
+
+
+def meets(script: Script) -> str:
+    """What is broken, how, and before or after which effect; empty where nothing is."""
+    if not script.fault:
+        return ""
+    before, after = EFFECTS[script.operation]
+    nth = ORDINALS[script.nth - 1] if script.nth <= len(ORDINALS) else f"{script.nth}th"
+    whose = f" for {script.fault_card}" if script.fault_card else ""
+    moment = before if script.moment == "before" else after
+    chosen = fault(script.fault)
+    when = "and the answer is whole" if chosen.harmless else moment
+    return f"{chosen.sentence} It meets the {nth} {script.operation}{whose}, {when}. It meets no other."
 
 
 def offered(frame: Frame) -> tuple[Control, ...]:
@@ -196,7 +321,7 @@ def walked(script: Script) -> Script:
     """
     while True:
         frame = play(script).film.frames[-1]
-        done = {BACK, *(act.name for act in script.acts)}
+        done = {*BACK, *(act.name for act in script.acts)}
         fresh = [control for control in offered(frame) if control.act not in done]
         if not fresh:
             return script
@@ -206,7 +331,9 @@ def walked(script: Script) -> Script:
 
 def spelled(script: Script) -> str:
     """The call that sets this stage, as Python to copy."""
-    values = {name: getattr(script, name) for name in CHOICES}
     defaults = Script(script.flow)
-    given = [f"{name}={literal(value)}" for name, value in values.items() if value != getattr(defaults, name)]
+    values = {name: getattr(script, name) for name in CHOICES if getattr(script, name) != getattr(defaults, name)}
+    if script.acts:
+        values["acts"] = [(act.name, act.at, *filter(None, [act.value])) for act in script.acts]
+    given = [f"{name}={literal(value)}" for name, value in {**values, **script.settings}.items()]
     return f"{LIVE[script.flow]}({', '.join(given)})"

@@ -1,0 +1,52 @@
+// "Break this message": a form in the details of a request or an answer, on a live stage. player.js sends what it says.
+
+class Breaking {
+  /** @param known the groups of faults; @param send takes a kind and a value, and has Python break or mend. */
+  constructor(known, send) {
+    this.known = known;
+    this.faults = new Map(known.flatMap(({ faults }) => faults.map((fault) => [fault.name, fault])));
+    this.send = send;
+  }
+
+  /** The form for one message; `about` says which request it belongs to, and what either moment means for it. */
+  form(about) {
+    this.choice = make("select", { aria: { label: "What goes wrong" }, onchange: () => this.choose() });
+    for (const { label, faults } of this.known) {
+      const names = faults.map(({ name }) => make("option", { textContent: name, value: name }));
+      this.choice.append(make("optgroup", { label }, ...names));
+    }
+    this.moment = make("select", { aria: { label: "When" } });
+    for (const value of ["before", "after"]) this.moment.append(make("option", { value, textContent: about[value] }));
+    this.fields = make("div", { className: "wb-fields" });
+    this.says = make("small");
+    const go = make("button", { type: "button", textContent: "Break it", onclick: () => this.go(about) });
+    const summary = make("summary", { textContent: `Break the ${about.name}` });
+    const form = make("details", { className: "wb-break" }, summary, this.choice, this.moment, go, this.says, this.fields);
+    this.choose();
+    return form;
+  }
+
+  choose() {
+    const { sentence, settings, harmless } = this.faults.get(this.choice.value);
+    this.moment.hidden = harmless; // a late answer is whole, so either moment is the same
+    this.says.textContent = sentence;
+    this.inputs = new Map(settings.map((setting) => [setting, this.input(setting)]));
+    const labels = [...this.inputs].map(([{ name }, input]) => make("label", {}, `${name} `, input));
+    this.fields.replaceChildren(...labels);
+  }
+
+  input({ kind, value, least, most, known }) {
+    if (kind === "choice") return make("select", {}, ...known.map((one) => make("option", { textContent: one })));
+    if (kind === "body") return make("textarea", { value, rows: 3, spellcheck: false });
+    const limits = kind === "number" ? { type: "number", min: least, max: most, step: "any" } : {};
+    return make("input", { value, ...limits });
+  }
+
+  go(about) {
+    const typed = ({ kind, known }, input) =>
+      kind === "number" ? Number(input.value) : kind === "choice" ? known[input.selectedIndex] : input.value;
+    const settings = Object.fromEntries([...this.inputs].map(([setting, input]) => [setting.name, typed(setting, input)]));
+    this.send("break", { row: about.row, fault: this.choice.value, moment: this.moment.value, settings }, about.from);
+  }
+}
+
