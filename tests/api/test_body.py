@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api.body import BodyReader, Problem, parse_object
+from workbook.api.body import BodyReader, CallProblem, parse_object
 from workbook.errors import MalformedResponseError, ResponseTooLargeError
 
 HEAVY = settings.get_profile("api")
@@ -94,7 +94,7 @@ def test_what_was_read_is_kept_for_an_error():
 @settings(HEAVY)
 @given(st.binary(max_size=60), st.sampled_from(["", "gzip"]), st.binary(max_size=60))
 def test_reading_gives_bytes_or_a_problem(wire, encoding, data):
-    assert isinstance(read(wire, 50, encoding), bytes | Problem)
+    assert isinstance(read(wire, 50, encoding), bytes | CallProblem)
     assert read(gzip.compress(data), 60, "gzip") == data
 
 
@@ -126,7 +126,7 @@ def test_json_is_parsed_strictly(body, why):
 @settings(HEAVY)
 @given(st.binary() | st.text().map(str.encode) | st.text('{}[]",:019aN\\').map(str.encode))
 def test_parsing_gives_an_object_or_a_problem(body):
-    assert isinstance(parse_object(body), dict | Problem)
+    assert isinstance(parse_object(body), dict | CallProblem)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.api import SdkInput, SdkOutput
-from workbook.api.body import Problem, parse_object
+from workbook.api.body import CallProblem, parse_object
 from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, judge_answer
 from workbook.errors import (
     ApiStatusError,
@@ -105,7 +105,7 @@ def test_a_200_without_a_usable_sdk_input(body, what):
 
 
 def test_a_body_that_could_not_be_read_stays_a_problem():
-    problem = Problem(MalformedResponseError, "x")
+    problem = CallProblem(MalformedResponseError, "x")
     assert judge_answer(Answer(200, (), b"", problem), HERE.secret) is problem
     assert judge_answer(Answer(500, (), b"part", problem), HERE.secret).extra == {"status": 500, "body": b"part"}
 
@@ -175,7 +175,7 @@ def test_settings_are_checked(base_url, key):
 )
 def test_any_answer_is_data_or_a_typed_problem(status, body):
     result = judged(body, status)
-    if isinstance(result, Problem):
+    if isinstance(result, CallProblem):
         error = result.error(RedactedRequest("GET", URL, 0), 0.0, 2)
         assert isinstance(error, WorkbookError)
         assert KEY not in str(error)

@@ -13,7 +13,7 @@ from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants import B_LATER
 from workbook.plays.wallet import opened_phone
-from workbook.runs.own_code import error_words, misspelt, own_line, watched
+from workbook.runs.own_code import exception_words, misspelt, own_line, watched
 from workbook.runs.platform_b import check_delegate
 from workbook.sessions import session
 
@@ -75,7 +75,7 @@ def test_long_text_in_a_line_is_left_out_and_a_long_line_is_cut():
     ],
 )
 def test_an_error_is_told_by_what_is_harmless(source, words):
-    assert error_words(raised(lambda: eval(source))).replace(f"{__name__}.", "").endswith(words)
+    assert exception_words(raised(lambda: eval(source))).replace(f"{__name__}.", "").endswith(words)
 
 
 def test_an_error_is_reported_once_however_many_blocks_it_passes():

@@ -17,7 +17,7 @@ from workbook.errors import ActivationDataError, MalformedResponseError, Redacte
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class CallProblem:
     """A kind of error, its message, and the fields that only this kind has.
 
     Attributes:
@@ -61,10 +61,10 @@ class BodyReader:
         self._parts: list[bytes] = []
         self._size = self._raw = 0
         self._inflater: Any = None  # made where there is something to inflate
-        self.problem: Problem | None = None
+        self.problem: CallProblem | None = None
         self._decode = self._choose(content_encoding.strip().lower(), content_length)
 
-    def feed(self, chunk: bytes) -> Problem | None:
+    def feed(self, chunk: bytes) -> CallProblem | None:
         """Take the next raw chunk; after a problem there is no use in reading on."""
         if self.problem is None:
             self._raw += len(chunk)
@@ -73,7 +73,7 @@ class BodyReader:
                 self.problem = self._too_large()
         return self.problem
 
-    def finish(self) -> bytes | Problem:
+    def finish(self) -> bytes | CallProblem:
         """The whole decoded body, or what is wrong with it."""
         if self.problem is None and self._inflater is not None and not self._inflater.eof:
             self.problem = _malformed("its gzip body is cut short.")
@@ -110,12 +110,12 @@ class BodyReader:
         if self._inflater.unused_data:
             self.problem = _malformed("there is data after its gzip body.")
 
-    def _too_large(self) -> Problem:
+    def _too_large(self) -> CallProblem:
         message = f"the answer's body is larger than max_body, {self._cap} bytes."
-        return Problem(ResponseTooLargeError, message)
+        return CallProblem(ResponseTooLargeError, message)
 
 
-def parse_object(body: bytes) -> dict[str, Any] | Problem:
+def parse_object(body: bytes) -> dict[str, Any] | CallProblem:
     """Parse strict JSON: UTF-8, one object, no key twice, no NaN or Infinity, no bottomless nesting."""
     try:
         value = _READ(body.decode("utf-8"))
@@ -152,9 +152,9 @@ def _refuse(_name: str) -> Any:
 _READ = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse).decode  # json.loads would make one each
 
 
-def _malformed(what: str) -> Problem:
+def _malformed(what: str) -> CallProblem:
     allowed = "Expected: a JSON object that carries sdkInput (API-9). Ask the API's operator, or look for a proxy."
-    return Problem(MalformedResponseError, f"the answer cannot be read: {what} {allowed}")
+    return CallProblem(MalformedResponseError, f"the answer cannot be read: {what} {allowed}")
 
 
 def _declared(length: str | None) -> int:

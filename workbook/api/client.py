@@ -19,7 +19,7 @@ from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
 import anyio
 
-from workbook.api.body import BodyReader, Problem
+from workbook.api.body import BodyReader, CallProblem
 from workbook.api.deadline import DeadlineTransport, GuardedTransport, expiring
 from workbook.api.exchange import (
     NEVER_SENT,
@@ -433,7 +433,7 @@ class _Reading:
 
     def answer(self) -> Answer:
         body = self.body.finish()
-        if isinstance(body, Problem):
+        if isinstance(body, CallProblem):
             return Answer(self._status, self._headers, self.body.partial(), body)
         return Answer(self._status, self._headers, body)
 

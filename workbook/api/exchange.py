@@ -16,7 +16,7 @@ from random import Random
 from threading import Lock
 from typing import Protocol, TypeAlias
 
-from workbook.api.body import Problem
+from workbook.api.body import CallProblem
 from workbook.api.protocol import ActivationData, Answer, ApiRequest, judge_answer
 from workbook.errors import ConfigurationError, DeadlineError, MaybeSentError, NotSentError
 from workbook.secrecy import Secret
@@ -387,17 +387,17 @@ def exchange(
     raise _too_late(call).error(request.redacted(), call.elapsed(), call.attempts)
 
 
-def _problem(failure: Failure, call: _Call) -> Problem:
+def _problem(failure: Failure, call: _Call) -> CallProblem:
     if failure.kind is FailureKind.DEADLINE or call.remaining() <= 0:
         return _too_late(call)
     if failure.kind in NEVER_SENT and not call.may_have_left:
         message = f"{failure.kind.value}. Nothing was sent: calling again is safe. Check base_url and the network."
-        return Problem(NotSentError, message)
+        return CallProblem(NotSentError, message)
     advice = "Read again." if call.request.method == "GET" else "It is not sent again by itself (REL-1)."
-    return Problem(MaybeSentError, f"{failure.kind.value}. The request may have arrived. {advice}")
+    return CallProblem(MaybeSentError, f"{failure.kind.value}. The request may have arrived. {advice}")
 
 
-def _too_late(call: _Call) -> Problem:
+def _too_late(call: _Call) -> CallProblem:
     fate = "The request may have arrived." if call.may_have_left else "Nothing was sent."
     message = f"the total deadline of {call.options.deadline:g} s passed. {fate}"
-    return Problem(DeadlineError, message, {"sent": call.may_have_left})
+    return CallProblem(DeadlineError, message, {"sent": call.may_have_left})

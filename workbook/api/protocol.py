@@ -15,7 +15,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
-from workbook.api.body import Problem, parse_object
+from workbook.api.body import CallProblem, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, RedactedRequest, SdkInputError
 from workbook.secrecy import Secret
@@ -200,7 +200,7 @@ class Answer:
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
-    problem: Problem | None = None
+    problem: CallProblem | None = None
 
     def header(self, name: str) -> str | None:
         """The value of a header, whatever its case; several are joined by commas."""
@@ -265,15 +265,15 @@ def as_sdk_output(value: object) -> SdkOutput:
     return SdkOutput(value)
 
 
-def judge_answer(answer: Answer, secret: Secret) -> ActivationData | Problem:
+def judge_answer(answer: Answer, secret: Secret) -> ActivationData | CallProblem:
     """The activation data in an answer, or the problem with it, without the key (REL-2)."""
     if answer.status != OK:
         message = f"the API answered {answer.status}{_peer_words(answer.body, secret)}."
         if answer.status in _REDIRECTS:
             message += " Redirects are never followed: the API key would travel along (REL-2). Correct base_url."
-        return Problem(ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)})
+        return CallProblem(ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)})
     fields = answer.problem or parse_object(answer.body)
-    return fields if isinstance(fields, Problem) else _activation_data(fields)
+    return fields if isinstance(fields, CallProblem) else _activation_data(fields)
 
 
 def find_header(headers: Iterable[tuple[str, str]], name: str) -> str | None:
@@ -282,7 +282,7 @@ def find_header(headers: Iterable[tuple[str, str]], name: str) -> str | None:
     return ", ".join(values) if values else None
 
 
-def _activation_data(fields: dict[str, Any]) -> ActivationData | Problem:
+def _activation_data(fields: dict[str, Any]) -> ActivationData | CallProblem:
     if "sdkInput" not in fields:
         return _no_sdk_input("is missing")
     value = fields.pop("sdkInput")
@@ -296,15 +296,15 @@ def _activation_data(fields: dict[str, Any]) -> ActivationData | Problem:
         return _no_sdk_input("holds half a surrogate pair" if isinstance(value, str) else "is not a string")
 
 
-def _no_sdk_input(what: str) -> Problem:
+def _no_sdk_input(what: str) -> CallProblem:
     message = f"the answer is 200, yet its sdkInput {what} (API-9). Treat it as a failure; do not call the SDK."
-    return Problem(SdkInputError, message)
+    return CallProblem(SdkInputError, message)
 
 
 def _peer_words(body: bytes, secret: Secret) -> str:
     """The peer's explanation if its body is problem details: printable, short, without the key."""
     fields = parse_object(body)
-    if isinstance(fields, Problem):
+    if isinstance(fields, CallProblem):
         return ""
     found = [fields[name] for name in _PROBLEM_FIELDS if isinstance(fields.get(name), str)]
     # Scrubbed before it is cut, or half a key could be left at the end.

@@ -25,7 +25,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 from jsonpointer import JsonPointer, JsonPointerException
 
-from workbook.api.body import BodyReader, Problem
+from workbook.api.body import BodyReader, CallProblem
 from workbook.api.library import httpx
 from workbook.conformance.model import GET, POST, RAW, Broke, Manner, Operation, PhoneCall, Surface, Target
 from workbook.errors import ConfigurationError, ResponseTooLargeError
@@ -226,7 +226,7 @@ async def _read(answer: httpx.Response, call: PhoneCall) -> None:
         beginning = "".join(f"{name}: {value}\n" for name, value in headers).encode("utf-8", "replace")
         call.partial = beginning + reader.partial()
     body = reader.finish()
-    if isinstance(body, Problem):
+    if isinstance(body, CallProblem):
         huge = body.kind is ResponseTooLargeError
         call.broke, call.status = (Broke.HUGE, answer.status_code) if huge else (Broke.SPOILT, None)
     else:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from workbook.errors import ParameterError
 from workbook.exercises.model import Exercise, Kind, Reason, Seen, answer_in
-from workbook.runs.own_code import error_words, own_line
+from workbook.runs.own_code import exception_words, own_line
 from workbook.values import quoted
 
 SECONDS: Final = 10.0
@@ -69,7 +69,7 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
     except ParameterError as error:  # such as for an object that no handler can be
         seen = Reason("", str(error))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
-        seen = Reason("", f"your code raised {error_words(error)}. {own_line(error)}".rstrip())
+        seen = Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
     if isinstance(seen, Seen):
         return Verdict(State.DONE, run=seen.run)
     # what is to be mended shows its symptom at once

@@ -22,10 +22,10 @@ from workbook.flows.extension import State
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.loop import Loop, Port, Reply
-from workbook.runs.own_code import completed, error_words, misspelt, relayed, watched
+from workbook.runs.loop import Loop, Port
+from workbook.runs.own_code import completed, exception_words, misspelt, relayed, watched
 from workbook.simulation.phones import A_PHONE_B, PhoneB
-from workbook.simulation.sdks import Call, under_way, wrong_with
+from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.trace import Trace
@@ -283,7 +283,7 @@ class WalletApp(Loop):
                     returned = completed(getattr(handler, name), *given, **named)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
             except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-                event = m.HandlerRaised(name, error_words(error))
+                event = m.HandlerRaised(name, exception_words(error))
             finally:
                 if isinstance(handler, ExtensionHandler) and (names := _changed(in_self, _contents(vars(handler)))):
                     call.seen(m.HandlerKept("the handler", names))
@@ -340,7 +340,7 @@ class WalletApp(Loop):
                 view.completion_handler = reported.append
                 completed(view.view_did_appear)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-            return m.AuthorizationMissing(f"the authorization UI failed: {error_words(error)}")
+            return m.AuthorizationMissing(f"the authorization UI failed: {exception_words(error)}")
         except BaseException:
             self.soon(m.AuthorizationMissing(INTERRUPTED))
             raise

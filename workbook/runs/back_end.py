@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from workbook.api.body import Problem, parse_object
+from workbook.api.body import CallProblem, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
 from workbook.errors import ApiStatusError, WorkbookError
@@ -152,7 +152,7 @@ def simulated_back_end(world: World | None = None) -> BackEnd:
 def error_words(body: bytes, posted: str = "") -> str:
     """The code and the detail of an error body, for a trace; what was posted is taken out (REL-3, REL-9)."""
     fields = parse_object(body)
-    if isinstance(fields, Problem):
+    if isinstance(fields, CallProblem):
         return ""
     words = [fields.get(name) for name in ("errorCode", "title", "detail")]
     text = ": ".join(word for word in words if isinstance(word, str))

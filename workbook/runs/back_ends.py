@@ -26,7 +26,7 @@ from workbook.errors import (
 from workbook.flows import messages as m
 from workbook.runs.back_end import ActivationDataApi
 from workbook.runs.network import BackEndFailed, Network, WatchedBackEnd, sdk_input_in
-from workbook.runs.own_code import check_callable, completed, error_words, watched
+from workbook.runs.own_code import check_callable, completed, exception_words, watched
 from workbook.simulation.service import ORIGIN
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -60,6 +60,8 @@ def client(line: Network, **limits: Any) -> ActivationDataClient:
 class Good:
     """Repeats a GET that may be repeated, posts once, and ends before the wallet stops waiting.
 
+    A back end that makes a mistake about answers overrides `settle`, which makes each call.
+
     Attributes:
         line: what lies between it and the API.
     """
@@ -71,11 +73,15 @@ class Good:
 
     def get(self, payment_instrument_id: str) -> ActivationData:
         """Read activation data; the client asks again where that can help."""
-        return self._get.get(payment_instrument_id)
+        return self.settle(lambda: self._get.get(payment_instrument_id))
 
     def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
         """Exchange an sdkOutput; the client does not send it again (REL-1)."""
-        return self._post.post(payment_instrument_id, sdk_output)
+        return self.settle(lambda: self._post.post(payment_instrument_id, sdk_output))
+
+    def settle(self, call: Callable[[], ActivationData]) -> ActivationData:
+        """What the call returns, or raises."""
+        return call()
 
 
 class SendsThePostAgain(Good):
@@ -95,15 +101,8 @@ class SendsThePostAgain(Good):
 class BelievesEvery200(Good):
     """Passes on whatever a 200 holds, as the published clients do with an empty one (seen; breaks REL-6)."""
 
-    def get(self, payment_instrument_id: str) -> ActivationData:
-        """Read activation data, or whatever came."""
-        return self._believed(lambda: super(BelievesEvery200, self).get(payment_instrument_id))
-
-    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
-        """Exchange an sdkOutput for whatever comes."""
-        return self._believed(lambda: super(BelievesEvery200, self).post(payment_instrument_id, sdk_output))
-
-    def _believed(self, call: Callable[[], ActivationData]) -> ActivationData:
+    def settle(self, call: Callable[[], ActivationData]) -> ActivationData:
+        """What the call returns, or whatever came with its 200."""
         try:
             return call()
         except MalformedResponseError:
@@ -116,15 +115,8 @@ class BelievesEvery200(Good):
 class FollowsRedirects(Good):
     """Sends the request with all its headers to the address of a redirect (breaks REL-2)."""
 
-    def get(self, payment_instrument_id: str) -> ActivationData:
-        """Read activation data, from anywhere."""
-        return self._followed(lambda: super(FollowsRedirects, self).get(payment_instrument_id))
-
-    def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
-        """Exchange an sdkOutput, with anybody."""
-        return self._followed(lambda: super(FollowsRedirects, self).post(payment_instrument_id, sdk_output))
-
-    def _followed(self, call: Callable[[], ActivationData]) -> ActivationData:
+    def settle(self, call: Callable[[], ActivationData]) -> ActivationData:
+        """What the call returns; where it was redirected, the request goes there as well."""
         try:
             return call()
         except ApiStatusError:
@@ -213,7 +205,7 @@ class OwnBackEnd:
         except WorkbookError:
             raise
         except Exception as error:  # noqa: BLE001  # not our code
-            raise BackEndFailed(error_words(error)) from None
+            raise BackEndFailed(exception_words(error)) from None
         if isinstance(value, ActivationData):
             return value
         if isinstance(value, SdkInput | str):

@@ -19,9 +19,10 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd
-from workbook.runs.loop import Loop, Port, Reply
+from workbook.runs.loop import Loop, Port
 from workbook.runs.own_code import relayed
 from workbook.simulation.phones import LatenciesA, LatenciesB, PhoneA, PhoneB
+from workbook.simulation.sdks import Reply
 from workbook.trace import Kind, Trace
 from workbook.values import number, whole
 

@@ -22,6 +22,7 @@ from workbook.errors import OutOfOrderError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
+from workbook.simulation.sdks import Reply
 from workbook.trace import Kind, Record, Trace
 from workbook.values import quoted
 
@@ -70,7 +71,6 @@ class EventClock(Generic[Item]):
 KINDS = {kind.value: kind for kind in Kind}
 RECORD: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
 """Makes a record of its nine values in half the time that its own constructor takes: a run makes dozens."""
-Reply = tuple[float, Event]
 Port = Callable[[Any], Reply | None]
 
 

@@ -84,7 +84,7 @@ def watched(call: str, seen: Callable[[Event], None], *, timed: bool = True) -> 
         # An error may pass several of these blocks; the innermost one reports it.
         if (line := own_line(error)) and not getattr(error, "reported", False):
             error.reported = True  # type: ignore[union-attr]  # an exception takes any attribute
-            seen(m.CodeFailed(call, error_words(error), line))
+            seen(m.CodeFailed(call, exception_words(error), line))
         raise
     finally:
         if timed and (took := perf_counter() - began) >= NOTICEABLE:
@@ -161,7 +161,7 @@ def _is_ours(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] == "workbook"
 
 
-def error_words(error: BaseException) -> str:
+def exception_words(error: BaseException) -> str:
     """An exception in words that can hold no opaque data: its type, and what is known to be harmless.
 
     The message of one of our errors is harmless only if this package raised it: a handler can put anything into one.

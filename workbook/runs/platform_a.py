@@ -18,10 +18,10 @@ from workbook.flows.platform_a import State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
-from workbook.runs.loop import Port, Reply
+from workbook.runs.loop import Port
 from workbook.runs.own_code import completed, watched
 from workbook.simulation.phones import A_PHONE_A, PhoneA
-from workbook.simulation.sdks import SdkA
+from workbook.simulation.sdks import Reply, SdkA
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.values import of_type

@@ -19,10 +19,10 @@ from workbook.flows.platform_b import State
 from workbook.flows.variants import B_LATER, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
-from workbook.runs.loop import Port, Reply
+from workbook.runs.loop import Port
 from workbook.runs.own_code import check_callable, completed, watched
 from workbook.simulation.phones import A_PHONE_B, PhoneB
-from workbook.simulation.sdks import SdkB
+from workbook.simulation.sdks import Reply, SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
 from workbook.values import of_type
 

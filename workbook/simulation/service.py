@@ -22,7 +22,7 @@ from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from workbook.api.body import BodyReader, Problem
+from workbook.api.body import BodyReader, CallProblem
 from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import (
@@ -526,24 +526,26 @@ class DirectApi:
             judged = judge_answer(Answer(response.status, response.headers, response.body), self._settings.secret)
         else:
             judged = _lost(response) or judge_answer(_read(response), self._settings.secret)
-        if isinstance(judged, Problem):
+        if isinstance(judged, CallProblem):
             raise judged.error(built.redacted(), elapsed=0.0, attempts=1)
         return judged
 
 
-def _lost(response: Response) -> Problem | None:
+def _lost(response: Response) -> CallProblem | None:
     """The error of an answer that does not arrive; None when it arrives all the same."""
     wire = response.wire
     waits = [wire.before_headers, *(seconds for seconds, _piece in wire.pieces(response.body))]
     if max(waits) > LIMITS.timeouts.read:
         return _may_have_arrived(FailureKind.READ_TIMEOUT)
     if sum(waits) > LIMITS.deadline:
-        return Problem(DeadlineError, f"{FailureKind.DEADLINE.value}. The request may have arrived.", {"sent": True})
+        return CallProblem(
+            DeadlineError, f"{FailureKind.DEADLINE.value}. The request may have arrived.", {"sent": True}
+        )
     return _may_have_arrived(BREACHES[wire.ending]) if wire.ending in BREACHES else None
 
 
-def _may_have_arrived(kind: FailureKind) -> Problem:
-    return Problem(MaybeSentError, f"{kind.value}. The request may have arrived. It is not sent again by itself.")
+def _may_have_arrived(kind: FailureKind) -> CallProblem:
+    return CallProblem(MaybeSentError, f"{kind.value}. The request may have arrived. It is not sent again by itself.")
 
 
 def _read(response: Response) -> Answer:
@@ -552,6 +554,6 @@ def _read(response: Response) -> Answer:
     for _seconds, piece in response.wire.pieces(response.body):
         reader.feed(piece)
     body = reader.finish()
-    if isinstance(body, Problem):
+    if isinstance(body, CallProblem):
         return Answer(response.status, response.headers, reader.partial(), body)
     return Answer(response.status, response.headers, body)

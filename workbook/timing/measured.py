@@ -22,9 +22,9 @@ from workbook.flows.messages import limit_of
 from workbook.timing.verdict import TARGET, Judgement, Spread, Verdict, judge_durations, span, times, wrapped
 from workbook.values import number, quoted, whole
 
-Call = Callable[[], object]
+TimedCall = Callable[[], object]
 """Performs one call with a fresh handler, to its end."""
-Make = Callable[[], Call]
+Make = Callable[[], TimedCall]
 """Makes everything anew and returns a call."""
 
 EMPTY_TIMINGS = 1000
@@ -36,7 +36,7 @@ MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Instrument:
+class Stopwatch:
     """How good the stopwatch is.
 
     Attributes:
@@ -74,7 +74,7 @@ class Measurement:
     warm: tuple[float, ...]
     asked: tuple[int, int]
     raised: tuple[tuple[str, int], ...]
-    instrument: Instrument
+    instrument: Stopwatch
     target: float = TARGET
 
     @property
@@ -143,7 +143,7 @@ def measure(
     if not callable(make):
         raise ParameterError(f"make is {quoted(make)}. Give a function that makes a handler and returns a call of it.")
     timer = Timer(stopwatch, collect)
-    instrument = Instrument(timer.overhead(), timer.lateness(sleep))
+    instrument = Stopwatch(timer.overhead(), timer.lateness(sleep))
     cold_ones = timer.cold(make, asked[0], seconds / 2)
     warm_ones = timer.warm(make, asked[1], seconds)
     return Measurement(call, cold_ones, warm_ones, asked, timer.raised, instrument, target)
@@ -193,7 +193,7 @@ class Timer:
             found.append(self._call(call))
         return tuple(found)
 
-    def _call(self, call: Call) -> float:
+    def _call(self, call: TimedCall) -> float:
         """How long one call takes, whether it returns or raises."""
         result: object = None
         began = self._stopwatch()
@@ -207,7 +207,7 @@ class Timer:
         _finished(result)
         return (ended - began) / NANOSECONDS
 
-    def _took(self, call: Call) -> float:
+    def _took(self, call: TimedCall) -> float:
         began = self._stopwatch()
         call()
         return (self._stopwatch() - began) / NANOSECONDS
@@ -216,7 +216,7 @@ class Timer:
         return (self._stopwatch() - self._began) / NANOSECONDS
 
 
-def _made(make: Make) -> Call:
+def _made(make: Make) -> TimedCall:
     call = make()
     if callable(call):
         return call

@@ -24,7 +24,7 @@ from workbook.flows.messages import LIMITS
 from workbook.timing.verdict import TARGET, Judgement, judge_durations
 from workbook.values import did_you_mean, is_number, quoted
 
-Rows = Iterator[tuple[str, Mapping[str, Any]]]
+FileRows = Iterator[tuple[str, Mapping[str, Any]]]
 """The place of a row in its file, for an error, and its cells by column."""
 
 
@@ -101,7 +101,7 @@ def _read(path: str | PathLike[str]) -> tuple[Path, str]:
     return file, text
 
 
-def _csv(name: str, text: str) -> tuple[list[str], Rows]:
+def _csv(name: str, text: str) -> tuple[list[str], FileRows]:
     records = _records(name, text)
     _place, head = next(records, ("", []))
     if not head:
@@ -133,7 +133,7 @@ def _cells(name: str, place: str, columns: Sequence[str], row: Sequence[str]) ->
     return dict(zip(columns, row, strict=True))
 
 
-def _json(name: str, text: str) -> tuple[list[str], Rows]:
+def _json(name: str, text: str) -> tuple[list[str], FileRows]:
     try:
         found = json.loads(text, object_pairs_hook=_unique)
     except (ValueError, RecursionError) as error:
