@@ -14,18 +14,7 @@ from typing import Any
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.plays.script import FLOWS, OWN, REACTION, Act, Play, Script, play
-from workbook.simulation.faults import (
-    BODIES,
-    EDITED,
-    ON_THE_WIRE,
-    STATUSES,
-    Body,
-    Fault,
-    Number,
-    OneOf,
-    Text,
-    fault,
-)
+from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Body, Fault, Number, OneOf, Text, fault
 from workbook.values import did_you_mean, lookup, quoted
 from workbook.views.exchange import pairs
 from workbook.views.film import Film, Frame
