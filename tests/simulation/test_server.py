@@ -294,7 +294,7 @@ def started(arguments=""):
 
 @pytest.mark.slow
 @pytest.mark.rule("API-4")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 def test_a_served_service_answers_and_stops_cleanly_when_told(number):
     process = started("as_json=True")
     try:

@@ -111,7 +111,7 @@ class ProxyOptions:
 
 
 def serve_proxy(options: ProxyOptions) -> int:
-    """Pass everything on until SIGINT or SIGTERM, then print what was recorded; returns the exit code.
+    """Pass everything on until Ctrl-C, SIGTERM or SIGHUP, then print what was recorded; returns the exit code.
 
     Raises:
         ConfigurationError: an address, a file or a limit is invalid; nothing was sent.

@@ -58,7 +58,7 @@ class ServeOptions:
 
 
 def serve_api(options: ServeOptions | None = None) -> int:
-    """Serve until SIGINT or SIGTERM; returns the exit code.
+    """Serve until Ctrl-C, SIGTERM or SIGHUP; returns the exit code.
 
     What a client needs is printed first, and then one line for each request goes to stderr.
 

@@ -688,10 +688,10 @@ def write_certificate(folder: Path, authority: trustme.CA, issued: trustme.LeafC
 
 
 def run_until_signal(server: Server, ready: Callable[[], None]) -> None:
-    """Serve until SIGINT or SIGTERM; `ready` is called when connections are taken and a signal is heard."""
+    """Serve until Ctrl-C, SIGTERM or SIGHUP (a closed terminal); `ready` is called when connections are taken."""
 
     async def main() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(number, server.stop)
         await server.serve(ready)
 
