@@ -34,7 +34,7 @@ def test_a_request_of_another_call_is_none_of_this_one():
 
 def test_a_call_that_reached_the_api_is_told_so():
     text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5))
-    assert "A request reached the API, which answered with status 200." in text
+    assert "A request reached the API, which answered with status 200 (API-2)." in text
     assert "Is the path" not in text
 
 
@@ -49,7 +49,7 @@ def test_a_call_that_reached_the_api_is_told_so():
 @pytest.mark.rule("API-1", "API-5")
 def test_the_path_that_arrived_is_shown_beside_the_one_expected(target, shown):
     text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=target))
-    assert f"The API expects POST {PATH}, and POST {shown} arrived." in text
+    assert f"The document has POST {PATH} (API-2), and POST {shown} arrived." in text
 
 
 @pytest.mark.parametrize(

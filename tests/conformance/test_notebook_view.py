@@ -50,11 +50,11 @@ def test_no_time_and_no_header_comes_into_it():
 
 
 def test_what_became_of_an_answer_stands_behind_it():
-    cut = Response(200, JSON_HEADERS, ran.told(sdkInput=ran.INPUT), "API-2", fault="reset")
+    cut = Response(200, JSON_HEADERS, ran.told(sdkInput=ran.INPUT), "fault: reset; content: assumed", fault="reset")
     told = of(
         ran.call(status=None, body=b"", value=None, broke=Broke.LATE), replace(ran.arrived(), response=cut)
     ).text()
-    assert "(fault: The connection is reset (RST) instead of an answer)" in " ".join(told.split())
+    assert "(fault: The connection is reset (RST) instead of an answer; content: assumed)" in " ".join(told.split())
     assert f"no answer ({Broke.LATE.value})" in " ".join(told.split())
 
 

@@ -426,6 +426,8 @@ def logged(target="/", *, method="GET", headers=(), body=b"", key=SIMULATED_KEY)
 
 
 JSON = [("content-type", "application/json")]
+CODE = "; code: openapi; pairing: assumed)"
+UNTYPED = "a GET with no content-type is answered (assumed): application/json belongs there (API-4)"
 UNKNOWN_KEY = "The API key is not known here. Check which environment it belongs to."
 OTHER = PATH.replace(ID, "PI-9")
 KEY_OF_ANOTHER = "key-of-another-environment-4711"
@@ -436,11 +438,11 @@ KEY_OF_ANOTHER = "key-of-another-environment-4711"
     ("request_", "line"),
     [
         ({"target": PATH, "headers": JSON}, f"GET {PATH} 200"),
-        ({"target": PATH}, f"GET {PATH} 200  a GET with no content-type: application/json belongs there (API-4)"),
+        ({"target": PATH}, f"GET {PATH} 200  {UNTYPED}"),
         ({"target": PATH, "method": "POST", "headers": JSON, "body": body()}, f"POST {PATH} 200"),
-        ({"target": PATH, "key": "wrong-key"}, f"GET {PATH} 401  {UNKNOWN_KEY}"),
-        ({"target": f"{PATH}?key={SIMULATED_KEY}"}, f"GET {PATH} 400  The GET has no query parameters."),
-        ({"target": OTHER}, f"GET {OTHER} 422  No payment instrument has this id."),
+        ({"target": PATH, "key": "wrong-key"}, f"GET {PATH} 401  {UNKNOWN_KEY} (API-4{CODE}"),
+        ({"target": f"{PATH}?key={SIMULATED_KEY}"}, f"GET {PATH} 400  The GET has no query parameters. (API-5{CODE}"),
+        ({"target": OTHER}, f"GET {OTHER} 422  No payment instrument has this id. (API-3{CODE}"),
     ],
     ids=["GET", "without content-type", "POST", "key", "query", "id"],
 )  # fmt: skip

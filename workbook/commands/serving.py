@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from workbook.commands import add, checked_seed
+from workbook.commands import add, checked_seed, end_like_ctrl_c
 
 REDACTED: Final = """\
 Each exchange becomes a line of the record, redacted: no key, no sdkInput or sdkOutput (a length and a salted digest),
@@ -82,6 +82,7 @@ def _as(kind: Any, options: argparse.Namespace) -> Any:
 
 def serve(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
+    end_like_ctrl_c()
     from workbook.simulation.serve import ServeOptions, serve_api  # asyncio: 50 ms
 
     options.seed = checked_seed(options.seed)
@@ -109,6 +110,7 @@ def openapi(options: argparse.Namespace) -> int:
 
 def proxy(options: argparse.Namespace) -> int:
     """Pass requests on until Ctrl-C."""
+    end_like_ctrl_c()
     from workbook.proxy.proxy import ProxyOptions, serve_proxy  # asyncio, httpcore: 100 ms
 
     return serve_proxy(_as(ProxyOptions, options))

@@ -274,7 +274,7 @@ class TimeoutsForm(Form):
     answer: Annotated[
         float,
         Field(ge=0.1, le=BOUND, allow_inf_nan=False),
-        Says(f"seconds from 0.1 to {BOUND:g}, for which the wallet waits"),
+        Says(f"seconds from 0.1 to {BOUND:g}, for which the wallet waits (X-ENTRIES-3)"),
     ] = BOUND
     recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), Says("seconds from 0 to 120")] = RECOVERY
     pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), Says("seconds from 0 to 60")] = 0.0

@@ -146,11 +146,12 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         if call.status in HINTS:
             yield HINTS[call.status]
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
+        rule_id = "API-1" if call.operation == GET else "API-2"
         arrived = f"{_SHOWN.method(came.method)} {_SHOWN.target(came.target, call.instrument)}"
-        yield f"The API expects {call.operation} {expected}, and {arrived} arrived."
+        yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived."
     else:
-        status = requests[-1].response.status
-        yield f"A request reached the API, which answered with status {status}."
+        status, source = requests[-1].response.status, requests[-1].response.basis
+        yield f"A request reached the API, which answered with status {status} ({source})."
         if status in API_HINTS:
             yield API_HINTS[status]
     if call.status in REDIRECTS:

@@ -141,8 +141,8 @@ QUESTIONS = (
              if "{id}" not in got["post_path"] and overlap(answer, got["post_id"]) else ""),
     Question("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
-    Question("encoding", "On platform B, does the app get the API's base64 text, or the bytes themselves (base64 or "
-             "bytes)?", "base64", Literal["base64", "bytes"],
+    Question("encoding", "On platform B, does the app get the API's base64 text (sdk-b), or the bytes themselves "
+             "(base64 or bytes)?", "base64", Literal["base64", "bytes"],
              lambda got: got["platforms"] != "A" and {got["get_sdk_input"], got["post_sdk_input"], got["sdk_output"]}
              == {"raw"}),
     Question("cards", "Ids of a test cardholder's cards, as your app sends them, with commas between (six are best)?",

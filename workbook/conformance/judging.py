@@ -46,7 +46,9 @@ WAYS = (
     f"{TELL} There are two ways to tell it: answer with a status that is no success, or, where your app reads the body "
     'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
 )
-HURRY = "Set a limit for the whole call, retries and body included, that ends well below the wallet's 20 seconds."
+HURRY = (
+    "Set a limit for the whole call, retries and body included, that ends well below the wallet's 20 s (X-ENTRIES-3)."
+)
 ONCE = "Never send a POST again by itself once it may have left: the API may have carried it out."
 AFRESH = (
     "Keep nothing of a broken exchange: no dead connection, no kept failure. Where a circuit breaker opens on purpose, "

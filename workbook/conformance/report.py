@@ -327,6 +327,7 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
     for arrived in seen.arrived:
         request, response = arrived.request, arrived.response
         fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
+        source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
         exchanges.append(
             Exchange(
                 side=API,
@@ -338,7 +339,7 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
                 request=message(request, redaction.request_body),
                 status=response.status,
                 answer=message(response, redaction.answer_body),
-                ending=f"fault: {fault}" if fault else "",
+                ending=f"fault: {fault}; {source}" if fault else "" if response.status in SUCCESS else source,
                 elsewhere=arrived.elsewhere,
                 platform=platform,
                 operation=arrived.operation,

@@ -492,7 +492,7 @@ def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     callers = {(each.run, each.credential): replay.credential(each) for each in compared if each.credential}
     unknown = sum(name is None for name in callers.values())
     if unknown:
-        notes.append(f"Keys that got nothing but 401 ({unknown}) are taken for keys that open nothing.")
+        notes.append(f"Keys that got nothing but 401 ({unknown}) are taken for keys that open nothing (assumed).")
     return Drift(replace(replay.scenario, faults=scenario.faults), tuple(findings), len(compared), tuple(notes))
 
 

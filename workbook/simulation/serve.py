@@ -106,18 +106,19 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     """What is logged of a request: no header, no body, no query, and no key.
 
     Of a path no long segment is shown, and none that a terminal would obey: opaque data may be where an id belongs.
-    Behind it: which fault was played, or why the request was refused.
+    Behind it: which fault was played, or why the request was refused, and what that rests on.
     """
     known = secrets_of(request, keys)
     path = scrubbed_target(request.target.partition("?")[0], known)
     shown = _shown(path)
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
-    if response.fault:
-        why = f"  fault: {response.fault}"  # a faulted body has nothing that could be logged
+    if response.fault:  # a faulted body has nothing that could be logged
+        why = f"  {response.basis[response.basis.index('fault: ') :]}"
+    elif response.status == OK:
+        unkept = re.search(r"API-4; (a GET with \w+ content-type): (\w+)", response.basis)
+        why = f"  {unkept[1]} is answered ({unkept[2]}): application/json belongs there (API-4)" if unkept else ""
     else:
-        unkept = "API-4; " in response.basis and re.search(r"API-4; (a GET with \w+ content-type)", response.basis)
-        said = f"  {unkept[1]}: application/json belongs there (API-4)" if unkept else ""
-        why = said if response.status == OK else f"  {json.loads(response.body)['detail']}"
+        why = f"  {json.loads(response.body)['detail']} ({response.basis})"
     why = known.scrub(why) if why else ""
     return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
 
@@ -166,6 +167,6 @@ def announcement_text(values: Mapping[str, Any], world: World) -> str:
         lines += [
             f"\nThe GET:\n{shlex.join([*curl, url])}",
             f"\nThe POST:\n{shlex.join([*curl, '--data', json.dumps({'sdkOutput': output}), url])}",
-            f"\nAn sdkOutput can be exchanged once. For another: workbook sdk-output{seed}{scenario}",
+            f"\nAn sdkOutput can be exchanged once (assumed, GAP-3). For another: workbook sdk-output{seed}{scenario}",
         ]
     return "\n".join([*lines, "Simulated data only. Stop with Ctrl-C.\n"])

@@ -313,8 +313,9 @@ _DECODE = json.JSONDecoder(object_pairs_hook=_no_duplicates).decode
 MOST_OUTPUTS = 10_000
 """How many exchanged sdkOutputs are remembered of an instrument (assumed); the oldest is forgotten first."""
 NOT_SENT = "API-4; a GET with {} content-type"
-"""What the basis of an answer says where the GET lacks content-type: application/json; an official client leaves it
-out (seen), so it is answered."""
+"""What the basis of an answer says where the GET lacks content-type: application/json. The document says that it is
+sent (API-4), and not what becomes of a GET without (GAP-1). An official client leaves it out (seen). To refuse it would
+be our choice as much as to answer it: it is answered, and the basis and the log say that this is assumed."""
 
 
 class Memory:

@@ -61,8 +61,8 @@ ELSEWHERE = ("200", "dribble")
 """No fault at all, and one that is about time alone (group budget)."""
 TOO_MANY = "429"
 NOT_THEN_EITHER = (
-    "Send a POST no second time after a 429 either: the document shows no 429, so nothing says that the API did not "
-    "carry it out. Tell the app that it failed; its next attempt has a new sdkOutput."
+    "Send a POST no second time after a 429 either: the document shows no 429 (GAP-2), so nothing says that the API "
+    "did not carry it out. Tell the app that it failed; its next attempt has a new sdkOutput."
 )
 """A 429 is as open as every other failure: no limit and no such status is shown (GAP-1, GAP-2)."""
 
@@ -79,34 +79,35 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
 
 def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
     """The cases of one fault on one operation. A GET changes nothing, so before and after are the same to it."""
+    does = fault.sentence if fault.source in fault.sentence else f"{fault.sentence.rstrip('.')} ({fault.source})."
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
     # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
     # its pool, an open circuit breaker, a cached failure.
     asks = (Ask(operation), CALM, Recover(), Ask(operation))
     if fault.name in LATE:
-        yield _case(f"{name}.slow-{slug}", f"{operation}: {fault.sentence} The attempt succeeds all the same.", "REL-5",
+        yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
                     all_of(recovers, in_time, not_again),
                     CaseScript(asks[:1], (Order(operation, fault=fault.name, settings=LATE[fault.name]),)))  # fmt: skip
     elif fault.name in EITHER:
         yield _case(f"{name}.odd-{slug}",
-                    f"{operation}: {fault.sentence} It is handed on whole or refused, and then everything works.",
+                    f"{operation}: {does} It is handed on whole or refused, and then everything works.",
                     "REL-6", all_of(but_last(whole_or_refused), answered, in_time, recovers, not_again),
                     CaseScript(asks, (Order(operation, fault=fault.name),)))  # fmt: skip
     elif fault.name in OPAQUE:
         yield _case(f"{name}.opaque-{slug}",
-                    f"{operation}: {fault.sentence} A back end cannot know, so it hands on what it got.",
+                    f"{operation}: {does} A back end cannot know, so it hands on what it got.",
                     "API-11" if operation == POST else "API-10", given_back(operation),
                     CaseScript(asks[:1], (Order(operation, fault=fault.name),)))  # fmt: skip
     elif fault.name not in ELSEWHERE:
         limited = operation == POST and fault.name.startswith(TOO_MANY)
-        more = " The document shows no 429, so the POST is not repeated then either." if limited else ""
+        more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
         again = once(NOT_THEN_EITHER) if limited else not_again
         judge = all_of(but_last(no_success), answered, in_time, recovers, again)
         # After the API has done its work is the worse moment: the sdkOutput is used up, the answer lost, and nothing in
         # the answer tells a back end which of the two it was. That is why no POST is ever repeated.
         for moment in ("before", "after") if operation == POST else ("before",):
             yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
-                        f"{operation}, {moment} the API has done its work: {fault.sentence}{more}",
+                        f"{operation}, {moment} the API has done its work: {does}{more}",
                         "REL-1" if moment == "after" else "REL-6", judge,
                         CaseScript(asks, (Order(operation, fault=fault.name, moment=moment),)))  # fmt: skip
 
@@ -156,7 +157,7 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
     """The API's 401 and 403 are about the key of the back end; an app takes them for the cardholder's session."""
     for call in seen.calls:
         if call.status in (401, 403):
-            todo = "Answer with another status, such as 502: at a 401 or 403 an app signs the cardholder out."
+            todo = "Answer with another status, such as 502: an app takes 401 and 403 for its session's end (assumed)."
             yield Miss("a failure that is not about the cardholder's session", outcome(call), todo)
 
 

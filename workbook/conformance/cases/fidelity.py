@@ -187,7 +187,10 @@ def _values(
 MORE = {"expiresAt": "2030-01-01T00:00:00Z", "nested": {"list": [1, None, True]}}
 """Fields that the document does not show; a reader has to tolerate them."""
 SUBJECT_A = "The GET's sdkInput arrives untouched", "The POST's data arrives untouched"
-SUBJECT_B = ("Platform B's bytes arrive as they are",) * 2
+SUBJECT_B = (
+    "Platform B's bytes arrive as they are (base64 in the answer: sdk-b)",
+    "Platform B's bytes arrive as they are",
+)
 ATTEMPT = CaseScript(both())
 STEPS: Mapping[str, tuple[Ask, ...]] = {GET: (Ask(GET),), POST: both()}
 """The calls that a case of one operation needs."""

@@ -93,7 +93,7 @@ def not_cacheable(seen: Seen) -> Iterator[Miss]:
         if kept and "no-store" not in headers["cache-control"]:
             todo = (
                 "Say cache-control: no-store, or nothing about caching. A second attempt within that time gets the "
-                "first one's sdkInput out of the phone's own cache, and your back end never hears of it."
+                "first one's sdkInput out of the phone's own cache (RFC 9111), and your back end never hears of it."
             )
             yield Miss("an answer for one attempt", f"an answer that may be used again for {kept[1]} s", todo)
 

@@ -132,12 +132,12 @@ AGAIN = CaseScript((*both(cancel=0.2), Rest(1.0), *both()), LATE)
 _budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, Group.CONCURRENCY)
 _recovery = partial(relay_case, Group.RECOVERY)
 CASES = (
-    *(_budget(f"{name}.limit-{part}", f"A {operation} that {words} is given up before the wallet gives up.", "REL-5",
+    *(_budget(f"{name}.limit-{part}", f"A {operation} that {words} ends before the wallet gives up (wallet).", "REL-5",
               all_of(in_time, judge, answered, room_for_the_phone),
               CaseScript((Ask(operation),), (replace(order, operation=operation),)))
       for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
-    _budget("list.in-time", "A list of cards is there before the wallet gives up.", "X-ENTRIES-3", list_in_time,
-            _list(SLOW), Need.SEVERAL_CARDS),
+    _budget("list.in-time", "A list of cards is there within the wallet's 20 s (X-ENTRIES-3).", "X-ENTRIES-3",
+            list_in_time, _list(SLOW), Need.SEVERAL_CARDS),
     _budget("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
             all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
