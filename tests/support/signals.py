@@ -160,8 +160,9 @@ def wrong_after(name, seconds, sent, folder):
     running = left(mark)
     for pid, _command in running:
         os.kill(pid, signal.SIGKILL)  # one that this command has started
-    # Python itself may still be starting: then it says so with a traceback, or ends by the signal.
-    starting = b"<frozen site>" in out or b"Could not import runpy module" in out
+    # Python itself may still be starting: then it says so with a traceback, or ends by the signal. It also ends by SIGINT,
+    # which a shell takes for 130, where KeyboardInterrupt came while it ran a text as code, caught or not.
+    starting = any(words in out for words in (b"<frozen site>", b"Could not import runpy", b"Fatal Python error: init"))
     killed = process.returncode == -signal.SIGKILL
     wrong = [
         *([] if in_time else ["it did not end within 60 s"]),
@@ -171,7 +172,7 @@ def wrong_after(name, seconds, sent, folder):
         *(f"left over: {path.relative_to(folder)}" for path in folder.rglob("*.part") if not killed),
         *(f"left over: {path.name}" for path in scratch.iterdir() if not killed),
     ]
-    if not starting and process.returncode not in codes | {-sent, 130}:
+    if not starting and process.returncode not in codes | {-sent, -signal.SIGINT, 130}:
         wrong.append(f"exit code {process.returncode}")
     if process.returncode >= 0 and not starting and b"Traceback" in out:
         wrong.append("a traceback")
