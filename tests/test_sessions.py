@@ -14,6 +14,7 @@ from workbook.simulation.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
 from workbook.trace import Kind
+from workbook.widgets.chooser import choose
 
 ID = INSTRUMENT_IDS[0]
 CANARY = "CANARY-key-0123456789"
@@ -313,7 +314,9 @@ def test_settings_are_a_lesson_s_names():
 def test_nothing_is_played_before_a_prediction_is_made():
     offered = session()
     assert offered.predictions["i_think"][0] == NO_PREDICTION
+    assert "First choose “I think”" in choose(offered.predict, **offered.predictions).snapshot().text()
     first = {name: values[0] for name, values in offered.predictions.items()}
-    assert offered.predict(**first) == "First choose what you think comes of it. Then press the button."
+    with pytest.raises(ParameterError):
+        offered.predict(**first)
     made = offered.predict(**first | {"i_think": offered.predictions["i_think"][1]})
     assert "you think" in repr(made)

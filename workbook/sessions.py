@@ -66,7 +66,7 @@ SHORT = 60
 """A body of fewer characters holds no opaque data and is shown as it is."""
 
 NO_PREDICTION = "(choose)"
-"""The first choice of `predictions`: a panel must not show an answer that nobody has given."""
+"""The first choice of `predictions`: in parentheses, so a chooser shows nothing until another was chosen."""
 
 HANDED_OVER = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
 NOT_SENT = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
@@ -330,19 +330,17 @@ class Session:
 
     def predict(
         self, fault: str = "503 that says 500", i_think: str = "the card is added", **choices: Any
-    ) -> Prediction | str:
+    ) -> Prediction:
         """Predict what comes of a fault, play it, and see whether the prediction came true.
 
         Args:
             fault: as for `break_it`, like `operation`, `moment`, `platform` and `back_end` in `choices`.
-            i_think: one of `workbook.plays.faults.PREDICTIONS`; nothing is played without a prediction.
+            i_think: one of `session.predictions["i_think"]`, except the first, which stands for no prediction.
             choices: the other choices, by name.
 
         Raises:
             ParameterError: a name is unknown.
         """
-        if i_think == NO_PREDICTION:
-            return "First choose what you think comes of it. Then press the button."
         return predict(fault, i_think=i_think, **choices)
 
     def on_each_platform(self, *args: Any, **settings: Any) -> Table:

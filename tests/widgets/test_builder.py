@@ -2,6 +2,8 @@
 
 import pytest
 
+from workbook.errors import ParameterError
+from workbook.extension.handler import ReferenceHandler
 from workbook.plays.script import FLOWS, play
 from workbook.sessions import session
 from workbook.simulation.faults import FAULTS
@@ -15,7 +17,7 @@ def call(changes):
 
 def chosen(**changes):
     flow = changes.get("flow", "platform A")
-    return {name: options[0] for name, options in choices(flow).items()} | {"flow": flow} | changes
+    return {name: next(iter(options)) for name, options in choices(flow).items()} | {"flow": flow} | changes
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_the_controls_choose():
     built._dropdowns["flow"].value = "platform B"
     built._dropdowns["phone"].value = "with a watch"
     assert built.stage.script.phone == "with a watch"
-    assert "session.platform_b.live(phone=&quot;with a watch&quot;)" in built._call.value
+    assert built.stage.widget().call == 'session.platform_b.live(phone="with a watch")'
     assert box.children[-1] is built.stage.widget()
 
 
@@ -87,14 +89,14 @@ def test_a_fault_is_played_by_hand_with_everything_else_that_was_chosen():
 def test_which_request_a_fault_meets_is_said_while_one_is_chosen():
     built = builder()
     built.widget()
-    assert "meets" not in built._call.value
+    shown = built.stage.widget()
+    assert shown.broken == ""
     built._dropdowns["fault"].value = "reset"
-    meets = "The fault meets the first POST, before the API has done its part; a second attempt meets none."
-    assert meets in built._call.value
+    assert "It meets the first POST, before the API does anything" in shown.broken
     built._dropdowns["operation"].value = "GET"
-    assert "the first GET" in built._call.value
+    assert "the first GET" in shown.broken
     built._dropdowns["fault"].value = NO_FAULT
-    assert "meets" not in built._call.value
+    assert shown.broken == ""
 
 
 def test_another_flow_has_other_phones_and_begins_with_the_first():
@@ -106,9 +108,81 @@ def test_another_flow_has_other_phones_and_begins_with_the_first():
     assert built.stage.script == stage("from the wallet").script
 
 
+def test_a_message_that_is_broken_by_its_arrow_is_in_the_choices():
+    built = builder()
+    built.widget()
+    shown = built.stage.widget()
+    for name, value in built.stage.answer(
+        {"kind": "break", "value": {"row": 2, "fault": "502", "moment": "after"}}
+    ).items():
+        setattr(shown, name, value)
+    assert [built.chosen[name] for name in ("fault", "operation", "moment")] == ["502", "GET", "after"]
+    for name, value in built.stage.answer({"kind": "mend", "value": ""}).items():
+        setattr(shown, name, value)
+    assert built.chosen["fault"] == NO_FAULT
+
+
+def test_choosing_a_fault_moves_nothing_above_the_stage():
+    built = builder()
+    built.widget()
+    before = {name: field.layout.display for name, field in built._fields.items()}
+    built._dropdowns["fault"].value = "latency"
+    assert {name: field.layout.display for name, field in built._fields.items()} == before
+
+
+def test_each_flow_offers_its_own_code_and_mistakes():
+    built = builder()
+    built.widget()
+    shown = {flow: {name for name in choices(flow) if name in ("app", "handler")} for flow in FLOWS}
+    assert shown == {"platform A": set(), "platform B": {"app"}, "from the wallet": {"handler"}}
+    built._dropdowns["flow"].value = "from the wallet"
+    built._dropdowns["handler"].value = "GETs one after the other"
+    assert (built.stage.script.handler, built.stage.script.phone) == ("GETs one after the other", "slow network")
+    built._dropdowns["back_end"].value = "waits 30 s"
+    assert 'back_end="waits 30 s"' in built.stage.widget().call
+
+
+class Late(ReferenceHandler):
+    def status(self):
+        self.back_end.get(self.cards[0])
+        return super().status()
+
+
+class Mine:
+    def __init__(self, api):
+        self.get, self.post = api.get, api.post
+
+
+Mine.get = Mine.post = lambda self, payment_instrument_id, sdk_output=None: None
+
+
+def test_code_of_ones_own_can_be_chosen():
+    built = builder(handler=Late, back_end=Mine)
+    built.widget()
+    assert built.chosen["flow"] == "from the wallet"
+    built._dropdowns["handler"].value = "yours: Late"
+    assert built.stage.script.handler is Late
+    assert built.stage.widget().player_data["frames"][-1]["state"] == "app not listed"
+    built._dropdowns["flow"].value = "platform A"
+    built._dropdowns["back_end"].value = "yours: Mine"
+    assert built.stage.script == stage(back_end=Mine).script
+    assert "handler: reference" in builder(handler=Late).snapshot().text()
+    assert "yours: Late" in builder(handler=Late).snapshot().text()
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [({"handlr": Late}, "Did you mean 'handler'"), ({"handler": 3}, "takes a handler class"),
+     ({"delegate": 3}, "A delegate needs"), ({"back_end": 3}, "your class itself"),
+     ({"app": "good"}, "takes no .app.")],
+)  # fmt: skip
+def test_what_cannot_be_chosen_is_explained(own, told):
+    with pytest.raises(ParameterError, match=told):
+        builder(**own)
+
+
 def test_an_app_that_misbehaves_is_in_the_call():
     built = builder()
     built.widget()
     built.stage.script = stage(guarded=False).script
-    built.stage.widget().guarded = False
-    assert "guarded=False" in built._call.value
+    assert "guarded=False" in built.stage._values()["call"]

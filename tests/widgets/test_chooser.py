@@ -3,10 +3,12 @@ from html.parser import HTMLParser
 
 import ipywidgets
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
 from workbook.views.table import facts, snapshot
-from workbook.widgets.chooser import Chooser
+from workbook.widgets.chooser import DIMMED, MANY, STOPPED, Chooser
 
 
 class Walk:
@@ -60,12 +62,12 @@ def test_two_choosers_are_stored_as_the_same_bytes(walk):
     assert one == other
 
 
-def test_every_control_has_a_label(chooser):
+def test_every_control_has_a_label_and_there_is_no_button_to_press(chooser):
     dropdowns = [child for child in chooser.widget().children if isinstance(child, ipywidgets.Dropdown)]
     assert [(one.description, one.options) for one in dropdowns] == [
         ("variant", ("from-0.4.0", "before-0.4.0")), ("taps", ("one tap", "three taps")),
     ]  # fmt: skip
-    assert _button(chooser).description == "Run walk()"
+    assert not [child for child in chooser.widget().children if isinstance(child, ipywidgets.Button)]
 
 
 def test_a_prediction_is_named_as_a_person_writes_it():
@@ -74,70 +76,107 @@ def test_a_prediction_is_named_as_a_person_writes_it():
     assert [drop.description for drop in drops] == ["I think", "back end"]
 
 
-def test_a_click_runs_the_chosen_call_and_shows_the_python_for_it(chooser, walk):
-    _choose(chooser, variant="before-0.4.0", taps="three taps")
-    _button(chooser).click()
+def test_a_change_runs_the_call_and_shows_the_python_for_it(chooser, walk):
+    _choose(chooser, variant="before-0.4.0")
+    assert walk.calls[-1] == {"variant": "before-0.4.0", "taps": 1}
+    _choose(chooser, taps="three taps")
     assert walk.calls[-1] == {"variant": "before-0.4.0", "taps": 3}
     assert "walk(variant=&quot;before-0.4.0&quot;, taps=3)" in _shown(chooser)
     assert facts("Walked", walk.calls[-1]).html() in _shown(chooser)
-
-
-def test_another_choice_takes_the_older_result_away_until_the_button_is_pressed(chooser, walk):
-    _choose(chooser, variant="before-0.4.0", taps="one tap")
-    assert "Not run yet with these choices. Press “Run walk()”." in _shown(chooser)
-    assert "walk(variant=&quot;before-0.4.0&quot;, taps=1)" in _shown(chooser)
-    assert "Walked" not in _shown(chooser)
-    assert len(walk.calls) == 1
-    _button(chooser).click()
-    assert "Not run yet" not in _shown(chooser)
-    assert "Walked" in _shown(chooser)
+    assert len(walk.calls) == 3
 
 
 def test_the_result_is_told_to_a_screen_reader(chooser):
     assert chooser.widget().children[-1].value.startswith('<div role="status"')
 
 
-def test_the_button_is_disabled_while_the_call_runs_and_a_second_click_is_dropped():
+def test_an_older_result_is_dimmed_while_the_call_runs_and_a_change_in_that_time_is_run_afterwards():
     seen = []
 
-    def call(**_values):
-        seen.append(_button(chooser).disabled)
-        _button(chooser).click()
-        return "done"
+    def call(a):
+        seen.append((a, chooser.widget().children[-1].layout.opacity))
+        if a == 2:
+            _choose(chooser, a="3")
+        return f"result {a}"
 
-    chooser = Chooser(call, a=[1])
-    chooser._first = snapshot("not called yet")
-    _button(chooser).click()
-    assert seen == [True]
-    assert _button(chooser).disabled is False
+    chooser = Chooser(call, a=[1, 2, 3])
+    chooser._first = snapshot("result 1")
+    _choose(chooser, a="2")
+    assert seen == [(2, DIMMED), (3, DIMMED)]
+    assert "result 3" in _shown(chooser)
+    assert "call(a=3)" in _shown(chooser)
+    assert chooser.widget().children[-1].layout.opacity is None
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("123")), max_size=8))
+def test_whatever_is_chosen_the_result_belongs_to_the_choices_shown(changes):
+    chooser = Chooser(lambda a, b: f"a is {a} and b is {b}.", a=list("123"), b=list("123"))
+    box = chooser.widget()
+    for name, label in changes:
+        _choose(chooser, **{name: label})
+        one, other = (child.value for child in box.children[:2])
+        assert f"a is {one} and b is {other}." in _shown(chooser)
+
+
+def test_an_open_choice_is_made_first_and_is_open_again_after_another_change():
+    calls = []
+
+    def guess(fault, i_think):
+        calls.append((fault, i_think))
+        return f"{i_think}: right"
+
+    chooser = Chooser(guess, fault=["reset", "close"], i_think=["(choose)", "added", "not added"])
+    assert "First choose “I think”" in chooser.snapshot().text()
+    _choose(chooser, fault="close")
+    assert calls == []
+    _choose(chooser, i_think="added")
+    assert "added: right" in _shown(chooser)
+    _choose(chooser, fault="reset")
+    assert "First choose “I think”" in _shown(chooser)
+    assert "right" not in _shown(chooser)
+    assert "The same in Python" not in _shown(chooser)
+    assert chooser.widget().children[1].value == "(choose)"
+    _choose(chooser, i_think="not added")
+    assert calls == [("close", "added"), ("reset", "not added")]
+
+
+def test_a_long_list_has_a_filter_that_keeps_the_choice_and_runs_nothing(walk):
+    chooser = Chooser(walk, fault=[f"fault {number}" for number in range(MANY + 8)], taps=[1])
+    box, field = chooser.widget().children[0].children
+    calls = len(walk.calls)
+    field.value = "FAULT 1"
+    assert box.options == ("fault 0", "fault 1", *(f"fault {number}" for number in range(10, 20)))
+    field.value = "nothing is called so"
+    assert (box.options, box.value, len(walk.calls)) == (("fault 0",), "fault 0", calls)
+    field.value = ""
+    assert len(box.options) == MANY + 8
+    box.value = "fault 7"
+    assert walk.calls[-1] == {"fault": "fault 7", "taps": 1}
 
 
 @pytest.mark.parametrize("error", [ParameterError("No variant 'x'."), ZeroDivisionError("<by zero>")])
-def test_an_error_is_shown_and_the_button_comes_back(error):
+def test_an_error_is_shown_as_the_result(error):
     def call(**_values):
         raise error
 
-    chooser = Chooser(call, a=[1])
+    chooser = Chooser(call, a=[1, 2])
     text = chooser._repr_mimebundle_()["text/plain"]
     assert f"✗ {type(error).__name__}: {error}" in text
-    _button(chooser).click()
+    _choose(chooser, a="2")
     assert f"<b>{type(error).__name__}</b>" in _shown(chooser)
-    assert not _button(chooser).disabled
 
 
-def test_what_no_error_stops_leaves_the_button_usable():
-    calls = []
-
-    def call(**_values):
-        calls.append(1)
-        if len(calls) > 1:
+def test_a_call_that_was_stopped_says_so_and_the_next_change_runs():
+    def call(a):
+        if a == 2:
             raise KeyboardInterrupt
+        return f"result {a}"
 
-    chooser = Chooser(call, a=[1])
-    button = _button(chooser)
-    with pytest.raises(KeyboardInterrupt):
-        button.click()
-    assert not button.disabled
+    chooser = Chooser(call, a=[1, 2, 3])
+    _choose(chooser, a="2")
+    assert STOPPED in _shown(chooser)
+    _choose(chooser, a="3")
+    assert "result 3" in _shown(chooser)
 
 
 def test_what_the_call_prints_is_kept(capsys):
@@ -182,14 +221,6 @@ def create_with(damage="none", *, variant="before"):
     return damage + variant
 
 
-@pytest.mark.parametrize("words", [(), ("Damage it",)])
-def test_the_button_says_the_words_it_was_given_or_the_function_and_the_call_is_spelled_below(words):
-    choices = {"damage": ["a"], "variant": ["b"]}
-    chooser = Chooser(create_with, *words, **choices)
-    assert _button(chooser).description == (words[0] if words else "Run create_with()")
-    assert "create_with(damage=&quot;a&quot;" in _shown(chooser)
-
-
 def test_a_keyword_that_the_call_does_not_take_is_explained():
     with pytest.raises(ParameterError, match=r"create_with takes no 'damge'\. Did you mean 'damage'"):
         Chooser(create_with, damge=["a"])
@@ -230,10 +261,6 @@ def _tags(html):
     return found
 
 
-def _button(chooser):
-    return next(child for child in chooser.widget().children if isinstance(child, ipywidgets.Button))
-
-
 def _shown(chooser):
     return chooser.widget().children[-1].value
 
@@ -241,4 +268,5 @@ def _shown(chooser):
 def _choose(chooser, **labels):
     for dropdown in chooser.widget().children:
         if isinstance(dropdown, ipywidgets.Dropdown):
-            dropdown.value = labels[dropdown.description]
+            name = dropdown.description.replace("I think", "i think").replace(" ", "_")
+            dropdown.value = labels.get(name, dropdown.value)

@@ -1,4 +1,4 @@
-"""The scenario builder: choose a flow, a phone, a card and a fault, play it by hand, and copy the call."""
+"""The scenario builder: choose a flow, a phone, a back end, a fault, code of your own; press it, and copy the call."""
 
 from __future__ import annotations
 
@@ -7,45 +7,66 @@ from typing import Any
 
 import ipywidgets
 
-from workbook.plays.script import FLOWS, Script
+from workbook.errors import ParameterError
+from workbook.extension.mistakes import HANDLERS, SHOWS_ON
+from workbook.plays.platform_b import APPS_B
+from workbook.plays.script import FLOWS, OWN, Script
+from workbook.runs.back_ends import BACK_ENDS
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
 from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.values import did_you_mean
 from workbook.views.html import joined, tag, trusted
-from workbook.views.table import Snapshot, paragraph, preformatted
-from workbook.widgets.chooser import Keys, dropdown
+from workbook.views.table import Snapshot, preformatted
+from workbook.widgets.chooser import Keys, dropdown, filtered, literal, words
 from workbook.widgets.player import Live
-from workbook.widgets.stage import Stage, spelled
+from workbook.widgets.stage import Stage
 
 NO_FAULT = "none"
 WITH_FAULT = ("operation", "moment", "seconds")
 """The choices that only a fault has."""
 SECONDS = ("as the fault has it", "0.5", "2.0", "7.0", "25.0")
+MINE = ("handler", "authorization", "fetch_opc", "delegate", "back_end")
+"""The choices that code of your own can be given for."""
+USUAL = {"authorization": "the cardholder decides", "fetch_opc": "asks the back end", "delegate": "asks the back end"}
+"""What there is without code of your own."""
 
 
-def choices(flow: str) -> dict[str, tuple[str, ...]]:
-    """The values of each choice for a flow, the ordinary one first."""
+def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+    """The values of each choice for a flow by their labels, the ordinary one first.
+
+    Args:
+        flow: one of `FLOWS`.
+        own: code of your own for any of `MINE`.
+    """
     kind = FLOWS[flow]
-    return {
+    named: dict[str, tuple[str, ...]] = {
         "flow": tuple(FLOWS),
         "variant": (*reversed([*kind.variants]),),
         "phone": tuple(kind.phones),
         "card": INSTRUMENT_IDS,
+        "back_end": tuple(BACK_ENDS),
+        "app": tuple(APPS_B),
+        "handler": tuple(HANDLERS),
         "fault": (NO_FAULT, *(name for name in FAULTS if name != next(iter(FAULTS)))),
         "operation": tuple(reversed(OPERATIONS)),
         "moment": tuple(MOMENTS),
         "seconds": SECONDS,
     }
+    offered: dict[str, dict[str, Any]] = {name: {label: label for label in labels} for name, labels in named.items()}
+    for name, value in (own or {}).items():
+        offered.setdefault(name, {USUAL.get(name, ""): None})[f"yours: {literal(value, name)}"] = value
+    return {name: labels for name, labels in offered.items() if name not in OWN or flow in OWN[name]}
 
 
-def script(chosen: Mapping[str, str]) -> Script:
-    """The script for these choices; an ordinary value is left to its default, so that the call stays short."""
-    ordinary = {name: options[0] for name, options in choices(chosen["flow"]).items()}
-    given: dict[str, Any] = {name: chosen[name] for name in ordinary if chosen[name] != ordinary[name]}
+def script(chosen: Mapping[str, str], own: Mapping[str, Any] | None = None) -> Script:
+    """The script for these labels; an ordinary value is left to its default, so that the call stays short."""
+    offered = choices(chosen["flow"], own)
+    given = {name: labels[chosen[name]] for name, labels in offered.items() if chosen[name] != next(iter(labels))}
     for name in ("flow", "seconds", *(() if "fault" in given else WITH_FAULT)):
         given.pop(name, None)
-    if chosen["seconds"] != ordinary["seconds"] and timed(chosen):
+    if chosen["seconds"] != SECONDS[0] and timed(chosen):
         given["settings"] = {"seconds": float(chosen["seconds"])}
-    return Script(chosen["flow"], **given)
+    return Script(chosen["flow"], **dict(SHOWS_ON.get(str(given.get("handler")), {})) | given)
 
 
 def timed(chosen: Mapping[str, str]) -> bool:
@@ -54,10 +75,27 @@ def timed(chosen: Mapping[str, str]) -> bool:
 
 
 class Builder(Live):
-    """The scenario builder."""
+    """The scenario builder.
 
-    def __init__(self) -> None:
-        self.stage = Stage(Script())
+    Args:
+        own: code of your own, for any of `MINE`.
+
+    Raises:
+        ParameterError: there is no such choice, or the SDK cannot call the code.
+    """
+
+    def __init__(self, **own: Any) -> None:
+        for name in own:
+            if name not in MINE:
+                raise ParameterError(f"A builder takes no {name!r}. {did_you_mean(name, MINE)}")
+        self.own = own
+        flow = next((OWN[name][0] for name in own if name in OWN), next(iter(FLOWS)))
+        self._first = {name: next(iter(labels)) for name, labels in choices(flow).items()} | {"flow": flow}
+        for name, value in own.items():
+            first = Script(flow if name == "back_end" else OWN[name][0], **{name: value})
+            FLOWS[first.flow].stage(first)  # says now what is wrong with the code
+        self.stage = Stage(Script(flow))
+        self._offering = False
         self._box: Any = None
 
     def __repr__(self) -> str:
@@ -65,59 +103,91 @@ class Builder(Live):
 
     def snapshot(self) -> Snapshot:
         """All choices, and the first stage."""
-        options = [f"{name}: {', '.join(names)}" for name, names in choices("platform A").items()]
+        options = [f"{words(name)}: {', '.join(labels)}" for name, labels in self._everything().items()]
         stored = self.stage.snapshot()
         listed = tag("details", tag("summary", "All choices"), preformatted("\n".join(options)))
         return Snapshot("\n".join([*options, stored.text()]), joined(trusted(stored.html()), listed))
 
     def widget(self) -> Any:
-        """The choices, the call, and the stage; always the same box."""
+        """The choices above the stage; always the same box."""
         if self._box is None:
-            self._dropdowns = {name: dropdown(name, options) for name, options in choices("platform A").items()}
+            self._dropdowns = {name: dropdown(name, labels) for name, labels in self._everything().items()}
+            self._dropdowns["flow"].value = self._first["flow"]
+            self._offer(self._first["flow"])
             for box in self._dropdowns.values():
                 box.observe(self._chosen, "value")
-            self._call = ipywidgets.HTML()
-            row = ipywidgets.Box([*self._dropdowns.values()], layout={"flex_flow": "row wrap"})
-            self._box = ipywidgets.VBox([row, self._call, Keys(), self.stage.widget()])
-            self.stage.widget().observe(lambda _change: self._tell(), "guarded")
+            # A filter keeps the options that it was made with, and those of variants and phones change with the flow.
+            changing = ("variant", "phone")
+            self._fields = {name: box if name in changing else filtered(box) for name, box in self._dropdowns.items()}
+            row = ipywidgets.Box([*self._fields.values()], layout={"flex_flow": "row wrap"})
+            self._box = ipywidgets.VBox([row, Keys(), self.stage.widget()])
             self._show()
+            self.stage.widget().observe(self._broken, "broken")
         return self._box
 
     @property
     def chosen(self) -> dict[str, str]:
-        """The label of each choice."""
-        return {name: box.value for name, box in self._dropdowns.items()}
+        """The label of each choice of the flow."""
+        names = choices(self._dropdowns["flow"].value, self.own)
+        return {name: box.value for name, box in self._dropdowns.items() if name in names}
+
+    def _everything(self) -> dict[str, dict[str, Any]]:
+        """The choices of every flow."""
+        everything: dict[str, dict[str, Any]] = {}
+        for flow in (*FLOWS, self._first["flow"]):  # where two flows differ, the first one shown wins
+            everything |= choices(flow, self.own)
+        order = [*choices("platform B", self.own), *everything]
+        return {name: everything[name] for name in dict.fromkeys(order)}
 
     def _chosen(self, change: Mapping[str, Any]) -> None:
+        if self._offering:
+            return
         if change["owner"] is self._dropdowns["flow"]:
             self._offer(change["new"])
         self._show()
 
     def _offer(self, flow: str) -> None:
         """Replace the variants and phones by those of another flow, without reporting that as a choice."""
+        self._offering = True
         for name in ("variant", "phone"):
+            self._dropdowns[name].options = list(choices(flow)[name])
+        self._offering = False
+
+    def _broken(self, _change: object) -> None:
+        """A message was broken or mended by its arrow: the choices say so, too."""
+        if self._offering:
+            return
+        script, self._offering = self.stage.script, True
+        shown = {"fault": script.fault or NO_FAULT, "operation": script.operation, "moment": script.moment}
+        for name, label in shown.items():
             box = self._dropdowns[name]
-            box.unobserve(self._chosen, "value")
-            box.options = choices(flow)[name]
-            box.observe(self._chosen, "value")
+            box.value = label if label in box.options else NO_FAULT
+        self._able(self.chosen)
+        self._offering = False
+
+    def _able(self, chosen: Mapping[str, str]) -> None:
+        """Offer what there is to choose now, each in its place."""
+        for name, box in self._dropdowns.items():
+            self._fields[name].layout.display = None if name in chosen else "none"
+            box.disabled = name in WITH_FAULT and (
+                chosen["fault"] == NO_FAULT or (name == "seconds" and not timed(chosen))
+            )
 
     def _show(self) -> None:
-        for name in WITH_FAULT:
-            self._dropdowns[name].disabled = self.chosen["fault"] == NO_FAULT
-        self._dropdowns["seconds"].disabled = not timed(self.chosen)
-        self.stage.begin(script(self.chosen))
-        self._tell()
-
-    def _tell(self) -> None:
-        played = self.stage.script
-        meets = (
-            f"The fault meets the first {played.operation}, {played.moment} the API has done its part; a second attempt"
-        )
-        words = [paragraph(f"{meets} meets none.")] if played.fault else []
-        same = (paragraph("The same in Python:"), preformatted(spelled(played)))
-        self._call.value = str(tag("div", *words, *same, role="status"))
+        self._able(self.chosen)
+        self._offering = True
+        self.stage.begin(script(self.chosen, self.own))
+        self._offering = False
 
 
-def builder() -> Builder:
-    """A panel to put a run together: choose flow, phone, card and fault, press it yourself, and copy the call."""
-    return Builder()
+def builder(**own: Any) -> Builder:
+    """A panel to put a run together: choose flow, phone, back end and fault, press it yourself, and copy the call.
+
+    Args:
+        own: code of your own to choose from, too: `handler`, `authorization`, `fetch_opc`, `delegate` or `back_end`,
+            each as the platform's `live` takes it.
+
+    Raises:
+        ParameterError: there is no such choice, or the SDK cannot call your code.
+    """
+    return Builder(**own)

@@ -1,4 +1,4 @@
-"""One call with a few choices: choose, run, read the result, and copy the call.
+"""One call with a few choices: choose, read the result, and copy the call.
 
 Every result is the value of an HTML widget, set after the call has returned, so that no output is lost and no handler
 touches an event loop. A stored notebook keeps the result for the first choices.
@@ -44,6 +44,12 @@ class Keys(anywidget.AnyWidget):
 SECRETS = frozenset({"apikey", "credential", "key", "passphrase", "password", "secret"})
 """Words that may not be in a choice's name: choices are saved with the notebook."""
 
+MANY = 12
+"""A list with more options than these has a filter."""
+DIMMED = "0.4"
+"""The opacity of a result that no longer belongs to the choices."""
+STOPPED = "Stopped. Change a choice to run the call again."
+
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -51,11 +57,12 @@ class Chooser(Live):
     """A panel that makes one call with chosen arguments.
 
     Each choice is a list of values, or a mapping from a label to a value. The call is first made, once, when the panel
-    is shown, with the first value of each choice.
+    is shown, with the first value of each choice, and then after every change: what is shown is always the result of
+    the choices above it. A choice whose first label stands in parentheses, such as `(choose)`, is open: nothing is
+    called until it was made, and it is open again when another choice changes.
 
     Args:
         call: the function; it gets one keyword argument for each choice.
-        button: the words on the button; by default the function's name.
         choices: the values for each keyword.
 
     Raises:
@@ -63,13 +70,12 @@ class Chooser(Live):
             is named like a secret.
     """
 
-    def __init__(self, call: Callable[..., object], button: str = "", /, **choices: Options) -> None:
+    def __init__(self, call: Callable[..., object], /, **choices: Options) -> None:
         if not choices:
             raise ParameterError('A chooser needs something to choose, such as Chooser(walk, fault=["none"]).')
         self.call = call
         self.choices = {name: _labelled(name, options) for name, options in choices.items()}
         _check_call(call, choices)
-        self.button = button or f"Run {_name(call)}()"
         self._first: Snapshot | None = None
         self._box: Any = None
 
@@ -96,45 +102,63 @@ class Chooser(Live):
         return self._first
 
     def widget(self) -> Any:
-        """The live panel, always the same ipywidgets box: a dropdown for each choice, a button, and the result.
+        """The live panel, always the same ipywidgets box: a dropdown for each choice, and the result.
 
-        The button is disabled while the call runs, and a click in that time is dropped.
+        While a call runs, the older result is dimmed. A change in that time is run afterwards.
         """
         if self._box is not None:
             return self._box
         dropdowns = {name: dropdown(name, labels) for name, labels in self.choices.items()}
-        button = ipywidgets.Button(description=self.button, layout={"width": "max-content"})
-        result = ipywidgets.HTML()
+        result, running, asked = ipywidgets.HTML(), False, self.defaults()
 
         def labels() -> dict[str, str]:
             return {name: chosen.value for name, chosen in dropdowns.items()}
 
         def show(shown: Snapshot) -> None:
-            call = (paragraph("The same in Python:"), preformatted(self.spelled(labels())))
-            result.value = str(tag("div", trusted(shown.html()), *call, role="status", style="line-height:1.4"))
+            same = [] if self._open(asked) else [paragraph("The same in Python:"), preformatted(self.spelled(asked))]
+            result.value = str(tag("div", trusted(shown.html()), *same, role="status", style="line-height:1.4"))
 
-        def chosen(_change: object) -> None:
-            waits = f"Not run yet with these choices. Press “{self.button}”."  # no older result below newer choices
-            show(Snapshot(waits, paragraph(waits)))
-
-        def clicked(_button: object) -> None:
-            if button.disabled:
-                return
-            button.disabled = True
+        def changed(_change: object) -> None:
+            nonlocal running, asked
+            if running:
+                return  # the run under way sees it when it ends
+            running = True
+            result.layout.opacity = DIMMED
             try:
-                show(self.run(labels()))
+                while (wanted := labels()) != asked:
+                    asked = self._opened_again(asked, wanted)
+                    for name, label in asked.items():
+                        dropdowns[name].value = label
+                    show(self.run(asked))
+            except KeyboardInterrupt:  # the kernel's stop button
+                show(Snapshot(STOPPED, paragraph(STOPPED)))
             finally:
-                button.disabled = False
+                running, result.layout.opacity = False, None
 
-        button.on_click(clicked)
         for box in dropdowns.values():
-            box.observe(chosen, "value")
+            box.observe(changed, "value")
         show(self.first())
-        self._box = ipywidgets.VBox([*dropdowns.values(), button, Keys(), result])
+        self._box = ipywidgets.VBox([*map(filtered, dropdowns.values()), Keys(), result])
         return self._box
+
+    def _open(self, labels: Mapping[str, str]) -> list[str]:
+        """The open choices that were not made."""
+        return [name for name, label in labels.items() if label == next(iter(self.choices[name])) and _is_open(label)]
+
+    def _opened_again(self, before: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
+        """These labels, where an open choice counts only if it is what was changed."""
+        unchanged = [name for name, label in wanted.items() if label == before[name]]
+        first = self.defaults()
+        return {
+            name: first[name] if name in unchanged and _is_open(first[name]) else label
+            for name, label in wanted.items()
+        }
 
     def run(self, labels: Mapping[str, str]) -> Snapshot:
         """The result of the call with these labels' values; an error is shown as a result, too."""
+        if to_make := self._open(labels):
+            first = f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it."
+            return Snapshot(first, paragraph(first))
         printed = io.StringIO()
         try:
             with redirect_stdout(printed):
@@ -183,26 +207,53 @@ def _check_call(call: object, names: Iterable[str]) -> None:
         raise ParameterError(f"{_name(call)} takes no {name!r}. {did_you_mean(name, takes)}")
 
 
+def words(name: str) -> str:
+    """The name of a choice as a person writes it."""
+    return " ".join("I" if word == "i" else word for word in name.split("_"))
+
+
+def _is_open(label: str) -> bool:
+    return label.startswith("(") and label.endswith(")")
+
+
 def dropdown(name: str, labels: Iterable[str]) -> Any:
     """A dropdown with its name, as wide as its words."""
     style, layout = {"description_width": "initial"}, {"width": "max-content", "max_width": "100%"}
-    words = " ".join("I" if word == "i" else word for word in name.split("_"))
-    return ipywidgets.Dropdown(options=list(labels), description=words, style=style, layout=layout)
+    return ipywidgets.Dropdown(options=list(labels), description=words(name), style=style, layout=layout)
 
 
-def choose(call: Callable[..., object], button: str = "", /, **choices: Options) -> Chooser:
-    """A panel that makes one call with the values that a reader chooses.
+def filtered(box: Any) -> Any:
+    """The dropdown; beside one with many options a field that leaves those that hold a text."""
+    everything = list(box.options)
+    if len(everything) <= MANY:
+        return box
+    field = ipywidgets.Text(placeholder="filter", layout={"width": "8em"})
+    field.add_class("wb-filter")
+    field.tooltip = f"Show only what contains this in “{box.description}”"
+
+    def typed(change: Mapping[str, Any]) -> None:
+        kept, wanted = box.value, change["new"].casefold()
+        with box.hold_trait_notifications():  # the choice itself stays, so nothing is run
+            box.options = [one for one in everything if one == kept or wanted in one.casefold()]
+            box.value = kept
+
+    field.observe(typed, "value")
+    return ipywidgets.HBox([box, field])
+
+
+def choose(call: Callable[..., object], /, **choices: Options) -> Chooser:
+    """A panel that makes one call with the values that a reader chooses, anew after each change.
 
     Args:
         call: the function, such as `session.platform_a.play`; it gets one keyword argument for each choice.
-        button: the words on the button; empty takes the function's name.
-        choices: for each keyword a list of values, or a mapping from a label to a value.
+        choices: for each keyword a list of values, or a mapping from a label to a value. Where the first one is in
+            parentheses, such as `(choose)`, nothing is called until the reader has chosen another.
 
     Raises:
         ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
             is named like a secret.
     """
-    return Chooser(call, button, **choices)
+    return Chooser(call, **choices)
 
 
 def _name(value: Any) -> str:
