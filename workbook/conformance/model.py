@@ -42,6 +42,8 @@ class Group(StrEnum):
     BUDGET = "budget"
     CONCURRENCY = "concurrency"
     RECOVERY = "recovery"
+    SCREEN = "screen"
+    LIFE = "life"
 
 
 @unique

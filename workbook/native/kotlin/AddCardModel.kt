@@ -1,3 +1,5 @@
+package issuer
+
 import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineScope
 import kotlinx.coroutines.Job
@@ -5,6 +7,7 @@ import kotlinx.coroutines.flow.MutableStateFlow
 import kotlinx.coroutines.flow.StateFlow
 import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.launch
+import provisioning.* // the SDK; the document does not show its package
 
 enum class AddButton { ABSENT, SHOWN, DISABLED, HIDDEN }
 
@@ -15,6 +18,7 @@ data class Page(val button: AddButton, val message: String = "")
  *
  * Keep it where a rotation does not end it (a view model), and give it that scope: it ends when the page is closed.
  * All functions are called on the main thread. `activity` returns the activity of this moment, not the first one.
+ * `report` tells whoever speaks with the operator's implementation contact about a card configuration issue (A-CAN-6).
  */
 class AddCardModel(
     private val cardId: String,
@@ -23,6 +27,7 @@ class AddCardModel(
     private val scope: CoroutineScope,
     private val activity: () -> Activity,
     private val log: (String) -> Unit,
+    private val report: () -> Unit,
 ) {
     private val shown = MutableStateFlow(Page(AddButton.ABSENT))
     val page: StateFlow<Page> = shown.asStateFlow()
@@ -45,7 +50,7 @@ class AddCardModel(
             var next = Page(AddButton.SHOWN, NOT_ADDED)
             try {
                 next = when (sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
-                    is ProvisionResult.Success -> pageFor(sdk.canProvision())
+                    is ProvisionResult.Success -> pageFor(sdk.canProvision()).also { if (it.button == AddButton.SHOWN) report() }
                     is ProvisionResult.Failure -> next
                 }
             } catch (error: Exception) {

@@ -1,3 +1,5 @@
+package issuer
+
 import java.io.IOException
 import java.net.HttpURLConnection
 import java.net.URL

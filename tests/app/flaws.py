@@ -1,0 +1,57 @@
+"""Each case with the mistakes that it is there for; `kotlin/FlawedApp.kt` makes them."""
+
+FLAWS = {
+    "app.screen.shown-when-possible": ["never-shown"],
+    "app.screen.hidden-when-in-wallet": ["shown-in-wallet"],
+    "app.screen.hidden-on-error": ["shown-on-error"],
+    "app.screen.hidden-on-unknown-failure": ["shown-on-unknown-failure"],
+    "app.screen.hidden-on-api-error": ["shown-on-api-error"],
+    "app.screen.not-shown-while-asking": ["shown-at-once"],
+    "app.screen.hidden-without-wallet": ["shown-without-wallet"],
+    "app.screen.hidden-after-success": ["offered-after-success"],
+    "app.screen.offered-while-possible": ["hidden-after-success"],
+    "app.screen.reported": ["not-reported"],
+    "app.form.one-get-before-create": ["input-wrapped"],
+    "app.form.nothing-before-tap": ["provisions-on-open"],
+    "app.form.adds-the-card": ["opc-swallowed", "never-shown"],
+    "app.form.activity": ["old-activity"],
+    "app.form.migrated": ["not-migrated"],
+    "app.fidelity.output-unchanged": ["output-cut"],
+    "app.fidelity.opc-unchanged": ["opc-wrapped"],
+    "app.concurrency.disabled-at-once": ["never-disabled"],
+    "app.concurrency.disabled-in-the-wallet": ["enabled-early"],
+    "app.concurrency.quick-taps": ["disabled-late"],
+    "app.concurrency.taps-during-attempt": ["never-disabled"],
+    "app.concurrency.one-get-a-page": ["gets-twice"],
+    "app.recovery.enabled-after-failure": ["gives-up"],
+    "app.recovery.enabled-after-cancel": ["gives-up-on-cancel"],
+    "app.recovery.enabled-without-opc": ["gives-up-without-opc"],
+    "app.recovery.adds-after-failure": ["once-only"],
+    "app.recovery.offered-after-get-failure": ["failure-remembered"],
+    "app.recovery.post-not-repeated": ["retried"],
+    "app.recovery.post-not-repeated-after-503": ["retried"],
+    "app.secrecy.no-sdk-input-in-log": ["input-logged"],
+    "app.secrecy.no-sdk-output-in-log": ["output-logged"],
+    "app.secrecy.no-session-in-log": ["session-logged"],
+    "app.secrecy.no-value-in-log-after-failure": ["output-logged-on-failure"],
+    "app.secrecy.back-end-only": ["calls-api", "key-in-app"],
+    "app.life.rotation": ["rotation-empties"],
+    "app.life.rotation-during-attempt": ["rotation-enables"],
+    "app.life.closed-and-opened": ["cached"],
+    "app.life.closed-during-attempt": ["not-cancelled"],
+    "app.life.process-death": ["attempt-remembered"],
+    "app.isolation.second-card": ["first-card"],
+    **{
+        f"app.faults.{call}-{answer}": ["any-status"]
+        for call in ("post", "get")
+        for answer in ("401", "403", "404", "500", "502", "503")
+    },
+    **{
+        f"app.faults.{call}-{answer}": ["any-body"]
+        for call in ("post", "get")
+        for answer in ("empty-body", "no-sdkinput", "no-json")
+    },
+    **{f"app.faults.{call}-sdkinput-null": ["null-as-text"] for call in ("post", "get")},
+    **{f"app.faults.{call}-sdkinput-empty": ["empty-accepted"] for call in ("post", "get")},
+}
+"""The names of flaws, by case. A case that is missing has a reason in `test_kill_matrix.py`."""

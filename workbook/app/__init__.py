@@ -1,0 +1,1 @@
+"""The integrator's own app, run against a phone that the workbook plays."""

@@ -1,0 +1,204 @@
+"""The issuer's back end as the app under test sees it: the workbook plays it, well or badly, and keeps what arrived.
+
+The document does not show how an app speaks to its back end. The routes are the integrator's own (`Surface`), so one
+configuration serves `workbook conform`, which tests the back end, and `workbook conform app`, which plays it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import unquote
+
+from jsonpointer import JsonPointer, JsonPointerException
+
+from workbook.api.opaque import SdkOutput
+from workbook.conformance.model import GET, POST, RAW, Operation, Surface
+from workbook.errors import OpaqueDataError, WorkbookError
+from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
+from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
+from workbook.simulation.world import World
+
+BASIS = "the issuer's back end: its routes and answers are the integrator's own"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the back end answers instead of the sdkInput; all of it is ours, because its contract is the integrator's.
+
+    Attributes:
+        status: of the answer.
+        body: of the answer.
+        ending: how its bytes end.
+        seconds: until the first byte.
+    """
+
+    status: int = 200
+    body: bytes = b""
+    ending: Ending = Ending.WHOLE
+    seconds: float = 0.0
+
+
+def _neutral(status: int) -> Answer:
+    return Answer(status, json.dumps({"error": TRY_LATER}).encode())
+
+
+ANSWERS: Mapping[str, Answer] = MappingProxyType({
+    "401": _neutral(401),
+    "403": _neutral(403),
+    "404": _neutral(404),
+    "500": _neutral(500),
+    "502": _neutral(502),
+    "503": _neutral(503),
+    "empty body": Answer(),
+    "no sdkInput": Answer(body=b"{}"),
+    "sdkInput null": Answer(body=b'{"sdkInput": null}'),
+    "sdkInput empty": Answer(body=b'{"sdkInput": ""}'),
+    "no JSON": Answer(body=b"<html>Please log in.</html>"),
+    "connection cut": Answer(ending=Ending.RESET),
+    "cut in the middle": Answer(body=b'{"sdkInput": "SIMU', ending=Ending.TRUNCATED),
+})  # fmt: skip
+"""Every way in which the back end fails, by its name."""
+
+
+@dataclass(slots=True)
+class Arrival:
+    """One request of the app.
+
+    Attributes:
+        at: when it arrived, in seconds of the monotonic clock.
+        operation: GET or POST; empty where it is neither.
+        card: the id in it.
+        request: as it came.
+        sdk_output: what the POST carries; None where it carries none.
+        answered: when its answer left; None while it is held.
+        status: of the answer.
+        given: the sdkInput of the answer; None where there is none.
+        session: whether the session was presented.
+    """
+
+    at: float
+    operation: str
+    card: str
+    request: Request = field(repr=False)
+    sdk_output: str | None = field(default=None, repr=False)
+    answered: float | None = None
+    status: int | None = None
+    given: str | None = field(default=None, repr=False)
+    session: bool = False
+
+
+class PlayedBackEnd:
+    """The back end of one app.
+
+    Args:
+        surface: its two operations.
+        seed: of the simulated service behind it.
+        session: what the app has to present in the header `authorization`; empty where it presents nothing.
+
+    Attributes:
+        arrivals: every request so far.
+        failing: by operation, the name of what it does wrong, one of `ANSWERS`.
+        held: by operation, an event that an answer waits for.
+    """
+
+    def __init__(self, surface: Surface, *, seed: int = 7, session: str = "", world: World | None = None) -> None:
+        self.arrivals: list[Arrival] = []
+        self.failing: dict[str, str] = {}
+        self.held: dict[str, asyncio.Event] = {}
+        self._operations = {GET: surface.get, POST: surface.post}
+        self._session = session
+        self._relay: BackEnd = simulated_back_end(world or World(seed=seed))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request waits for its answer."""
+        return any(arrival.answered is None for arrival in self.arrivals)
+
+    def waiting(self, operation: str) -> bool:
+        """Whether a request of this operation waits for its answer."""
+        return any(arrival.answered is None for arrival in self.came(operation))
+
+    def came(self, operation: str) -> list[Arrival]:
+        """The requests of one operation."""
+        return [arrival for arrival in self.arrivals if arrival.operation == operation]
+
+    async def respond(self, request: Request) -> Response:
+        """The answer to one request of the app; its target is without the back end's own prefix."""
+        arrival = self._read(request)
+        self.arrivals.append(arrival)
+        try:
+            if (held := self.held.get(arrival.operation)) is not None:
+                await held.wait()
+            answer = self._answer(arrival)
+            arrival.status = answer.status
+            return answer
+        finally:
+            arrival.answered = monotonic()
+
+    def _answer(self, arrival: Arrival) -> Response:
+        if arrival.operation in self.failing:
+            played = ANSWERS[self.failing[arrival.operation]]
+            wire = Wire(before_headers=played.seconds, ending=played.ending)
+            return Response(played.status, JSON_HEADERS, played.body, BASIS, wire)
+        if not arrival.operation:
+            return _refused(404, "The app's back end has no such route. Is the surface configured as the app calls it?")
+        if self._session and not arrival.session:
+            return _refused(401, "The app presented no session.")
+        try:
+            if arrival.operation == GET:
+                arrival.given = self._relay.get(arrival.card).text
+            else:
+                arrival.given = self._relay.post(arrival.card, SdkOutput(arrival.sdk_output or "")).text
+        except OpaqueDataError:
+            return _refused(400, "There is no sdkOutput at its place in the body.")
+        except WorkbookError:
+            return _refused(502, TRY_LATER)
+        place = self._operations[arrival.operation].sdk_input
+        body = arrival.given if place == RAW else json.dumps(_placed(place, arrival.given))
+        return Response(200, JSON_HEADERS, body.encode(), BASIS)
+
+    def _read(self, request: Request) -> Arrival:
+        path = request.target.partition("?")[0]
+        session = (request.header("authorization") or "").removeprefix("Bearer ") == self._session
+        for name, operation in self._operations.items():
+            before, _id, after = operation.path.partition("{id}")
+            inner = path.removeprefix(before).removesuffix(after)
+            fits = path == before + inner + after and inner and "/" not in inner
+            if request.method == operation.method and (fits if _id else path == before):
+                card = unquote(inner) if _id else str(_found(request.body, operation.id) or "")
+                output = _sdk_output(request.body, operation)
+                return Arrival(monotonic(), name, card, request, sdk_output=output, session=session)
+        return Arrival(monotonic(), "", "", request, session=session)
+
+
+def _sdk_output(body: bytes, operation: Operation) -> str | None:
+    value = body.decode("utf-8", "replace") if operation.sdk_output == RAW else _found(body, operation.sdk_output)
+    return value if isinstance(value, str) else None
+
+
+def _found(body: bytes, pointer: str | None) -> Any:
+    """What is at this place of a JSON body; None where nothing is."""
+    if pointer is None:
+        return None
+    try:
+        return JsonPointer(pointer).resolve(json.loads(body))
+    except (ValueError, RecursionError, JsonPointerException):
+        return None
+
+
+def _placed(pointer: str, value: str) -> Any:
+    """A document with this value at its place."""
+    document: Any = value
+    for part in reversed(JsonPointer(pointer).parts):
+        document = {part: document}
+    return document
+
+
+def _refused(status: int, why: str) -> Response:
+    return Response(status, JSON_HEADERS, json.dumps({"error": why}).encode(), BASIS)

@@ -1,0 +1,491 @@
+"""The cases of `workbook conform app`: what cardholder, phone and back end do, and what must come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from workbook.api.opaque import SdkInput
+from workbook.app.back_end import ANSWERS, Arrival
+from workbook.app.device import Device
+from workbook.conformance.model import GET, POST, Case, CaseScript, Group, LogLine, Miss
+from workbook.flows import messages as m
+from workbook.flows.messages import Event
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.trace import Record
+
+SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
+"""What the page may say of its button."""
+NO_CALLS = CaseScript(())
+WALLET = "wallet"
+"""Where an attempt can be held besides the back end's GET and POST."""
+
+
+# What a cardholder, a phone and a back end do. Data only; `run.Stage` carries it out.
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """The cardholder acts: openCardPage, tapAdd, closeCardPage, rotate, processDeath."""
+
+    what: str
+    card: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the page shows now is put down under this name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Wait until nothing is under way and the page no longer changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """From here on the answer to GET or POST, or the wallet, waits."""
+
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Wait until something waits there."""
+
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What waits goes on."""
+
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """From here on the back end answers so; an empty name mends it."""
+
+    operation: str
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    """From here on the phone has these facts; see `simulation.phones.PhoneA`."""
+
+    facts: Mapping[str, Any]
+
+
+Step: TypeAlias = Do | Look | Settle | Hold | Reached | Release | Fail | Phone
+
+OPEN, TAP, CLOSE, ROTATE, DIE = map(Do, ("openCardPage", "tapAdd", "closeCardPage", "rotate", "processDeath"))
+SETTLE = Settle()
+OPENED = (OPEN, SETTLE, Look("opened"))
+ADDED = (*OPENED, TAP, SETTLE, Look("after"))
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Everything that one case saw.
+
+    Attributes:
+        cards: the ids of the case's cards.
+        looks: what the page showed, by the name of each look: its button and its message.
+        device: the phone, with the trace of all calls.
+        arrivals: the requests at the back end.
+        threw: what the app's own code threw out of an action, in words.
+        hosts: every host and port that the app's process asked for.
+        back_end: host and port of the back end.
+        reports: how many card configuration issues the app says it reported; None where it cannot say.
+        log: what the process printed meanwhile.
+        session: what the app was given to present.
+    """
+
+    cards: tuple[str, ...]
+    looks: Mapping[str, tuple[str, str]]
+    device: Device
+    arrivals: tuple[Arrival, ...]
+    threw: tuple[str, ...] = ()
+    hosts: frozenset[str] = frozenset()
+    back_end: str = ""
+    reports: int | None = None
+    log: tuple[LogLine, ...] = field(default=(), repr=False)
+    session: str = field(default="", repr=False)
+
+    def button(self, look: str) -> str:
+        """The button at that look."""
+        return self.looks.get(look, (ABSENT, ""))[0]
+
+    def came(self, operation: str) -> list[Arrival]:
+        """The requests of one operation."""
+        return [arrival for arrival in self.arrivals if arrival.operation == operation]
+
+    def happened(self, *events: type[Event]) -> list[Record]:
+        """The records of these events on the phone."""
+        return self.device.trace.select(*events)
+
+
+Judge: TypeAlias = Callable[[Seen], Iterator[Miss]]
+
+
+@dataclass(frozen=True, slots=True)
+class AppCase(Case):
+    """One case in front of an app; its name is such as `app.screen.hidden-when-in-wallet`.
+
+    Attributes:
+        steps: what happens.
+        misses: yields each way in which what was seen breaks the rule.
+        variant: the only SDK variant that it is for; empty for both.
+        asks: it needs the app to count its reports.
+    """
+
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    misses: Judge = field(default=lambda _seen: iter(()), repr=False)
+    variant: str = ""
+    asks: bool = False
+
+
+def app_case(  # noqa: PLR0917 - a row of a table
+    group: Group,
+    name: str,
+    says: str,
+    rule: str,
+    steps: tuple[Step, ...],
+    misses: Judge,
+    *,
+    variant: str = "",
+    asks: bool = False,
+) -> AppCase:
+    """One row of a table of cases; `name` is without `app.` and its group."""
+    return AppCase(f"app.{group}.{name}", says, rule, group, NO_CALLS, lambda _seen: iter(()), steps=steps,
+                   misses=misses, variant=variant, asks=asks)  # fmt: skip
+
+
+# The judges.
+
+ATTEMPTS = (m.ProvisionCalled, m.ProvisionWithProviderCalled)
+TAKES: tuple[tuple[str, type[Event]], ...] = (("create", m.CreateCalled), ("the SDK", m.OpcReceived))
+GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
+
+
+def button(look: str, *allowed: str, todo: str) -> Judge:
+    """At this look, the button is one of these."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        if (now := seen.button(look)) not in allowed:
+            yield Miss(f"a button that is {' or '.join(allowed)}", f"it is {now}", todo)
+
+    return judge
+
+
+def every(*judges: Judge) -> Judge:
+    """All of these."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        for each in judges:
+            yield from each(seen)
+
+    return judge
+
+
+def attempts(most: int, todo: str = GUARD) -> Judge:
+    """So many calls of provision, no more and no fewer."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        if (made := len(seen.happened(*ATTEMPTS))) != most:
+            yield Miss(f"{most} {'call' if most == 1 else 'calls'} of provision", f"{made} were made", todo)
+
+    return judge
+
+
+def no_crash(seen: Seen) -> Iterator[Miss]:
+    """No action threw, and no call came in an order that the document does not show."""
+    for text in seen.threw:
+        yield Miss("no exception out of the app's own code", text, "Catch it where the outcome is shown.")
+    for sentence in seen.device.refused:
+        yield Miss("calls in the document's order", sentence, "Call the SDK in the order of the flow.", rule="FLOW-2")
+
+
+def get_then_create(seen: Seen) -> Iterator[Miss]:
+    """The SDK is created with the very sdkInput of this page's GET."""
+    given = {arrival.given for arrival in seen.came(GET)}
+    for _record, call in seen.device.trace.seen(m.CreateCalled):
+        if text_of(call.sdk_input) not in given:
+            yield Miss(
+                "create with the GET's sdkInput, byte for byte", "create got another text", "Hand it on as it is."
+            )
+    if not seen.happened(m.CreateCalled):
+        yield Miss("a call of create", "none was made", "Call create with the GET's sdkInput.")
+
+
+def only_what_was_given(seen: Seen) -> Iterator[Miss]:
+    """Neither create nor the SDK gets a text that no back end gave."""
+    given = {arrival.given for arrival in seen.arrivals if arrival.given}
+    calls = [(where, call) for where, kind in TAKES for _record, call in seen.device.trace.seen(kind)]
+    for where, call in calls:
+        if text_of(getattr(call, "sdk_input", "")) not in given:
+            yield Miss(
+                "no call with what is no sdkInput",
+                f"{where} got a text that the back end never gave",
+                "Take a 200 with a filled sdkInput for a success, and everything else for a failure.",
+            )
+
+
+def output_unchanged(seen: Seen) -> Iterator[Miss]:
+    """Each POST carries the sdkOutput that the SDK made, for its card."""
+    trace = seen.device.trace
+    outputs = [
+        *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.FetchOpcCalled)),
+        *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.SdkOutputCreated)),
+    ]
+    made = {text_of(output): card for output, card in outputs}
+    for arrival in seen.came(POST):
+        if arrival.sdk_output not in made:
+            yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", "Send it as it is.")
+        elif arrival.card != made[arrival.sdk_output]:
+            todo = "Send it for the paymentInstrumentId that the SDK gives with it."
+            yield Miss(f"a POST for {made[arrival.sdk_output]}", f"it is for {arrival.card}", todo, rule="API-3")
+    if not seen.came(POST):
+        yield Miss("a POST", "none came", "Have the OpcProvider ask the back end.")
+
+
+def opc_unchanged(seen: Seen) -> Iterator[Miss]:
+    """The SDK gets the sdkInput of the POST, byte for byte."""
+    given = {arrival.given for arrival in seen.came(POST)}
+    received = [call for _record, call in seen.device.trace.seen(m.OpcReceived)]
+    for call in received:
+        if text_of(call.sdk_input) not in given:
+            yield Miss("the POST's sdkInput, byte for byte", "the SDK got another text", "Hand it on as it is.")
+    if not received:
+        yield Miss("OPC data for the SDK", "it got none", "Return the POST's sdkInput.")
+
+
+def asked_once(operation: str, todo: str) -> Judge:
+    """One request of this operation."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        if (count := len(seen.came(operation))) != 1:
+            yield Miss(f"one {operation}", f"{count} came", todo)
+
+    return judge
+
+
+def in_wallet(card: int) -> Judge:
+    """This card, and no other, ended in the wallet."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        if seen.device.phone.cards != {seen.cards[card]}:
+            there = ", ".join(sorted(seen.device.phone.cards)) or "no card"
+            yield Miss(f"{seen.cards[card]} in the wallet", f"{there} is", "Keep each page's card with its own client.")
+
+    return judge
+
+
+def fresh(seen: Seen) -> Iterator[Miss]:
+    """One GET for each time that the page was opened."""
+    if (count := len(seen.came(GET))) < 2:  # noqa: PLR2004 - the case opens the page twice
+        yield Miss("a GET each time the page opens", f"{count} in two openings", "Fetch activation data afresh.")
+
+
+def nothing_before_tap(seen: Seen) -> Iterator[Miss]:
+    """Opening the page begins no attempt."""
+    for record in seen.happened(*ATTEMPTS, m.CreateSdkOutputCalled):
+        yield Miss("no attempt before a tap", f"{record.message.says} was called", "Begin it in the tap.")
+    if seen.came(POST):
+        yield Miss("no POST before a tap", "one came", "Send it when the SDK has made an sdkOutput.")
+
+
+def provider_ended(seen: Seen) -> Iterator[Miss]:
+    """The provider ended with its page."""
+    if not seen.happened(m.OpcFailed, m.OpcReceived):
+        todo = "Let fetchOpc suspend cancellably, and run the attempt in the page's scope."
+        yield Miss("fetchOpc to end with its scope", "it still ran two seconds later", todo, noted=True)
+
+
+def reported(seen: Seen) -> Iterator[Miss]:
+    """The app reported the card configuration issue."""
+    if not seen.reports:
+        todo = (
+            "Report it to the operator's implementation contact, so that the scheme's card configuration is verified."
+        )
+        yield Miss("a report: CanBeProvisioned for a card that was just added", "none was made", todo)
+
+
+def not_deprecated(seen: Seen) -> Iterator[Miss]:
+    """No call that 0.4.0 deprecates."""
+    for record in seen.happened(m.CreateSdkOutputCalled, m.ProvisionCalled):
+        todo = "Remove createSdkOutput, implement OpcProvider, and call the new provision (A-MIG-1)."
+        yield Miss("no deprecated call", f"{record.message.says} was called", todo)
+
+
+def two_steps(seen: Seen) -> Iterator[Miss]:
+    """createSdkOutput, the POST, provision, in this order."""
+    made = [record.at for record in seen.happened(m.SdkOutputCreated)]
+    used = [record.at for record in seen.happened(m.ProvisionCalled)]
+    if not made or not used or not seen.came(POST) or made[0] > used[0]:
+        yield Miss(
+            "createSdkOutput(), the POST, provision(sdkInput, ...)", "another order", "Follow the flow (FLOW-1)."
+        )
+
+
+def activity_there(seen: Seen) -> Iterator[Miss]:
+    """The activityProvider returned an activity."""
+    for _record, failure in seen.device.trace.seen(m.ProvisionFailure):
+        if "activityProvider" in failure.why:
+            todo = "Return the activity of this moment, not the first one, which a rotation has ended."
+            yield Miss("an activity from the activityProvider", failure.why, todo)
+
+
+def own_back_end_only(seen: Seen) -> Iterator[Miss]:
+    """The app's process talks to its back end and to nobody else."""
+    for host in sorted(seen.hosts - {seen.back_end}):
+        yield Miss("calls of the back end only", f"the app asked for {host}", "Only your back end calls the HTTP API.")
+    for arrival in seen.arrivals:
+        if arrival.request.header("x-api-key") is not None:
+            yield Miss("no API key in the app", "a request carried x-api-key", "Keep the key on your back end.")
+
+
+def silent(what: str) -> Judge:
+    """The log holds none of these values."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        every_value: Mapping[str, list[str | None]] = {
+            "sdkInput": [arrival.given for arrival in seen.arrivals],
+            "sdkOutput": [arrival.sdk_output for arrival in seen.arrivals],
+            "session": [seen.session],
+        }
+        # a log cuts long values, so the beginning of one counts
+        begins = {value[:24] for value in every_value[what] if value}
+        for line in seen.log:
+            if any(begin in line.text for begin in begins):
+                yield Miss(f"no {what} in the log", f"it is in line {line.number} of {line.file}", "Log where a value "
+                           "came from and its length, never the value.", noted=what == "session")  # fmt: skip
+                return
+
+    return judge
+
+
+def text_of(value: Any) -> str:
+    """The text of opaque data, wrapped or bare."""
+    return value.text if isinstance(value, SdkInput) else str(getattr(value, "text", value))
+
+
+# The cases. A row is: group, name, what it requires, rule, steps, judge.
+
+SHOW = "Show the button when canProvision answers CanBeProvisioned, and only then."
+AGAIN = "Enable the button when the attempt is over, however it ended."
+HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
+NOT_SHOWN = (HIDDEN, ABSENT)
+
+ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
+    (Group.SCREEN, "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
+     button("opened", SHOWN, todo=SHOW)),
+    (Group.SCREEN, "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
+     (OPEN, SETTLE, TAP, SETTLE, CLOSE, OPEN, SETTLE, Look("opened")), button("opened", *NOT_SHOWN, todo=SHOW)),
+    (Group.SCREEN, "hidden-on-error", "After Error no button is offered.", "FLOW-2",
+     (Phone({"can_provision": m.CanProvisionError("boom")}), *OPENED),
+     every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))),
+    (Group.SCREEN, "hidden-on-unknown-failure", "After UnknownFailure no button is offered.", "FLOW-2",
+     (Phone({"can_provision": m.UnknownFailure()}), *OPENED),
+     every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))),
+    (Group.SCREEN, "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
+     (Hold(GET), OPEN, Reached(GET), Look("held"), Release(GET), SETTLE),
+     button("held", *NOT_SHOWN, DISABLED, todo=SHOW)),
+    (Group.SCREEN, "hidden-without-wallet", "After WalletPayNotSupported no button is offered.", "A-CREATE-2",
+     (Phone({"wallet_pay_supported": False}), *OPENED), every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))),
+    (Group.SCREEN, "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
+     every(no_crash, button("after", *NOT_SHOWN, todo="Ask canProvision once more after a success."))),
+    (Group.SCREEN, "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
+     "A-CAN-1", (Phone({"scheme_configured": False}), *ADDED), button("after", SHOWN, todo=SHOW)),
+    (Group.FORM, "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
+     every(get_then_create, no_crash)),
+    (Group.FORM, "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
+     nothing_before_tap),
+    (Group.FORM, "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED, every(no_crash, in_wallet(0))),
+    (Group.FORM, "activity", "The activityProvider returns the activity of this moment.", "A-CREATE-1",
+     (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
+    (Group.FIDELITY, "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
+     ADDED, output_unchanged),
+    (Group.FIDELITY, "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
+     opc_unchanged),
+    (Group.CONCURRENCY, "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
+     (*HELD_POST, Release(POST), SETTLE), button("held", DISABLED, HIDDEN, todo=GUARD)),
+    (Group.CONCURRENCY, "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
+     (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
+     button("held", DISABLED, HIDDEN, todo=GUARD)),
+    (Group.CONCURRENCY, "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
+     (*OPENED, *(TAP,) * 5, SETTLE), attempts(1)),
+    (Group.CONCURRENCY, "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
+     (*HELD_POST, TAP, TAP, Release(POST), SETTLE), attempts(1)),
+    (Group.CONCURRENCY, "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
+     asked_once(GET, "Fetch it when the page opens, and nowhere else.")),
+    (Group.RECOVERY, "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
+     (Phone({"provision_failure": "InternalError"}), *ADDED), every(no_crash, button("after", SHOWN, todo=AGAIN))),
+    (Group.RECOVERY, "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
+     "A-BTN-1", (Phone({"provision_failure": "Canceled"}), *ADDED),
+     every(no_crash, button("after", SHOWN, todo=AGAIN))),
+    (Group.RECOVERY, "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
+     (Fail(POST, "500"), *ADDED), every(no_crash, button("after", SHOWN, todo=AGAIN))),
+    (Group.RECOVERY, "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
+     (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), every(no_crash, in_wallet(0))),
+    (Group.RECOVERY, "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
+     (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED), every(no_crash, button("opened", SHOWN, todo=SHOW))),
+    (Group.RECOVERY, "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
+     (Fail(POST, "connection cut"), *ADDED),
+     asked_once(POST, "Turn repeats off in your HTTP library for this call, and let the cardholder tap again.")),
+    (Group.RECOVERY, "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
+     "REL-1", (Fail(POST, "503"), *ADDED), asked_once(POST, "Let the cardholder tap again.")),
+    (Group.SECRECY, "no-sdk-input-in-log", "No sdkInput stands in the app's log.", "REL-3", ADDED, silent("sdkInput")),
+    (Group.SECRECY, "no-sdk-output-in-log", "No sdkOutput stands in the app's log.", "REL-3", ADDED,
+     silent("sdkOutput")),
+    (Group.SECRECY, "no-session-in-log", "No session stands in the app's log.", "REL-4", ADDED, silent("session")),
+    (Group.SECRECY, "no-value-in-log-after-failure", "No sdkOutput stands in the log of a failure.", "REL-3",
+     (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
+    (Group.SECRECY, "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
+     own_back_end_only),
+    (Group.LIFE, "rotation", "A rotation leaves the page as it is.", "A-CAN-1",
+     (*OPENED, ROTATE, SETTLE, Look("after")), every(no_crash, button("after", SHOWN, todo=SHOW))),
+    (Group.LIFE, "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
+     (*HELD_POST, ROTATE, Look("rotated"), TAP, Release(POST), SETTLE),
+     every(no_crash, attempts(1), button("rotated", DISABLED, HIDDEN, todo=GUARD))),
+    (Group.LIFE, "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
+     (*OPENED, CLOSE, OPEN, SETTLE, Look("after")), every(no_crash, fresh, button("after", SHOWN, todo=SHOW))),
+    (Group.LIFE, "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
+     (*HELD_POST, CLOSE, SETTLE), every(no_crash, provider_ended)),
+    (Group.LIFE, "process-death", "After the process has ended, the page works again.", "A-CAN-1",
+     (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
+     every(no_crash, button("after", SHOWN, todo=SHOW))),
+    (Group.ISOLATION, "second-card", "Another card's page adds that card.", "API-3",
+     (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE), every(no_crash, in_wallet(1), output_unchanged)),
+]  # fmt: skip
+
+
+def _cases() -> Iterator[AppCase]:
+    for row in ROWS:
+        yield app_case(*row)
+    for name in ANSWERS:
+        told = name.lower().replace(" ", "-")
+        says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
+        judge = every(no_crash, only_what_was_given, button("after", SHOWN, todo=AGAIN))
+        yield app_case(Group.FAULTS, f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
+        says = f"A GET that ends with {name!r} is a failure, and offers no button."
+        judge = every(no_crash, only_what_was_given, button("opened", *NOT_SHOWN, todo=SHOW))
+        yield app_case(Group.FAULTS, f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
+    hidden = every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))
+    yield app_case(Group.SCREEN, "hidden-on-api-error", "After ApiError no button is offered.", "A-CAN-5",
+                   (Phone({"allowlisted": False}), *OPENED), hidden, variant=A_FROM_0_4_0.name)  # fmt: skip
+    yield app_case(Group.FORM, "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
+                   variant=A_FROM_0_4_0.name)  # fmt: skip
+    yield app_case(Group.FORM, "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
+                   "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
+    yield app_case(Group.SCREEN, "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
+                   (Phone({"scheme_configured": False}), *ADDED), reported, asks=True)  # fmt: skip
+
+
+APP_CASES: Mapping[str, AppCase] = {case.name: case for case in _cases()}
+"""Every case by its name."""

@@ -1,0 +1,232 @@
+"""The protocol between an app's SDK stand-in and the phone that the workbook plays, version 1.
+
+Each call of the SDK is one HTTP exchange on loopback: `POST /phone/v1/<call>` with the header `x-workbook-key`, a flat
+JSON object each way. The answer is an outcome; or, while `provision` runs, something that the SDK asks the app for
+(`ask`), which the stand-in answers with another call that names the same `turn`. A call that is wrong is refused with
+status 400, 401, 404 or 409 and `{"error": "a sentence"}`; that is never an outcome of the SDK.
+
+All of it is ours. It carries the document's operations and outcomes (`workbook.flows.messages`), and no rule of order:
+the flows' tables decide what may come when.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
+from pydantic.alias_generators import to_camel
+
+from workbook.errors import ParameterError
+from workbook.values import did_you_mean, quoted
+
+VERSION = 1
+PREFIX = f"/phone/v{VERSION}/"
+KEY_HEADER = "x-workbook-key"
+LONGEST = 1_048_576
+"""Characters of a text, and bytes of a whole message (assumed; the document shows no limit, GAP-3)."""
+
+Name = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
+Text = Annotated[StrictStr, Field(max_length=LONGEST)]
+Number = Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
+
+
+class Call(BaseModel):
+    """What every call says: which client it comes from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
+    answer: ClassVar[str] = ""
+    """What comes back, in words, for the page that describes the protocol."""
+
+    client: Name
+
+
+class Hello(Call):
+    """The first call of a process. It gets a phone of its own; what an earlier process of that name began is over."""
+
+    answer = '{"variant"}'
+
+    platform: StrictStr
+    variant: StrictStr
+    protocol: Number
+
+
+class Create(Call):
+    """`CardProvisioning.create(sdkInput, activityProvider)` (A-CREATE-1)."""
+
+    answer = (
+        'outcome "Success" with `provisioning`, the number of the client; "WalletPayNotSupported"; "InvalidSdkInput"'
+    )
+
+    sdk_input: Text
+
+
+class OfOne(Call):
+    """A call on one CardProvisioning, by the number that `create` answered."""
+
+    provisioning: Number
+
+
+class CanProvision(OfOne):
+    """`canProvision()` (A-CAN-1)."""
+
+    answer = (
+        'outcome "CanBeProvisioned", "AlreadyExistsInWallet", "UnknownFailure", "Error" with `throwable`, or '
+        '"ApiError" with `statusCode`'
+    )
+
+
+class CreateSdkOutput(OfOne):
+    """`createSdkOutput()` (A-OUT-1)."""
+
+    answer = 'outcome "Success" with `sdkOutput`, or "Failure" with `message`'
+
+
+class _Provision(OfOne):
+    """What both forms of `provision` say; the address's seven fields are public (sdk-a)."""
+
+    answer = (
+        'ask "fetchOpc" with `turn`, `paymentInstrumentId` and `sdkOutput`; ask "activity" with `turn`; then outcome '
+        '"Success", or "Failure" with `name` and `message`'
+    )
+
+    card_display_name: Text
+    address_line_1: Annotated[Text, Field(alias="addressLine1")] = ""
+    address_line_2: Annotated[Text, Field(alias="addressLine2")] = ""
+    locality: Text = ""
+    administrative_area: Text = ""
+    country_code: Text = ""
+    postal_code: Text = ""
+    phone_number: Text = ""
+
+
+class Provision(_Provision):
+    """`provision(sdkInput, cardDisplayName, cardAddress)`, the form before 0.4.0 (A-PROV-4)."""
+
+    sdk_input: Text
+
+
+class ProvisionWithProvider(_Provision):
+    """`provision(cardDisplayName, cardAddress, opcProvider)`, the form from 0.4.0 (A-PROV-2)."""
+
+
+class Turn(Call):
+    """Answers what was asked for under this number."""
+
+    answer = "what `provision` answers next"
+
+    turn: Number
+
+
+class Activity(Turn):
+    """The activityProvider was called; whether it returned an activity."""
+
+    there: StrictBool
+
+
+class Opc(Turn):
+    """fetchOpc returned this OPC data (A-OPC-1)."""
+
+    sdk_input: Text
+
+
+class NoOpc(Turn):
+    """fetchOpc threw; the SDK catches that (sdk-a). Only the name of the exception's class is told."""
+
+    threw: Annotated[StrictStr, Field(max_length=200)]
+
+
+class Cancelled(Turn):
+    """The app's scope ended while fetchOpc ran."""
+
+    answer = "nothing that anybody waits for"
+
+
+class Next(Turn):
+    """The workbook plays the cardholder: what the last action came to, and what to do now. See `Driving.kt`."""
+
+    answer = (
+        '`do` with `turn`: "begin" with `backEnd` and `session`, "openCardPage" with `card`, "tapAdd", "screen", '
+        '"closeCardPage", "rotate", "processDeath", "reports", or "end"'
+    )
+
+    threw: Annotated[StrictStr, Field(max_length=1000)] = ""
+    hosts: Annotated[StrictStr, Field(max_length=10_000)] = ""
+    button: StrictStr = "absent"
+    message: Text = ""
+    reports: Number = 0
+
+
+CALLS: Mapping[str, type[Call]] = {
+    kind.__name__[0].lower() + kind.__name__[1:]: kind
+    for kind in (Hello, Create, CanProvision, CreateSdkOutput, Provision, ProvisionWithProvider, Activity, Opc, NoOpc,
+                 Cancelled, Next)
+}  # fmt: skip
+"""Every call by its name in the path."""
+
+
+def read(name: str, body: bytes) -> Call:
+    """The call of this name and body.
+
+    Raises:
+        ParameterError: there is no such call, or the body is none of its kind; says what is wrong and what is allowed,
+            and repeats no value.
+    """
+    if name not in CALLS:
+        raise ParameterError(f"There is no call {quoted(name)}. {did_you_mean(name, CALLS)}")
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        raise ParameterError(f"The body of {name} is no JSON. Send one flat JSON object in UTF-8.") from None
+    if not isinstance(document, dict):
+        raise ParameterError(f"The body of {name} is no JSON object. Send one, such as {{{example(name)}}}.")
+    try:
+        return CALLS[name].model_validate(document)
+    except ValidationError as error:
+        mistakes = " ".join(_mistakes(name, error))
+        raise ParameterError(f"{name}: {mistakes}") from None
+
+
+def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
+    """Each mistake as a sentence, without the value."""
+    known = fields_of(name)
+    for mistake in error.errors(include_url=False, include_input=False)[:5]:
+        field = str(mistake["loc"][0]) if mistake["loc"] else ""
+        match mistake["type"]:
+            case "missing":
+                yield f"{field} is missing; it is {known[field]}."
+            case "extra_forbidden":
+                yield f"{quoted(field)} is no field of it. {did_you_mean(field, known)}"
+            case _:
+                yield f"{field} is wrong; it is {known.get(field, 'another kind of value')}."
+
+
+def fields_of(name: str) -> dict[str, str]:
+    """The fields of a call by their names on the wire, and what each is, in words."""
+    properties = CALLS[name].model_json_schema()["properties"]
+    return {field: _in_words(schema) for field, schema in properties.items()}
+
+
+def _in_words(schema: Mapping[str, Any]) -> str:
+    match schema:
+        case {"type": "string", "pattern": _}:
+            return "a name of 1 to 40 letters, digits, '.', '_' and '-'"
+        case {"type": "string", "maxLength": most}:
+            return f"text of at most {most:,} characters"
+        case {"type": "integer"}:
+            return "a whole number from 0"
+        case {"type": "boolean"}:
+            return "true or false"
+        case _:
+            return "text"
+
+
+def example(name: str) -> str:
+    """The fields of a call, as they stand in an example."""
+    return ", ".join(f'"{field}": ...' for field in fields_of(name))
+
+
+def schema() -> dict[str, Any]:
+    """Every call as JSON Schema, by its name."""
+    return {name: kind.model_json_schema() for name, kind in CALLS.items()}

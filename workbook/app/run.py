@@ -1,0 +1,381 @@
+"""`workbook conform app`: drives an app through the cases, and judges what phone and back end saw.
+
+The app runs in a process of the integrator's own, started by a command or by a person. Its test calls `conform(...)` of
+the stand-in, which asks here what to do next; the workbook plays the cardholder, the SDK, the wallet and the back end.
+Verdicts, baseline, reports and exit codes are those of `workbook conform`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import count
+from pathlib import Path
+from time import monotonic, time
+from typing import Any
+from urllib.parse import urlsplit
+
+from workbook.app import protocol as p
+from workbook.app.cases import (
+    APP_CASES,
+    HIDDEN,
+    SHOWN,
+    WALLET,
+    AppCase,
+    Do,
+    Fail,
+    Hold,
+    Look,
+    Phone,
+    Reached,
+    Release,
+    Seen,
+    Settle,
+    Step,
+)
+from workbook.app.server import SURFACE, Client, PhoneServer
+from workbook.conformance import model
+from workbook.conformance.logs import Logs
+from workbook.conformance.model import CaseResult, PhoneCall, Surface, Verdict, broken
+from workbook.conformance.process import StartCommand
+from workbook.conformance.progress import RunProgress
+from workbook.conformance.report import About, Record, moment, record
+from workbook.conformance.selection import Known, apply_baseline
+from workbook.conformance.session import exit_code
+from workbook.errors import WorkbookError
+from workbook.rules import rule
+from workbook.secrecy import Secrets
+from workbook.simulation.world import INSTRUMENT_IDS
+
+NAME = "app"
+"""What the app's process calls itself."""
+PACE = 0.005
+"""Multiplies the SDK's seconds, so that a case takes no longer than the app itself."""
+QUIET, LOOKS = 0.1, 0.015
+"""Seconds without any change after which a page has settled, and seconds between two looks."""
+RESTING = (SHOWN, HIDDEN)
+"""What a page shows of its button when it waits for nothing but the cardholder."""
+PATIENCE = 5.0
+"""Seconds that an action, or settling, may take (assumed)."""
+CLOSING = 2.0
+"""Seconds after which a page that waits for something is taken to wait for ever (assumed)."""
+START = 120.0
+"""Seconds until the app's process has to ask what to do: a build may come before it."""
+
+
+RETURN = "Return from each action as soon as the app has taken it in."
+
+
+class NoAnswerError(WorkbookError):
+    """The app's process did not do what it was asked for in time, or it ended."""
+
+
+@dataclass
+class Cardholder:
+    """Hands one action after another to the app's process, and takes back what came of it."""
+
+    client: Client
+    _turns: Iterator[int] = field(default_factory=lambda: count(1))
+    _next: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
+    _done: dict[int, asyncio.Future[p.Next]] = field(default_factory=dict)
+    here: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def on_next(self, call: p.Next) -> dict[str, Any]:
+        """The app's process has done something, and asks what comes next."""
+        self.here.set()
+        if (waiting := self._done.pop(call.turn, None)) is not None and not waiting.done():
+            waiting.set_result(call)
+        return await self._next.get()
+
+    async def does(self, what: str, **fields: str) -> p.Next:
+        """Have the app do this.
+
+        Raises:
+            NoAnswerError: it did not return in time.
+        """
+        turn = next(self._turns)
+        self._done[turn] = done = asyncio.get_running_loop().create_future()
+        self._next.put_nowait({"do": what, "turn": turn} | fields)
+        try:
+            return await asyncio.wait_for(done, PATIENCE)
+        except TimeoutError:
+            message = (
+                f"{what} did not return within {PATIENCE:g} s. It has to take the action in, not to wait for its end."
+            )
+            raise NoAnswerError(message) from None
+
+    def end(self) -> None:
+        """Tell the app's process that all cases are over."""
+        self._next.put_nowait({"do": "end", "turn": 0})
+
+
+class Stage:
+    """Carries out one case in front of the app."""
+
+    def __init__(self, client: Client, cardholder: Cardholder, url: str, session: str) -> None:
+        self._client, self._cardholder, self._url, self._session = client, cardholder, url, session
+        self._looks: dict[str, tuple[str, str]] = {}
+        self._threw: list[str] = []
+        self._hosts: set[str] = set()
+        self._reports: int | None = None
+
+    async def play(self, case: AppCase) -> Seen:
+        """What came of it; the log is missing still.
+
+        Raises:
+            NoAnswerError: the app's process hangs or is gone.
+        """
+        client = self._client
+        await self._do("begin", backEnd=f"{self._url}{client.prefix}", session=self._session)
+        for step in case.steps:
+            await self._step(step)
+        if case.asks:
+            await self._do("reports")
+        return Seen(
+            cards=INSTRUMENT_IDS,
+            looks=self._looks,
+            device=client.device,
+            arrivals=tuple(client.back_end.arrivals),
+            threw=tuple(self._threw),
+            hosts=frozenset(self._hosts),
+            back_end=urlsplit(self._url).netloc,
+            reports=self._reports,
+            session=self._session,
+        )
+
+    async def _step(self, step: Step) -> None:
+        device, back_end = self._client.device, self._client.back_end
+        match step:
+            case Do():
+                card = {"card": INSTRUMENT_IDS[step.card]} if step.what == "openCardPage" else {}
+                await self._do(step.what, **card)
+            case Look():
+                shown = await self._do("screen")
+                self._looks[step.name] = (shown.button, shown.message)
+            case Settle():
+                await self._settled()
+            case Hold() if step.where == WALLET:
+                device.held = asyncio.Event()
+            case Hold():
+                back_end.held[step.where] = asyncio.Event()
+            case Reached():
+                await self._until(
+                    lambda: bool(device.in_wallet if step.where == WALLET else back_end.waiting(step.where))
+                )
+            case Release():
+                held = device.held if step.where == WALLET else back_end.held.pop(step.where)
+                device.held = None if step.where == WALLET else device.held
+                if held is not None:
+                    held.set()
+            case Fail():
+                back_end.failing.pop(step.operation, None)
+                back_end.failing.update({step.operation: step.how} if step.how else {})
+            case Phone():
+                for name, value in step.facts.items():
+                    setattr(device.phone, name, value)
+
+    async def _do(self, what: str, **fields: str) -> p.Next:
+        done = await self._cardholder.does(what, **fields)
+        self._hosts.update(done.hosts.split())
+        self._reports = done.reports if what == "reports" and not done.threw else self._reports
+        if done.threw and what != "reports":
+            self._threw.append(f"{what}: {done.threw}")
+        return done
+
+    async def _settled(self) -> None:
+        """Until nothing is under way, and the page has looked the same for a while.
+
+        A page with a button to press, or with none any more, rests. One whose button is disabled, or not there yet, is
+        still waiting for something, unless it has waited for long: then it will wait for ever.
+        """
+        device, back_end = self._client.device, self._client.back_end
+        before: tuple[object, ...] = ()
+        since = until = monotonic()
+        until += PATIENCE
+        while monotonic() < until:
+            shown = await self._do("screen")
+            now = (shown.button, shown.message, len(device.trace), len(back_end.arrivals))
+            held = back_end.held or device.held
+            if now != before or ((device.busy or back_end.busy) and not held):
+                before, since = now, monotonic()
+            elif monotonic() - since >= (QUIET if shown.button in RESTING else CLOSING):
+                return
+            await asyncio.sleep(LOOKS)
+
+    async def _until(self, reached: Callable[[], bool]) -> None:
+        until = monotonic() + CLOSING
+        while not reached() and monotonic() < until:  # noqa: ASYNC110 - many things end it, and none is an event
+            await asyncio.sleep(LOOKS)
+
+
+@dataclass(frozen=True, slots=True)
+class AppRun:
+    """What to run, and in front of which app.
+
+    Attributes:
+        command: starts the process that calls `conform(...)`; empty where a person starts it.
+        folder: where the command runs.
+        surface: the routes of the app's back end.
+        cases: which.
+        known: the baseline's entries.
+        only: the patterns that chose the cases.
+        strict: a warning counts as a failure.
+        seed: of everything simulated.
+        session: what the app is given to present in a case; by default something that nobody guesses.
+        file: the configuration's path, for the report.
+        line: the command line that repeats the run.
+    """
+
+    command: str = ""
+    folder: Path | None = None
+    surface: Surface = SURFACE
+    cases: Sequence[AppCase] = field(default_factory=lambda: tuple(APP_CASES.values()))
+    known: tuple[Known, ...] = ()
+    only: tuple[str, ...] = ()
+    strict: bool = False
+    seed: int = 7
+    session: Callable[[AppCase], str] = lambda _case: secrets.token_urlsafe(18)
+    file: str = ""
+    line: str = "workbook conform app"
+
+
+def conform_app(run: AppRun, progress: RunProgress | None = None, port: int = 0) -> Record:
+    """Run cases against an app, and return their record, ready for `reports.write_reports`.
+
+    Raises:
+        ConfigurationError: the port is taken.
+    """
+    judged = _Judged(run, progress or RunProgress())
+    began, clock = time(), monotonic()
+    with ThreadPoolExecutor(1) as pool:  # a notebook's thread has a loop already
+        pool.submit(asyncio.run, judged.everything(port)).result()
+    results, stale = apply_baseline(run.known, judged.results, APP_CASES, datetime.now(UTC).date())
+    code = exit_code([result.verdict for result in results], strict=run.strict, stale=bool(stale),
+                     undecided=bool(judged.trouble))  # fmt: skip
+    about = About(
+        target=run.file or "your app",
+        base_url="an app on platform A",
+        seed=run.seed,
+        started=moment(began),
+        seconds=round(monotonic() - clock, 3),
+        exit_code=code,
+        command=run.line,
+        config=run.file,
+        versions={"workbook": version("provisioning-workbook"), "python": platform.python_version()},
+        strict=run.strict,
+        only=run.only,
+        trouble=judged.trouble,
+        stale=stale,
+    )
+    return record(results, about, (judged.key, *judged.sessions))
+
+
+class _Judged:
+    """The cases of a run, and their results so far."""
+
+    def __init__(self, run: AppRun, progress: RunProgress) -> None:
+        self._run, self._progress = run, progress
+        self._server = PhoneServer(run.surface, pace=PACE, seed=run.seed)
+        self._command: StartCommand | None = None
+        self._logs = Logs([])
+        self.key = self._server.key
+        self.sessions: set[str] = set()
+        self.results: list[CaseResult] = []
+        self.trouble = ""
+
+    async def everything(self, port: int) -> None:
+        """Start the app's process, and carry out case after case."""
+        async with self._server.serving(port):
+            values = {"WORKBOOK_PHONE_URL": self._server.url, "WORKBOOK_PHONE_KEY": self.key}
+            if not self._run.command:
+                self._progress.exported(values, self._server.url)
+                await self._cases()
+                return
+            clean = Secrets.of_keys({self.key}).scrub
+            with StartCommand(self._run.command, self._run.folder, values, clean) as self._command:
+                self._logs = Logs([self._command.output])
+                self._command.start()
+                await self._cases()
+
+    async def _cases(self) -> None:
+        try:
+            client, cardholder = await self._app()
+        except NoAnswerError as error:
+            self.trouble = str(error)
+            self.results = [CaseResult(case, Verdict.NOT_TESTABLE, why=self.trouble) for case in self._run.cases]
+            return
+        self._progress.begin(len(self._run.cases))
+        for number, case in enumerate(self._run.cases, 1):
+            gone = CaseResult(case, Verdict.NOT_TESTABLE, why=self.trouble)
+            result = gone if self.trouble else await self._judged(case, client, cardholder, number)
+            self.results.append(result)
+            self._progress.ended(result)
+        cardholder.end()
+        await asyncio.sleep(LOOKS)  # the answer leaves before the server does
+
+    async def _app(self) -> tuple[Client, Cardholder]:
+        """The app's process, once it asks what to do."""
+        until = monotonic() + START
+        while monotonic() < until:
+            client = self._server.clients.get(NAME)
+            if client is not None:
+                cardholder = Cardholder(client)
+                client.on_next = cardholder.on_next
+                return client, cardholder
+            if self._command is not None and self._command.ended:
+                raise NoAnswerError(f"The app's process did not call conform(...). {self._command.ended}")
+            await asyncio.sleep(LOOKS)
+        raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
+
+    async def _judged(self, case: AppCase, client: Client, cardholder: Cardholder, number: int) -> CaseResult:
+        variant = client.device.variant.name
+        if case.variant not in ("", variant):
+            return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
+        self.sessions.add(session := self._run.session(case))
+        fresh = self._server.new(NAME, variant, number, session=session)
+        client.device, client.back_end, client.prefix = fresh.device, fresh.back_end, fresh.prefix
+        began, mark = monotonic(), self._logs.positions()
+        try:
+            seen = await Stage(client, cardholder, self._server.url, session).play(case)
+        except NoAnswerError as error:
+            # An adapter does one thing at a time, so whoever does not return from one action does no other.
+            ended = "" if self._command is None else self._command.ended
+            self.trouble = f"Since {case.name} the app's process does nothing more. {ended}".strip()
+            return CaseResult(case, Verdict.FAIL, (model.Miss("an answer", str(error), RETURN),))
+        seen = replace(seen, log=tuple(self._logs.since(mark)))
+        if case.asks and seen.reports is None:
+            why = "Your adapter does not count reports: implement AppUnderTest.reports()."
+            return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
+        misses = tuple(case.misses(seen))
+        verdicts = [Verdict.NOTE if miss.noted else broken(rule(miss.rule or case.rule)) for miss in misses]
+        worst = min(verdicts, key=WORST.index, default=Verdict.PASS)
+        return CaseResult(case, worst, misses, seen=_both_sides(seen), seconds=monotonic() - began)
+
+
+WORST = (Verdict.FAIL, Verdict.WARN, Verdict.NOTE)
+
+
+def _both_sides(seen: Seen) -> model.Seen:
+    """What the reports show of a case: the requests of the app, as calls of the phone."""
+    calls = [
+        PhoneCall(
+            number,
+            arrival.operation or arrival.request.method,
+            "the cardholder",
+            arrival.card,
+            sent=arrival.sdk_output,
+            began=arrival.at,
+            ended=arrival.answered or arrival.at,
+            status=arrival.status,
+            value=arrival.given,
+            request=arrival.request,
+        )
+        for number, arrival in enumerate(seen.arrivals, 1)
+    ]
+    return model.Seen(tuple(calls), (), log=seen.log)
