@@ -23,6 +23,7 @@ from workbook.errors import OpaqueDataError, WorkbookError
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
 from workbook.simulation.world import World
+from workbook.values import lookup
 
 BASIS = "the issuer's back end: its routes and answers are the integrator's own"
 
@@ -119,6 +120,17 @@ class PlayedBackEnd:
     def busy(self) -> bool:
         """Whether a request waits for its answer."""
         return any(arrival.answered is None for arrival in self.arrivals)
+
+    def fail(self, operation: str, how: str) -> None:
+        """Answer this operation so from here on, one of `ANSWERS`; an empty text mends it.
+
+        Raises:
+            ParameterError: there is no such answer.
+        """
+        self.failing.pop(operation, None)
+        if how:
+            lookup("answer", how, ANSWERS)
+            self.failing[operation] = how
 
     def waiting(self, operation: str) -> bool:
         """Whether a request of this operation waits for its answer."""

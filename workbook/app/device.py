@@ -67,6 +67,7 @@ class Device:
         refused: each call that the table did not allow, as a sentence.
         held: while it is there, the wallet waits for it before it answers.
         in_wallet: how many attempts the wallet is busy with.
+        log: called with each step as a line.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Device:
         self.refused: list[str] = []
         self.held: asyncio.Event | None = None
         self.in_wallet = 0
+        self.log: Callable[[str], None] = lambda _line: None
         self._began = monotonic()
         self._numbers, self._turns = count(1), count(1)
         self._made: dict[int, _Provisioning] = {}
@@ -111,7 +113,9 @@ class Device:
         self, kind: Kind, message: m.Message, before: str, after: str, rules: tuple[str, ...], **more: Any
     ) -> None:
         """Put one step into the trace, at its time."""
-        self.trace.append(Record(monotonic() - self._began, kind, message, before, after, rules, **more))
+        step = Record(monotonic() - self._began, kind, message, before, after, rules, **more)
+        self.trace.append(step)
+        self.log(f"{self.client}  {step.at:8.3f} s  {message.sender} -> {message.receiver}: {message.says}")
 
     async def answer(self, call: p.Call) -> Reply:
         """What comes of one call.

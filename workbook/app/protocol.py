@@ -143,6 +143,24 @@ class Cancelled(Turn):
     answer = "nothing that anybody waits for"
 
 
+class UsePhone(Call):
+    """From here on the client's phone is this one; for tests that want a certain outcome."""
+
+    answer = "nothing; a refusal names the phones that there are"
+
+    name: Annotated[StrictStr, Field(max_length=200)]
+    card: Annotated[StrictStr, Field(max_length=200)] = ""
+
+
+class UseBackEnd(Call):
+    """From here on the back end that the workbook plays answers GET or POST so; an empty text answers as it should."""
+
+    answer = "nothing; a refusal names what it can do wrong"
+
+    operation: StrictStr
+    fails: Annotated[StrictStr, Field(max_length=200)] = ""
+
+
 class Next(Turn):
     """The workbook plays the cardholder: what the last action came to, and what to do now. See `Driving.kt`."""
 
@@ -161,7 +179,7 @@ class Next(Turn):
 CALLS: Mapping[str, type[Call]] = {
     kind.__name__[0].lower() + kind.__name__[1:]: kind
     for kind in (Hello, Create, CanProvision, CreateSdkOutput, Provision, ProvisionWithProvider, Activity, Opc, NoOpc,
-                 Cancelled, Next)
+                 Cancelled, UsePhone, UseBackEnd, Next)
 }  # fmt: skip
 """Every call by its name in the path."""
 

@@ -174,8 +174,7 @@ class Stage:
                 if held is not None:
                     held.set()
             case Fail():
-                back_end.failing.pop(step.operation, None)
-                back_end.failing.update({step.operation: step.how} if step.how else {})
+                back_end.fail(step.operation, step.how)
             case Phone():
                 for name, value in step.facts.items():
                     setattr(device.phone, name, value)
@@ -228,7 +227,7 @@ class AppRun:
         strict: a warning counts as a failure.
         seed: of everything simulated.
         session: what the app is given to present in a case; by default something that nobody guesses.
-        file: the configuration's path, for the report.
+        name: of the app, for the report.
         line: the command line that repeats the run.
     """
 
@@ -241,7 +240,7 @@ class AppRun:
     strict: bool = False
     seed: int = 7
     session: Callable[[AppCase], str] = lambda _case: secrets.token_urlsafe(18)
-    file: str = ""
+    name: str = "your app"
     line: str = "workbook conform app"
 
 
@@ -259,14 +258,13 @@ def conform_app(run: AppRun, progress: RunProgress | None = None, port: int = 0)
     code = exit_code([result.verdict for result in results], strict=run.strict, stale=bool(stale),
                      undecided=bool(judged.trouble))  # fmt: skip
     about = About(
-        target=run.file or "your app",
+        target=run.name,
         base_url="an app on platform A",
         seed=run.seed,
         started=moment(began),
         seconds=round(monotonic() - clock, 3),
         exit_code=code,
         command=run.line,
-        config=run.file,
         versions={"workbook": version("provisioning-workbook"), "python": platform.python_version()},
         strict=run.strict,
         only=run.only,

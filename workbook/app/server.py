@@ -12,19 +12,21 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbook.app import protocol as p
 from workbook.app.back_end import PlayedBackEnd
 from workbook.app.device import Device, Reply
-from workbook.conformance.model import Operation, Surface
+from workbook.conformance.model import GET, POST, Operation, Surface
 from workbook.errors import OutOfOrderError, ParameterError, WorkbookError
 from workbook.flows.variants import VARIANTS_A, variant_a
+from workbook.plays.platform_a import PHONES_A
 from workbook.simulation.http import JSON_HEADERS, Request, Response
-from workbook.simulation.phones import PhoneA
+from workbook.simulation.phones import NUMBERS, PhoneA
 from workbook.simulation.server import Server, base_url, is_own_host, listening
-from workbook.values import lookup
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.values import choice, lookup
 
 BACK_END = "/back-end/"
 BASIS = "the workbook's own protocol"
@@ -64,6 +66,7 @@ class PhoneServer:
         phone: makes the phone of a new client; an ordinary one by default.
         pace: multiplies the SDK's seconds.
         seed: of everything simulated.
+        log: called with each line about what happens.
 
     Attributes:
         key: what each call has to carry.
@@ -77,11 +80,13 @@ class PhoneServer:
         *,
         pace: float = 1.0,
         seed: int = 7,
+        log: Callable[[str], None] | None = None,
     ) -> None:
         self.key = secrets.token_urlsafe(18)
         self.clients: dict[str, Client] = {}
         self.url = ""
         self._surface, self._phone, self._pace, self._seed = surface, phone, pace, seed
+        self._log = log
 
     def __repr__(self) -> str:
         return f"PhoneServer({len(self.clients)} clients)"
@@ -133,6 +138,16 @@ class PhoneServer:
         if isinstance(call, p.Hello):
             return self._hello(call)
         client = lookup("client", call.client, self.clients)
+        match call:
+            case p.UsePhone():
+                card = call.card or INSTRUMENT_IDS[0]
+                client.device.phone = replace(lookup("phone", call.name, PHONES_A)(card), number=next(NUMBERS))
+                return {}
+            case p.UseBackEnd():
+                client.back_end.fail(choice("operation", call.operation, (GET, POST)), call.fails)
+                return {}
+            case _:
+                pass
         if isinstance(call, p.Next):
             if client.on_next is None:
                 raise OutOfOrderError("A person plays the cardholder here. `workbook conform app` drives an app.")
@@ -160,6 +175,8 @@ class PhoneServer:
     def new(self, name: str, variant: str, number: int = 1, *, session: str = "") -> Client:
         """A client with a phone and a back end that nobody has used; the back end wants that session presented."""
         device = Device(name, VARIANTS_A[variant], self._phone(), seed=self._seed, pace=self._pace)
+        if self._log is not None:
+            device.log = self._log
         back_end = PlayedBackEnd(self._surface, seed=self._seed, session=session)
         return Client(device, back_end, f"{BACK_END}{name}/{number}")
 

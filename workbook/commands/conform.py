@@ -1,4 +1,4 @@
-"""`workbook conform`, and below it `run`, `init` and `compare`; without a word it is `run`."""
+"""`workbook conform`, and below it `run`, `app`, `init` and `compare`; without a word it is `run`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
     from workbook.conformance.config import Config
     from workbook.conformance.model import Case
+    from workbook.conformance.report import Record
 
 BAD_CONFIGURATION: Final = 254
 HARNESS_ERROR: Final = 255
 PROG: Final = "workbook conform"
 USUAL: Final = Path("back-end.toml")
 CODES: Final = """\
+workbook conform app        test your own app, on platform A
 workbook conform init       write a commented back-end.toml, from your answers
 workbook conform compare    what changed between two reports
 
@@ -48,7 +50,12 @@ def add_to(commands: Any) -> None:
     """How they are called."""
     add(commands, "conform", run, "test your own back end from both sides")  # its line in the list of commands
     words = _Words(prog=PROG)
-    words.below = {"run": _run_parser(), "init": _init_parser(), "compare": _compare_parser()}
+    words.below = {
+        "run": _run_parser(),
+        "app": _app_parser(),
+        "init": _init_parser(),
+        "compare": _compare_parser(),
+    }
     commands.choices["conform"] = words
 
 
@@ -133,6 +140,24 @@ def _run_parser() -> _Parser:
     return parser
 
 
+def _app_parser() -> _Parser:
+    text = "Test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it."
+    parser = _parser(f"{PROG} app", app, text, CODES.partition("\n\n")[2].replace("back end", "app"))
+    parser.add_argument(
+        "config", nargs="?", type=Path, metavar="CONFIG", help="an app.toml; without one, start it yourself"
+    )
+    parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument(
+        "--only", nargs="+", action="extend", default=[], metavar="PATTERN", help="names, groups or globs of cases"
+    )
+    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
+    parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
+    parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
+    parser.add_argument("--seed", metavar="N", help="of everything simulated")
+    return parser
+
+
 def _init_parser() -> _Parser:
     parser = _parser(f"{PROG} init", init, "Write a commented configuration, from your answers.")
     parser.add_argument("file", nargs="?", type=Path, metavar="FILE", default=USUAL, help="default: %(default)s")
@@ -162,10 +187,8 @@ def run(options: argparse.Namespace) -> int:
         names = {case.name for case in again(CASES, read_record(_report(options.rerun_failed)).to_rerun)}
         cases = tuple(case for case in cases if case.name in names)
     if options.list:
-        for case in cases:
-            print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
-        return 0
-    close = get_close_matches(str(options.config), ("run", "init", "compare"), n=1)
+        return _list(cases)
+    close = get_close_matches(str(options.config), ("run", "app", "init", "compare"), n=1)
     if close and not options.config.exists():
         raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
     config, seed = load(options.config), checked_seed(options.seed)
@@ -175,6 +198,37 @@ def run(options: argparse.Namespace) -> int:
         print(understood(config))
         return 0
     return _count(cases, config) if options.dry_run else _carry_out(options, cases, config)
+
+
+def app(options: argparse.Namespace) -> int:
+    """Run cases against an app, or list them."""
+    from workbook.app.cases import APP_CASES
+    from workbook.app.config import load
+    from workbook.app.run import AppRun, conform_app
+    from workbook.conformance.config_file import load_baseline
+    from workbook.conformance.progress import Terminal
+    from workbook.conformance.reports import write_reports
+    from workbook.conformance.selection import chosen
+
+    cases = chosen(APP_CASES, options.only)
+    if options.list:
+        return _list(cases)
+    run = AppRun(
+        cases=cases,
+        only=tuple(options.only),
+        strict=options.strict,
+        known=() if options.baseline is None else load_baseline(options.baseline),
+        seed=checked_seed(options.seed) or 7,
+    )
+    if options.config is not None:
+        form, surface = load(options.config)
+        folder = options.config.absolute().parent / form.start.folder
+        run = replace(run, command=form.start.command, folder=folder, surface=surface, name=form.name)
+        run = replace(run, line=shlex.join(["workbook", "conform", "app", str(options.config)]))
+    _empty(options.out)
+    record = conform_app(run, Terminal(), options.port)
+    write_reports(record, options.out)
+    return _say(record, options.out)
 
 
 def _count(cases: Sequence[Case], config: Config) -> int:
@@ -201,8 +255,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
     from workbook.conformance.model import Verdict
     from workbook.conformance.process import Stopping
     from workbook.conformance.progress import Terminal
-    from workbook.conformance.report import first_lines, headline
-    from workbook.conformance.reports import FORMS, JSON_FILE, write_reports
+    from workbook.conformance.reports import write_reports
     from workbook.conformance.selection import new_baseline
     from workbook.conformance.session import RunOptions, conform
     from workbook.files import write_whole
@@ -219,13 +272,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
     run_options = RunOptions(
         cases, options.repeat, options.strict, known, only, options.keep_going, _command_line(options)
     )
-    try:
-        options.out.mkdir(parents=True, exist_ok=True)
-        # an old verdict must not survive a crash of this run
-        for name in (JSON_FILE, *FORMS):
-            (options.out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise ParameterError(f"--out {str(options.out)!r} cannot be used: {error.strerror}.") from None
+    _empty(options.out)
     with Stopping(last=True) as stopping:
         record = conform(config, run_options, progress=Terminal(), stopping=stopping)
         write_reports(record, options.out)
@@ -235,10 +282,35 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
                 for case in record.ended(Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN)
             }
             write_whole(options.write_baseline, new_baseline(known, failures, CASES))
+    return _say(record, options.out)
+
+
+def _list(cases: Sequence[Case]) -> int:
+    for case in cases:
+        print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
+    return 0
+
+
+def _empty(out: Path) -> None:
+    """Make the folder of the reports, and delete the old ones: an old verdict must not survive a crash of this run."""
+    from workbook.conformance.reports import FORMS, JSON_FILE
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in (JSON_FILE, *FORMS):
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ParameterError(f"--out {str(out)!r} cannot be used: {error.strerror}.") from None
+
+
+def _say(record: Record, out: Path) -> int:
+    """Print how a run ended and what to do first; returns its exit code."""
+    from workbook.conformance.report import first_lines, headline
+
     lines = [*first_lines(record)]
     for line in (*record.about.stale, headline(record), *(["What to do first:", *lines] if lines else [])):
         print(line)
-    print(f"reports in {options.out}")
+    print(f"reports in {out}")
     return record.about.exit_code
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
 import tomli_w
 
@@ -25,12 +26,13 @@ from workbook.conformance.model import Case, CaseResult, Group, Verdict
 from workbook.errors import ParameterError
 from workbook.values import did_you_mean
 
+CaseT = TypeVar("CaseT", bound=Case)
 MAGIC = "*?["
 QUOTE = 80
 """Characters of a pattern that an error repeats."""
 
 
-def chosen(cases: Mapping[str, Case], patterns: Sequence[str] = ()) -> tuple[Case, ...]:
+def chosen(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tuple[CaseT, ...]:
     """The cases that fit a pattern, in their own order; all cases where there is no pattern.
 
     Args:
@@ -56,20 +58,21 @@ def fits(pattern: str, case: Case) -> bool:
     return pattern in (case.name, case.group) or fnmatchcase(case.name, pattern)
 
 
-def again(cases: Mapping[str, Case], names: Iterable[str]) -> tuple[Case, ...]:
+def again(cases: Mapping[str, CaseT], names: Iterable[str]) -> tuple[CaseT, ...]:
     """The cases with these names, in their own order. Names of cases that no longer exist are left out."""
     wanted = set(names)
     return tuple(case for name, case in cases.items() if name in wanted)
 
 
-def _no_case(cases: Mapping[str, Case], pattern: str) -> str:
+def _no_case(cases: Mapping[str, CaseT], pattern: str) -> str:
     """Why a pattern fits no case, and what to do."""
-    groups = ", ".join(Group)
+    known = {case.group for case in cases.values()}
+    groups = ", ".join(group for group in Group if group in known)
     if pattern.endswith(".toml"):
         return f"{pattern!r} is no pattern. The configuration's file comes before --only."
     if any(character in pattern for character in MAGIC):
         return f"No case is like {pattern!r}. Groups: {groups}; see --list."
-    close = did_you_mean(pattern, [*cases, *(group.value for group in Group)])
+    close = did_you_mean(pattern, [*cases, *known])
     hint = close if close.startswith("Did") else f"Groups: {groups}; names: see --list."
     return f"No case and no group {pattern!r}. {hint}"
 

@@ -1,0 +1,84 @@
+"""`phone` and `native`: for tests of your own app."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.commands import add, checked_seed
+from workbook.errors import ParameterError
+
+AFTER: Final = """\
+On an emulator: adb reverse tcp:PORT tcp:PORT, and the same address works there.
+The protocol: notebooks/reference/phone.md
+"""
+
+
+def add_to(commands: Any) -> None:
+    """How they are called."""
+    parser = add(commands, "native", native, "write the SDK stand-in's source files, for tests of your own app")
+    parser.add_argument("language", choices=["kotlin"], help="of the files")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where they go: your test sources")
+    parser.add_argument("--variant", default="from-0.4.0", metavar="NAME", help="of the SDK; default: %(default)s")
+    parser.add_argument("--force", action="store_true", help="overwrite files that are there")
+
+    parser = add(commands, "phone", phone, "play the phone for an app that calls the SDK stand-in", AFTER)
+    parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
+    parser.add_argument("--phone", default="ready", metavar="NAME", help="which phone; --phone list lists them")
+    parser.add_argument("--pace", type=float, default=1.0, metavar="X", help="multiplies the SDK's seconds; default: 1")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write each client's trace there, as JSON lines")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print address and key as JSON")
+    parser.add_argument("--quiet", action="store_true", help="do not log each step on stderr")
+    parser.add_argument("--seed", metavar="N", help="of everything simulated")
+
+
+def native(options: argparse.Namespace) -> int:
+    """Write the files."""
+    from workbook.app.native import write
+
+    for path in write(options.folder, options.variant, force=options.force):
+        print(path)
+    return 0
+
+
+def phone(options: argparse.Namespace) -> int:
+    """Serve until Ctrl-C, then write the traces."""
+    from workbook.app.server import PhoneServer
+    from workbook.files import write_all
+    from workbook.plays.platform_a import PHONES_A
+    from workbook.simulation.server import print_log
+    from workbook.simulation.world import INSTRUMENT_IDS
+    from workbook.values import lookup, number
+
+    if options.phone == "list":
+        print("\n".join(PHONES_A))
+        return 0
+    made = lookup("phone", options.phone, PHONES_A)
+    number("--pace", options.pace)
+    if options.out is not None and not options.out.is_dir():
+        raise ParameterError(f"--out {str(options.out)!r} is no folder. Make it first.")
+    log = None if options.quiet else print_log
+    server = PhoneServer(
+        phone=lambda: made(INSTRUMENT_IDS[0]), pace=options.pace, seed=checked_seed(options.seed) or 7, log=log
+    )
+
+    async def serve() -> None:
+        stop = asyncio.Event()
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
+        async with server.serving(options.port):
+            values = {"WORKBOOK_PHONE_URL": server.url, "WORKBOOK_PHONE_KEY": server.key}
+            lines = json.dumps(values) if options.as_json else "\n".join(f"{n}={v}" for n, v in values.items())
+            sys.stdout.write(f"{lines}\n")
+            sys.stdout.flush()
+            await stop.wait()
+
+    asyncio.run(serve())
+    if options.out is not None:
+        write_all({options.out / f"{name}.jsonl": c.device.trace.to_jsonl() for name, c in server.clients.items()})
+    return 0
