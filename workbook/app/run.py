@@ -12,6 +12,7 @@ import platform
 import secrets
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -43,11 +44,11 @@ from workbook.app.server import SURFACE, Client, PhoneServer
 from workbook.conformance import model
 from workbook.conformance.logs import Logs
 from workbook.conformance.model import CaseResult, PhoneCall, Surface, Verdict, broken
-from workbook.conformance.process import StartCommand
+from workbook.conformance.process import StartCommand, Stopping
 from workbook.conformance.progress import RunProgress
 from workbook.conformance.report import About, Record, moment, record
 from workbook.conformance.selection import Known, apply_baseline
-from workbook.conformance.session import exit_code
+from workbook.conformance.session import GLANCE, INTERRUPTED, exit_code
 from workbook.errors import WorkbookError
 from workbook.rules import rule
 from workbook.secrecy import Secrets
@@ -228,6 +229,7 @@ class AppRun:
         seed: of everything simulated.
         session: what the app is given to present in a case; by default something that nobody guesses.
         name: of the app, for the report.
+        file: the configuration's path; empty where there is none.
         line: the command line that repeats the run.
     """
 
@@ -241,35 +243,55 @@ class AppRun:
     seed: int = 7
     session: Callable[[AppCase], str] = lambda _case: secrets.token_urlsafe(18)
     name: str = "your app"
+    file: str = ""
     line: str = "workbook conform app"
 
 
-def conform_app(run: AppRun, progress: RunProgress | None = None, port: int = 0) -> Record:
+def conform_app(
+    run: AppRun, progress: RunProgress | None = None, port: int = 0, stopping: Stopping | None = None
+) -> Record:
     """Run cases against an app, and return their record, ready for `reports.write_reports`.
+
+    Args:
+        run: what to run, and in front of which app.
+        progress: shows what happens; nothing by default.
+        port: where the phone listens; 0 takes any free one.
+        stopping: handles Ctrl-C until the caller has written the reports; None leaves it alone.
 
     Raises:
         ConfigurationError: the port is taken.
     """
     judged = _Judged(run, progress or RunProgress())
     began, clock = time(), monotonic()
+    if stopping is not None:
+        stopping.begin(judged.stop)
     with ThreadPoolExecutor(1) as pool:  # a notebook's thread has a loop already
-        pool.submit(asyncio.run, judged.everything(port)).result()
+        ended = pool.submit(asyncio.run, judged.everything(port))
+        while not ended.done():  # short waits: a signal is handled between two of them
+            with suppress(TimeoutError):
+                ended.result(GLANCE)
+    ended.result()
     results, stale = apply_baseline(run.known, judged.results, APP_CASES, datetime.now(UTC).date())
     code = exit_code([result.verdict for result in results], strict=run.strict, stale=bool(stale),
                      undecided=bool(judged.trouble))  # fmt: skip
+    done = {result.case.name for result in results}
     about = About(
         target=run.name,
         base_url="an app on platform A",
         seed=run.seed,
         started=moment(began),
         seconds=round(monotonic() - clock, 3),
-        exit_code=code,
+        exit_code=INTERRUPTED if judged.interrupted else code,
         command=run.line,
+        config=run.file,
         versions={"workbook": version("provisioning-workbook"), "python": platform.python_version()},
         strict=run.strict,
         only=run.only,
+        interrupted=judged.interrupted,
+        unfinished=tuple(case.name for case in run.cases if case.name not in done),
         trouble=judged.trouble,
         stale=stale,
+        program="workbook conform app",
     )
     return record(results, about, (judged.key, *judged.sessions))
 
@@ -286,9 +308,24 @@ class _Judged:
         self.sessions: set[str] = set()
         self.results: list[CaseResult] = []
         self.trouble = ""
+        self.interrupted = False
+        self._stop: Callable[[], object] = lambda: None
+
+    def stop(self) -> None:
+        """End the run early. A signal handler calls this, so it does little and prints nothing."""
+        self.interrupted = True
+        self._stop()
 
     async def everything(self, port: int) -> None:
-        """Start the app's process, and carry out case after case."""
+        """Start the app's process, and carry out case after case, until `stop` is called."""
+        loop, task = asyncio.get_running_loop(), asyncio.create_task(self._everything(port))
+        self._stop = lambda: loop.call_soon_threadsafe(task.cancel)
+        if self.interrupted:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+    async def _everything(self, port: int) -> None:
         async with self._server.serving(port):
             values = {"WORKBOOK_PHONE_URL": self._server.url, "WORKBOOK_PHONE_KEY": self.key}
             if not self._run.command:

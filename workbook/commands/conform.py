@@ -206,6 +206,7 @@ def app(options: argparse.Namespace) -> int:
     from workbook.app.config import load
     from workbook.app.run import AppRun, conform_app
     from workbook.conformance.config_file import load_baseline
+    from workbook.conformance.process import Stopping
     from workbook.conformance.progress import Terminal
     from workbook.conformance.reports import write_reports
     from workbook.conformance.selection import chosen
@@ -224,10 +225,12 @@ def app(options: argparse.Namespace) -> int:
         form, surface = load(options.config)
         folder = options.config.absolute().parent / form.start.folder
         run = replace(run, command=form.start.command, folder=folder, surface=surface, name=form.name)
-        run = replace(run, line=shlex.join(["workbook", "conform", "app", str(options.config)]))
+        file = str(options.config)
+        run = replace(run, file=file, line=shlex.join(["workbook", "conform", "app", file]))
     _empty(options.out)
-    record = conform_app(run, Terminal(), options.port)
-    write_reports(record, options.out)
+    with Stopping(last=True) as stopping:
+        record = conform_app(run, Terminal(), options.port, stopping)
+        write_reports(record, options.out)
     return _say(record, options.out)
 
 

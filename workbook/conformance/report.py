@@ -5,7 +5,7 @@
     format      1
     about       the run: target, base_url, seed, started (UTC), seconds, exit_code, command (runs the same again),
                 config, versions, profile, repeat, strict, only, interrupted, unfinished (names), trouble, stale,
-                findings (what explains many cases: root, says, todo, cases)
+                findings (what explains many cases: root, says, todo, cases), program
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
                 platform, why, seconds, misses (expected, observed, todo, rule, noted, harms, root), exchanges,
@@ -93,6 +93,7 @@ class About:
         trouble: why cases could not be judged; empty where they could.
         stale: one sentence for each stale entry of the baseline.
         findings: what the run as a whole shows; it explains failures of single cases.
+        program: the words before a configuration on the command line.
     """
 
     target: str
@@ -113,6 +114,7 @@ class About:
     trouble: str = ""
     stale: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    program: str = "workbook conform"
 
     @property
     def partial(self) -> bool:
@@ -124,7 +126,7 @@ class About:
         if not self.config:
             return f"conform(config, RunOptions([CASES[{name!r}]]))" if name else "conform(config)"
         only = ["--only", name] * bool(name)
-        return " ".join(["workbook conform", shlex.quote(self.config), *only, "--seed", str(self.seed)])
+        return " ".join([self.program, shlex.quote(self.config), *only, "--seed", str(self.seed)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,89 @@
+"""The protocol: what each call takes, and what a wrong one is told."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.app import protocol as p
+from workbook.errors import ParameterError
+
+GOOD: dict[str, dict[str, Any]] = {
+    "hello": {"platform": "A", "variant": "from-0.4.0", "protocol": 1},
+    "create": {"sdkInput": "c2RrSW5wdXQ="},
+    "canProvision": {"provisioning": 1},
+    "createSdkOutput": {"provisioning": 1},
+    "provision": {"provisioning": 1, "sdkInput": "x", "cardDisplayName": "Card"},
+    "provisionWithProvider": {"provisioning": 1, "cardDisplayName": "Card", "countryCode": "DE"},
+    "activity": {"turn": 1, "there": True},
+    "opc": {"turn": 1, "sdkInput": "x"},
+    "noOpc": {"turn": 1, "threw": "IOException"},
+    "cancelled": {"turn": 1},
+    "usePhone": {"name": "ready"},
+    "useBackEnd": {"operation": "POST", "fails": "500"},
+    "next": {"turn": 0, "button": "shown"},
+}
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def test_every_call_has_an_example_here() -> None:
+    assert set(GOOD) == set(p.CALLS)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_good_call_is_read(name: str) -> None:
+    call = p.read(name, json.dumps({"client": "app", **GOOD[name]}).encode())
+    assert isinstance(call, p.CALLS[name])
+    assert call.client == "app"
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_each_field_that_is_missing_or_wrong_is_named(name: str) -> None:
+    for field in {"client": "app", **GOOD[name]}:
+        without = {key: value for key, value in {"client": "app", **GOOD[name]}.items() if key != field}
+        for wrong in (without | {field: ["a secret"]}, *([without] if field in _required(name) else [])):
+            with pytest.raises(ParameterError, match=field) as error:
+                p.read(name, json.dumps(wrong).encode())
+            assert "a secret" not in str(error.value)
+
+
+def _required(name: str) -> set[str]:
+    return set(p.CALLS[name].model_json_schema()["required"])
+
+
+@given(st.sampled_from(sorted(GOOD)), st.dictionaries(st.sampled_from(["client", "turn", "sdkInput", "x"]), JSON))
+def test_a_wrong_call_gets_a_clear_error_and_nothing_else(name: str, fields: dict[str, Any]) -> None:
+    try:
+        call = p.read(name, json.dumps(fields).encode())
+    except ParameterError as error:
+        assert str(error).startswith((name, "The body of"))
+        assert str(error).endswith((".", "}.", "?"))
+    else:
+        assert call.client == fields["client"]
+
+
+@given(st.text(max_size=30), st.binary(max_size=60))
+def test_any_bytes_get_a_clear_error(name: str, body: bytes) -> None:
+    with pytest.raises(ParameterError):
+        p.read(name, body + b"!")
+
+
+def test_a_name_nearly_right_is_guessed() -> None:
+    with pytest.raises(ParameterError, match="Did you mean 'canProvision'"):
+        p.read("canprovision", b"{}")
+    with pytest.raises(ParameterError, match="Did you mean 'sdkInput'"):
+        p.read("create", b'{"client": "app", "sdkinput": "x"}')
+
+
+def test_the_schema_describes_every_call() -> None:
+    schema = p.schema()
+    assert set(schema) == set(p.CALLS)
+    assert all(not each["additionalProperties"] for each in schema.values())

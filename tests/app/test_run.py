@@ -1,0 +1,69 @@
+"""Runs of the cases in front of an app in Python, started as a command."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+import workbook.app.run as run_module
+from workbook.app.cases import APP_CASES
+from workbook.app.run import AppRun, conform_app
+from workbook.conformance.model import Verdict
+from workbook.conformance.reports import from_json, to_json
+
+APP = Path(__file__).parent.parent / "support/python_app.py"
+
+
+def run(*arguments: str, only: tuple[str, ...] = ()) -> AppRun:
+    cases = [case for case in APP_CASES.values() if not only or case.name in only]
+    return AppRun(command=f"exec {shlex.join([sys.executable, str(APP), *arguments])}", cases=cases)
+
+
+@pytest.mark.slow
+@pytest.mark.rule("A-PROV-1", "FLOW-1")
+def test_an_app_of_the_earlier_variant_makes_two_steps() -> None:
+    record = conform_app(
+        run("before-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.form.adds-the-card"))
+    )
+    assert {case.name: case.verdict for case in record.cases} == {
+        "app.form.two-steps": Verdict.PASS,
+        "app.form.migrated": Verdict.NOT_APPLICABLE,
+        "app.form.adds-the-card": Verdict.PASS,
+    }
+
+
+@pytest.mark.slow
+def test_an_app_of_the_later_variant_makes_none_of_them() -> None:
+    record = conform_app(run("from-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.screen.reported")))
+    assert {case.name: case.verdict for case in record.cases} == {
+        "app.form.two-steps": Verdict.NOT_APPLICABLE,
+        "app.form.migrated": Verdict.PASS,
+        "app.screen.reported": Verdict.NOT_TESTABLE,
+    }
+    assert from_json(to_json(record)) == record
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mistake", ["hangs", "exits"])
+def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
+    monkeypatch.setattr(run_module, "PATIENCE", 3.0)
+    names = ("app.screen.shown-when-possible", "app.form.adds-the-card", "app.life.rotation")
+    record = conform_app(run("from-0.4.0", mistake, only=names))
+    by_name = {case.name: case.verdict for case in record.cases}
+    assert by_name["app.screen.shown-when-possible"] is Verdict.PASS
+    assert by_name["app.form.adds-the-card"] is Verdict.FAIL
+    assert by_name["app.life.rotation"] is Verdict.NOT_TESTABLE
+    assert "Since app.form.adds-the-card the app's process does nothing more" in record.about.trouble
+    assert ("exit code 3" in record.about.trouble) == (mistake == "exits")
+    assert record.about.exit_code == 1
+
+
+@pytest.mark.slow
+def test_a_command_that_calls_nothing_is_not_decided() -> None:
+    record = conform_app(AppRun(command="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
+    assert record.about.exit_code == 2
+    assert "did not call conform(...)" in record.about.trouble
+    assert "no test here" in record.about.trouble

@@ -1,0 +1,105 @@
+"""An app in Python that speaks the phone's protocol: for tests that need no Java, and for the variant before 0.4.0."""
+
+from __future__ import annotations
+
+import sys
+from threading import Event, Thread
+from typing import Any
+
+import httpx
+
+
+class PythonApp:
+    """One card's page, SDK before 0.4.0 or from it; `mistake` names one that it makes."""
+
+    def __init__(self, url: str, key: str, variant: str = "from-0.4.0", mistake: str = "") -> None:
+        self.http = httpx.Client(base_url=url, headers={"x-workbook-key": key}, timeout=30, trust_env=False)
+        self.variant, self.mistake = variant, mistake
+        self.button, self.back_end, self.session, self.number, self.card = "absent", "", "", 0, ""
+        self.call("hello", platform="A", variant=variant, protocol=1)
+
+    def call(self, name: str, **fields: Any) -> dict[str, Any]:
+        answer = self.http.post(f"/phone/v1/{name}", json={"client": "app", **fields})
+        if answer.status_code != httpx.codes.OK:
+            raise RuntimeError(answer.json()["error"])
+        document: dict[str, Any] = answer.json()
+        return document
+
+    def relay(self, method: str, body: Any = None) -> str:
+        operation = "activation-data" if method == "GET" else "provision"
+        url = f"{self.back_end}/cards/{self.card}/{operation}"
+        answer = self.http.request(method, url, json=body, headers={"authorization": f"Bearer {self.session}"})
+        answer.raise_for_status()
+        value = answer.json()["sdkInput"]
+        if not isinstance(value, str) or not value:
+            raise ValueError
+        return value
+
+    def opened(self) -> None:
+        try:
+            made = self.call("create", sdkInput=self.relay("GET"))
+            self.number = made["provisioning"]
+            self.button = self.asked()
+        except Exception:
+            self.button = "hidden"
+
+    def asked(self) -> str:
+        may = self.call("canProvision", provisioning=self.number)["outcome"] == "CanBeProvisioned"
+        return "shown" if may else "hidden"
+
+    def added(self) -> None:
+        try:
+            outcome = self.two_steps() if self.variant == "before-0.4.0" else self.with_provider()
+            self.button = self.asked() if outcome["outcome"] == "Success" else "shown"
+        except Exception:
+            self.button = "shown"
+
+    def two_steps(self) -> dict[str, Any]:
+        made = self.call("createSdkOutput", provisioning=self.number)
+        opc = self.relay("POST", {"sdkOutput": made["sdkOutput"]})
+        said = {"provisioning": self.number, "sdkInput": opc, "cardDisplayName": "Card"}
+        return self.activity(self.call("provision", **said))
+
+    def with_provider(self) -> dict[str, Any]:
+        asked = self.call("provisionWithProvider", provisioning=self.number, cardDisplayName="Card")
+        try:
+            opc = self.relay("POST", {"sdkOutput": asked["sdkOutput"]})
+        except Exception as error:
+            return self.call("noOpc", turn=asked["turn"], threw=type(error).__name__)
+        return self.activity(self.call("opc", turn=asked["turn"], sdkInput=opc))
+
+    def activity(self, reply: dict[str, Any]) -> dict[str, Any]:
+        return self.call("activity", turn=reply["turn"], there=True) if "ask" in reply else reply
+
+    def do(self, order: dict[str, Any]) -> dict[str, Any]:
+        match order["do"]:
+            case "begin":
+                self.back_end, self.session, self.button = order["backEnd"], order["session"], "absent"
+            case "openCardPage":
+                self.card, self.button = order["card"], "absent"
+                Thread(target=self.opened, daemon=True).start()
+            case "tapAdd" if self.button == "shown":
+                if self.mistake == "hangs":
+                    Event().wait(60)
+                if self.mistake == "exits":
+                    sys.exit(3)
+                self.button = "disabled"
+                Thread(target=self.added, daemon=True).start()
+            case "closeCardPage" | "processDeath":
+                self.button = "absent"
+            case "reports":
+                return {"threw": "NotImplementedError"}
+        return {}
+
+    def driven(self) -> None:
+        """Do what the workbook says until it says that all is over."""
+        order = self.call("next", turn=0)
+        while order["do"] != "end":
+            done = self.do(order)
+            order = self.call("next", turn=order["turn"], button=self.button, **done)
+
+
+if __name__ == "__main__":
+    import os
+
+    PythonApp(os.environ["WORKBOOK_PHONE_URL"], os.environ["WORKBOOK_PHONE_KEY"], *sys.argv[1:]).driven()
