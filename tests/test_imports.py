@@ -189,8 +189,9 @@ def test_nothing_heavy_is_imported_on_the_way(statement):
     assert done.stdout.split() == []
 
 
-def test_importing_the_package_alone_does_not_load_the_http_client():
-    program = "import workbook, sys; print('httpx' in sys.modules)"
+@pytest.mark.parametrize("statement", ["import workbook", "import workbook; workbook.session()"])
+def test_the_http_client_is_not_loaded_before_it_is_needed(statement):
+    program = f"{statement}; import sys; print('httpx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbook.api import ActivationDataClient, RetryPolicy, Timeouts
-from workbook.api.library import httpx
+from workbook.api.exchange import RetryPolicy, Timeouts
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, find_header
 from workbook.errors import (
@@ -28,9 +27,11 @@ from workbook.runs.back_end import ActivationDataApi
 from workbook.runs.network import BackEndFailed, Network, WatchedBackEnd, sdk_input_in
 from workbook.runs.own_code import check_callable, completed, exception_words, watched
 from workbook.simulation.service import ORIGIN
-from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 from workbook.values import choice, quoted
+
+if TYPE_CHECKING:  # httpx is loaded when a client is made: whoever opens a session would wait for it
+    from workbook.api.client import ActivationDataClient
 
 # The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's whole call, the app's
 # own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before the one
@@ -50,6 +51,9 @@ AGAIN = 3
 
 def client(line: Network, **limits: Any) -> ActivationDataClient:
     """A client in front of the simulated service, on the line's virtual time."""
+    from workbook.api.client import ActivationDataClient
+    from workbook.simulation.transport import SimulatedTransport
+
     transport = SimulatedTransport(line, pause=line.pause)
     chance = Random(7)  # noqa: S311  # jitter is no secret
     return ActivationDataClient(
@@ -180,6 +184,9 @@ class OwnBackEnd:
     def __init__(self, kind: Any, line: Network) -> None:
         self._line = line
         if _is_relay(kind):
+            from workbook.api.library import httpx
+            from workbook.simulation.transport import SimulatedTransport
+
             transport = SimulatedTransport(line, pause=line.pause)
             simulated = {"client": lambda _self: httpx.Client(transport=transport)}
             relay = type(kind.__name__, (kind,), simulated)(ORIGIN, SIMULATED_KEY, {SESSION: [*INSTRUMENT_IDS]})
