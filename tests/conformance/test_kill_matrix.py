@@ -1,8 +1,9 @@
 """The proof that the cases work: every relay that is broken on purpose is caught by the cases made for that.
 
-The matrix is left in the directory of reports, as `report/kill-matrix.html` and `.md`. A relay in order, and one that
-fails far from what is wrong with it, is tried with every case. Any other is tried with the cases that could tell: those
-made for it, all of their groups, and the form of the requests, so that its first line has others to be ranked before.
+The matrix is left in the directory of reports, as `report/kill-matrix.html` and `.md`. A relay in order, one that
+is caught by watching all cases, and one that fails far from what is wrong with it are tried with every case. Any other
+is tried with the cases that could tell: those made for it, all of their groups, and the form of the requests, so that
+its first line has others to be ranked before.
 `WORKBOOK_EVERY_CELL=1` tries every case on every relay.
 """
 
@@ -39,7 +40,8 @@ def told(name):
 def tried(name):
     """The cases that this relay is tried with."""
     made = told(name)[1]
-    whole = not made or name in FAR or "WORKBOOK_EVERY_CELL" in os.environ
+    watched = any(CASES[one].script.whole for one in made)  # a case that watches the others needs them
+    whole = not made or watched or name in FAR or "WORKBOOK_EVERY_CELL" in os.environ
     groups = {Group.FORM, *(CASES[one].group for one in made)}
     return tuple(one for one, case in CASES.items() if whole or case.group in groups)
 
