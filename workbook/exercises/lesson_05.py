@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from workbook.errors import WorkbookError
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
 from workbook.extension.handler import ReferenceHandler
+from workbook.extension.service import ExtensionProvisioningService, ExtensionStatus
 from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.plays.run import Run, run_of, screen_of
@@ -23,23 +24,26 @@ from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.values import quoted
 
 
-def counted_calls() -> Seen:
-    """A whole flow with three cards, and a count of what it took."""
-    made = []
+class Impatient(ReferenceHandler):
+    """A handler that asks the network in status() (X-STATUS-3)."""
 
-    class Counted(ReferenceHandler):
-        def __init__(self, *given: Any) -> None:
-            super().__init__(*given)
-            made.append(self)
+    def status(self) -> ExtensionStatus:
+        """Fetch, and then answer."""
+        service = ExtensionProvisioningService(sdk_input=self.back_end.get(self.cards[0]))
+        return service.extension_status(requires_authentication=True)
 
-    run = session().wallet.play(Counted)
-    asked = [record.message.method for record in run.trace if isinstance(record.message, m.BackEndAsked)]
-    at = {kind: next(record.at for record in run.trace if isinstance(record.message, kind))
-          for kind in (m.EntriesReturned, m.Authorized, m.CallGenerate)}  # fmt: skip
-    between = at[m.EntriesReturned] < at[m.Authorized] <= at[m.CallGenerate]
-    log_in = "between the list and the request" if between else "elsewhere"
+
+def late_status() -> Seen:
+    """What a status() with a GET of 250 ms leads to."""
+    run = session().wallet.play(Impatient)
+    ended = next(record for record in run.trace if isinstance(record.message, m.EntriesAvailable | m.HandlerRaised))
+    calls = [record.message for record in run.trace if isinstance(record.message, m.CallStatus | m.CallPassEntries)]
     return Seen(
-        session().wallet.play(), handlers=len(made), gets=asked.count("GET"), posts=asked.count("POST"), log_in=log_in
+        run,
+        bob_sees="no app of yours" if run.state == "app not listed" else "your app",
+        code_notices="an exception" if isinstance(ended.message, m.HandlerRaised) else "nothing",
+        returns_after=f"{ended.at * 1000:.0f} ms",
+        next_call="none" if len(calls) == 1 else str(calls[1]),
     )
 
 
@@ -197,7 +201,7 @@ def swift_delegate() -> Seen:
 
 
 JUDGES: Final[Mapping[str, Judge]] = {
-    "05.1": counted_calls,
+    "05.1": late_status,
     "05.2": status_without_network,
     "05.3": right_list,
     "05.4": request_and_delegate,

@@ -9,6 +9,7 @@ from typing import Any, Final
 from workbook.exercises.lesson_05 import no_class
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
 from workbook.extension.handler import ReferenceHandler
+from workbook.extension.service import ExtensionProvisioningService
 from workbook.extension.wallet_app import WalletApp
 from workbook.files import fixture
 from workbook.flows import messages as m
@@ -146,12 +147,8 @@ def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler
                 fresh |= self.back_end.get_all(group, timeout=LIMIT[limit])
             if len(fresh) < len(missing) and failure == "a":
                 return []  # the first error ends the group
-            return self._entries_of([*fresh.values()])
-
-        def _entries_of(self, fresh: list[bytes]) -> Any:
-            from workbook.extension.service import ExtensionProvisioningService
-
-            return ExtensionProvisioningService(sdk_inputs=fresh).pass_entries(with_delegate=self) if fresh else []
+            data = [*fresh.values()]
+            return ExtensionProvisioningService(sdk_inputs=data).pass_entries(with_delegate=self) if data else []
 
     return Chosen
 
