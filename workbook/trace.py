@@ -107,6 +107,9 @@ def shown(value: object, name: str = "") -> Any:
     A value in a field for opaque data counts as opaque, even if it is bare text or bytes. A value that cannot be
     opaque data (half a surrogate pair, nothing) leaves by its length alone.
     """
+    summary = getattr(value, "summary", None)
+    if callable(summary):
+        return summary()
     if name in OPAQUE and isinstance(value, str | bytes):
         kind = OPAQUE[name]
         try:
@@ -118,8 +121,7 @@ def shown(value: object, name: str = "") -> Any:
         return value
     if isinstance(value, tuple | list):
         return [shown(item, name) for item in value]
-    summary = getattr(value, "summary", None)
-    return summary() if callable(summary) else type(value).__name__
+    return type(value).__name__
 
 
 class Trace:

@@ -1,0 +1,211 @@
+"""A run as plain JSON, and back: what is saved, stored in a notebook's outputs, and played on a page without a kernel.
+
+It is as redacted as every other view of a trace: opaque data leaves as its summary, so a loaded run draws the same
+pictures to the byte and holds nothing that could be sent to an API. Its findings are kept as they were found, because
+a check may read what the summary leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+from itertools import product
+from typing import Any
+
+from workbook.checks import Finding
+from workbook.checks.advice import Advice, advice_for
+from workbook.checks.finding import Level, Owner
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.flows.machine import Machine
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
+from workbook.plays.run import Run
+from workbook.simulation.phones import PhoneA, PhoneB, Watch
+from workbook.trace import Kind, Record, Trace, shown
+from workbook.views.screen import InFront, Page, Screen, Sheet
+
+FORMAT = 1
+"""The number of this form; another number is another form."""
+TYPE = "application/vnd.workbook.run+json"
+"""The type under which a notebook's output carries a run."""
+RECORD = ("at", "kind", "before", "after", "rules", "attempt", "deprecated", "source")
+"""What is written of a record besides its message; a value that is its default is left out."""
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class SavedRun(Run):
+    """A run that was loaded.
+
+    Attributes:
+        story: the lines of its summary.
+        found: the findings of the checks.
+        faulted: the operation that was faulted, GET or POST; empty where none was.
+    """
+
+    story: Mapping[str, str]
+    found: tuple[Finding, ...]
+    faulted: str = ""
+
+    @property
+    def summary(self) -> dict[str, str]:
+        """The run in a few lines, as it told them itself."""
+        return dict(self.story)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks found when it was played."""
+        return list(self.found)
+
+    @property
+    def advice(self) -> Advice | None:
+        """What a good back end does about the failure that was played; None where none was."""
+        return advice_for(self.trace, self.faulted) if self.faulted else None
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """A run as plain JSON values, redacted.
+
+    Raises:
+        ParameterError: its flow is none of the workbook's, so nobody could draw it again.
+    """
+    watch = getattr(run.phone, "watch", None)
+    return {
+        "run": FORMAT,
+        "title": run.trace.title,
+        "flow": _name_of(run.machine),
+        "platform": "A" if isinstance(run.phone, PhoneA) else "B",
+        "phone": sorted(run.phone.cards),
+        "watch": None if watch is None else sorted(watch.cards),
+        "before": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asdict(run.before).items()},
+        **{name: getattr(run, name) for name in ("card", "state", "button", "label", "offered")},
+        "story": run.summary,
+        "found": [asdict(finding) for finding in run.findings],
+        "faulted": getattr(run, "method", getattr(run, "faulted", "")),
+        "records": [_record(record) for record in run.trace],
+    }
+
+
+def from_json(values: Any) -> SavedRun:
+    """The run of these values.
+
+    Raises:
+        ParameterError: they are no run of `to_json`.
+    """
+    try:
+        if values["run"] != FORMAT:
+            raise ValueError(values["run"])
+        trace = Trace(str(values["title"]))
+        for record in values["records"]:
+            trace.append(_read(record))
+        cards, watch = set(values["phone"]), values["watch"]
+        on_watch = None if watch is None else Watch(set(watch))
+        phone = PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=on_watch)
+        return SavedRun(
+            trace,
+            _machines()[values["flow"]],
+            phone,
+            before=_screen(values["before"]),
+            **{name: values[name] for name in ("card", "state", "button", "label")},
+            offered=None if values["offered"] is None else tuple(values["offered"]),
+            story={str(name): str(text) for name, text in values["story"].items()},
+            found=tuple(_finding(found) for found in values["found"]),
+            faulted=values["faulted"],
+        )
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        message = "This is no saved run, or one of another version. Save one with run.save(path)."
+        raise ParameterError(message) from error
+
+
+def _record(record: Record) -> dict[str, Any]:
+    message = record.message
+    values = {field.name: _value(getattr(message, field.name), field.name) for field in fields(message) if field.repr}
+    kept = {name: getattr(record, name) for name in RECORD}
+    usual = Record._field_defaults
+    return {
+        "says": record.name,
+        **({"with": values} if values else {}),
+        **{name: value for name, value in kept.items() if name not in usual or value != usual[name]},
+    }
+
+
+def _read(values: Mapping[str, Any]) -> Record:
+    kind = getattr(m, values["says"])
+    if not (isinstance(kind, type) and issubclass(kind, m.Message)):
+        raise ValueError(values["says"])
+    message = kind(**{name: _unfolded(value) for name, value in values.get("with", {}).items()})
+    given = {name: values[name] for name in RECORD if name in values}
+    return Record(message=message, **given | {"kind": Kind(given["kind"]), "rules": tuple(given["rules"])})
+
+
+# A message's value. What JSON has is written as it is; anything else as the name of its type, its length and the form
+# in which it may leave a trace. Read again it is a stand-in, which says the same and has the same type's name.
+
+
+def _value(value: object, name: str) -> Any:
+    if isinstance(value, tuple):
+        return {"as": "tuple", "is": [_value(item, name) for item in value]}
+    if isinstance(value, list):
+        return [_value(item, name) for item in value]
+    plain = shown(value, name)
+    if plain == value and isinstance(value, str | int | float | bool | None):
+        return plain
+    return {"as": type(value).__name__, "length": len(value) if isinstance(value, str | bytes) else 0, "is": plain}
+
+
+def _unfolded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unfolded(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name, said = value["as"], value["is"]
+    if name == "tuple":
+        return tuple(map(_unfolded, said))
+    bases: dict[str, tuple[type, Any]] = {
+        "str": (str, "·" * value["length"]),
+        "bytes": (bytes, bytes(value["length"])),
+    }
+    base, content = bases.get(name, (object, None))
+    stands = {"summary": lambda _self: said, "identifier": said, "__repr__": lambda _self: str(said)}
+    stand_in = type(str(name), (base,), stands)
+    return stand_in() if content is None else stand_in(content)
+
+
+def _screen(values: Mapping[str, Any]) -> Screen:
+    return Screen(**{
+        **values,
+        "place": InFront(values["place"]),
+        "sheet": Sheet(values["sheet"]),
+        "page": Page(values["page"]),
+        "entries": tuple(values["entries"]),
+        "on_phone": frozenset(values["on_phone"]),
+        "on_watch": None if values["on_watch"] is None else frozenset(values["on_watch"]),
+    })  # fmt: skip
+
+
+def _finding(values: Mapping[str, Any]) -> Finding:
+    return Finding(**{**values, "level": Level(values["level"]), "owner": Owner(values["owner"])})
+
+
+@cache
+def _machines() -> Mapping[str, Machine]:
+    """Every table that a run can have been played with, by a name of its own."""
+    both = (False, True)
+    on_a = [
+        replace(variant, guarded=guarded, by_hand=by_hand)
+        for variant, guarded, by_hand in product(VARIANTS_A.values(), both, both)
+    ]
+    on_b = [
+        replace(variant, tells=tells, says_available=says)
+        for variant, tells, says in product(VARIANTS_B.values(), both, both)
+    ]
+    wallets = [variant.extension(surface) for variant, surface in product(VARIANTS_B.values(), SURFACES)]
+    tables = [*(variant.machine for variant in (*on_a, *on_b)), *wallets]
+    return {f"{machine.name}, table {number}": machine for number, machine in enumerate(tables)}
+
+
+def _name_of(machine: Machine) -> str:
+    for name, known in _machines().items():
+        if known.name == machine.name and known.rows == machine.rows:
+            return name
+    raise ParameterError(f"A run of {machine.name!r} cannot be saved: its table is none of the workbook's.")
