@@ -76,8 +76,12 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     )
 
 
-def _part(run: Any, part: str, title: str) -> Any:
-    """One part of a run, or of a trace on its own."""
+def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for each part
+    """One part of a run, or of a trace on its own; of two runs compared, their live panels."""
+    if hasattr(run, "folded"):
+        from workbook.widgets.panels import Compared
+
+        return Compared(run)
     if part == "report":
         if not hasattr(run, "report"):
             raise ParameterError(f"{quoted(run)} has no report. Give a result of wb.conform(...).")

@@ -101,6 +101,12 @@ def rules(*levels: Level) -> tuple[Rule, ...]:
     return tuple(rule for rule in _ledger().values() if not levels or rule.level in levels)
 
 
+def sentence(rule_id: str) -> str | None:
+    """The sentence of a rule, with its level; None for an id that is not in the ledger."""
+    known = _ledger().get(rule_id)
+    return None if known is None else f"{known.level}: {known.text}"
+
+
 def rule(rule_id: str) -> Rule:
     """The rule with this id.
 

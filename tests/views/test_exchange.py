@@ -254,8 +254,8 @@ class Balanced(HTMLParser):
         self.open = []
 
     def handle_starttag(self, tag, attrs):
-        assert tag in {"div", "b", "pre", "ul", "li"}
-        assert {name for name, _value in attrs} <= {"style"}
+        assert tag in {"div", "b", "pre", "ul", "li", "span"}
+        assert {name for name, _value in attrs} <= {"style", "class", "title"}
         self.open.append(tag)
 
     def handle_endtag(self, tag):

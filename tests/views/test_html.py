@@ -4,6 +4,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbook.rules import sentence
 from workbook.views.html import joined, tag, trusted, unbroken, void
 
 
@@ -34,4 +35,10 @@ def test_any_text_gives_well_formed_xml(inside, attribute):
 def test_a_rule_id_stays_on_one_line_and_all_else_is_escaped():
     shown = unbroken("A-ALLOW-2 & <API-13>: see X-ENTRIES-1.")
     assert re.sub(r"</?span[^>]*>", "", shown) == "A-ALLOW-2 &amp; &lt;API-13&gt;: see X-ENTRIES-1."
-    assert re.findall(r'<span style="white-space:nowrap">(.*?)</span>', shown) == ["A-ALLOW-2", "API-13", "X-ENTRIES-1"]
+    spans = re.findall(r'<span class="wb-rule"[^>]* style="white-space:nowrap">(.*?)</span>', shown)
+    assert spans == ["A-ALLOW-2", "API-13", "X-ENTRIES-1"]
+
+
+def test_a_rule_id_has_its_sentence_and_an_unknown_one_has_none():
+    assert f'title="{sentence("API-13")}"' in unbroken("API-13").replace("&#x27;", "'")
+    assert "title" not in unbroken("API-999")

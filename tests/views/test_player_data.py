@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plays import SCRIPTS, USUAL, played
 
+import workbook as wb
 from workbook.api.opaque import SdkInput
 from workbook.checks import check
 from workbook.flows import messages as m
@@ -17,7 +18,7 @@ from workbook.plays.script import Script, play
 from workbook.trace import Kind, Record, Trace
 from workbook.views.film import film
 from workbook.views.phone_svg import draw
-from workbook.views.player_data import player_data
+from workbook.views.player_data import comparison_data, player_data
 
 WALK = Script().then("tap", 2.0)
 LARGEST = 250_000
@@ -35,7 +36,7 @@ def _data(name):
 def test_player_data_has_a_frame_and_a_row_for_each_line_and_plain_json_throughout(name):
     shown = _data(name)
     assert json.loads(json.dumps(shown, allow_nan=False)) == shown
-    assert list(shown) == ["title", "frames", "screens", "exchange", "states", "timing", "found", "findings"]
+    assert list(shown) == ["title", "frames", "screens", "exchange", "states", "limits", "found", "findings"]
     assert len(shown["frames"]) == len(shown["exchange"]["rows"]) == len(played(name).film.frames)
     lines = re.findall(r'data-line="(\d+)"', shown["exchange"]["svg"])
     assert lines == [str(number) for number in range(len(shown["frames"]))]
@@ -71,12 +72,8 @@ def test_each_screen_is_drawn_once_and_shows_what_the_frame_shows(name):
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_budgets_are_those_of_the_bars(name):
     shown, budgets = _data(name), played(name).film.budgets
-    if shown["timing"] is None:
-        assert budgets == ()
-        return
-    drawn = re.findall(r'data-budget="(\d+)"', shown["timing"]["svg"])
-    assert drawn == [str(number) for number in range(len(shown["timing"]["budgets"]))]
-    assert [one["call"] for one in shown["timing"]["budgets"]] == [budget.call for budget in budgets]
+    assert [one["call"] for one in shown["limits"]] == [budget.call for budget in budgets]
+    assert all(one["words"] for one in shown["limits"])
 
 
 @pytest.mark.slow
@@ -99,7 +96,7 @@ def test_a_film_that_was_cut_ends_there():
     )
     told = player_data(shown.film, shown.findings)
     assert told["frames"][-1]["state"] == "authenticating"
-    assert all(budget["began"] <= told["frames"][-1]["at"] for budget in told["timing"]["budgets"])
+    assert all(budget["began"] <= told["frames"][-1]["at"] for budget in told["limits"])
 
 
 HOSTILE = (
@@ -165,5 +162,25 @@ def test_no_column_moves_when_another_actor_takes_part(name):
 
 def test_the_data_counts_the_findings():
     shown = play(Script(fault="reset", operation="POST").then("tap", 2.0))
-    assert player_data(shown.film, shown.findings)["found"] == len(shown.findings) > 0
-    assert player_data(shown.film)["found"] == 0
+    told = player_data(shown.film, shown.findings)
+    assert len(told["found"]) == told["findings"].count("data-finding") == len(shown.findings) > 0
+    assert player_data(shown.film)["found"] == []
+
+
+def test_a_finding_leads_to_the_line_that_rests_on_its_rule():
+    shown = play(Script(fault="reset", operation="POST").then("tap", 2.0))
+    [lost] = [one["frame"] for one in player_data(shown.film, shown.findings)["found"] if one["level"] == "warn"]
+    assert "no answer: reset" in shown.film.sequence.lines[lost].label
+
+
+def test_two_runs_compared_are_one_film_with_both_phones():
+    session = wb.session()
+    comparison = session.platform_a.play().compare(session.break_it("reset", "POST"))
+    told = comparison_data(comparison)
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert len(told["frames"]) == len(told["exchange"]["rows"]) == len(comparison.folded.lines)
+    assert "first run" in told["screens"][0]["svg"]
+    assert told["screens"][0]["svg"].count('class="wb-phone"') == 3
+    assert "opens the card" in told["exchange"]["rows"][0]["detail"]
+    for screen in told["screens"]:
+        _harmless_svg(screen["svg"])

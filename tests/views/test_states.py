@@ -63,10 +63,11 @@ def test_the_steps_are_numbered_in_the_picture(name):
     assert shown.path[-1].number == len(shown.path)
 
 
-def test_nothing_is_lit_in_what_a_player_lights():
-    svg = States(play(WALK).film).plain.svg
-    assert not re.search(r'class="[^"]*wb-(here|been|now)', svg.partition("is-spec")[0])
-    assert "wb-step" not in svg.partition("</style>")[2]
+def test_a_player_gets_the_numbers_of_the_steps_and_lights_the_rest():
+    shown = States(play(WALK).film)
+    svg, path = shown.plain.svg, shown.path
+    assert not re.search(r'data-[^>]*class="[^"]*wb-(here|now)', svg)
+    assert svg.partition("</style>")[2].count("wb-step") == len({(step.source, step.target) for step in path})
 
 
 @pytest.mark.rule("A-BTN-1")

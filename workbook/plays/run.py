@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbook.checks import Finding, check
 from workbook.checks.advice import Advice
+from workbook.errors import ConfigurationError
 from workbook.extension.wallet_app import WalletApp
+from workbook.files import write_whole
 from workbook.flows.machine import Machine
 from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import BackEnd
@@ -132,9 +135,45 @@ class Run:
             >>> print(flow.play().compare(flow.play()).text().splitlines()[-1])
             = 24 steps as in the first run
         """
-        from workbook.views.compare import compare  # loaded when somebody compares
+        from workbook.plays.saved import recording  # the saved form reads runs, not the reverse
+        from workbook.views.compare import compare
 
-        return compare(self, other)
+        return compare(self, other, recording(self, other))
+
+    def save(self, path: Path | str) -> Path:
+        """Write the run as one HTML file that plays it in any browser, without kernel, network or link.
+
+        It is redacted: opaque data is in it as a length and a digest. An older file is replaced.
+
+        Args:
+            path: of the file, such as `run.html`.
+
+        Raises:
+            ConfigurationError: the file cannot be written.
+        """
+        from workbook.widgets.page import saved_page  # the players are above the runs
+
+        target = Path(path)
+        try:
+            write_whole(target, saved_page(self))
+        except OSError as error:
+            raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
+        return target
+
+    @staticmethod
+    def load(path: Path | str) -> Run:
+        """The run of a file that `save` wrote: it shows, compares and saves itself as before.
+
+        Raises:
+            ConfigurationError: the file cannot be read.
+            ParameterError: it holds no run.
+        """
+        from workbook.plays.saved import from_page  # the saved form reads runs, not the reverse
+
+        try:
+            return from_page(Path(path).read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"Cannot read {str(path)!r}.") from error
 
     def _places(self) -> dict[str, str]:
         if isinstance(self.phone, PhoneA):
@@ -154,10 +193,16 @@ class Run:
         return self._view().text()
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return self._view()._repr_mimebundle_()
+        from workbook.plays.saved import recording
+
+        return self._view()._repr_mimebundle_() | recording(self)
 
 
-def run_of(loop: PlatformARun | PlatformBRun | WalletApp, before: Screen, card: str = "") -> Run:
+AnyLoop: TypeAlias = PlatformARun | PlatformBRun | WalletApp
+"""Whatever plays a flow."""
+
+
+def run_of(loop: AnyLoop, before: Screen, card: str = "") -> Run:
     """The run that a finished loop left behind.
 
     Args:

@@ -7,7 +7,9 @@ a check may read what the summary leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from itertools import product
@@ -23,6 +25,7 @@ from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
 from workbook.plays.run import Run
 from workbook.simulation.phones import PhoneA, PhoneB, Watch
 from workbook.trace import Kind, Record, Trace, shown
+from workbook.views.html import Markup, tag, trusted
 from workbook.views.screen import InFront, Page, Screen, Sheet
 
 FORMAT = 1
@@ -93,8 +96,7 @@ def from_json(values: Any) -> SavedRun:
         ParameterError: they are no run of `to_json`.
     """
     try:
-        if values["run"] != FORMAT:
-            raise ValueError(values["run"])
+        known = {FORMAT: _machines()}[values["run"]]
         trace = Trace(str(values["title"]))
         for record in values["records"]:
             trace.append(_read(record))
@@ -103,7 +105,7 @@ def from_json(values: Any) -> SavedRun:
         phone = PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=on_watch)
         return SavedRun(
             trace,
-            _machines()[values["flow"]],
+            known[values["flow"]],
             phone,
             before=_screen(values["before"]),
             **{name: values[name] for name in ("card", "state", "button", "label")},
@@ -115,6 +117,46 @@ def from_json(values: Any) -> SavedRun:
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         message = "This is no saved run, or one of another version. Save one with run.save(path)."
         raise ParameterError(message) from error
+
+
+def recording(*runs: Run, panels: Sequence[str] = ()) -> dict[str, Any]:
+    """What a notebook's output carries beside its text and its HTML, so that an exported page can play it.
+
+    Args:
+        runs: one run, or the two that are compared.
+        panels: the panels to show at once; empty shows a button that brings all of them.
+
+    Returns:
+        one entry of a bundle; none for a run that cannot be saved.
+    """
+    try:
+        return {TYPE: {"runs": [to_json(run) for run in runs], "panels": list(panels)}}
+    except ParameterError:
+        return {}
+
+
+KEPT = "workbook-run"
+"""The id of the element in which a saved page keeps its run."""
+_KEPT = re.compile(f'<script type="{re.escape(TYPE)}" id="{KEPT}">(.*?)</script>', re.DOTALL)
+
+
+def kept(run: Run) -> Markup:
+    """The element of a page from which the run can be loaded again."""
+    text = json.dumps(to_json(run), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return tag("script", trusted(text), type=TYPE, id=KEPT)
+
+
+def from_page(html: str) -> SavedRun:
+    """The run that a page keeps.
+
+    Raises:
+        ParameterError: it keeps none.
+    """
+    found = _KEPT.search(html)
+    try:
+        return from_json(json.loads(found[1]) if found else None)
+    except ValueError:
+        return from_json(None)
 
 
 def _record(record: Record) -> dict[str, Any]:
@@ -130,9 +172,7 @@ def _record(record: Record) -> dict[str, Any]:
 
 
 def _read(values: Mapping[str, Any]) -> Record:
-    kind = getattr(m, values["says"])
-    if not (isinstance(kind, type) and issubclass(kind, m.Message)):
-        raise ValueError(values["says"])
+    kind = _messages()[values["says"]]
     message = kind(**{name: _unfolded(value) for name, value in values.get("with", {}).items()})
     given = {name: values[name] for name in RECORD if name in values}
     return Record(message=message, **given | {"kind": Kind(given["kind"]), "rules": tuple(given["rules"])})
@@ -188,6 +228,12 @@ def _finding(values: Mapping[str, Any]) -> Finding:
 
 
 @cache
+def _messages() -> Mapping[str, type[m.Message]]:
+    kinds = (value for value in vars(m).values() if isinstance(value, type) and issubclass(value, m.Message))
+    return {kind.__name__: kind for kind in kinds}
+
+
+@cache
 def _machines() -> Mapping[str, Machine]:
     """Every table that a run can have been played with, by a name of its own."""
     both = (False, True)
@@ -200,7 +246,7 @@ def _machines() -> Mapping[str, Machine]:
         for variant, tells, says in product(VARIANTS_B.values(), both, both)
     ]
     wallets = [variant.extension(surface) for variant, surface in product(VARIANTS_B.values(), SURFACES)]
-    tables = [*(variant.machine for variant in (*on_a, *on_b)), *wallets]
+    tables = [*(variant.machine for variant in on_a), *(variant.machine for variant in on_b), *wallets]
     return {f"{machine.name}, table {number}": machine for number, machine in enumerate(tables)}
 
 

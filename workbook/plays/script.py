@@ -21,11 +21,10 @@ from workbook.flows import messages as m
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.plays.platform_a import PHONES_A
 from workbook.plays.platform_b import PHONES_B, app_named
-from workbook.plays.run import screen_of
+from workbook.plays.run import AnyLoop, Run, run_of, screen_of
 from workbook.plays.wallet import WALLETS, handler_named, opened_phone
 from workbook.runs.back_end import BackEnd
 from workbook.runs.back_ends import back_end_over, check_back_end
-from workbook.runs.loop import Loop
 from workbook.runs.network import Network
 from workbook.runs.own_code import check_callable
 from workbook.runs.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, AppA, PlatformARun
@@ -202,11 +201,13 @@ class Play:
         script: what was played.
         film: what was seen.
         findings: what the checks make of it.
+        run: the same as a run, with what comes after the last thing seen.
     """
 
     script: Script
     film: Film
     findings: tuple[Finding, ...]
+    run: Run = field(compare=False)
 
 
 def play(script: Script) -> Play:
@@ -219,7 +220,8 @@ def play(script: Script) -> Play:
     shown = film(loop.trace, loop.machine, screen)
     if script.authorization is None:
         shown = shown.until(m.AuthorizationUiShown, len(script.decisions) + 1)
-    return Play(script, shown, tuple(found for found in check(loop.trace) if found.at <= shown.ends))
+    found = tuple(finding for finding in check(loop.trace) if finding.at <= shown.ends)
+    return Play(script, shown, found, run_of(loop, screen, script.card))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class Flow:
 
     variants: Mapping[str, Any]
     phones: Mapping[str, Any]
-    stage: Callable[[Script], tuple[Loop, Screen, Act]]
+    stage: Callable[[Script], tuple[AnyLoop, Screen, Act]]
 
     @property
     def latest(self) -> str:
@@ -247,7 +249,7 @@ class Flow:
         return next(iter(self.phones))
 
 
-def _in_app(script: Script) -> tuple[Loop, Screen, Act]:
+def _in_app(script: Script) -> tuple[AnyLoop, Screen, Act]:
     flow = FLOWS[script.flow]
     variant = flow.variants[script.variant or flow.latest]
     phone = flow.phones[script.phone or flow.first_phone](script.card)
@@ -267,7 +269,7 @@ def _in_app(script: Script) -> tuple[Loop, Screen, Act]:
     return run, screen_of(phone), Act("open", 0.0, script.card)
 
 
-def _wallet(script: Script) -> tuple[Loop, Screen, Act]:
+def _wallet(script: Script) -> tuple[AnyLoop, Screen, Act]:
     flow = FLOWS[script.flow]
     phone = opened_phone(script.phone or flow.first_phone)
     wallet = WalletApp(

@@ -6,12 +6,13 @@ which message, which values. Its time is left out, because one late answer moves
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Series
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from workbook.checks import Finding
 from workbook.flows.messages import Actor
@@ -121,6 +122,8 @@ class Comparison(View):
         second: the second run's name.
         outcomes: the lines of the runs' summaries that differ: name, first, second.
         steps: the aligned steps, in order.
+        runs: the two runs.
+        recording: what a notebook's output carries beside text and HTML, so that an exported page can play it.
     """
 
     title: str
@@ -128,6 +131,8 @@ class Comparison(View):
     second: str
     outcomes: tuple[tuple[str, str, str], ...]
     steps: tuple[ComparedStep, ...]
+    runs: tuple[Run, Run]
+    recording: Mapping[str, Any]
 
     @property
     def blocks(self) -> tuple[tuple[ComparedStep, ...], ...]:
@@ -142,7 +147,7 @@ class Comparison(View):
     @property
     def folded(self) -> Sequence:
         """Both runs as one sequence: each block of common steps is a note, a step that differs is marked."""
-        lines = [line for block in self.blocks for line in _folded(block)]
+        lines = [line for block in self.blocks for line in folded(block)]
         present = {actor for step in self.steps for line in _lines(step) for actor in (line.sender, line.receiver)}
         return Sequence(self.title, tuple(actor for actor in Actor if actor in present), tuple(lines))
 
@@ -166,6 +171,9 @@ class Comparison(View):
         )
         parts = (trusted(self._ends().html()), self.picture.image(), legend, every, folded)
         return tag("figure", *parts, style=f"margin:0;color:{INK}")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return View._repr_mimebundle_(self) | dict(self.recording)
 
     def _ends(self) -> Table:
         if not self.outcomes:
@@ -207,8 +215,8 @@ COLUMN = 52
 """The width of a column of the text form, in characters."""
 
 
-def compare(first: Run, second: Run) -> Comparison:
-    """Two runs compared, the second with the first."""
+def compare(first: Run, second: Run, recording: Mapping[str, Any] = MappingProxyType({})) -> Comparison:
+    """Two runs compared, the second with the first; see `Comparison` for the recording."""
     names = first.trace.title, second.trace.title
     title = f"{names[0]}, compared with {names[1]}"
     if names[0] == names[1]:
@@ -223,7 +231,8 @@ def compare(first: Run, second: Run) -> Comparison:
         for name in dict.fromkeys([*ends[0], *ends[1]])
         if ends[0].get(name) != ends[1].get(name)
     )
-    return Comparison(clean(title), *names, outcomes, align(sequence(first.trace).lines, sequence(second.trace).lines))
+    steps = align(sequence(first.trace).lines, sequence(second.trace).lines)
+    return Comparison(clean(title), *names, outcomes, steps, (first, second), recording)
 
 
 def _found(found: list[Finding]) -> str:
@@ -236,7 +245,7 @@ def _lines(step: ComparedStep) -> tuple[SequenceLine, ...]:
     return tuple(line for line in (step.first, step.second) if line is not None)
 
 
-def _folded(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:
+def folded(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:
     """The lines of a block: one note for many steps, else those of its one step, marked where only one run has them."""
     step = block[0]
     if step.mark is Mark.SAME and step.second:

@@ -53,7 +53,6 @@ STYLE = sheet(
         ".wb-sign": "fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round",
         ".wb-disc": "stroke-width:1.4",
         ".wb-word": "font-weight:600",
-        ".wb-later": "visibility:hidden",
         ".is-pass .wb-word": "fill:var(--http)",
         ".is-pass .wb-sign": "stroke:var(--ground)",
         ".is-pass .wb-disc": "fill:var(--http);stroke:var(--http)",
@@ -79,7 +78,7 @@ TEXT_WIDTH = 110
 """The width of a text form, in characters."""
 
 
-def _heading(verdict: str, name: str, y: int, *more: Markup, number: int | None = None) -> Markup:
+def _heading(verdict: str, name: str, y: int, *more: Markup) -> Markup:
     """A verdict's sign, its word and its subject on one line; three forms, so that colour is not needed.
 
     All but the subject is known only when the call has ended: a player hides the group with the number until then.
@@ -89,7 +88,7 @@ def _heading(verdict: str, name: str, y: int, *more: Markup, number: int | None 
         sign = (void("path", class_="wb-disc", d=DISCS[verdict]), void("path", class_="wb-sign", d=SIGNS[verdict]))
         parts.insert(0, tag("g", *sign, transform=f"translate({LEFT + 9} {y - 4})"))
     words = tag("text", cut(name, 96), class_="wb-name", x=LEFT + 80, y=y)
-    return tag("g", tag("g", *parts, data_verdict=number), words, class_=f"is-{verdict}")
+    return tag("g", *parts, words, class_=f"is-{verdict}")
 
 
 def _page(name: str, sentences: str, count: str, height: int, parts: list[Markup]) -> Picture:
@@ -415,10 +414,7 @@ class Budgets(View):
         return "\n".join([*lines, *(["", f"  {LEGEND}"] if self.budgets else [self.nothing])])
 
     def picture(self) -> Picture:
-        """The bars, 1000 pixels wide, the same bytes on every run.
-
-        A player fills those with `data-budget`, and shows those with `data-verdict` when they are due.
-        """
+        """The bars, 1000 pixels wide, the same bytes on every run."""
         parts = [part for number, budget in enumerate(self.budgets) for part in _track(budget, number)]
         y = TOP + ROW * len(self.budgets) + 8
         if self.budgets:
@@ -450,11 +446,11 @@ def _track(budget: Budget, number: int) -> Iterator[Markup]:
     top, end, room = y + 18, LEFT + TRACK, LEFT + round(LITTLE_ROOM * TRACK)
     share = tag("text", budget.used_text, class_="wb-name wb-end", x=RIGHT, y=top + 13)
     words = tag("text", cut(budget.words, CHARACTERS), class_="wb-small", x=LEFT, y=top + 34)
-    yield _heading(budget.verdict, budget.name, y + 8, share, words, number=number)
+    yield _heading(budget.verdict, budget.name, y + 8, share, words)
     box = {"x": LEFT, "y": top, "height": 16, "rx": 4}
     yield void("rect", class_="wb-track", width=TRACK, **box)
     width = round(max(min(budget.used, 1) * TRACK, 3 * (budget.used > 0)), 1)
-    yield void("rect", class_="wb-bar", width=width, **box, data_budget=number, data_width=TRACK)
+    yield void("rect", class_="wb-bar", width=width, **box)
     yield void("line", class_="wb-room", x1=room, y1=top - 4, x2=room, y2=top + 20)
     if budget.used > 1:
         width = round(max(min(budget.used - 1, BEYOND) * TRACK, 3), 1)

@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 
 from workbook.api.protocol import API_PATH, Settings, build_get, encode_id
+from workbook.api.snippets import snippets
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row
@@ -17,7 +19,7 @@ from workbook.rules import MEANINGS, Basis, rule
 from workbook.secrecy import MASK
 from workbook.trace import Kind, Record
 from workbook.views.film import Film
-from workbook.views.html import View, joined, tag, trusted
+from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
 from workbook.views.paint import Picture
 from workbook.views.sequence import IN_LABEL, OK, OPAQUE, SequenceLine, Shape, Wording, status
 from workbook.views.sequence_svg import paint
@@ -92,7 +94,7 @@ def pairs(records: Iterable[Record]) -> Mapping[int, int]:
 
 
 def request(record: Record, named: NamedValue) -> Iterator[str]:
-    """The lines of a request; none for any other record."""
+    """The lines of a request, its body before its headers; none for any other record."""
     message = record.message
     if not isinstance(message, m.ApiRequested):
         return
@@ -102,28 +104,40 @@ def request(record: Record, named: NamedValue) -> Iterator[str]:
         yield clean(f"Not sent: {error}")
         return
     yield f"{clean(message.method)} {path}"
-    yield from (f"{name}: {value}" for name, value in _headers())
-    yield ""
     yield f'{{"sdkOutput": {named(record, "sdk_output")}}}' if message.sdk_output is not None else "(no body)"
+    yield ""
+    yield from (f"{name}: {value}" for name, value in _headers())
 
 
 def answer(record: Record, named: NamedValue) -> Iterator[str]:
-    """The lines of an answer, or of the failure in its place."""
+    """The lines of an answer, its body before its headers, or of the failure in its place."""
     match record.message:
         case m.ApiAnswered(status=code, sdk_input=data, told=problem, basis=basis):
             known = "application/json" if code == OK else PROBLEM if problem else ""
             yield status(code)
-            # the simulator's answers have a basis; of any other answer the trace keeps no content type
-            yield f"content-type: {known if known and basis else 'not kept in the trace'}"
-            yield ""
             if data is not None:
                 yield f'{{"sdkInput": {named(record, "sdk_input")}}}'
             else:
                 body = f"{{errorCode, title, detail}}: {clean(problem)}"
                 yield body if problem else "(the body is not kept in the trace)"
+            yield ""
+            # the simulator's answers have a basis; of any other answer the trace keeps no content type
+            yield f"content-type: {known if known and basis else 'not kept in the trace'}"
         case m.ApiFailed(error=error, message=message):
             yield f"{record.message.says}: {clean(getattr(record.message, 'fault', '') or error)}"
             yield clean(message)
+
+
+def copies(record: Record) -> dict[str, str]:
+    """A request as code to copy, by language, without its key and its opaque data; empty for any other record."""
+    message = record.message
+    if not isinstance(message, m.ApiRequested):
+        return {}
+    try:
+        path = API_PATH.replace("{id}", encode_id(message.payment_instrument_id))
+    except ConfigurationError:
+        return {}
+    return snippets(message.method, path, sends=message.sdk_output is not None)
 
 
 @cache
@@ -159,11 +173,15 @@ REMARKS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class DetailPart:
-    """Some lines under a heading: `plain` ones are shown as they are, others are sentences."""
+    """Some lines under a heading: `plain` ones are shown as they are, others are sentences.
+
+    Parts that are `beside` others in a row are side by side where there is room.
+    """
 
     heading: str
     lines: tuple[str, ...]
     plain: bool = False
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -190,16 +208,25 @@ class Detail(View):
     def html(self) -> str:
         """The parts one below the other."""
         blocks = []
-        for part in self.parts:
-            if part.plain:
-                block = tag("pre", "\n".join(part.lines), style=PRE)
-            elif len(part.lines) <= 1:
-                block = tag("div", *part.lines, style="margin:0 0 0.4em")
-            else:
-                items = (tag("li", line) for line in part.lines)
-                block = tag("ul", *items, style="margin:0.1em 0 0.4em;padding-left:1.3em")
-            blocks.append(joined(tag("b", part.heading), block))
+        for beside, parts in groupby(self.parts, key=lambda part: part.beside):
+            shown = [_part(part) for part in parts]
+            blocks += [tag("div", *(tag("div", block) for block in shown), style=BESIDE)] if beside else shown
         return tag("div", tag("div", tag("b", self.title), style="font-size:1.1em"), *blocks, style=f"color:{INK}")
+
+
+BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15em,100%),1fr));gap:0 1.2em"
+"""A row of parts, one below the other where there is no room."""
+
+
+def _part(part: DetailPart) -> Markup:
+    if part.plain:
+        block = tag("pre", "\n".join(part.lines), style=PRE)
+    elif len(part.lines) <= 1:
+        block = tag("div", *map(unbroken, part.lines), style="margin:0 0 0.4em")
+    else:
+        items = (tag("li", unbroken(line)) for line in part.lines)
+        block = tag("ul", *items, style="margin:0.1em 0 0.4em;padding-left:1.3em")
+    return joined(tag("b", part.heading), block)
 
 
 class OpaqueNames(Wording):
@@ -280,12 +307,13 @@ class _Describer:
         is_request = isinstance(self.records[number].message, m.ApiRequested)
         first, second = (number, other) if is_request else (other, number)
         if first is not None:
-            yield DetailPart("The request", tuple(request(self.records[first], self.named)), plain=True)
+            yield DetailPart("The request", tuple(request(self.records[first], self.named)), plain=True, beside=True)
         if second is None:
-            yield DetailPart("The answer", ("None in this run, or none yet.",))
+            yield DetailPart("The answer", ("None in this run, or none yet.",), beside=True)
             return
         record = self.records[second]
-        yield DetailPart(f"The answer, at {record.at:.3f} s", tuple(answer(record, self.named)), plain=True)
+        lines = tuple(answer(record, self.named))
+        yield DetailPart(f"The answer, at {record.at:.3f} s", lines, plain=True, beside=True)
 
     def _values(self, record: Record) -> Iterator[str]:
         for name, value in record.values.items():

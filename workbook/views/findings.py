@@ -35,8 +35,8 @@ class Findings(View):
         """A few lines for each finding, or one sentence when there is none."""
         lines = []
         for finding in self.found:
-            level, rule_at, todo = _parts(finding)
-            lines.append(f"{level}  {rule_at}")
+            level, rule, at, todo = _parts(finding)
+            lines.append(f"{level}  {rule}, {at}")
             for words in filter(None, (clean(finding.text), "".join(todo))):
                 lines += (f"    {line}" for line in wrap(words, WIDEST - 4))
         return "\n".join(lines) or NOTHING
@@ -46,12 +46,21 @@ class Findings(View):
         if not self.found:
             return paragraph(NOTHING)
         items, style = [], "padding:0.1em 0 0.1em 0.8em;margin:0 0 0.6em"
-        for finding in self.found:
-            level, rule_at, todo = _parts(finding)
+        for number, finding in enumerate(self.found):
+            level, rule, at, todo = _parts(finding)
             advice = tag("div", tag("i", todo[0]), unbroken(todo[1])) if todo else ""
-            head = tag("div", tag("b", level), "  ", unbroken(rule_at))
+            head = tag("div", tag("b", level), "  ", unbroken(rule), ", ", tag("span", at, class_="wb-at"))
             border = f"border-left:5px {BORDERS.get(str(finding.level), BORDERS['note'])}"
-            items.append(tag("li", head, tag("div", unbroken(clean(finding.text))), advice, style=f"{border};{style}"))
+            items.append(
+                tag(
+                    "li",
+                    head,
+                    tag("div", unbroken(clean(finding.text))),
+                    advice,
+                    data_finding=number,
+                    style=f"{border};{style}",
+                )
+            )
         return tag("ul", *items, style=f"list-style:none;padding:0;margin:0.3em 0;color:{INK}")
 
 
@@ -61,12 +70,12 @@ def findings(found: Iterable[Finding]) -> Findings:
     return Findings(tuple(sorted(found, key=lambda finding: (ranks.get(finding.level, len(ranks)), finding.at))))
 
 
-def _parts(finding: Finding) -> tuple[str, str, tuple[str, ...]]:
-    """The level with its symbol; rule and time; whose task it is and what to do, or nothing."""
+def _parts(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:
+    """The level with its symbol; the rule; the time; whose task it is and what to do, or nothing."""
     level, owner = clean(str(finding.level)), clean(finding.owner)
     actor = {"": "What to do: ", "nobody": "What to do: ", "you": "For you: "}.get(owner, f"With the {owner}: ")
     todo = (actor, clean(finding.todo)) if finding.todo else ()
-    return f"{MARKS.get(str(finding.level), '?')} {level}", f"{clean(finding.rule)}, at {finding.at:.3f} s", todo
+    return f"{MARKS.get(str(finding.level), '?')} {level}", clean(finding.rule), f"at {finding.at:.3f} s", todo
 
 
 # What a good back end does about a failure: the whole table, or the row that fits one failure.

@@ -54,9 +54,18 @@ RULE_ID = re.compile(r"\b([A-Z]+(?:-[A-Z]+)*-\d+)\b")
 
 
 def unbroken(text: str) -> Markup:
-    """The text with its rule ids, each of which stays on one line though it has hyphens."""
+    """The text with its rule ids, each on one line though it has hyphens, and with its sentence for a pointer on it.
+
+    A page with our script shows the sentence on focus, too: `wb-rule` is what it looks for.
+    """
     ids = enumerate(RULE_ID.split(text))
-    return joined(*(tag("span", part, style="white-space:nowrap") if n % 2 else part for n, part in ids))
+    return joined(*(_rule_id(part) if n % 2 else part for n, part in ids))
+
+
+def _rule_id(rule_id: str) -> Markup:
+    from workbook.rules import sentence  # the ledger is read when the first id is shown
+
+    return tag("span", rule_id, class_="wb-rule", title=sentence(rule_id), style="white-space:nowrap")
 
 
 def _attributes(attributes: dict[str, object]) -> str:

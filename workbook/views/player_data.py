@@ -11,14 +11,22 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from workbook.checks.finding import Finding
+from workbook.views.compare import ComparedStep, Comparison, folded
 from workbook.views.durations import timing
-from workbook.views.exchange import Exchange
+from workbook.views.exchange import Exchange, copies, details
 from workbook.views.film import Film
+from workbook.views.film import film as filmed
 from workbook.views.findings import findings
-from workbook.views.paint import Picture
+from workbook.views.html import tag, trusted
+from workbook.views.paint import STYLE, Picture, document
 from workbook.views.phone_svg import draw
+from workbook.views.screen import Screen
+from workbook.views.sequence import ADDED, NO_ARRIVAL, REMOVED
 from workbook.views.sequence_svg import narrow, paint
 from workbook.views.states import States, allowed
+
+MOMENT = 1e-6
+"""Seconds: two times that differ by less are the same."""
 
 
 def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
@@ -29,10 +37,14 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
         found: the findings of the checks.
 
     Returns:
-        `title`; `frames` with the number of each one's screen, the state, the move `from>to` (None where the flow
-        stayed), the label of the `event`, and what is `allowed` next in words; `screens`; `exchange` with a row for
-        each frame; `states`; `timing`, None where no limit runs; the number of findings as `found`, and `findings`
-        as HTML.
+        `title`.
+        `frames`: of each its time `at`, `caption`, number of its `screen`, `state`, the move `from>to` (None where the
+        flow stayed), label of the `event`, and what is `allowed` next in words.
+        `screens` and `states`: pictures.
+        `exchange`: a picture with `rows`, one for each frame: its place, label, `detail` as HTML, whether it `failed`,
+        and the `copies` of a request by language.
+        `limits`: call, seconds, begin, end, verdict and words.
+        `findings`: HTML in which `data-finding` numbers each; `found`: its level and frame, in that order.
     """
     listed = findings(found)
     pictures = {screen: draw(screen) for screen in dict.fromkeys(frame.screen for frame in film.frames)}
@@ -57,10 +69,18 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
         ],
         "exchange": _exchange(Exchange(film)),
         "states": _picture(States(film).plain),
-        "timing": _timing(film),
-        "found": len(listed.found),
+        "limits": _limits(film),
+        "found": [{"level": str(finding.level), "frame": _frame_of(finding, film)} for finding in listed.found],
         "findings": listed.html(),
     }
+
+
+def _frame_of(finding: Finding, film: Film) -> int:
+    """The frame that shows a finding: at its time, best one that rests on its rule; else the last before it."""
+    at = [number for number, frame in enumerate(film.frames) if abs(frame.at - finding.at) < MOMENT]
+    ruled = [number for number in at if finding.rule in film.sequence.lines[number].rules]
+    before = [number for number, frame in enumerate(film.frames) if frame.at <= finding.at]
+    return (ruled or at or before[-1:] or [0])[0]
 
 
 def _picture(picture: Picture) -> dict[str, Any]:
@@ -75,16 +95,94 @@ def _exchange(shown: Exchange) -> dict[str, Any]:
     lines = replace(shown.film.sequence, columns=shown.film.cast)
     painted = paint(lines, narrow(len(lines.columns)))
     rows = [
-        {"y": y, "height": height, "label": line.sentence, "detail": detail.html()}
+        {
+            "y": y,
+            "height": height,
+            "label": line.sentence,
+            "detail": detail.html(),
+            "failed": line.failed or line.shape in NO_ARRIVAL,
+            "copies": copies(line.record) if line.record else {},
+        }
         for line, detail, (y, height) in zip(shown.lines, shown.details, painted.rows, strict=True)
     ]
     return _picture(painted.picture) | {"alt": shown.alt, "rows": rows}
 
 
-def _timing(film: Film) -> dict[str, Any] | None:
-    budgets = [
+def _limits(film: Film) -> list[dict[str, Any]]:
+    """The time limits that ran, each with its outcome in words, for a bar that a player fills."""
+    return [
         asdict(budget)
         | {"began": round(budget.began, 6), "ended": None if budget.ended is None else round(budget.ended, 6)}
-        for budget in film.limits
+        | {"verdict": bar.verdict, "words": bar.words}
+        for budget, bar in zip(film.limits, timing(film).budgets, strict=True)
     ]
-    return _picture(timing(film).picture()) | {"budgets": budgets} if budgets else None
+
+
+# Two runs compared, as one film: a frame for each line of the folded sequence, with both phones as they are by then.
+
+MARKS_OF = (REMOVED, ADDED)
+"""The mark of a line that only the first, or only the second run has."""
+GAP, HEAD = 16, 30
+"""Pixels between two phones, and above them for their names."""
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """The data of two runs that are compared; see `player_data`. Its states and limits are not shown."""
+    films = [filmed(run.trace, run.machine, run.before) for run in comparison.runs]
+    told = [details(shown.sequence.lines, shown.machine) for shown in films]
+    painted = paint(comparison.folded, narrow(len(comparison.folded.columns)))
+    seen = [-1, -1]
+    frames, rows, screens = [], [], []
+    places = iter(painted.rows)
+    for block in comparison.blocks:
+        for line in folded(block):
+            for step in block:
+                for side, own in enumerate((step.first, step.second)):
+                    counts = own is not None and line.mark in ("", MARKS_OF[side])
+                    seen[side] += counts
+            side = 0 if line.mark == REMOVED else 1
+            frame = films[side].frames[seen[side]]
+            pair = _pair(
+                [shown.frames[n].screen if n >= 0 else shown.first for shown, n in zip(films, seen, strict=True)]
+            )
+            if pair not in screens:
+                screens.append(pair)
+            frames.append({
+                "at": round(line.at, 6), "caption": line.sentence, "screen": screens.index(pair), "state": frame.state,
+                "move": None, "event": frame.event.says, "allowed": list(allowed(films[side].machine, frame.state)),
+            })  # fmt: skip
+            y, height = next(places)
+            about = told[side][seen[side]].html() if line.record else _steps(block)
+            rows.append({
+                "y": y, "height": height, "label": line.sentence, "detail": about,
+                "failed": line.failed, "copies": copies(line.record) if line.record else {},
+            })  # fmt: skip
+    return {
+        "title": comparison.title,
+        "frames": frames,
+        "screens": screens,
+        "exchange": _picture(painted.picture) | {"rows": rows},
+        "states": _picture(States(films[1]).plain),
+        "limits": [],
+        "found": [],
+        "findings": "",
+    }
+
+
+def _steps(block: Iterable[ComparedStep]) -> str:
+    """The steps that a line stands for."""
+    lines = (tag("li", step.second.sentence) for step in block if step.second)
+    return tag("ul", *lines)
+
+
+def _pair(screens: list[Screen]) -> dict[str, Any]:
+    """Two phones side by side, each under the name of its run."""
+    pictures = [draw(screen) for screen in screens]
+    parts, x = [], 0.0
+    for name, picture in zip(("first run", "second run"), pictures, strict=True):
+        parts.append(tag("text", name, x=x + picture.width / 2, y=20, text_anchor="middle", class_="wb-fill-ink"))
+        parts.append(trusted(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="{HEAD}" ', 1)))
+        x += picture.width + GAP
+    size = int(x) - GAP, int(max(picture.height for picture in pictures)) + HEAD
+    both = document("wb-phone", STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts)
+    return _picture(both) | {"controls": []}

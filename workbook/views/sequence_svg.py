@@ -167,7 +167,10 @@ def _names(lanes: Mapping[Actor, int], top: int, measures: Measures) -> Iterator
     for actor, x in lanes.items():
         place = {"x": x - measures.box // 2, "y": top, "width": measures.box, "height": BOX_HEIGHT, "rx": 9}
         yield void("rect", class_="wb-box", **place)
-        yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=top + 22)
+        name = cut(actor.value, 14)
+        size = min(13, round((measures.box - 16) / (0.62 * len(name)), 1))
+        style = None if size == 13 else f"font-size:{size:g}px"  # noqa: PLR2004  # the style sheet's own
+        yield tag("text", name, class_="wb-actor on-box", x=x, y=top + 22, style=style)
 
 
 def _glossary(sequence: Sequence, y: int, measures: Measures) -> Iterator[Markup]:

@@ -278,22 +278,27 @@ class States(View):
 
     @property
     def plain(self) -> Picture:
-        """The diagram with nothing lit, for a player that lights it step by step."""
+        """The diagram with the numbers of the steps, for a player that lights it step by step."""
         alt = f"The states of {self.film.machine.name}: {', '.join(self.film.machine.states)}."
-        return draw(self.film.machine, self.film.title, alt)
+        return draw(self.film.machine, self.film.title, alt, Lit(steps=self._steps))
+
+    @property
+    def _steps(self) -> dict[str, list[int]]:
+        """The numbers of the steps in which each move was made."""
+        steps: dict[str, list[int]] = {}
+        for step in self.path:
+            steps.setdefault(f"{step.source}>{step.target}", []).append(step.number)
+        return steps
 
     @property
     def picture(self) -> Picture:
         """The diagram at the end of the run."""
         path = self.path
-        steps: dict[str, list[int]] = {}
-        for step in path:
-            steps.setdefault(f"{step.source}>{step.target}", []).append(step.number)
         took = frozenset(key(f"{step.source}>{step.target}", step.says) for step in path)
         been = frozenset(state for step in path for state in (step.source, step.target))
         way = " → ".join([step.source for step in path] + [self.here])
         alt = f"States: {self.film.title}. The path of the run: {way}. {self.allowed}"
-        return draw(self.film.machine, self.film.title, alt, Lit(self.here, been, steps, took))
+        return draw(self.film.machine, self.film.title, alt, Lit(self.here, been, self._steps, took))
 
     def text(self) -> str:
         """The moves of the run, one a line, the state at its end, and what can happen next."""

@@ -1,7 +1,10 @@
-// The exchange panel: each line is a button that opens its details; the actors' names stay above. player.js follows.
+// The exchange panel: each line is a button that leads to its moment and opens its details; the actors' names stay
+// above. player.js follows.
 
 class Exchange {
-  constructor(page) {
+  /** `go` is called with the number of a line that was pressed. */
+  constructor(page, go) {
+    this.go = go;
     this.heads = drawing("wb-heads");
     this.lines = drawing();
     this.rows = make("div", { className: "wb-rows", aria: { role: "group", label: "Lines of the exchange" } });
@@ -32,25 +35,31 @@ class Exchange {
   load({ rows, width }, window, cut) {
     this.close();
     const focused = [...this.rows.children].indexOf(document.activeElement);
-    const buttons = rows.map((row) => {
+    const buttons = rows.map((row, number) => {
       const key = make("button", { type: "button", aria: { label: row.label, expanded: "false" } });
+      key.classList.toggle("wb-failed", row.failed);
       Object.assign(key.style, place({ ...row, x: 0, y: row.y - cut, width }, window));
-      key.onclick = () => (this.opened === key ? this.close() : this.open(key, row));
+      key.onclick = () => {
+        if (this.opened === key) return this.close();
+        this.go(number);
+        this.open(key, row);
+      };
       return key;
     });
     this.rows.replaceChildren(...buttons);
     buttons[focused]?.focus(QUIETLY);
   }
 
-  /** Lines after frame `n` are hidden; the newest comes into sight. */
-  draw(n) {
+  /** Lines after frame `n` are pale, and those after `known` hidden: nobody has seen them yet. Line `n` is in sight. */
+  draw(n, known) {
     for (const line of this.lines.shadowRoot.querySelectorAll("[data-line]")) {
-      line.classList.toggle("wb-later", line.dataset.line > n);
+      line.classList.toggle("wb-later", line.dataset.line > known);
+      line.classList.toggle("wb-ahead", line.dataset.line > n);
     }
     const rows = [...this.rows.children];
-    const lost = rows.indexOf(document.activeElement) > n;
+    const lost = rows.indexOf(document.activeElement) > known;
     rows.forEach((row, number) => {
-      row.hidden = number > n;
+      row.hidden = number > known;
       row.tabIndex = number === n ? 0 : -1;
       row.classList.toggle("wb-now", number === n);
     });
@@ -70,13 +79,23 @@ class Exchange {
     if (row) follow(this.box, row, this.heads.offsetHeight);
   }
 
-  open(row, { label, detail }) {
+  open(row, { label, detail, copies }) {
     this.close(false);
     this.opened = row;
     set(row, { "aria-expanded": true });
     const close = button("Close", "Close the details", () => this.close());
+    const code = make("pre", { className: "wb-code", hidden: true, tabIndex: 0 });
+    const status = make("span", { aria: { role: "status" } });
+    const choices = Object.entries(copies).map(([name, text]) =>
+      button(name, `Copy as ${name}`, async () => {
+        [code.textContent, code.hidden] = [text, false];
+        const copied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+        status.textContent = copied ? `Copied as ${name}.` : "";
+      }),
+    );
+    const tools = make("div", { className: "wb-tools" }, ...(choices.length ? ["Copy as", ...choices, status] : []), close);
     const menu = this.menu?.([...this.rows.children].indexOf(row)) ?? [];
-    this.detail.replaceChildren(close, ...menu, make("div", { innerHTML: detail }));
+    this.detail.replaceChildren(tools, code, ...menu, written(make("div"), detail));
     set(this.detail, { "aria-label": `Details: ${label}` });
     this.detail.hidden = false;
     this.follow(row);

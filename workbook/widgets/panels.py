@@ -14,17 +14,21 @@ import ipywidgets
 from workbook.checks import check
 from workbook.extension.measuring import HandlerTiming
 from workbook.flows.machine import Machine
+from workbook.plays.run import Run
+from workbook.plays.saved import recording
 from workbook.trace import Trace
 from workbook.views import durations as bars
+from workbook.views.compare import Comparison
 from workbook.views.exchange import Exchange
 from workbook.views.film import Film, film
 from workbook.views.findings import findings
 from workbook.views.html import View, joined, tag, trusted
 from workbook.views.phone import Phone
-from workbook.views.player_data import player_data
+from workbook.views.player_data import comparison_data, player_data
 from workbook.views.states import States
 from workbook.views.table import Snapshot, Stack, paragraph, preformatted
-from workbook.widgets.player import PANELS, Live, Player
+from workbook.widgets.page import PANELS, SIDE_BY_SIDE
+from workbook.widgets.player import Live, Player
 
 FACES: Mapping[str, Callable[[Film], View]] = {
     "phone": Phone,
@@ -65,6 +69,7 @@ class Panels(Live):
     def __init__(self, source: Played, *shown: str) -> None:
         self.film = film_of(source)
         self.shown = shown
+        self._source = source
         self._findings = check(source.trace)
         self._player: Player | None = None
 
@@ -78,10 +83,39 @@ class Panels(Live):
             faces = Stack((*faces.views, findings(self._findings)))
         return Snapshot(faces.text(), faces.html())
 
+    def recording(self) -> dict[str, Any]:
+        """The run, where it is a whole one."""
+        return recording(self._source, panels=self.shown) if isinstance(self._source, Run) else {}
+
     def widget(self) -> Player:
         """The live panels, always the same widget."""
         if self._player is None:
             self._player = Player(player_data(self.film, self._findings), self.shown)
+        return self._player
+
+
+class Compared(Live):
+    """Two runs on one timeline: both phones, and the messages folded into one list."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.comparison = comparison
+        self._player: Player | None = None
+
+    def __repr__(self) -> str:
+        return self.comparison.text()
+
+    def snapshot(self) -> Snapshot:
+        """The comparison as text and picture."""
+        return Snapshot(self.comparison.text(), self.comparison.html())
+
+    def recording(self) -> dict[str, Any]:
+        """Both runs."""
+        return recording(*self.comparison.runs, panels=SIDE_BY_SIDE)
+
+    def widget(self) -> Player:
+        """The live panels, always the same widget."""
+        if self._player is None:
+            self._player = Player(comparison_data(self.comparison), SIDE_BY_SIDE)
         return self._player
 
 

@@ -3,6 +3,11 @@
 const SHADOW = `
 svg{display:block;width:var(--wb-wide,100%);height:auto}
 .wb-later{visibility:hidden}
+.wb-ahead{opacity:.3}
+.wb-ground{stroke:none}
+.wb-move:not(.wb-been,.wb-now) :is(.wb-step,.wb-number){visibility:hidden}
+[role=button]{cursor:pointer}
+[role=button]:focus-visible{outline:3px solid #3d7de0;outline-offset:2px}
 `;
 
 const FORWARD = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
@@ -84,3 +89,41 @@ function rove(event, elements) {
   return elements[to];
 }
 
+/** Makes a part of a drawing a button: pressed by a pointer, Enter or the space bar. */
+function pressable(part, label, act) {
+  set(part, { role: "button", tabindex: 0, "aria-label": label });
+  part.onclick = act;
+  part.onkeydown = (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    act();
+  };
+}
+
+/** Shows the sentence of a rule while its id in `root` is pointed at or has the focus. */
+function tips(root) {
+  const tip = make("p", { className: "wb-tip", hidden: true, aria: { role: "tooltip" } });
+  root.append(tip);
+  const show = ({ target }) => {
+    const id = target.closest?.(".wb-rule[aria-description]");
+    tip.hidden = !id;
+    if (!id) return;
+    tip.replaceChildren(make("b", { textContent: id.textContent }), ` ${id.getAttribute("aria-description")}`);
+    const [place, page] = [id.getBoundingClientRect(), root.getBoundingClientRect()];
+    tip.style.top = `${place.bottom - page.top + 4}px`;
+    tip.style.left = `${Math.max(0, Math.min(place.left - page.left, page.width - tip.offsetWidth - 4))}px`;
+  };
+  for (const name of ["mouseover", "focusin"]) root.addEventListener(name, show);
+  for (const name of ["mouseleave", "focusout"]) root.addEventListener(name, () => (tip.hidden = true));
+  return () => (tip.hidden = true);
+}
+
+/** Text made by Python, in which every rule's id can be reached by the keyboard. */
+function written(element, html) {
+  element.innerHTML = html;
+  for (const id of element.querySelectorAll(".wb-rule[title]")) {
+    set(id, { tabindex: 0, role: "note", "aria-label": id.textContent, "aria-description": id.title });
+    id.removeAttribute("title");
+  }
+  return element;
+}

@@ -5,7 +5,7 @@
 const TABS = { exchange: "Exchange", states: "States", findings: "Findings" };
 const WAITS = "The kernel is busy. The answer comes as soon as it is free.";
 const LATE = 2000; // milliseconds
-const WIDE = 1600; // pixels: the messages and the whole picture of the states, both legible
+const WIDE = 1950; // pixels: the messages and the whole picture of the states, both legible
 
 class Player {
   constructor(model, el) {
@@ -14,9 +14,10 @@ class Player {
     this.data = model.get("player_data");
     this.head = { n: this.frames.length - 1, spent: 0 };
     this.speed = model.get("speed");
-    this.pending = this.timer = 0;
+    this.pending = this.timer = this.known = 0;
     this.gone = false;
     this.root = make("section", { className: "wb-player", aria: { label: this.data.title } });
+    this.hideTip = tips(this.root);
     this.build();
     el.append(this.root);
     this.listen();
@@ -51,8 +52,9 @@ class Player {
     const tabs = Object.keys(TABS).filter((name) => panels.includes(name));
     if (tabs.length) this.main.append(this.buildTabs(tabs));
     const words = make("div", { className: "wb-words" }, this.caption, this.notice);
-    this.root.append(this.buildBar(), words, this.main, this.status);
-    if (panels.includes("timing")) this.root.append((this.timing = drawing("wb-limits")));
+    this.limits = make("div", { className: "wb-limits", aria: { role: "group", label: "Time limits" } });
+    this.root.append(this.buildBar(), words, ...(panels.includes("timing") ? [this.limits] : []), this.main, this.status);
+    if (panels.join() === "phone") this.root.append((this.strip = make("div", { className: "wb-strip" })));
     if (this.model.get("by_hand")) this.root.append(this.buildSame());
   }
 
@@ -69,8 +71,9 @@ class Player {
     this.time = make("span", { className: "wb-time" });
     this.choice = make("select", { onchange: () => this.hurry(this.choice.value), aria: { label: "Speed" } });
     this.choice.append(...SPEEDS.map((name) => make("option", { textContent: name, selected: name === this.speed })));
+    this.track = make("div", { className: "wb-track" }, this.slider);
     const bar = make("div", { className: "wb-bar", aria: { role: "group", label: "Playback" } });
-    bar.append(this.first, this.back, this.toggle, this.next, this.end, this.slider, this.time, this.choice);
+    bar.append(this.first, this.back, this.toggle, this.next, this.end, this.track, this.time, this.choice);
     return bar;
   }
 
@@ -138,7 +141,7 @@ class Player {
     const page = make("div", { className: `wb-page wb-page-${name}` });
     if (name === "findings") return page;
     if (name === "exchange") {
-      this.exchange = new Exchange(page);
+      this.exchange = new Exchange(page, (n) => this.pauseAt(n));
       if (this.model.get("by_hand")) this.letBreak();
       return page;
     }
@@ -172,7 +175,10 @@ class Player {
 
   /** Keeps arrows, Enter and letters from JupyterLab's command mode; shortcuts with Ctrl still reach it. */
   keydown(event) {
-    if (event.key === "Escape") this.exchange?.close();
+    if (event.key === "Escape") {
+      this.hideTip();
+      this.exchange?.close();
+    }
     if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
   }
 
@@ -258,6 +264,14 @@ class Player {
     this.draw();
   }
 
+  /** Everything goes to frame `n`, and its message gets the focus. */
+  point(n) {
+    this.pauseAt(n);
+    if (!this.exchange) return;
+    this.show("exchange");
+    this.exchange.rows.children[n].focus(QUIETLY);
+  }
+
   hurry(speed) {
     this.speed = speed;
     this.head.spent = 0;
@@ -267,32 +281,96 @@ class Player {
 
   load() {
     this.shown = -1;
+    this.known = this.head.n;
     set(this.root, { "aria-label": this.data.title });
     this.slider.max = this.last;
-    if (this.tabs?.has("findings")) {
-      const { tab, page } = this.tabs.get("findings");
-      page.innerHTML = this.data.findings;
-      tab.textContent = TABS.findings + (this.data.found ? ` (${this.data.found})` : "");
-    }
+    this.loadFindings();
+    this.loadLimits();
+    if (this.strip) this.loadStrip();
     this.repaint();
+  }
+
+  /** A badge counts the findings, a mark on the slider is at each, and each leads to its moment. */
+  loadFindings() {
+    const { found } = this.data;
+    const mark = ({ level, frame }) => {
+      const tick = make("span", { className: `wb-tick wb-${level}` });
+      tick.style.left = `${(100 * frame) / Math.max(1, this.last)}%`;
+      return tick;
+    };
+    this.track.replaceChildren(this.slider, ...found.map(mark));
+    if (!this.tabs?.has("findings")) return;
+    const { tab, page } = this.tabs.get("findings");
+    written(page, this.data.findings);
+    for (const item of page.querySelectorAll("[data-finding]")) {
+      const at = item.querySelector(".wb-at");
+      const go = () => this.point(found[item.dataset.finding].frame);
+      at.replaceWith(make("button", { type: "button", textContent: at.textContent, title: "Go there", onclick: go }));
+    }
+    const worst = ["fail", "warn", "note"].find((level) => found.some((one) => one.level === level));
+    const badge = make("span", { className: `wb-badge wb-${worst}`, textContent: found.length });
+    tab.replaceChildren(TABS.findings, ...(worst ? [" ", badge] : []));
+  }
+
+  /** A bar for each time limit; it leads to the moment at which its call began, and then to the one at which it ended. */
+  loadLimits() {
+    const at = (time) => this.frames.findLastIndex((frame) => frame.at <= time + 1e-6);
+    const rows = this.data.limits.map(({ call, began, ended, seconds }) => {
+      const [from, to] = [at(began), ended === null ? this.last : at(ended)];
+      const go = () => this.pauseAt(this.head.n === from ? to : from);
+      const row = make("button", { type: "button", onclick: go });
+      row.append(make("b", { textContent: call }), make("span", { className: "wb-meter" }, make("i")), make("span"));
+      row.title = `${call}: ${seconds} s, from ${began.toFixed(3)} s`;
+      return row;
+    });
+    this.limits.replaceChildren(...rows);
+    this.limits.hidden = rows.length === 0;
+  }
+
+  /** The different screens in small, each a button that leads to its moment. */
+  loadStrip() {
+    const begins = this.frames.flatMap(({ screen }, n) => (screen === this.frames[n - 1]?.screen ? [] : [n]));
+    const cells = begins.map((n) => {
+      const small = drawing();
+      paint(small, this.data.screens[this.frames[n].screen].svg, theme());
+      const at = `${this.frames[n].at.toFixed(3)} s`;
+      const cell = make("button", { type: "button", onclick: () => this.pauseAt(n), aria: { label: `The phone at ${at}` } });
+      cell.append(small, at);
+      return cell;
+    });
+    this.strip.replaceChildren(...cells);
   }
 
   repaint() {
     const dark = theme();
     this.shown = -1;
-    for (const name of ["states", "timing"]) {
-      if (this[name]) paint(this[name], this.data[name]?.svg ?? "", dark);
+    if (this.states) paint(this.states, this.data.states.svg, dark);
+    if (this.states) {
+      fit(this.states, this.data.states.width, 0.8);
+      this.linkStates();
     }
-    if (this.states) fit(this.states, this.data.states.width, 0.8);
     this.exchange?.paint(this.data.exchange, dark);
     this.draw();
   }
 
+  /** A state leads to the next moment at which the run comes to it. */
+  linkStates() {
+    const root = this.states.shadowRoot;
+    root.querySelector("svg").setAttribute("role", "group");
+    for (const part of root.querySelectorAll("[data-state]")) {
+      const name = part.dataset.state;
+      const entries = this.frames.flatMap(({ state }, n) => (state === name && this.frames[n - 1]?.state !== name ? [n] : []));
+      const next = () => this.pauseAt(entries.find((n) => n > this.head.n) ?? entries[0]);
+      if (entries.length) pressable(part, `State ${name}: go there`, next);
+    }
+  }
+
   draw() {
+    this.known = Math.max(this.known, this.head.n);
     this.drawBar();
     this.drawTime();
     if (this.phone) this.drawPhone();
-    this.exchange?.draw(this.head.n);
+    this.exchange?.draw(this.head.n, this.known);
     if (this.states) this.drawStates();
   }
 
@@ -330,14 +408,12 @@ class Player {
   drawTime() {
     const at = moment(this.frames, this.head, this.speed);
     this.time.textContent = `${at.toFixed(2)} s`;
-    if (!this.timing || !this.data.timing) return;
-    this.data.timing.budgets.forEach((budget, number) => {
-      for (const bar of this.timing.shadowRoot.querySelectorAll(`[data-budget="${number}"]`)) {
-        bar.setAttribute("width", (bar.dataset.width * used(budget, at)).toFixed(1));
-      }
-      for (const word of this.timing.shadowRoot.querySelectorAll(`[data-verdict="${number}"]`)) {
-        word.classList.toggle("wb-later", !settled(budget, at, this.head.n === this.last));
-      }
+    this.data.limits.forEach((budget, number) => {
+      const [row, known] = [this.limits.children[number], settled(budget, at, this.head.n === this.last)];
+      const [, meter, words] = row.children;
+      meter.firstChild.style.width = `${(100 * used(budget, at)).toFixed(1)}%`;
+      row.className = `wb-limit wb-${known ? budget.verdict : at < budget.began ? "later" : "running"}`;
+      words.textContent = known ? budget.words : at < budget.began ? "not called yet" : "running";
     });
   }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import anywidget
@@ -18,15 +17,10 @@ import traitlets
 from workbook.values import choice
 from workbook.views.html import joined, tag, trusted
 from workbook.views.table import Snapshot
-
-PANELS = ("phone", "exchange", "states", "timing", "findings")
-"""The panels that a player can show."""
+from workbook.widgets.page import PANELS, SOURCES, source
 
 READING, EACH_MESSAGE = "for reading", "message by message"
 """Two of the speeds in `frames.js`."""
-
-_HERE = Path(__file__).parent
-_TEXTS = ("frames.js", "kernel.js", "parts.js", "exchange.js", "breaking.js", "player.js")
 
 
 class Player(anywidget.AnyWidget):
@@ -48,8 +42,8 @@ class Player(anywidget.AnyWidget):
         call: the call that plays this very run, as Python to copy.
     """
 
-    _esm = "".join((_HERE / name).read_text("utf-8") for name in _TEXTS)
-    _css = (_HERE / "player.css").read_text("utf-8")
+    _esm = source(*SOURCES)
+    _css = source("player.css")
 
     player_data = traitlets.Dict().tag(sync=True)
     panels = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -135,11 +129,15 @@ class Live(ABC):
     def widget(self) -> Any:
         """The live form, always the same ipywidget."""
 
+    def recording(self) -> dict[str, Any]:
+        """What is stored beside the snapshot, so that an exported page can play it; see `plays.saved.recording`."""
+        return {}
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """The snapshot's two forms."""
+        """The snapshot's two forms, and the recording."""
         stored = self.snapshot()
         html = tag("div", tag("style", trusted(STYLE)), trusted(stored.html()), class_="wb-snapshot")
-        return {"text/plain": stored.text(), "text/html": str(joined(html))}
+        return {"text/plain": stored.text(), "text/html": str(joined(html)), **self.recording()}
 
     def _ipython_display_(self) -> None:
         from IPython.display import display  # only a notebook displays

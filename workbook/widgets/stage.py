@@ -13,6 +13,7 @@ from typing import Any
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
+from workbook.plays.saved import recording
 from workbook.plays.script import FLOWS, OWN, REACTION, Act, Play, Script, play
 from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Body, Fault, Number, OneOf, Text, fault
 from workbook.values import did_you_mean, lookup, quoted
@@ -26,6 +27,7 @@ from workbook.views.phone_svg import draw
 from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
 from workbook.widgets.chooser import literal
+from workbook.widgets.page import PANELS
 from workbook.widgets.player import EACH_MESSAGE, Live, Player
 
 HINT = "The run after one press of each button. Live, it is played by hand."
@@ -76,6 +78,11 @@ class Stage(Live):
             faces += (findings(done.findings),)
         shown = Stack(faces) if self.script.own else faces[0]
         return Snapshot(f"{spelled(self.script)}\n{shown.text()}\n{hint}", f"{shown.html()}<p>{hint}</p>")
+
+    def recording(self) -> dict[str, Any]:
+        """The run of the snapshot, with all panels."""
+        done = play(self.script if self.script.acts else walked(self.script))
+        return recording(done.run, panels=PANELS)
 
     def widget(self) -> Player:
         """The live panels, always the same widget."""

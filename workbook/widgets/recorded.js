@@ -1,0 +1,38 @@
+
+// The players of a page without a kernel: each plays a recording. player.js comes before it in the same module.
+
+const NO_KERNEL = "This is a recording.";
+
+/** The model of a player that nobody answers. */
+function recorded(values) {
+  const usual = { speed: SPEEDS[1], by_hand: false, number: 0, acts: 0, guarded: true, hint: "", careless_offered: false };
+  return { get: (name) => ({ ...usual, ...values })[name], on() {}, send() {} };
+}
+
+async function unpacked() {
+  const text = document.getElementById("wb-recordings").textContent;
+  const packed = new Blob([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))]);
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+const recordings = unpacked();
+
+async function open(place) {
+  const values = (await recordings)[place.dataset.recording];
+  place.replaceChildren();
+  new Player(recorded(values), place);
+}
+
+for (const place of document.querySelectorAll(".wb-place")) {
+  if (place.dataset.opened) {
+    place.textContent = NO_KERNEL;
+    const near = new IntersectionObserver(([seen]) => {
+      if (!seen.isIntersecting) return;
+      near.disconnect();
+      open(place);
+    }, { rootMargin: "800px" });
+    near.observe(place);
+  } else {
+    place.append(make("button", { type: "button", className: "wb-open", textContent: "▶ Play this run", onclick: () => open(place) }));
+  }
+}
