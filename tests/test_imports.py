@@ -42,6 +42,7 @@ for types too; two parts of one line do not import each other. A new part goes o
 UPWARD = {
     ("trace", "views"): "a trace draws itself in a notebook, and imports the picture when it is asked for it",
     ("views", "plays"): "the type of a run, for a type checker alone",
+    ("exercises", "conformance"): "the judge of a prediction about a case, which runs that case when it is asked",
     ("plays", "widgets"): "the live stage, imported when a notebook asks for it",
 }
 """The only imports upward, each inside a function or for types, with the reason."""
