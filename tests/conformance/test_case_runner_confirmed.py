@@ -5,6 +5,7 @@ import threading
 import time
 from dataclasses import replace
 
+import broken_time
 import pytest
 import reference
 import relays
@@ -197,3 +198,20 @@ def test_a_plain_attempt_says_whether_the_plain_call_works(monkeypatch):
     with relays.running("mine") as runner:
         assert asyncio.run(plain_attempt(runner)) == ((), True)
         assert runner.plain_works
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(("busy", "verdict"), [(-1.0, Verdict.NOT_TESTABLE), (float("inf"), Verdict.WARN)])
+def test_on_a_busy_machine_a_late_call_says_nothing_about_the_back_end(monkeypatch, busy, verdict):
+    monkeypatch.setattr(case_runner, "BUSY", busy)
+    (one,) = of(monkeypatch, broken_time.OneAfterTheOther, ("relay.list.side-by-side",))
+    assert one.verdict is verdict
+    assert one.why.startswith("This machine was too busy in each of 3 tries") is (verdict is Verdict.NOT_TESTABLE)
+
+
+@pytest.mark.rule("REL-5")
+def test_a_busy_machine_is_no_excuse_for_what_time_has_no_part_in(monkeypatch):
+    monkeypatch.setattr(case_runner, "BUSY", -1.0)
+    (one,) = of(monkeypatch, Alters, ("relay.get.sdk-input-byte-exact",))
+    assert one.verdict is Verdict.FAIL

@@ -160,8 +160,8 @@ def wrong_after(name, seconds, sent, folder):
     running = left(mark)
     for pid, _command in running:
         os.kill(pid, signal.SIGKILL)  # one that this command has started
-    # Python itself may still be starting: then it says so with a traceback, or ends by the signal. It also ends by SIGINT,
-    # which a shell takes for 130, where KeyboardInterrupt came while it ran a text as code, caught or not.
+    # Python itself may still be starting: then it says so with a traceback, or ends by the signal. It also ends by
+    # SIGINT, which a shell takes for 130, where KeyboardInterrupt came while it ran a text as code, caught or not.
     starting = any(words in out for words in (b"<frozen site>", b"Could not import runpy", b"Fatal Python error: init"))
     killed = process.returncode == -signal.SIGKILL
     wrong = [
