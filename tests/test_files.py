@@ -15,7 +15,7 @@ def test_a_sample_file_is_found():
 
 def test_native_code_is_found_by_its_language():
     assert "class BackEnd(" in fixture("native/kotlin/BackEnd.kt").read_text()
-    assert "struct BackEnd {" in fixture("native/swift/BackEnd.swift").read_text()
+    assert "struct BackEnd: Sendable {" in fixture("native/swift/BackEnd.swift").read_text()
 
 
 @pytest.mark.parametrize(

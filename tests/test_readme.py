@@ -46,7 +46,7 @@ def test_every_notebook_is_in_its_table_and_every_row_is_a_notebook():
 
 def test_the_map_of_the_first_lesson_lists_all_others():
     first = json.loads((ROOT / "notebooks" / "00_start_here.ipynb").read_text())
-    listed = re.findall(r"^\| `(\d\d_\w+)` \|", "".join(first["cells"][-1]["source"]), re.MULTILINE)
+    listed = re.findall(r"^\| \[`(\d\d_\w+)`\]\(\1\.ipynb\) \|", "".join(first["cells"][-1]["source"]), re.MULTILINE)
     assert ["00_start_here", *listed] == sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 

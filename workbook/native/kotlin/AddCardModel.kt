@@ -9,10 +9,6 @@ import kotlinx.coroutines.flow.asStateFlow
 import kotlinx.coroutines.launch
 import provisioning.* // the SDK; the document does not show its package
 
-enum class AddButton { ABSENT, SHOWN, DISABLED, HIDDEN }
-
-data class Page(val button: AddButton, val message: String = "")
-
 /**
  * One card's page on platform A, SDK from 0.4.0.
  *
@@ -25,33 +21,35 @@ class AddCardModel(
     private val cardName: String,
     private val backEnd: BackEnd,
     private val scope: CoroutineScope,
-    private val activity: () -> Activity,
+    activity: () -> Activity,
     private val log: (String) -> Unit,
     private val report: () -> Unit,
 ) {
     private val shown = MutableStateFlow(Page(AddButton.ABSENT))
     val page: StateFlow<Page> = shown.asStateFlow()
 
-    private var cardProvisioning: CardProvisioning? = null
+    private val decision = ButtonDecision(backEnd, activity, log)
     private var work: Job? = null
 
     /** Call it each time the page opens or comes back: a card may have been added or removed meanwhile. */
     fun opened() {
         if (work?.isActive == true) return // after a rotation: the attempt goes on
         shown.value = Page(AddButton.ABSENT)
-        work = scope.launch { shown.value = asked() }
+        work = scope.launch { shown.value = decision.forCard(cardId) }
     }
 
     fun addTapped() {
-        val sdk = cardProvisioning ?: return
+        val sdk = decision.cardProvisioning ?: return
         if (shown.value.button != AddButton.SHOWN) return // a second tap
         shown.value = Page(AddButton.DISABLED) // A-BTN-1: before anything suspends
         work = scope.launch {
-            var next = Page(AddButton.SHOWN, NOT_ADDED)
+            var next = NOT_ADDED
             try {
                 next = when (sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))) {
-                    is ProvisionResult.Success -> pageFor(sdk.canProvision()).also { if (it.button == AddButton.SHOWN) report() }
-                    is ProvisionResult.Failure -> next
+                    is ProvisionResult.Success -> decision.pageFor(sdk.canProvision()).also {
+                        if (it.button == AddButton.SHOWN) report()
+                    }
+                    is ProvisionResult.Failure -> NOT_ADDED
                 }
             } catch (error: Exception) {
                 if (error is CancellationException) throw error
@@ -62,43 +60,8 @@ class AddCardModel(
         }
     }
 
-    /** GET, create, canProvision: every outcome shows or hides the button. */
-    private suspend fun asked(): Page {
-        val sdkInput = try {
-            backEnd.activationData(cardId)
-        } catch (error: BackEndException) {
-            log("no activation data: ${error.reason}")
-            return Page(AddButton.HIDDEN)
-        }
-        return when (val created = CardProvisioning.create(sdkInput, activity)) {
-            is CardProvisioningCreateResult.Success -> {
-                cardProvisioning = created.cardProvisioning
-                pageFor(created.cardProvisioning.canProvision())
-            }
-            is CardProvisioningCreateResult.Failed.WalletPayNotSupported -> Page(AddButton.HIDDEN)
-            is CardProvisioningCreateResult.Failed.InvalidSdkInput -> {
-                log("InvalidSdkInput, from GET activation-data") // where the value came from, never the value
-                Page(AddButton.HIDDEN)
-            }
-        }
-    }
-
-    private fun pageFor(answer: CanProvisionResult): Page = when (answer) {
-        is CanProvisionResult.CanBeProvisioned -> Page(AddButton.SHOWN)
-        is CanProvisionResult.CannotBeProvisioned.AlreadyExistsInWallet -> Page(AddButton.HIDDEN, IN_WALLET)
-        is CanProvisionResult.CannotBeProvisioned.Error -> unknown("Error ${answer.throwable.javaClass.simpleName}")
-        is CanProvisionResult.CannotBeProvisioned.UnknownFailure -> unknown("UnknownFailure")
-        is CanProvisionResult.CannotBeProvisioned.ApiError -> unknown("ApiError ${answer.statusCode}")
-    }
-
-    private fun unknown(outcome: String): Page {
-        log("canProvision: $outcome")
-        return Page(AddButton.HIDDEN)
-    }
-
     private companion object {
-        const val IN_WALLET = "In the wallet"
-        const val NOT_ADDED = "Not added"
+        val NOT_ADDED = Page(AddButton.SHOWN, "Not added")
     }
 }
 

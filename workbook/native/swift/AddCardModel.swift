@@ -1,3 +1,4 @@
+import Combine
 import Foundation
 
 /// One card's page on platform B, later variant. Keep it as long as the page is open.

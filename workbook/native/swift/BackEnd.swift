@@ -8,9 +8,9 @@ enum BackEndFailure: Error {
 /// Your back end, as your app and its extension see it: two calls with the cardholder's session, and no API key.
 ///
 /// The SDK has bytes, JSON has text: this is the one place that encodes and decodes base64, once each way (API-8).
-struct BackEnd {
+struct BackEnd: Sendable {
     let address: URL
-    let sessionToken: () -> String?
+    let sessionToken: @Sendable () -> String?
 
     func activationData(for cardId: String) async throws -> Data {
         try await call("GET", cardId, "activation-data", body: nil)

@@ -1,0 +1,53 @@
+package issuer
+
+import provisioning.* // the SDK; the document does not show its package
+
+/** What the page shows of the add button. */
+enum class AddButton { ABSENT, SHOWN, DISABLED, HIDDEN }
+
+data class Page(val button: AddButton, val message: String = "")
+
+/** Decides about the button: GET, create, canProvision. Every outcome shows or hides it. */
+class ButtonDecision(
+    private val backEnd: BackEnd,
+    private val activity: () -> Activity, // the activity of this moment, not the first one
+    private val log: (String) -> Unit,
+) {
+    /** Set when `create` succeeded; one instance for each card (assumed). */
+    var cardProvisioning: CardProvisioning? = null
+        private set
+
+    /** Ask from the start: for each opening of the page, because a card may have been added or removed. */
+    suspend fun forCard(cardId: String): Page {
+        val sdkInput = try {
+            backEnd.activationData(cardId)
+        } catch (error: BackEndException) {
+            log("no activation data: ${error.reason}")
+            return Page(AddButton.HIDDEN)
+        }
+        return when (val created = CardProvisioning.create(sdkInput, activity)) {
+            is CardProvisioningCreateResult.Success -> {
+                cardProvisioning = created.cardProvisioning
+                pageFor(created.cardProvisioning.canProvision())
+            }
+            is CardProvisioningCreateResult.Failed.WalletPayNotSupported -> Page(AddButton.HIDDEN)
+            is CardProvisioningCreateResult.Failed.InvalidSdkInput -> {
+                log("InvalidSdkInput, from GET activation-data") // where the value came from, never the value
+                Page(AddButton.HIDDEN)
+            }
+        }
+    }
+
+    fun pageFor(answer: CanProvisionResult): Page = when (answer) {
+        is CanProvisionResult.CanBeProvisioned -> Page(AddButton.SHOWN)
+        is CanProvisionResult.CannotBeProvisioned.AlreadyExistsInWallet -> Page(AddButton.HIDDEN, "In the wallet")
+        is CanProvisionResult.CannotBeProvisioned.Error -> hidden("Error ${answer.throwable.javaClass.simpleName}")
+        is CanProvisionResult.CannotBeProvisioned.UnknownFailure -> hidden("UnknownFailure")
+        is CanProvisionResult.CannotBeProvisioned.ApiError -> hidden("ApiError ${answer.statusCode}")
+    }
+
+    private fun hidden(outcome: String): Page {
+        log("canProvision: $outcome")
+        return Page(AddButton.HIDDEN)
+    }
+}
