@@ -63,7 +63,7 @@ def reads_the_answer(read: Any) -> Reason | Seen:  # noqa: PLR0911  # one reason
     try:
         got = read(good)
     except Exception as error:  # noqa: BLE001  # whatever it is, a good answer was refused
-        text = f"your function raised {type(error).__name__} for a good answer; a field that it does not know is no error."
+        text = f"your function raised {type(error).__name__} for a good answer. Unknown fields are no error."
         return Reason("API-9", text)
     if got is None:
         return Reason("API-9", "your function returned None for a good answer. Return its sdkInput.")
