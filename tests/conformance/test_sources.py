@@ -30,9 +30,9 @@ CLAIM = re.compile(
 )
 """What only the document or another source can know, by its words."""
 WORKBOOKS_OWN = re.compile(
-    r"^Is the \w+|^Does it send|^Your back end answered 429|[Bb]ack end answered 429|such as 502"
+    r"^Is the \w+|^Does it send|\bthe workbook plays\b|^Your back end answered 429|[Bb]ack end answered 429|such as 502"
 )
-"""Questions about a configuration, and what a back end itself was seen to answer or is to answer."""
+"""Questions about a configuration, what the workbook plays, and what a back end itself was seen to answer or is to answer."""
 
 
 def sentences(path):

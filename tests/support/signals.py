@@ -32,6 +32,7 @@ FILE = "lessons/fixtures/back_ends/back-end.toml"
 COMMANDS = {
     "lab": (["lab", "--no-browser", "--port", "PORT"], 8.0, {0, 130}),
     "new": (["new", "copy"], 1.0, {0, 130}),
+    "reset": (["reset", "all", "--dir", "lessons"], 1.5, {0, 130}),
     "run": (["run", "00", "--out", "out"], 8.0, {0, 130}),
     "render": (["render", "00", "--check"], 8.0, {0, 1, 130}),
     "export": (["export", "00", "01", "--out", "out"], 4.0, {0, 130}),
@@ -42,6 +43,8 @@ COMMANDS = {
     "drift": (["drift", "record.jsonl"], 1.0, {0, 1, 2, 130}),
     "conform": (["conform", FILE, "--out", "out", "--only", "relay.get.*"], 8.0, {0, 1, 2, 130}),
     "conform init": (["conform", "init", "--defaults", "own.toml"], 1.0, {0, 130}),
+    "native": (["native", "kotlin", "files"], 1.0, {0, 130}),
+    "phone": (["phone", "--port", "PORT", "--out", "out"], 2.0, {0}),
     "doctor": (["doctor"], 4.0, {0, 1, 130}),
     "rules": (["rules"], 0.7, {0, 130}),
 }
@@ -131,8 +134,9 @@ def wrong_after(name, seconds, sent, folder):
     scratch.mkdir()
     environ = os.environ | SESSIONS | {MARK: mark, "PYTHONPATH": str(ROOT), "TMPDIR": str(scratch)}
     environ.pop("WORKBOOK_API_KEY", None)
-    if name == "conform":
+    if name in {"conform", "reset"}:
         copy_lessons(folder / "lessons")
+    if name == "conform":
         configured = folder / FILE
         configured.write_text(configured.read_text("utf-8").replace("8655", port), "utf-8")
     (folder / "record.jsonl").write_text(RECORD, "utf-8")
