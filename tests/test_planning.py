@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.errors import ParameterError
 from workbook.plays import planning
-from workbook.plays.planning import agreement, plan_for, play
+from workbook.plays.planning import agreement, play
 from workbook.timing.planner import LogNormal, Plan, Resampled, totals
 
 
@@ -36,16 +35,3 @@ def test_they_would_be_told_apart(monkeypatch):
     monkeypatch.setattr(planning, "NOTHING_ELSE", planning.LatenciesB())
     told = agreement(Resampled([1.0]), cards=2, calls=2).text()
     assert "up to 0.030000 s apart" in told
-
-
-def test_a_plan_in_one_call():
-    estimate = plan_for(0.3, 2.0, cards=1, calls=1000)
-    assert (estimate.plan.cards, estimate.calls, estimate.plan.timeout) == (1, 1000, None)
-    assert plan_for(0.3, 2.0, 2, "concurrent", 5.0, calls=1000).plan.gets == "concurrent"
-    assert plan_for(0.3, 2.0, 2, timeout=1.0, retries=2, calls=1000).plan.retries == 2
-
-
-@pytest.mark.parametrize("values", [{"cards": 0}, {"gets": "at once"}, {"median": -1}, {"timeout": 0}, {"calls": 0}])
-def test_a_plan_that_makes_no_sense_is_refused(values):
-    with pytest.raises(ParameterError):
-        plan_for(**values)

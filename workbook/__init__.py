@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from workbook.lesson import check as check
     from workbook.lesson import expect as expect
     from workbook.plays.planning import agreement as agreement
-    from workbook.plays.planning import plan_for as plan_for
     from workbook.plays.run import Run as Run
     from workbook.provisioning_service import ProvisioningService as ProvisioningService
     from workbook.provisioning_service import WatchAvailability as WatchAvailability
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from workbook.timing.recorded import read_durations as read_durations
     from workbook.widgets.builder import builder as build
     from workbook.widgets.chooser import choose as choose
+    from workbook.widgets.planner import planner as planner
 
 __version__ = "0.2.0"
 
@@ -90,7 +90,7 @@ _HOMES = {
     "judge": ("workbook.timing.recorded", "judge_recorded"),
     "measure": ("workbook.extension.measuring", "measure_handler"),
     "messages": ("workbook.flows.messages", ""),
-    "plan_for": ("workbook.plays.planning", "plan_for"),
+    "planner": ("workbook.widgets.planner", "planner"),
     "read_durations": ("workbook.timing.recorded", "read_durations"),
     "rule": ("workbook.display", "rule"),
     "sample": ("workbook.files", "fixture"),
@@ -134,7 +134,7 @@ __all__ = [
     "judge",
     "measure",
     "messages",
-    "plan_for",
+    "planner",
     "read_durations",
     "rule",
     "sample",

@@ -33,7 +33,7 @@ GROUPS = {
         "MockServer",
     ],
     "Your own back end": ["conform", "Relay"],
-    "Time": ["measure", "read_durations", "judge", "Plan", "LogNormal", "plan_for", "agreement"],
+    "Time": ["measure", "read_durations", "judge", "Plan", "LogNormal", "planner", "agreement"],
     "Files": ["sample"],
 }
 NESTED = {"Session": ("platform_a", "platform_b", "wallet")}

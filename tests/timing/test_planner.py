@@ -14,8 +14,8 @@ from workbook.errors import ParameterError
 from workbook.runs.loop import EventClock
 from workbook.timing import planner as closed_form
 from workbook.timing import planner as search
-from workbook.timing.planner import CHUNK, LogNormal, Plan, Resampled, totals
-from workbook.timing.verdict import Verdict, judge_durations
+from workbook.timing.planner import CHUNK, ENOUGH, FASTER, LogNormal, Plan, Resampled, totals
+from workbook.timing.verdict import TARGET, Verdict, judge_durations
 
 GETS = st.sampled_from(["one by one", "concurrent"])
 QUICK = LogNormal(median=0.6, p99=4.0)
@@ -176,7 +176,7 @@ def test_an_estimates_judgement_is_the_one_of_its_totals():
     plan = Plan(Resampled([0.5, 2.5]), cards=9, limit=20.0)
     found = plan.simulate(5000, target=0.01)
     total = totals(np.moveaxis(plan.latency.draw(np.random.default_rng(7), (9, 5000)), 0, 1)[:, :, None], plan)[0]
-    assert found.judgement == judge_durations(total.tolist(), "pass_entries", label=plan.words, target=0.01)
+    assert replace(found.judgement, todo=None) == judge_durations(total.tolist(), "pass_entries", label=plan.words, target=0.01)
     assert (found.calls, found.plan, found.seed) == (5000, plan, 7)
 
 
@@ -387,3 +387,55 @@ def test_simulating_a_million_calls_stays_small():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 500
+
+
+# What to change in a plan.
+
+ANY_PLAN = st.builds(
+    Plan,
+    st.tuples(st.floats(0.01, 15.0), st.floats(1.05, 60.0)).map(lambda pair: LogNormal(pair[0], pair[0] * pair[1])),
+    cards=st.integers(1, 30),
+    gets=st.sampled_from(["one by one", "concurrent"]),
+    timeout=st.one_of(st.none(), st.integers(1, 40).map(lambda half: half / 2)),
+    retries=st.integers(0, 5),
+    overhead=st.sampled_from([0.0, 0.0, 1.0, 19.95, 21.0]),
+)
+
+
+@pytest.mark.rule("X-ENTRIES-3", "REL-5")
+@settings(max_examples=150, deadline=None)
+@given(ANY_PLAN)
+def test_no_advice_is_followed_already_and_following_one_never_makes_more_calls_late(plan):
+    share = plan.chance(calls=2_000)
+    advised = plan.advice(share)
+    assert bool(advised) <= (share > TARGET)
+    draws = plan.latency.draw(np.random.default_rng(3), (400, plan.cards, plan.retries + 1))
+    late = np.count_nonzero(totals(draws, plan)[0] > plan.limit)
+    for advice in advised:
+        better = advice.plan
+        assert better != plan
+        assert np.count_nonzero(totals(draws[:, :, : better.retries + 1], better)[0] > better.limit) <= late
+        if (exact := plan.exact()) is not None and better.exact() is not None:
+            assert better.exact() <= exact + 1e-12
+        assert advice.text not in [again.text for again in better.advice(1.0)]
+    said = " ".join(advice.text for advice in advised)
+    assert not ("at the same time" in said and plan.gets == "concurrent")
+    assert not ("Make a GET" in said and not plan.retries)
+    assert "None" not in said
+
+
+@pytest.mark.rule("X-ENTRIES-3")
+def test_the_advice_that_was_wrong_in_three_ways():
+    told = Plan(LogNormal(0.8, 60.0), cards=10, gets="concurrent").simulate(20_000)
+    assert "Give each GET up after 9 s" in told.text
+    assert "at the same time" not in told.text
+    assert "given up not again" not in told.text
+    assert "Nothing to do" not in told.text
+
+
+def test_where_nothing_helps_it_says_so():
+    slow = Plan(LogNormal(15.0, 60.0), cards=10, gets="concurrent")
+    assert slow.advice() == ()
+    assert FASTER in slow.simulate(2_000).text.replace("\n      ", " ")
+    fine = Plan(LogNormal(0.1, 0.2), cards=3)
+    assert (fine.advice(), fine.simulate(2_000).judgement.todo) == ((), ENOUGH)

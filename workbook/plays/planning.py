@@ -1,4 +1,4 @@
-"""The planner at work: one call for a lesson, and the proof that a plan and the wallet's clock agree."""
+"""The proof that a plan and the wallet's clock agree."""
 
 from __future__ import annotations
 
@@ -16,41 +16,10 @@ from workbook.trace import handler_calls
 from workbook.views.table import Table, facts
 
 if TYPE_CHECKING:
-    from workbook.timing.planner import Estimate, Latency, Plan
+    from workbook.timing.planner import Latency, Plan
 
 NOTHING_ELSE = LatenciesB(storage=0.0, service=0.0, handler=0.0, card_art=0.0)
 """A phone on which only the network takes time."""
-
-
-def plan_for(  # noqa: PLR0917  # one choice each, in the order of the sentence
-    median: float = 0.8,
-    p99: float = 6.0,
-    cards: int = 10,
-    gets: str = "one by one",
-    timeout: float | None = None,
-    retries: int = 0,
-    calls: int = 200_000,
-) -> Estimate:
-    """The chance to miss 20 s with these figures (X-ENTRIES-3).
-
-    Args:
-        median: of one GET, in seconds.
-        p99: one GET in a hundred takes longer, in seconds.
-        cards: how many GETs a call makes (API-12).
-        gets: `one by one` or `concurrent`.
-        timeout: seconds after which a GET is given up; None waits for ever.
-        retries: how often a GET that was given up is made again.
-        calls: how many calls to simulate.
-
-    Raises:
-        ParameterError: one of these is not what it may be.
-    """
-    from workbook.timing.planner import (
-        LogNormal,  # numpy
-        Plan,  # numpy
-    )
-
-    return Plan(LogNormal(median, p99), cards=cards, gets=gets, timeout=timeout, retries=retries).simulate(calls)
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,8 +230,57 @@ class Plan:
                 for part in (steps[~late], steps[late])
             )
         )
-        judgement = Judgement(self.bound, self.words, calls, int(late.sum()), spread, bins, target=target)
+        share = int(late.sum()) / calls
+        todo = " ".join(one.text for one in self.advice(share)) or (ENOUGH if share <= TARGET else FASTER)
+        judgement = Judgement(self.bound, self.words, calls, int(late.sum()), spread, bins, target=target, todo=todo)
         return Estimate(self, seed, judgement, lacking)
+
+    def chance(self, calls: int = 50_000, seed: int = 7) -> float:
+        """The chance to miss the limit: by its closed form where there is one, else simulated."""
+        exact = missed(self)
+        return self.simulate(calls, seed).missed if exact is None else exact
+
+    def advice(self, share: float | None = None) -> tuple[Advice, ...]:
+        """What to change, each by itself, so that fewer calls miss the limit; empty where one in a thousand does.
+
+        A change is advised only where it cannot make the chance to miss larger, whatever the latencies are: GETs side
+        by side end no later than one by one; fewer repetitions end no later; and a timeout is advised with which even
+        the worst case is in time, or without repetitions, where a shorter one ends no later. It is also not advised
+        where it would leave most cards out.
+
+        Args:
+            share: the chance to miss the limit, where it is known already.
+        """
+        if (self.chance() if share is None else share) <= TARGET:
+            return ()
+        found = []
+        if self.overhead > self.limit:
+            found.append(
+                Advice(f"Begin the GETs at once, not after {span(self.overhead)}.", replace(self, overhead=0.0))
+            )
+        if self.gets == ONE_BY_ONE and self.cards > 1:
+            at_once = "Fetch the cards' sdkInputs at the same time instead of one by one."
+            found.append(Advice(at_once, replace(self, gets=CONCURRENT)))
+        shorter = self._shorter()
+        if shorter is not None and shorter.timeout is not None:
+            found.append(
+                Advice(f"Give each GET up after {span(shorter.timeout)}; a list may then lack a card.", shorter)
+            )
+        if self.timeout is not None and self.retries:
+            fewer = [replace(self, retries=retries) for retries in range(self.retries)]
+            chosen = next((plan for plan in reversed(fewer) if worst(plan) <= self.limit), fewer[0])
+            again = f"at most {times(chosen.retries, 'time')}" if chosen.retries else "not again"
+            found.append(Advice(f"Make a GET that was given up {again}.", chosen))
+        return tuple(advice for advice in found if _keeps_most_cards(advice.plan) or not _keeps_most_cards(self))
+
+    def _shorter(self) -> Plan | None:
+        """This plan with the largest timeout, up to that of an app, with which even its worst case is in time."""
+        rows = (1 if self.gets == CONCURRENT else self.cards) * (self.retries + 1)
+        steps = int(min((self.limit - self.overhead) / rows, LONGEST_WAIT) / STEP + 1e-9)
+        plans = (replace(self, timeout=round(number * STEP, 9)) for number in range(steps, max(steps - 2, 0), -1))
+        fits = next((plan for plan in plans if worst(plan) <= self.limit), None)  # sums round, so the next step may fit
+        longer = fits is not None and (self.timeout is None or self.timeout > (fits.timeout or 0.0))
+        return fits if longer else None
 
     def timeout_for(self, target: float = TARGET, *, seed: int = 7) -> SearchResult:
         """The largest timeout, in steps of 0.1 s up to the limit, that keeps the chance to miss at or under `target`.
@@ -279,6 +328,30 @@ class Plan:
             limit = span(self.limit)
             text = f"Not even one card fits: with one, the chance to miss {limit} is above {percent(target)}"
         return SearchResult(fits, calls, f"{text}{_basis(calls)}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """One change of a plan.
+
+    Attributes:
+        text: what to do, as a sentence.
+        plan: the plan that follows it.
+    """
+
+    text: str
+    plan: Plan
+
+
+ENOUGH = "Nothing to do: at most one call in a thousand takes so long."
+FASTER = "No other choice in this plan helps: make each GET faster, or fetch for fewer cards."
+LONGEST_WAIT = 9.0
+"""Seconds that an app waits for its back end (assumed): limits nest, from short to long (REL-5)."""
+
+
+def _keeps_most_cards(plan: Plan) -> bool:
+    """Whether a card is more often in the list than not; a list that lacks a card is better than none."""
+    return _given_up(plan) ** (plan.retries + 1) <= 0.5  # noqa: PLR2004  # a half
 
 
 # How long a call takes and which cards it lacks, given how long each attempt of each GET would take.

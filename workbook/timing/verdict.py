@@ -285,6 +285,7 @@ class Judgement:
         bins: the durations counted in fixed steps, for a picture.
         exact: the durations are simulated and come out the same every time, so there is no interval.
         target: the share that may be over.
+        todo: what to do about calls that were over, where more is known than the call; None says what helps any.
     """
 
     limit: Limit
@@ -295,6 +296,7 @@ class Judgement:
     bins: tuple[Bin, ...] = ()
     exact: bool = False
     target: float = TARGET
+    todo: str | None = None
     low: float | None = field(init=False)
     """The smallest true share that these calls allow, with 95 % confidence; None when exact."""
     high: float | None = field(init=False)
@@ -335,7 +337,9 @@ class Judgement:
     @property
     def advice(self) -> str:
         """What to do, empty when the verdict is pass."""
-        return "" if self.verdict is Verdict.PASS else advice(self.limit.call)
+        if self.verdict is Verdict.PASS:
+            return ""
+        return advice(self.limit.call) if self.todo is None else self.todo
 
     @property
     def name(self) -> str:

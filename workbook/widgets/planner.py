@@ -1,0 +1,145 @@
+"""The planner as an explorable: a slider for each choice, the histogram, the share that misses, and advice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets
+
+from workbook.timing.planner import GETS, LogNormal, Plan, chance_lacking
+from workbook.timing.verdict import percent, span
+from workbook.values import whole
+from workbook.views.durations import durations
+from workbook.views.html import tag, trusted
+from workbook.views.table import Snapshot, paragraph, preformatted
+from workbook.widgets.chooser import Keys, literal
+from workbook.widgets.player import Live
+
+CALLS = 20_000
+"""Simulated calls for one picture: a twentieth of a second, and enough for two digits."""
+NEVER = "never"
+TIMEOUTS = {NEVER: None} | {span(half / 2): half / 2 for half in range(1, 41)}
+"""When a GET is given up, by its words on the slider."""
+APART = 1.05
+"""How far the 99th percentile stays above the median at least, as a factor."""
+BAD, GOOD = "var(--jp-error-color1, #b3261e)", "var(--jp-success-color1, #1e6b34)"
+
+
+class Planner(Live):
+    """A plan with what comes of it.
+
+    Attributes:
+        latency: how long one GET takes.
+        plan: the plan that is shown.
+    """
+
+    def __init__(self, latency: LogNormal, **choices: Any) -> None:
+        self.latency = latency
+        self.plan = Plan(latency, **choices)
+        self._box: Any = None
+
+    def __repr__(self) -> str:
+        return self.snapshot().text()
+
+    def snapshot(self) -> Snapshot:
+        """The share that misses the limit, what to change and what that brings, and the histogram."""
+        plan, estimate = self.plan, self.plan.simulate(CALLS)
+        late = estimate.missed if (exact := plan.exact()) is None else exact
+        share, missed = percent(late), f"of the calls take longer than {span(plan.limit)}: the wallet shows no card."
+        lacking = f"At least one card is missing in {percent(chance_lacking(plan))} of the lists."
+        advice = [f"{one.text} Then: {_outcome(one.plan)}." for one in plan.advice(late)] or [
+            estimate.judgement.todo or ""
+        ]
+        picture, call = durations("One call of passEntries()", [estimate]), self._spelled()
+        number = tag("b", share, style=f"font-size:2.6em;line-height:1.1;color:{BAD if late > 0.001 else GOOD}")  # noqa: PLR2004  # the target
+        html = tag(
+            "div",
+            tag("p", number, f" {missed}", tag("br"), lacking, style="margin:0.2em 0"),
+            tag("ul", *(tag("li", one) for one in advice), style="margin:0.4em 0"),
+            trusted(picture.picture().figure(picture.text())),
+            paragraph("The same in Python:"),
+            preformatted(call),
+            role="status",
+            style="line-height:1.4",
+        )
+        lines = [call, f"{share} {missed}", lacking, *(f"- {one}" for one in advice), picture.text()]
+        return Snapshot("\n".join(lines), html)
+
+    def widget(self) -> Any:
+        """The sliders and the result; always the same box."""
+        if self._box is None:
+            self._controls = self._sliders()
+            self._result = ipywidgets.HTML(self.snapshot().html())
+            for control in self._controls.values():
+                control.observe(self._changed, "value")
+            row = ipywidgets.Box([*self._controls.values()], layout={"flex_flow": "row wrap"})
+            self._box = ipywidgets.VBox([row, Keys(), self._result])
+        return self._box
+
+    def _sliders(self) -> dict[str, Any]:
+        plan, latency = self.plan, self.latency
+        style, wide = {"description_width": "initial"}, {"width": "21em"}
+        seconds = {"base": 10, "step": 0.01, "readout_format": ".2f", "style": style, "layout": wide}
+        whole_number = {"style": style, "layout": wide}
+        timeout = next((words for words, value in TIMEOUTS.items() if value == plan.timeout), NEVER)
+        return {
+            "median": ipywidgets.FloatLogSlider(latency.median, min=-2, max=1, description="median, s", **seconds),
+            "p99": ipywidgets.FloatLogSlider(latency.p99, min=-1.9, max=1.8, description="1 in 100, s", **seconds),
+            "cards": ipywidgets.IntSlider(plan.cards, 1, 30, description="cards", **whole_number),
+            "gets": ipywidgets.ToggleButtons(options=GETS, value=plan.gets, description="GETs", style=style),
+            "timeout": ipywidgets.SelectionSlider(
+                options=list(TIMEOUTS), value=timeout, description="given up after", **whole_number
+            ),
+            "retries": ipywidgets.IntSlider(plan.retries, 0, 5, description="made again", **whole_number),
+        }
+
+    def _changed(self, change: Any) -> None:
+        """Every control says what it plans; the 99th percentile stays above the median."""
+        one = {name: control.value for name, control in self._controls.items()}
+        if one["p99"] < one["median"] * APART:
+            moved, value = ("p99", one["median"] * APART) if change["owner"] is self._controls["median"] else (
+                "median", one["p99"] / APART)  # fmt: skip
+            self._controls[moved].value = value  # comes back here
+            return
+        self.latency = LogNormal(float(f"{one['median']:.3g}"), float(f"{one['p99']:.3g}"))
+        self.plan = Plan(self.latency, one["cards"], one["gets"], TIMEOUTS[one["timeout"]], one["retries"])
+        self._result.value = self.snapshot().html()
+
+    def _spelled(self) -> str:
+        """The call that shows this plan, as Python to copy."""
+        values = {"median": self.latency.median, "p99": self.latency.p99}
+        values |= {name: getattr(self.plan, name) for name in ("cards", "gets", "timeout", "retries")}
+        return f"wb.planner({', '.join(f'{name}={literal(value)}' for name, value in values.items())})"
+
+
+def _outcome(plan: Plan) -> str:
+    """What a change brings, and what it costs."""
+    return f"{percent(plan.chance(CALLS))} miss, {percent(chance_lacking(plan))} lack a card"
+
+
+def planner(  # noqa: PLR0917  # one choice each, in the order of the sentence
+    median: float = 0.8,
+    p99: float = 6.0,
+    cards: int = 10,
+    gets: str = "one by one",
+    timeout: float | None = None,
+    retries: int = 0,
+) -> Planner:
+    """A panel to plan the GETs of passEntries(), which has 20 s for all of them (X-ENTRIES-3).
+
+    It shows the share of the calls that miss, how the others lie, and what to change. Live, each choice is a slider.
+
+    Args:
+        median: of one GET, in seconds.
+        p99: one GET in a hundred takes longer, in seconds.
+        cards: how many GETs a call makes (API-12), 1 to 30.
+        gets: `one by one` or `concurrent`.
+        timeout: seconds after which a GET is given up; None waits for ever.
+        retries: how often a GET that was given up is made again, 0 to 5.
+
+    Raises:
+        ParameterError: one of these is not what it may be.
+    """
+    whole("cards", cards, least=1, most=30)
+    whole("retries", retries, least=0, most=5)
+    return Planner(LogNormal(median, p99), cards=cards, gets=gets, timeout=timeout, retries=retries)
