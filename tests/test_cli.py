@@ -221,3 +221,14 @@ def test_a_whole_run_says_and_writes_no_key(tmp_path):
     assert CANARY not in done.stderr + done.stdout
     assert sorted(path.name for path in out.iterdir()) == ["a.ipynb", "junit.xml", "run.json"]
     assert not any(CANARY in path.read_text() for path in out.iterdir())
+
+
+def test_lab_opens_a_learners_copy_and_leaves_the_lessons_alone(tmp_path, monkeypatch, capsys):
+    opened = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("workbook.lab.Lab.run", lambda lab, tell: opened.append(lab.notebooks) or 0)
+    for _time in range(2):
+        assert cli.main(["lab", "--no-browser"]) == 0
+    assert opened == [tmp_path / "provisioning-workbook" / "notebooks"] * 2
+    assert capsys.readouterr().out == "Your copy of the lessons is provisioning-workbook.\n"
+    assert (tmp_path / "provisioning-workbook" / "progress.jsonl").read_text() == ""

@@ -1,14 +1,20 @@
 """What a learner sees after a cell, and the progress that it leaves."""
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
 import workbook as wb
 from workbook.errors import ParameterError
 from workbook.exercises import progress
+from workbook.exercises.editions import Edition, lay_out
 from workbook.exercises.model import exercise_named
+from workbook.runner.render import render
 
+ROOT = Path(__file__).resolve().parents[2]
 OWN = exercise_named("05.2")
 
 
@@ -50,6 +56,7 @@ def test_the_solution_is_not_offered_before_something_was_tried():
     from workbook.exercises.model import answer_in
 
     untouched = Feedback(OWN, judged(OWN, *answer_in(OWN.skeleton)))
+    assert untouched.text().endswith("  Next: _.hint(1) to _.hint(3), _.run.")
     assert "Hint 3" in untouched.html()
     assert "The solution" not in untouched.html()
 
@@ -109,3 +116,16 @@ def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(tmp_path,
 
 def test_its_text_is_json():
     assert json.dumps(wb.exercise("05.2", Vanishes)._repr_mimebundle_())
+
+
+@pytest.mark.slow
+def test_a_rendered_solved_copy_passes_nbval(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the kernels
+    lay_out(tmp_path / "solved", Edition.SOLVED)
+    lesson = tmp_path / "solved" / "notebooks" / "06_extension_timing.ipynb"
+    (done,) = render([lesson], write=True, limit=120)
+    assert (done.error, done.written) == (None, True)
+    assert '"state": "done"' in lesson.read_text()
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval", "-p", "no:cacheprovider", str(lesson)]
+    nbval = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert nbval.returncode == 0, nbval.stdout[-2000:]

@@ -115,7 +115,7 @@ ASKED = 'wb.exercise("99.1", added=..., posts=...)'
     ("given", "state", "said"),
     [
         ("added=False, posts=1", State.DONE, "None"),
-        ("added=..., posts=...", State.UNTOUCHED, "this is the skeleton as it was. Change it, and run the cell."),
+        ("added=..., posts=...", State.UNTOUCHED, "change the cell, then run it."),
         ("added=True, posts=2", State.WRONG, "REL-1: added=True: it is lost."),
         ("added=False, posts=2", State.WRONG, "REL-1: posts=2: one tap, one POST."),
         ("added=False", State.WRONG, "posts has no answer yet. Choose 1 or 2."),

@@ -81,7 +81,8 @@ class Feedback(View):
         lines = [f"{MARKS[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
         lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
         if not self.done:
-            lines.append(f"  Next: _.hint(1) to _.hint(3), _.solution{', _.run' if self.run is not None else ''}.")
+            tried = ", _.solution" if self.verdict.state is State.WRONG else ""
+            lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{', _.run' if self.run is not None else ''}.")
         if self._shown:
             lines.append(self._shown.text())
         return "\n".join(lines)

@@ -57,7 +57,7 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
     try:
         untouched = _same((args, dict(named)), answer_in(exercise.skeleton, "the skeleton"))
         if untouched and (exercise.asks or exercise.kind is not Kind.MEND):
-            return Verdict(State.UNTOUCHED, Reason("", "this is the skeleton as it was. Change it, and run the cell."))
+            return Verdict(State.UNTOUCHED, Reason("", "change the cell, then run it."))
         if exercise.asks:
             return _compared(exercise, named)
         with _at_most(SECONDS):

@@ -19,6 +19,7 @@ from workbook.simulation.phones import LatenciesB
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.timing.planner import LogNormal, Plan
 from workbook.values import quoted
+from workbook.views.durations import durations
 
 SHARES: Final = (
     (0.0, "none"),
@@ -43,7 +44,7 @@ def planned_shares() -> Seen:
     at_once = Plan(gets, cards=10, gets="concurrent").simulate(calls=calls)
     limited = Plan(gets, cards=10, gets="concurrent", timeout=5.0).simulate(calls=calls)
     return Seen(
-        [one_by_one, at_once, limited],
+        durations("Ten cards", [one_by_one, at_once, limited]),
         one_by_one=in_words(one_by_one.missed),
         at_once=in_words(at_once.missed),
         with_limit=in_words(limited.missed),
