@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import phone_page
 import pytest
 import rules_page
 from reference_page import GROUPS, page
@@ -18,6 +19,7 @@ from workbook.rules import rules
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "notebooks" / "reference" / "python.md"
 RULES = ROOT / "notebooks" / "reference" / "rules.md"
+PHONE = ROOT / "notebooks" / "reference" / "phone.md"
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
@@ -38,6 +40,12 @@ def test_the_page_of_rules_is_what_the_ledger_says():
     if os.environ.get("WORKBOOK_GOLDEN") == "write":
         RULES.write_text(rules_page.page(), "utf-8")
     assert RULES.read_text("utf-8") == rules_page.page(), f"{RULES.name} differs; WORKBOOK_GOLDEN=write makes it anew"
+
+
+def test_the_page_about_the_phone_is_what_the_protocol_says():
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        PHONE.write_text(phone_page.page(), "utf-8")
+    assert PHONE.read_text("utf-8") == phone_page.page(), f"{PHONE.name} differs; WORKBOOK_GOLDEN=write makes it anew"
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.id)

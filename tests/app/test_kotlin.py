@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,3 +73,28 @@ def test_the_earlier_variant_has_neither_provider_nor_deprecation() -> None:
         assert word in later
         assert word not in earlier
     assert "from 0.4.0" not in later.replace("From 0.4.0", "")
+
+
+def test_a_unit_test_of_a_plain_project_runs_against_the_phone(classes: Path, tmp_path: Path) -> None:
+    phone = subprocess.Popen(
+        [sys.executable, "-m", "workbook", "phone", "--json", "--pace", "0", "--out", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert phone.stdout is not None
+        values = json.loads(phone.stdout.readline())
+        done = subprocess.run(
+            command(classes, "unit.UnitTestKt"), shell=True, env=os.environ | values, capture_output=True, text=True,
+            timeout=120, check=False,
+        )  # fmt: skip
+    finally:
+        phone.send_signal(signal.SIGTERM)
+        _out, log = phone.communicate(timeout=30)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "all of it holds"), done.stderr
+    assert phone.returncode == 0
+    trace = (tmp_path / "app.jsonl").read_text("utf-8")
+    assert '"name": "AlreadyExistsInWallet"' in trace
+    assert "SDK -> App: ProvisionResult.Failure" in log
+    assert values["WORKBOOK_PHONE_KEY"] not in trace + log

@@ -61,11 +61,12 @@ def _required(name: str) -> set[str]:
 
 @given(st.sampled_from(sorted(GOOD)), st.dictionaries(st.sampled_from(["client", "turn", "sdkInput", "x"]), JSON))
 def test_a_wrong_call_gets_a_clear_error_and_nothing_else(name: str, fields: dict[str, Any]) -> None:
+    body = json.dumps(fields).encode()
     try:
-        call = p.read(name, json.dumps(fields).encode())
-    except ParameterError as error:
-        assert str(error).startswith((name, "The body of"))
-        assert str(error).endswith((".", "}.", "?"))
+        call = p.read(name, body)
+    except ParameterError:
+        with pytest.raises(ParameterError, match=rf"\A({name}: |The body of {name} ).*[.?}}]\Z"):
+            p.read(name, body)
     else:
         assert call.client == fields["client"]
 

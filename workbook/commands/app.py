@@ -33,6 +33,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--pace", type=float, default=1.0, metavar="X", help="multiplies the SDK's seconds; default: 1")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write each client's trace there, as JSON lines")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print address and key as JSON")
+    parser.add_argument("--schema", action="store_true", help="print every call as JSON Schema")
     parser.add_argument("--quiet", action="store_true", help="do not log each step on stderr")
     parser.add_argument("--seed", metavar="N", help="of everything simulated")
 
@@ -48,6 +49,7 @@ def native(options: argparse.Namespace) -> int:
 
 def phone(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C, then write the traces."""
+    from workbook.app.protocol import schema
     from workbook.app.server import PhoneServer
     from workbook.files import write_all
     from workbook.plays.platform_a import PHONES_A
@@ -55,8 +57,8 @@ def phone(options: argparse.Namespace) -> int:
     from workbook.simulation.world import INSTRUMENT_IDS
     from workbook.values import lookup, number
 
-    if options.phone == "list":
-        print("\n".join(PHONES_A))
+    if options.phone == "list" or options.schema:
+        print(json.dumps(schema(), indent=2) if options.schema else "\n".join(PHONES_A))
         return 0
     made = lookup("phone", options.phone, PHONES_A)
     number("--pace", options.pace)

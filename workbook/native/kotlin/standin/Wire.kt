@@ -28,6 +28,21 @@ object Workbook {
     fun connect(url: String, key: String, client: String = "app") {
         Wire.use(Wire(url, key, client))
     }
+
+    /** Where the back end is that the workbook plays for this app; give it to your own back-end client. */
+    val backEndUrl: String get() = Wire.current().backEnd
+
+    /** From here on the phone is this one: `workbook phone --phone list` lists them. */
+    fun phone(name: String) {
+        val wire = Wire.current()
+        runBlocking { wire.call("usePhone", "name" to name) }
+    }
+
+    /** From here on the back end answers GET or POST so, such as "500"; an empty text answers as it should. */
+    fun backEnd(operation: String, how: String) {
+        val wire = Wire.current()
+        runBlocking { wire.call("useBackEnd", "operation" to operation, "fails" to how) }
+    }
 }
 
 internal const val PROTOCOL = 1
@@ -44,6 +59,8 @@ internal class Reply(private val fields: Map<String, Any?>) {
 }
 
 internal class Wire(private val url: String, private val key: String, private val client: String) {
+    var backEnd = ""
+
     /** One exchange. When the caller's scope is cancelled, the connection is cut, and the workbook sees that. */
     suspend fun call(call: String, vararg fields: Pair<String, Any?>): Reply =
         suspendCancellableCoroutine { waiting ->
@@ -83,7 +100,8 @@ internal class Wire(private val url: String, private val key: String, private va
         private var chosen: Wire? = null
 
         fun use(wire: Wire) {
-            runBlocking { wire.call("hello", "platform" to "A", "variant" to VARIANT, "protocol" to PROTOCOL) }
+            val said = runBlocking { wire.call("hello", "platform" to "A", "variant" to VARIANT, "protocol" to PROTOCOL) }
+            wire.backEnd = said.text("backEnd")
             chosen = wire
         }
 
