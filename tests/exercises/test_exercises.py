@@ -2,8 +2,9 @@
 
 import pytest
 
+from workbook.exercises.asking import Feedback
 from workbook.exercises.judging import State, judged
-from workbook.exercises.model import all_exercises, answer_in
+from workbook.exercises.model import Kind, all_exercises, answer_in
 from workbook.rules import rules
 
 EXERCISES = all_exercises()
@@ -54,3 +55,49 @@ def test_the_run_agrees_with_the_answers_that_are_called_right(exercise):
     for name, question in exercise.asks.items():
         assert [choice for choice in question.choices if choice not in question.why] == [facts[name]]
         assert {reason.rule for reason in question.why.values()} <= KNOWN | {""}
+
+
+def test_there_are_enough_of_each_kind():
+    kinds = [exercise.kind for exercise in EXERCISES.values()]
+    assert len(kinds) >= 30
+    assert kinds.count(Kind.PREDICT) >= 10
+    assert kinds.count(Kind.MEND) >= 10
+    assert kinds.count(Kind.NATIVE) >= 5
+    lessons = [exercise_id[:2] for exercise_id in EXERCISES]
+    assert sorted(set(lessons)) == [f"{number:02}" for number in range(9)]
+    assert {lessons.count(number) for number in lessons} <= {2, 3, 4, 5}
+
+
+class Odd:
+    """An object that fails at every touch."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(name)
+
+    def __eq__(self, other):
+        raise RuntimeError("eq")
+
+    __hash__ = None
+
+
+def recursive(*_given, **_named):
+    return recursive()
+
+
+ODD = [
+    None, True, 7, "", "text", b"bytes", [], {}, ..., object(), object, int, Odd(), Odd, Exception(), print,
+    lambda: None, lambda *_given, **_named: Odd(), recursive, iter([]),
+]  # fmt: skip
+"""What somebody might hand in by mistake."""
+
+
+@every
+def test_whatever_is_handed_in_gets_a_reason_and_raises_nothing(exercise):
+    for odd in ODD:
+        args, named = ((), dict.fromkeys(exercise.asks, odd)) if exercise.asks else ((odd,), {})
+        verdict = judged(exercise, args, named)
+        assert verdict.state is not State.DONE, odd
+        assert verdict.reason.text
+        shown = Feedback(exercise, verdict)
+        assert shown.text()
+        assert shown.html()
