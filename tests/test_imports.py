@@ -31,6 +31,7 @@ FLOORS = """
     exercises
     runner
     conformance  doctor  lab
+    app
     display
     commands
     cli

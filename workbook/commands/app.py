@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import signal
 import sys
@@ -49,6 +48,8 @@ def native(options: argparse.Namespace) -> int:
 
 def phone(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C, then write the traces."""
+    import asyncio  # 50 ms
+
     from workbook.app.protocol import schema
     from workbook.app.server import PhoneServer
     from workbook.files import write_all

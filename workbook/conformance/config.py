@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbook.conformance.model import BY_STATUS, IN_BODY, RAW, Group, Surface, Target
+from workbook.conformance.model import BY_STATUS, IN_BODY, RAW, RELAY_GROUPS, Surface, Target
 from workbook.conformance.phone import Origin
 
 
@@ -160,7 +160,7 @@ def _lines(config: Config) -> Iterator[str]:
     yield f"An answer must arrive within {target.bound:g} s."
     yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
     yield f"Log files to scan: {_listed(map(str, target.logs)) or 'none'}."
-    runs = _listed(group for group in Group if group not in target.without)
+    runs = _listed(group for group in RELAY_GROUPS if group not in target.without)
     left_out = f" Left out: {_listed(sorted(target.without))}." if target.without else ""
     yield f"{'Groups that run' if left_out else 'All groups run'}: {runs or 'none'}.{left_out}"
     yield from _api(config)

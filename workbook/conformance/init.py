@@ -31,7 +31,7 @@ from workbook.conformance.config_file import (
     parse,
 )
 from workbook.conformance.findings import ATTEMPT, FIRST_CALL, place_of, why_not
-from workbook.conformance.model import GET, POST, RAW, Group
+from workbook.conformance.model import GET, POST, RAW, RELAY_GROUPS
 from workbook.conformance.process import Launcher
 from workbook.conformance.progress import RunProgress
 from workbook.errors import ConfigurationError, WorkbookError
@@ -200,7 +200,7 @@ def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> Answers:
 def text(answers: Answers) -> str:
     """The file that these answers make."""
     lists = {key: listed(answers[key]) for key in ("cards", "instruments", "other_cards", "other_instruments", "logs")}
-    return fill("back-end.toml", **answers | lists | {"groups": list(Group)})
+    return fill("back-end.toml", **answers | lists | {"groups": list(RELAY_GROUPS)})
 
 
 def write(path: Path, text: str, *, over: bool = False) -> None:

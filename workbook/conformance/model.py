@@ -46,6 +46,10 @@ class Group(StrEnum):
     LIFE = "life"
 
 
+RELAY_GROUPS = tuple(group for group in Group if group not in {Group.SCREEN, Group.LIFE})
+"""The groups of the cases for a back end; the other two are for an app."""
+
+
 @unique
 class Need(StrEnum):
     """What a case requires, as it follows "the configuration names no"; in brackets the key that names it."""

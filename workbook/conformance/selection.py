@@ -66,13 +66,13 @@ def again(cases: Mapping[str, CaseT], names: Iterable[str]) -> tuple[CaseT, ...]
 
 def _no_case(cases: Mapping[str, CaseT], pattern: str) -> str:
     """Why a pattern fits no case, and what to do."""
-    known = {case.group for case in cases.values()}
-    groups = ", ".join(group for group in Group if group in known)
+    known = [group for group in Group if any(case.group is group for case in cases.values())]
+    groups = ", ".join(known)
     if pattern.endswith(".toml"):
         return f"{pattern!r} is no pattern. The configuration's file comes before --only."
     if any(character in pattern for character in MAGIC):
         return f"No case is like {pattern!r}. Groups: {groups}; see --list."
-    close = did_you_mean(pattern, [*cases, *known])
+    close = did_you_mean(pattern, [*cases, *(group.value for group in known)])
     hint = close if close.startswith("Did") else f"Groups: {groups}; names: see --list."
     return f"No case and no group {pattern!r}. {hint}"
 
