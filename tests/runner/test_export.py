@@ -61,7 +61,11 @@ def test_a_page_needs_nothing_but_itself(path):
     parts = Parts(text)
     assert text.count(f'http-equiv="Content-Security-Policy" content="{POLICY}"') == 1
     assert not {"script", "link", "iframe", "object", "embed", "form", "base"} & set(parts.tags)
-    assert all(address.startswith(("data:image/svg+xml;base64,", "#", "https://")) for address in parts.addresses)
+    pages = {f"{lesson.stem}.html" for lesson in NOTEBOOKS}
+    assert all(
+        address.startswith(("data:image/svg+xml;base64,", "#", "https://")) or address in pages
+        for address in parts.addresses
+    )
     styles = " ".join(re.findall(r"<style>.*?</style>|style=\"[^\"]*\"", text, re.DOTALL))
     assert "url(" not in styles
     assert "@import" not in styles
@@ -73,6 +77,16 @@ def test_the_heading_is_the_title_and_markup_in_it_stays_text(tmp_path):
     text = page(written(tmp_path, words("# Cards & <b>keys</b>\n\nwords"), code({"text/plain": "7"})))
     assert "<title>Cards &amp; &lt;b&gt;keys&lt;/b&gt;</title>" in text
     assert "<title>plain</title>" in page(written(tmp_path, words("no heading"), name="plain"))
+
+
+@pytest.mark.slow
+def test_a_link_to_a_lesson_leads_to_its_page(tmp_path):
+    links = "[next](01_b.ipynb), [part](01_b.ipynb#c), [file](https://host/x.ipynb), [manual](reference/run.md)"
+    text = page(written(tmp_path, words(links)))
+    assert 'href="01_b.html"' in text
+    assert 'href="01_b.html#c"' in text
+    assert 'href="https://host/x.ipynb"' in text
+    assert "manual</p>" in text
 
 
 @pytest.mark.slow

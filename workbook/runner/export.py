@@ -26,6 +26,8 @@ from workbook.widgets.player import STYLE, WAKE
 _TAG: Final = re.compile(r"<[^>]*>")
 # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
 _META: Final = re.compile("<(?=meta)", re.IGNORECASE)
+_MANUAL: Final = re.compile(r'<a href="reference/[^"]*">(.*?)</a>')
+_LESSON: Final = re.compile(r'(?<=href=")(\w[\w.-]*)\.ipynb(?=[#"])')
 
 
 def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
@@ -102,7 +104,8 @@ def page(path: Path) -> str:
         policy=POLICY,
         title=next(headings, path.stem),
         style=files("workbook.runner").joinpath("export.css").read_text("utf-8"),
-        cells=_META.sub("&lt;", body).rstrip(),
+        # one lesson's page leads to the next one's; the manuals have no page
+        cells=_LESSON.sub(r"\1.html", _MANUAL.sub(r"\1", _META.sub("&lt;", body))).rstrip(),
     )
 
 
