@@ -37,6 +37,7 @@ def test_the_text_has_a_line_for_each_change():
         "added      ProvisionResult.Failure in state 'SDK orchestrates'",
         "added      sdkInput (OPC data) in state 'fetching OPC data'",
         "added      no OPC data in state 'fetching OPC data'",
+        "added      fetchOpc failed in state 'fetching OPC data'",
         "added      CannotBeProvisioned.ApiError in state 'checking'",
         "added      CannotBeProvisioned.ApiError in state 'asking once more'",
     ]

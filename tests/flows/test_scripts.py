@@ -287,7 +287,7 @@ def test_an_opc_provider_that_gives_nothing_ends_the_attempt_and_never_the_app(n
     fetch_opc, reason = FETCH_OPC[name]
     bench, played = play(A_FROM_0_4_0, app=AppA(fetch_opc=fetch_opc))
     told = "CodeFailed " if name == "raising" else ""
-    assert played == f"{provider}{told}OpcFailed ReturnNoOpc ProvisionFailure EnableButton"
+    assert played == f"{provider}{told}ProviderFailed ReturnNoOpc ProvisionFailure EnableButton"
     assert bench.trace[-2].message == m.ProvisionFailure("OpcFetchError", reason)
 
 

@@ -115,9 +115,9 @@ def test_an_arrow_that_was_taken_ticks_the_event_that_took_it_and_no_other(name)
 def test_the_event_that_took_an_arrow_stands_apart_from_those_that_could_have(took, clear):
     move = "fetching OPC data>wallet provisions"
     (words,) = _lit(move, took).iter(f"{SVG}text")
-    assert "".join(words.itertext()) == f"{TICK}sdkInput (OPC data) or {TICK}no OPC data"
+    assert "".join(words.itertext()) == f"{TICK}sdkInput (OPC data) or {TICK}no OPC data or {TICK}fetchOpc failed"
     lit = {part[0].tail: "wb-took" in part.get("class") for part in words}
-    assert lit == {took: True, clear: False}
+    assert lit == {took: True, clear: False, "fetchOpc failed": False}
 
 
 def test_several_events_that_took_one_arrow_are_each_told():

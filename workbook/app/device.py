@@ -305,7 +305,7 @@ class _Steps:
             case p.Opc():
                 return m.OpcReceived(_opaque(answer.sdk_input))
             case p.NoOpc():
-                return m.OpcFailed(f"fetchOpc threw {answer.threw}")
+                return m.ProviderFailed(f"fetchOpc threw {answer.threw}")
             case _:
                 return m.OpcFailed(CANCELLED)
 

@@ -360,9 +360,14 @@ class OpcReceived(Event):
 
 @message(BACK_END, APP, "no OPC data", "assumed", "REL-6", fails=True)
 class OpcFailed(Event):
-    """The back end, or the app's own OpcProvider, produced no OPC data."""
+    """The back end produced no OPC data; `reason` is neutral (REL-6, REL-9)."""
 
     reason: str
+
+
+@message(APP, APP, "fetchOpc failed", "assumed", "A-OPC-1", fails=True)
+class ProviderFailed(OpcFailed):
+    """The app's own OpcProvider raised an error, or returned no OPC data: its doing, and not the back end's."""
 
 
 @message(APP, STORAGE, "saves sdkInput's bytes", "spec", "X-CACHE-1")

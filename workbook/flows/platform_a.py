@@ -105,6 +105,7 @@ PROVIDER: Rows = (
     *row(S.ORCHESTRATING, m.ProvisionFailure, S.FAILED, m.EnableButton, rules="A-PROV-3 A-BTN-1"),
     *row(S.FETCHING_OPC, m.OpcReceived, S.PROVISIONING, m.ReturnOpc, rules="A-OPC-1 API-11"),
     *row(S.FETCHING_OPC, m.OpcFailed, S.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1"),
+    *row(S.FETCHING_OPC, m.ProviderFailed, S.PROVISIONING, m.ReturnNoOpc, rules="A-OPC-1"),
 )
 """A tap from 0.4.0: one call; the SDK asks the app's OpcProvider for the OPC data."""
 
@@ -143,6 +144,7 @@ BY_PROVIDER: Answers = {
     m.FetchOpcCalled: (m.FetchOpc,),
     m.OpcReceived: (m.ReturnOpc,),
     m.OpcFailed: (m.ReturnNoOpc,),
+    m.ProviderFailed: (m.ReturnNoOpc,),
     m.ProvisionSuccess: (),
     m.ProvisionFailure: (),
 }

@@ -176,6 +176,7 @@ HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.ActivationDataFailed: _reason,
     m.OpcReceived: _value,
     m.OpcFailed: _reason,
+    m.ProviderFailed: _reason,
     m.SdkInputReceived: _value,
     m.NoSdkInput: lambda message: f"nil: “{message.reason}”",
     m.IgnoreLateSdkInput: lambda _message: "nothing in time; what came later was ignored",

@@ -166,8 +166,8 @@ class PlatformARun(InApp):
             with watched("fetchOpc", self.soon):
                 opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-            return m.OpcFailed(f"fetchOpc raised {type(error).__name__}")
+            return m.ProviderFailed(f"fetchOpc raised {type(error).__name__}")
         try:
             return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
         except OpaqueDataError as error:
-            return m.OpcFailed(f"fetchOpc returned no OPC data ({error.layer})")
+            return m.ProviderFailed(f"fetchOpc returned no OPC data ({error.layer})")
