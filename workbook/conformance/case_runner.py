@@ -114,7 +114,8 @@ BELIEVED = 2
 TRIES = 3
 """Times that a case is run by itself, or the back end is probed, on a machine that is busy (assumed)."""
 BUSY = 0.1
-"""Share of the bound by which the workbook itself may be late. If it is later, a late call says nothing (assumed)."""
+"""Share of the back end's limit, or of the bound, by which the workbook itself may be late. If it is later, neither a
+late call nor a failed one beside others says anything (assumed)."""
 NO_PLAIN_CALL = "The plain call that it makes does not work."
 APART = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
 
@@ -209,14 +210,20 @@ class _Schedule:
         what the case is about. Where each confirmation takes as long as the back end waits, a few are enough.
         """
         runner, believed = self._runner, Counter[frozenset[str]]()
-        was_busy = runner.is_busy
         failed = [case for case in cases if case.name in self._failed]
-        # A machine that is busy makes calls late as well. Fewer calls at once are still late only where they wait for
-        # one another.
-        late = [case for case in failed if _is_late(self._failed[case.name], runner.target.bound)]
-        for case in late:
+        # A machine that is busy makes calls late as well, and late calls fail by the back end's own limit. Fewer
+        # calls at once fail again only where they wait for one another.
+        doubtful = [
+            case
+            for case in failed
+            if _is_late(self._failed[case.name], runner.target.bound)
+            or (runner.is_busy and not _is_astray(self._failed[case.name]))
+        ]
+        for case in doubtful:
             del self._failed[case.name]
-        await asyncio.gather(*map(self.beside_others, late))
+        runner.lag = 0.0
+        await asyncio.gather(*map(self.beside_others, doubtful))
+        was_busy = runner.is_busy
         for case in [case for case in failed if case.name in self._failed]:
             first = self._failed[case.name]
             advice = frozenset(miss.todo for miss in first.misses)
@@ -227,7 +234,7 @@ class _Schedule:
             second = await self.by_itself(case)
             believed[advice] += waited and second.verdict in CONFIRMED
             confirmed = second.verdict in CONFIRMED or second.verdict is Verdict.NOT_TESTABLE
-            busy = was_busy and _is_late(first, runner.target.bound)
+            busy = was_busy and not _is_astray(first)
             self.keep(second if confirmed or busy else only_beside(first, runner.target.bound))
 
     def _apps(self, case: Case) -> list[str]:
@@ -249,13 +256,17 @@ class _Schedule:
 def only_beside(result: CaseResult, bound: float) -> CaseResult:
     """The result of a case that failed beside other calls, and passes by itself."""
     observed = f"beside other calls: {result.misses[0].observed}"
-    astray = any(miss.root is Root.ASTRAY for miss in result.misses)
-    todo = OWN_CARD if astray else SIDE_BY_SIDE if _is_late(result, bound) else APART
+    todo = OWN_CARD if _is_astray(result) else SIDE_BY_SIDE if _is_late(result, bound) else APART
     rule_id = "REL-5" if todo == SIDE_BY_SIDE else "REL-4"
     miss = Miss(
         "what the back end does when the case is run alone: it passes", observed, todo, rule_id, root=Root.BESIDE
     )
     return replace(result, verdict=gravest(result.case, [miss]), misses=(miss,))
+
+
+def _is_astray(result: CaseResult) -> bool:
+    """Whether a value went to another card, which no busy machine explains."""
+    return any(miss.root is Root.ASTRAY for miss in result.misses)
 
 
 def _is_late(result: CaseResult, bound: float) -> bool:
@@ -834,7 +845,7 @@ class CaseRunner:
     @property
     def is_busy(self) -> bool:
         """Whether this machine has had so much to do that a late call says nothing about the back end."""
-        return self.lag > BUSY * self.target.bound
+        return self.lag > BUSY * min(self.target.bound, self.limit)
 
     async def is_there(self) -> bool:
         """Whether a program listens at the back end's address; an adapter is always there."""
