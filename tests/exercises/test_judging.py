@@ -71,7 +71,33 @@ def test_an_object_that_cannot_be_played_is_explained():
     def plays(answer):
         raise ParameterError(f"No handler {answer}.")
 
-    assert str(verdict("wb.exercise('99.1', 7)", plays).reason) == "No handler 7."
+    assert str(verdict("wb.exercise('99.1', lambda x: 7)", plays).reason).startswith("No handler <function")
+
+
+CLASS = """
+class MyHandler(wb.ReferenceHandler):
+    def status(self):
+        return ...
+
+wb.exercise("99.1", MyHandler)
+"""
+FUNCTION = "hand in the function itself, answer without parentheses."
+KIND = "hand in the class itself, MyHandler without parentheses."
+
+
+@pytest.mark.parametrize(
+    ("skeleton", "answer", "said"),
+    [
+        (SKELETON, "7", f"you handed in 7; {FUNCTION}"),
+        (SKELETON, "int", f"you handed in a value of type type; {FUNCTION}"),
+        (SKELETON, "lambda: 2", "your function cannot be called as answer(x): too many positional arguments."),
+        (CLASS, "len", f"you handed in a value of type builtin_function_or_method; {KIND}"),
+        (CLASS, "int", "your class int is not derived from ReferenceHandler, as MyHandler was."),
+        (CLASS.replace("wb.ReferenceHandler", "object"), "int", "your class int has no method status()."),
+    ],
+)  # fmt: skip
+def test_an_answer_of_another_kind_is_explained(skeleton, answer, said):
+    assert str(verdict(f"wb.exercise('99.1', {answer})", skeleton=skeleton).reason) == said
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ How to write one, for lesson 05:
    compares text or source. For `asks` it takes nothing, and returns `Seen(run, added=run.added, ...)`: the truth comes
    from the run, and a test compares it with the right choices. For code it takes the learner's object and returns a
    `Reason(rule, sentence)` where something is wrong, else `Seen(run)`. `first_finding(run)` is the reason that the
-   checks give. Whatever a judge raises becomes a reason that shows the learner's own line; an endless loop ends after
-   ten seconds. So no judge needs a `try`.
+   checks give. An answer that cannot be called as the solution is refused before. Whatever a judge raises becomes a
+   reason that shows the learner's own line; an endless loop ends after ten seconds. So no judge needs a `try`.
 4. A reason is one or two sentences: what *this* answer did, in the past tense, with the value or the time, then what
    must be. It names one rule; the rule's own sentence is added. Two different mistakes get two different reasons.
 5. Collect ten typical wrong first answers in `[[exercise.mistakes]]`: `what` in a few words, `says` (the reason as it

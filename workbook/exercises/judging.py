@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 import signal
 import sys
 import threading
@@ -20,6 +21,10 @@ from workbook.values import quoted
 
 SECONDS: Final = 10.0
 """Of real time that an answer may take; the longest judge takes about one."""
+
+
+OURS: Final = "the workbook's cell"
+"""The file name of a cell that is ours, so that it never hides a line of the learner's."""
 
 
 class State(StrEnum):
@@ -55,7 +60,7 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
         return Verdict(State.WRONG, slip)
     untouched = False
     try:
-        untouched = _same((args, dict(named)), answer_in(exercise.skeleton, "the skeleton"))
+        untouched = _same((args, dict(named)), answer_in(exercise.skeleton, OURS))
         if untouched and (exercise.asks or exercise.kind is not Kind.MEND):
             return Verdict(State.UNTOUCHED, Reason("", "change the cell, then run it."))
         if exercise.asks:
@@ -81,8 +86,9 @@ def _slip(  # noqa: PLR0911  # one sentence for each slip
 ) -> Reason | None:
     """What is wrong with the form of an answer."""
     if not exercise.asks:
-        one = len(args) == 1 and not named
-        return None if one else Reason("", f"give exactly one answer: {exercise.call}.")
+        if len(args) != 1 or named:
+            return Reason("", f"give exactly one answer: {exercise.call}.")
+        return _wrong_kind(args[0], answer_in(exercise.skeleton, OURS)[0][0], answer_in(exercise.solution, OURS)[0][0])
     if args:
         return Reason("", f"answer by name: {exercise.call}.")
     if strange := [name for name in named if name not in exercise.asks]:
@@ -95,6 +101,32 @@ def _slip(  # noqa: PLR0911  # one sentence for each slip
             return Reason("", f"{name} has no answer yet. Choose {question.text}.")
         if not any(type(value) is type(choice) and value == choice for choice in question.choices):
             return Reason("", f"{name} is {quoted(value)}. Choose {question.text}.")
+    return None
+
+
+def _wrong_kind(answer: Any, skeleton: Any, solution: Any) -> Reason | None:  # noqa: PLR0911  # one sentence each
+    """What is wrong with an answer that cannot be called as the solution can."""
+    if isinstance(solution, type):
+        base, name = solution.__base__ or object, solution.__name__
+        if not isinstance(answer, type):
+            return Reason("", f"you handed in {quoted(answer)}; hand in the class itself, {name} without parentheses.")
+        if not issubclass(answer, base):
+            return Reason("", f"your class {answer.__name__} is not derived from {base.__name__}, as {name} was.")
+        both = [method for method in vars(skeleton) if method in vars(solution) and method[0] != "_"]
+        if missing := [method for method in both if not callable(getattr(answer, method, None))]:
+            return Reason("", f"your class {answer.__name__} has no method {missing[0]}().")
+    if isinstance(solution, FunctionType):
+        name, takes = solution.__name__, inspect.signature(solution)
+        if not callable(answer) or isinstance(answer, type):
+            return Reason(
+                "", f"you handed in {quoted(answer)}; hand in the function itself, {name} without parentheses."
+            )
+        try:
+            inspect.signature(answer).bind(*takes.parameters)
+        except TypeError as error:
+            return Reason("", f"your function cannot be called as {name}{takes}: {error}.")
+        except ValueError:  # a function in C may not say what it takes
+            return None
     return None
 
 

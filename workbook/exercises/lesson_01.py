@@ -54,10 +54,8 @@ UNUSABLE: Final = {
 """Answers that are no success, in the order in which they are tried."""
 
 
-def reads_the_answer(read: Any) -> Reason | Seen:  # noqa: PLR0911  # one reason for each mistake
+def reads_the_answer(read: Any) -> Reason | Seen:
     """`sdk_input_of(answer)` returns the value of a good answer, and raises for every other."""
-    if not callable(read):
-        return Reason("", f"you handed in {quoted(read)}; hand in the function itself, without parentheses.")
     value = session().activation_data().text
     good = Answer(200, json.dumps({"sdkInput": value, "aFieldOfTomorrow": 1}).encode())
     try:
@@ -157,8 +155,6 @@ def refused(answer: str) -> Exception:
 
 def repeats_what_may_be_repeated(send: Any) -> Reason | Seen:
     """`send(method, call)` repeats a GET that may be repeated, at most three calls in all, and never a POST."""
-    if not callable(send):
-        return Reason("", f"you handed in {quoted(send)}; hand in the function itself, without parentheses.")
     send("GET", Script(VALUE).call)  # an error here has the learner's line
     quiet = inspect.unwrap(send)
     broken, no_key, no_value = refused("500"), refused("401"), refused("sdkInput missing")

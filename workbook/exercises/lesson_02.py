@@ -38,8 +38,6 @@ OUTCOMES: Final = {
 
 def a_branch_for_every_outcome(decide: Any) -> Reason | Seen:
     """`button(outcome)` says show or hide for every outcome of create and canProvision, InvalidSdkInput included."""
-    if not callable(decide):
-        return Reason("", f"you handed in {quoted(decide)}; hand in the function itself, without parentheses.")
     opened = session().platform_a
     outcomes = [(name, rule, outcome_on(phone), must) for name, (rule, phone, must) in OUTCOMES.items()]
     outcomes.append(("InvalidSdkInput", "A-CREATE-3", opened.create(damage="cut off"), "hide"))

@@ -75,10 +75,6 @@ class Relay:
 
 def relays_bytes(delegate: Any) -> Reason | Seen:
     """The delegate encodes once, decodes once, returns None for a failure, and says how it ended."""
-    if not isinstance(delegate, type):
-        return Reason(
-            "", f"you handed in {quoted(delegate)}; hand in the class itself, MyDelegate without parentheses."
-        )
     relay, away = Relay(), Relay(works=False)
     mine: Any = delegate(relay)
     run = session().platform_b.play(delegate=mine)

@@ -21,7 +21,6 @@ from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import LatenciesB
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.values import quoted
 
 
 class Impatient(ReferenceHandler):
@@ -47,18 +46,8 @@ def late_status() -> Seen:
     )
 
 
-def no_class(handler: object) -> Reason | None:
-    """What to say of an answer that is no handler class."""
-    if isinstance(handler, type):
-        return None
-    given = "a function" if callable(handler) else f"{quoted(handler)}"
-    return Reason("X-HANDLER-1", f"you handed in {given}; hand in the class itself, MyHandler without parentheses.")
-
-
 def status_without_network(handler: Any) -> Reason | Seen:
     """The app is listed after it was opened once, and says that it has no entries where it never was."""
-    if reason := no_class(handler):
-        return reason
     wallet = session().wallet
     opened = wallet.play(handler)
     never = wallet.play(handler, "app was never opened")
@@ -95,8 +84,6 @@ def found(handler: Any, **faults: Any) -> Reason | None:
 
 def right_list(handler: Any) -> Reason | Seen:
     """The wallet is offered what it lacks, on phone and watch, in time, and without a card whose GET fails."""
-    if reason := no_class(handler):
-        return reason
     wallet = session().wallet
     ordinary = wallet.play(handler)
     there = wallet.play(handler, "first card is there already")
@@ -140,8 +127,6 @@ def delegate_slip(run: Run) -> Reason | None:
 
 def request_and_delegate(handler: Any) -> Reason | Seen:
     """The card is added; where the API fails or is slow, the handler returns nil in time."""
-    if reason := no_class(handler):
-        return reason
     ordinary = played(handler)
     if reason := delegate_slip(ordinary) or first_finding(ordinary):
         return reason

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import chain, repeat
 from typing import Any, Final
 
-from workbook.exercises.lesson_05 import no_class
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.service import ExtensionProvisioningService
@@ -63,10 +62,8 @@ def played_on(handler: Any, latencies: LatenciesB, gets: tuple[float, ...] = ())
     return run_of(wallet, before, card=INSTRUMENT_IDS[0])
 
 
-def status_on_an_old_phone(handler: Any) -> Reason | Seen:  # noqa: PLR0911  # one reason each
+def status_on_an_old_phone(handler: Any) -> Reason | Seen:
     """status() keeps 100 ms where each read of the storage takes 40 ms, and still offers every card."""
-    if reason := no_class(handler):
-        return reason
     old = played_on(handler, LatenciesB(storage=0.04))
     made = next((record.message for record in old.trace if isinstance(record.message, m.ServiceMade)), None)
     reads = 0
@@ -104,8 +101,6 @@ def gate(ships: Any) -> Reason | Seen:
     """A gate lets a good log through; and none with a failure, without status(), without a cold call, or empty."""
     from workbook.timing.recorded import read_durations  # pandas
 
-    if not callable(ships):
-        return Reason("", f"you handed in {quoted(ships)}; hand in the function itself, ships without parentheses.")
     good = read_durations(fixture("measurements/good_build.csv"))
     bad = read_durations(fixture("measurements/network_in_status.csv"))
     logs = [

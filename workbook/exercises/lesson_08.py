@@ -67,14 +67,6 @@ def called(kind: Any, call: Callable[[Any], object], answer: tuple[int, bytes] |
     return Came(value, calls=len(calls))
 
 
-def not_a_relay(kind: object) -> Reason | None:
-    """What to say of an answer that is no class of a relay."""
-    if isinstance(kind, type) and hasattr(kind, "sdk_input") and hasattr(kind, "Refused"):
-        return None
-    given = f"the class {kind.__name__}, which is no relay" if isinstance(kind, type) else quoted(kind)
-    return Reason("", f"you handed in {given}. Hand in the class MyRelay itself, derived from wb.Relay.")
-
-
 def body(value: object) -> bytes:
     """A body in JSON, with its letters as they are."""
     return json.dumps(value, ensure_ascii=False).encode()
@@ -105,8 +97,6 @@ USELESS: Final = (
 
 def only_what_can_be_used(kind: Any) -> Reason | Seen:
     """`sdk_input` of a relay hands on what can be used, unchanged, and refuses everything else with a 502."""
-    if reason := not_a_relay(kind):
-        return reason
     for what, data, sdk_input, rule in USABLE:
         came = called(kind, lambda relay, data=data: relay.sdk_input((200, data)))  # type: ignore[misc]
         if came.value != sdk_input:
@@ -129,8 +119,6 @@ def only_what_can_be_used(kind: Any) -> Reason | Seen:
 
 def own_cards_and_one_post(kind: Any) -> Reason | Seen:
     """A session reaches its own cards only, and a POST is made once."""
-    if reason := not_a_relay(kind):
-        return reason
     good = 200, body({"sdkInput": "abc="})
 
     def provision(session: str, card: str, answer: tuple[int, bytes] | None = good) -> Came:
