@@ -26,7 +26,10 @@ def chosen(**changes):
         ({}, "session.platform_a.live()"),
         ({"variant": "before-0.4.0"}, 'session.platform_a.live(variant="before-0.4.0")'),
         ({"flow": "from the wallet", "phone": "slow network"}, 'session.wallet.live(phone="slow network")'),
-        ({"fault": "reset", "moment": "after"}, 'session.platform_a.live(fault="reset", moment="after")'),
+        (
+            {"fault": "reset", "moment": "after the API's part"},
+            'session.platform_a.live(fault="reset", moment="after")',
+        ),
         (
             {"flow": "platform B", "fault": "latency", "operation": "GET", "seconds": "7.0", "phone": "with a watch"},
             'session.platform_b.live(phone="with a watch", fault="latency", operation="GET", seconds=7.0)',
@@ -116,7 +119,9 @@ def test_a_message_that_is_broken_by_its_arrow_is_in_the_choices():
         {"kind": "break", "value": {"row": 2, "fault": "502", "moment": "after"}}
     ).items():
         setattr(shown, name, value)
-    assert [built.chosen[name] for name in ("fault", "operation", "moment")] == ["502", "GET", "after"]
+    assert [built.chosen[name] for name in ("fault", "operation", "moment")] == [
+        "502", "GET", "after the API's part",
+    ]  # fmt: skip
     for name, value in built.stage.answer({"kind": "mend", "value": ""}).items():
         setattr(shown, name, value)
     assert built.chosen["fault"] == NO_FAULT

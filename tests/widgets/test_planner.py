@@ -54,9 +54,16 @@ def test_the_ninety_ninth_percentile_stays_above_the_median():
     panel = planner()
     panel.widget()
     panel._controls["median"].value = 9.0
-    assert panel.latency.p99 == pytest.approx(9.45, rel=0.01)
+    assert (panel.latency.median, panel.latency.p99) == (9.0, 10.0)
     panel._controls["p99"].value = 0.1
-    assert panel.latency.median == pytest.approx(0.095, rel=0.01)
+    assert (panel.latency.median, panel.latency.p99) == (0.05, 0.1)
+
+
+def test_a_value_between_the_steps_is_kept():
+    panel = planner(0.77, 6.3)
+    panel.widget()
+    panel._controls["cards"].value = 9
+    assert (panel.latency.median, panel.latency.p99) == (0.77, 6.3)
 
 
 @pytest.mark.parametrize(

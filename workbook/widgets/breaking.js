@@ -22,6 +22,7 @@ class Breaking {
     const go = make("button", { type: "button", textContent: "Break it", onclick: () => this.go(about) });
     const summary = make("summary", { textContent: `Break the ${about.name}` });
     const form = make("details", { className: "wb-break" }, summary, this.choice, this.moment, go, this.says, this.fields);
+    this.choice.value = "reset"; // the plainest: the answer is lost
     this.choose();
     return form;
   }

@@ -49,10 +49,12 @@ def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[s
         "handler": tuple(HANDLERS),
         "fault": (NO_FAULT, *(name for name in FAULTS if name != next(iter(FAULTS)))),
         "operation": tuple(reversed(OPERATIONS)),
-        "moment": tuple(MOMENTS),
+        "moment": MOMENTS,
         "seconds": SECONDS,
     }
+    before, after = MOMENTS
     offered: dict[str, dict[str, Any]] = {name: {label: label for label in labels} for name, labels in named.items()}
+    offered["moment"] = {"before the API's part": before, "after the API's part": after}
     for name, value in (own or {}).items():
         offered.setdefault(name, {USUAL.get(name, ""): None})[f"yours: {literal(value, name)}"] = value
     return {name: labels for name, labels in offered.items() if name not in OWN or flow in OWN[name]}
@@ -158,10 +160,11 @@ class Builder(Live):
         if self._offering:
             return
         script, self._offering = self.stage.script, True
-        shown = {"fault": script.fault or NO_FAULT, "operation": script.operation, "moment": script.moment}
-        for name, label in shown.items():
-            box = self._dropdowns[name]
-            box.value = label if label in box.options else NO_FAULT
+        for name in ("fault", "operation", "moment"):
+            labels = choices(script.flow)[name]
+            self._dropdowns[name].value = next(
+                (label for label, value in labels.items() if value == getattr(script, name)), next(iter(labels))
+            )
         self._able(self.chosen)
         self._offering = False
 

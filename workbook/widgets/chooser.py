@@ -138,7 +138,8 @@ class Chooser(Live):
         for box in dropdowns.values():
             box.observe(changed, "value")
         show(self.first())
-        self._box = ipywidgets.VBox([*map(filtered, dropdowns.values()), Keys(), result])
+        row = ipywidgets.Box([*map(filtered, dropdowns.values())], layout={"flex_flow": "row wrap"})
+        self._box = ipywidgets.VBox([row, Keys(), result])
         return self._box
 
     def _open(self, labels: Mapping[str, str]) -> list[str]:

@@ -20,8 +20,9 @@ CALLS = 20_000
 NEVER = "never"
 TIMEOUTS = {NEVER: None} | {span(half / 2): half / 2 for half in range(1, 41)}
 """When a GET is given up, by its words on the slider."""
-APART = 1.05
-"""How far the 99th percentile stays above the median at least, as a factor."""
+GRID = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0,
+        9.0, 10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)  # fmt: skip
+"""The seconds on the sliders of a GET's latency; the values that were given are among them, too."""
 BAD, GOOD = "var(--jp-error-color1, #b3261e)", "var(--jp-success-color1, #1e6b34)"
 
 
@@ -77,31 +78,37 @@ class Planner(Live):
         return self._box
 
     def _sliders(self) -> dict[str, Any]:
-        plan, latency = self.plan, self.latency
-        style, wide = {"description_width": "initial"}, {"width": "21em"}
-        seconds = {"base": 10, "step": 0.01, "readout_format": ".2f", "style": style, "layout": wide}
-        whole_number = {"style": style, "layout": wide}
+        plan, style = self.plan, {"description_width": "initial"}
         timeout = next((words for words, value in TIMEOUTS.items() if value == plan.timeout), NEVER)
+        latency = {"median": self.latency.median, "p99": self.latency.p99}
+        seconds = {name: sorted({*GRID, value}) for name, value in latency.items()}
+
+        def among(options: Any, value: Any, words: str) -> Any:
+            layout = {"width": "21em"}
+            return ipywidgets.SelectionSlider(
+                options=options, value=value, description=words, style=style, layout=layout
+            )
+
         return {
-            "median": ipywidgets.FloatLogSlider(latency.median, min=-2, max=1, description="median, s", **seconds),
-            "p99": ipywidgets.FloatLogSlider(latency.p99, min=-1.9, max=1.8, description="1 in 100, s", **seconds),
-            "cards": ipywidgets.IntSlider(plan.cards, 1, 30, description="cards", **whole_number),
-            "gets": ipywidgets.ToggleButtons(options=GETS, value=plan.gets, description="GETs", style=style),
-            "timeout": ipywidgets.SelectionSlider(
-                options=list(TIMEOUTS), value=timeout, description="given up after", **whole_number
-            ),
-            "retries": ipywidgets.IntSlider(plan.retries, 0, 5, description="made again", **whole_number),
+            "median": among([(span(one), one) for one in seconds["median"][:-1]], latency["median"], "median of a GET"),
+            "p99": among([(span(one), one) for one in seconds["p99"][1:]], latency["p99"], "1 in 100 above"),
+            "cards": among(range(1, 31), plan.cards, "cards"),
+            "timeout": among(list(TIMEOUTS), timeout, "given up after"),
+            "retries": among(range(6), plan.retries, "made again, times"),
+            "gets": ipywidgets.ToggleButtons(options=GETS, value=plan.gets, style={"button_width": "max-content"}),
         }
 
     def _changed(self, change: Any) -> None:
         """Every control says what it plans; the 99th percentile stays above the median."""
         one = {name: control.value for name, control in self._controls.items()}
-        if one["p99"] < one["median"] * APART:
-            moved, value = ("p99", one["median"] * APART) if change["owner"] is self._controls["median"] else (
-                "median", one["p99"] / APART)  # fmt: skip
-            self._controls[moved].value = value  # comes back here
-            return
-        self.latency = LogNormal(float(f"{one['median']:.3g}"), float(f"{one['p99']:.3g}"))
+        median, p99 = self._controls["median"], self._controls["p99"]
+        if one["p99"] <= one["median"]:
+            if change["owner"] is median:
+                p99.value = next(value for _words, value in p99.options if value > one["median"])
+            else:
+                median.value = next(value for _words, value in reversed(median.options) if value < one["p99"])
+            return  # that came here, too
+        self.latency = LogNormal(one["median"], one["p99"])
         self.plan = Plan(self.latency, one["cards"], one["gets"], TIMEOUTS[one["timeout"]], one["retries"])
         self._result.value = self.snapshot().html()
 
