@@ -68,11 +68,23 @@ def test_settings_in_the_environment_alone_never_make_it_real(monkeypatch):
     assert opened.get().sdk_input.is_simulated
 
 
-@pytest.mark.parametrize("payment_instrument_id", ["0012345", "PI 1/ü?", INSTRUMENT_IDS[2]])
-def test_any_instrument_that_is_asked_for_is_known(payment_instrument_id):
+def test_each_card_of_the_simulation_can_be_the_sessions():
+    assert session(payment_instrument_id=INSTRUMENT_IDS[2]).platform_a.play().phone.cards == {INSTRUMENT_IDS[2]}
+
+
+@pytest.mark.rule("API-9")
+@pytest.mark.parametrize("payment_instrument_id", ["0012345", "PI 1/ü?", "PI-OF-NOBODY"])
+def test_an_instrument_that_the_simulated_api_does_not_know_is_a_422_everywhere(payment_instrument_id):
     opened = session(payment_instrument_id=payment_instrument_id)
-    run = opened.platform_a.play()
-    assert run.phone.cards == {payment_instrument_id}
+    for call in (opened.get, opened.post, opened.platform_a.create, opened.platform_b.service):
+        with pytest.raises(ApiStatusError, match="422") as caught:
+            call()
+        assert caught.value.status == 422
+    assert "422" in opened.wire().text()
+    for run in (opened.platform_a.play(), opened.platform_b.play(), opened.break_it("latency")):
+        assert run.phone.cards == set()
+        assert run.trace.select(m.ActivationDataFailed)
+    assert opened.wallet.play(cards=[payment_instrument_id]).phone.cards == set()
 
 
 def test_another_seed_makes_other_data_and_the_same_walk():
@@ -300,9 +312,13 @@ def test_settings_that_are_refused_leave_no_earlier_session_behind():
     with pytest.raises(ParameterError):
         lesson["session"] = session(lesson)
     current = lesson["session"]
-    with pytest.raises(ConfigurationError, match=r"There is no session.* Correct the first cell, run it"):
-        current.platform_a.play()
-    assert repr(current) == "no session yet"
+    platform_a = current.platform_a
+    for use in (lambda: current.limits, lambda: platform_a.play, lambda: current.wallet.handlers):
+        with pytest.raises(
+            ConfigurationError, match=r"There is no session: source is 'sim'\..* Correct the first cell"
+        ):
+            use()
+    assert repr(current) == "There is no session: source is 'sim'. Known: api, simulated."
     assert not hasattr(current, "_repr_html_")
 
 

@@ -129,7 +129,7 @@ class Session:
         if self.real:
             _check_environment(parameters)
             _ = self.client  # refuses a malformed key or address now
-        self._service = Service(world_for(self.payment_instrument_id, parameters.seed))
+        self._service = Service(self._world())
         self._api = DirectApi(self._service)
         setup = Setup(
             card=self.payment_instrument_id,
@@ -228,7 +228,7 @@ class Session:
         choice("method", method, ("GET", "POST"))
         settings, card = Settings(ORIGIN, SIMULATED_KEY), self.payment_instrument_id
         sent = build_get(settings, card) if method == "GET" else build_post(settings, card, self._simulated_output())
-        service = Service(world_for(card, self.parameters.seed)) if answer == AS_IT_SHOULD_BE else CannedService(answer)
+        service = Service(self._world()) if answer == AS_IT_SHOULD_BE else CannedService(answer)
         request = Request(method, sent.url.removeprefix(ORIGIN), sent.headers, sent.body or b"")
         answered = service.respond(request)
         masked = [(name, MASK if name == "x-api-key" else value) for name, value in request.headers]
@@ -326,7 +326,7 @@ class Session:
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        return break_it(*args, card=self.payment_instrument_id, **settings)
+        return break_it(*args, card=self.payment_instrument_id, known=self.real, **settings)
 
     def predict(
         self, fault: str = "503 that says 500", i_think: str = "the card is added", **choices: Any
@@ -360,9 +360,13 @@ class Session:
         output: SdkOutput = sdk.create_sdk_output().sdk_output
         return output
 
+    def _world(self) -> World:
+        """The simulated API's world: it knows the card of a real API, and of simulated ones its own."""
+        return world_for(self.payment_instrument_id, self.parameters.seed, known=self.real)
+
     def _back_end(self) -> BackEnd:
         """The back end of one play. What is simulated begins anew, so that each play is the same on every run."""
-        world = world_for(self.payment_instrument_id, self.parameters.seed)
+        world = self._world()
         return RealBackEnd(self.client, DirectApi(Service(world))) if self.real else simulated_back_end(world)
 
 
@@ -404,30 +408,41 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
     if settings is not None:
         if not isinstance(settings, dict):
             raise ParameterError(f"session takes globals(), or settings by name, not {quoted(settings)}.")
-        settings["session"] = no_session
+        settings["session"] = NoSession()
         parameters = {name: settings[name] for name in parameter_names() if name in settings} | parameters
-    return Session(Parameters.of(**parameters))
+    try:
+        return Session(Parameters.of(**parameters))
+    except ConfigurationError as error:
+        if settings is not None:
+            settings["session"] = NoSession(str(error))
+        raise
 
 
-class _NoSession:
-    """Takes the place of a session until one is open, so that refused settings leave no earlier session behind."""
+class NoSession:
+    """Takes the place of a session until one is open: every use of it says why there is none, and what to do.
 
-    __slots__ = ()
+    Args:
+        why: why the settings were refused.
+    """
+
+    __slots__ = ("_why",)
+
+    def __init__(self, why: str = "its settings were refused, or its cell has not been run.") -> None:
+        self._why = why
 
     def __repr__(self) -> str:
-        return "no session yet"
+        return f"There is no session: {self._why}"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # asked for by notebooks and debuggers that only look
             raise AttributeError(name)
-        raise ConfigurationError(
-            "There is no session: its settings were refused, or its cell has not been run. "
-            "Correct the first cell, run it, and then run the cell that opens the session."
-        )
+        if name in VERBS:
+            return self  # a lesson may give a platform a name of its own
+        raise ConfigurationError(f"{self!r} Correct the first cell, run it, and then the cells down to this one.")
 
 
-no_session: Any = _NoSession()
-"""What a lesson's `session` is before its settings were accepted: every use of it says what to do."""
+VERBS = ("platform_a", "platform_b", "wallet")
+"""The parts of a session that have verbs of their own."""
 
 
 def sources() -> Table:

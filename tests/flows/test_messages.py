@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from vocabulary import ASIDES, COMMANDS, EVENTS, MACHINES, sample
 
+from workbook.api.opaque import SdkOutput
 from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.rules import rule
@@ -56,3 +57,17 @@ def test_the_vocabulary_imports_only_the_standard_library_and_the_checks_of_valu
 def test_the_instance_that_create_carries_is_neither_printed_nor_compared():
     assert repr(m.CreateSuccess(object())) == "CreateSuccess()"
     assert m.CreateSuccess(object()) == m.CreateSuccess()
+
+
+def pretty(message):
+    return message._repr_mimebundle_()["text/plain"]
+
+
+@pytest.mark.rule("A-CREATE-1", "REL-3")
+def test_a_cells_value_says_what_it_means_and_what_it_carries():
+    shown = pretty(m.CreateSuccess("an instance"))
+    means = "✓ CreateSuccess. Success: carries the cardProvisioning instance (A-CREATE-1)."
+    assert shown == f"{means}\n  .card_provisioning: 'an instance'"
+    assert pretty(m.ProvisionFailure("Canceled")).startswith("✗ ProvisionFailure. ")
+    assert "c2VjcmV0" not in pretty(m.SdkOutputCreated("PI1", SdkOutput("c2VjcmV0")))
+    assert "c2VjcmV0" not in pretty(m.SdkInputReceived(b"c2VjcmV0"))

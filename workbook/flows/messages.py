@@ -81,6 +81,13 @@ class Message:
     arrow: ClassVar[bool] = True
     fails: ClassVar[bool] = False
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """What a notebook shows of it as a cell's value: what it means, and what it carries."""
+        values = {} if isinstance(self, HoldsSdkInput) else {f.name: getattr(self, f.name) for f in fields(self)}
+        carried = [f"  .{name}: {value!r}" for name, value in values.items() if value is not None]
+        mark = "\N{BALLOT X}" if self.fails else "\N{CHECK MARK}"
+        return {"text/plain": "\n".join([f"{mark} {type(self).__name__}. {self.__doc__}", *carried])}
+
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def message(

@@ -206,6 +206,7 @@ def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
     nth: int | None = 1,
     *,
     card: str = INSTRUMENT_IDS[0],
+    known: bool = True,
     **settings: Any,
 ) -> FaultRun:
     """Play one fault of the API: what do the API, the back end, the app and the cardholder make of it?
@@ -218,6 +219,7 @@ def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
         back_end: one of `wb.table("back ends")`.
         nth: which of these requests is faulted, from 1; None faults all of them.
         card: the payment instrument id of the card that is added.
+        known: whether the simulated API knows that card, where it is none of its own.
         settings: the fault's own settings, such as `seconds=2.0`.
 
     Raises:
@@ -227,7 +229,7 @@ def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
     choice("moment", moment, MOMENTS)
     build, kind = lookup("platform", platform, PLATFORMS), lookup("back end", back_end, BACK_ENDS)
     planned = Planned(fault_named(fault).but(**settings), operation, card, nth, None, moment)  # type: ignore[arg-type]  # checked
-    network = Network(Service(world_for(card), plan=FaultPlan([planned])))
+    network = Network(Service(world_for(card, known=known), plan=FaultPlan([planned])))
     loop = build(card, WatchedBackEnd(kind.make(network), network))
     loop.walk()
     run = run_of(loop, Screen(), card=card)

@@ -224,10 +224,10 @@ def screen_of(phone: PhoneA | PhoneB, surface: str = "phone") -> Screen:
     )
 
 
-def world_for(card: str, seed: int = 7) -> World:
-    """The simulated API's default world, which also knows this payment instrument."""
+def world_for(card: str, seed: int = 7, *, known: bool = True) -> World:
+    """The simulated API's default world, which also knows this payment instrument where `known` says so."""
     world = World(seed=seed)
-    return replace(world, instruments={card: Instrument(card), **world.instruments})
+    return replace(world, instruments={card: Instrument(card), **world.instruments}) if known else world
 
 
 def _yes_or_no(truth: object) -> str:

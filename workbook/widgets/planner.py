@@ -20,8 +20,8 @@ CALLS = 20_000
 NEVER = "never"
 TIMEOUTS = {NEVER: None} | {span(half / 2): half / 2 for half in range(1, 41)}
 """When a GET is given up, by its words on the slider."""
-GRID = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0,
-        9.0, 10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)  # fmt: skip
+GRID = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0,
+        8.0, 9.0, 10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)  # fmt: skip
 """The seconds on the sliders of a GET's latency; the values that were given are among them, too."""
 BAD, GOOD = "var(--jp-error-color1, #b3261e)", "var(--jp-success-color1, #1e6b34)"
 
