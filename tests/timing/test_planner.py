@@ -176,7 +176,9 @@ def test_an_estimates_judgement_is_the_one_of_its_totals():
     plan = Plan(Resampled([0.5, 2.5]), cards=9, limit=20.0)
     found = plan.simulate(5000, target=0.01)
     total = totals(np.moveaxis(plan.latency.draw(np.random.default_rng(7), (9, 5000)), 0, 1)[:, :, None], plan)[0]
-    assert replace(found.judgement, todo=None) == judge_durations(total.tolist(), "pass_entries", label=plan.words, target=0.01)
+    assert replace(found.judgement, todo=None) == judge_durations(
+        total.tolist(), "pass_entries", label=plan.words, target=0.01
+    )
     assert (found.calls, found.plan, found.seed) == (5000, plan, 7)
 
 

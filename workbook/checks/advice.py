@@ -12,7 +12,7 @@ from typing import Any
 from workbook.flows import messages as m
 from workbook.trace import Trace
 
-LATER = "the one sentence for every failure, and no word of the API's (REL-9)"
+LATER = "one sentence, the same for every failure (REL-9)"
 
 
 @dataclass(frozen=True, slots=True)
