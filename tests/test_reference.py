@@ -4,6 +4,7 @@ import ast
 import doctest
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -106,5 +107,41 @@ def test_a_lesson_imports_nothing_else_of_ours(lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 def test_a_cell_calls_and_shows_in_ten_lines_at_most(lesson):
+    # an exercise's cell holds the code that the learner works on
     cells = [cell for cell in json.loads(lesson.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
-    assert [cell for cell in cells if len("".join(cell["source"]).splitlines()) > 10] == []
+    ours = [cell for cell in cells if not cell["id"].startswith("exercise-")]
+    assert [cell["id"] for cell in ours if len("".join(cell["source"]).splitlines()) > 10] == []
+
+
+WORDS, CODE_CELLS, KILOBYTES = 1200, 15, 190
+
+
+def text_of(cell):
+    """A cell's text with its outputs in their text form, as a reader without a kernel has it."""
+    outputs = cell.get("outputs", [])
+    shown = [output.get("data", {}).get("text/plain", output.get("text", "")) for output in outputs]
+    return "".join(cell["source"]) + "".join("".join(text) for text in shown)
+
+
+def prose_of(cell):
+    """A Markdown cell without its tables and its code."""
+    text = re.sub(r"^```.*?^```", "", "".join(cell["source"]), flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(line for line in text.splitlines() if not line.startswith("|"))
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_is_read_in_one_sitting(lesson):
+    cells = json.loads(lesson.read_text("utf-8"))["cells"]
+    words = re.findall(
+        r"[A-Za-z][\w'-]*", "\n".join(prose_of(cell) for cell in cells if cell["cell_type"] == "markdown")
+    )
+    assert len(words) <= WORDS
+    assert len([cell for cell in cells if cell["cell_type"] == "code"]) <= CODE_CELLS
+
+
+@pytest.mark.parametrize(
+    ("lesson", "after"), [*zip(LESSONS, [*LESSONS[1:], LESSONS[0]], strict=True)], ids=lambda path: path.stem
+)
+def test_a_lesson_leads_to_the_next_one(lesson, after):
+    (last,) = json.loads(lesson.read_text("utf-8"))["cells"][-1:]
+    assert f"]({after.name})" in "".join(last["source"])
