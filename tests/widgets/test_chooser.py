@@ -166,10 +166,11 @@ def test_an_error_is_shown_as_the_result(error):
     assert f"<b>{type(error).__name__}</b>" in _shown(chooser)
 
 
-def test_a_call_that_was_stopped_says_so_and_the_next_change_runs():
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_a_call_that_was_stopped_says_so_and_the_next_change_runs(stop):
     def call(a):
         if a == 2:
-            raise KeyboardInterrupt
+            raise stop
         return f"result {a}"
 
     chooser = Chooser(call, a=[1, 2, 3])

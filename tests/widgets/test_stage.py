@@ -363,14 +363,27 @@ def test_code_that_cannot_be_played_is_explained_at_once(flow, choices, words):
         stage(flow, **choices)
 
 
-def test_code_that_does_not_end_can_be_stopped_and_nothing_has_changed(monkeypatch):
+def test_what_my_code_prints_is_below_the_panels_and_nowhere_else(capsys):
+    class Prints(ReferenceHandler):
+        def status(self):
+            print("status, with", len(self.cards), "cards")  # noqa: T201
+            return super().status()
+
+    played = session().wallet.live(handler=Prints)
+    played.snapshot()
+    assert played.widget().printed == "status, with 3 cards\n"
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_code_that_does_not_end_can_be_stopped_and_nothing_has_changed(monkeypatch, stop):
     def endless(_script):
-        raise KeyboardInterrupt
+        raise stop
 
     played = stage()
     pressed = tap(played)
     monkeypatch.setattr("workbook.widgets.stage.play", lambda script: endless(script) if script.acts else play(script))
-    assert "your code had not ended" in played.answer(pressed)["hint"]
+    assert "Stopped before your code had ended" in played.answer(pressed)["hint"]
     assert played.script.acts == ()
 
 

@@ -9,7 +9,9 @@ film to the byte. What had happened before an act stays as it was, because the a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from typing import Any
 
 from workbook.card_provisioning import FETCH_OPC
@@ -40,6 +42,9 @@ from workbook.views.screen import Screen
 
 REACTION = 0.1
 """Seconds from what a cardholder sees to the finger on the glass (assumed)."""
+
+MOST_PRINTED = 4_000
+"""Of what code prints, so many characters are kept, the last ones."""
 
 MOST_ACTS = 40
 """How many acts a script holds at most: far more than any lesson needs, and still played in a moment."""
@@ -202,26 +207,30 @@ class Play:
         film: what was seen.
         findings: what the checks make of it.
         run: the same as a run, with what comes after the last thing seen.
+        printed: what the integrator's own code printed, up to the end of the run.
     """
 
     script: Script
     film: Film
     findings: tuple[Finding, ...]
     run: Run = field(compare=False)
+    printed: str = ""
 
 
 def play(script: Script) -> Play:
     """Play a script from its beginning to the moment at which nothing is due."""
-    loop, screen, first = FLOWS[script.flow].stage(script)
-    for act in (first, *script.acts):
-        if (event := act.event()) is not None:
-            loop.soon(event, act.at)
-    loop.run()
+    printed = StringIO()
+    with redirect_stdout(printed):  # a run is played anew after each act, and prints anew
+        loop, screen, first = FLOWS[script.flow].stage(script)
+        for act in (first, *script.acts):
+            if (event := act.event()) is not None:
+                loop.soon(event, act.at)
+        loop.run()
     shown = film(loop.trace, loop.machine, screen)
     if script.authorization is None:
         shown = shown.until(m.AuthorizationUiShown, len(script.decisions) + 1)
     found = tuple(finding for finding in check(loop.trace) if finding.at <= shown.ends)
-    return Play(script, shown, found, run_of(loop, screen, script.card))
+    return Play(script, shown, found, run_of(loop, screen, script.card), printed.getvalue()[-MOST_PRINTED:])
 
 
 @dataclass(frozen=True, slots=True)

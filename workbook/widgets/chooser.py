@@ -130,7 +130,7 @@ class Chooser(Live):
                     for name, label in asked.items():
                         dropdowns[name].value = label
                     show(self.run(asked))
-            except KeyboardInterrupt:  # the kernel's stop button
+            except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in the reader's own code
                 show(Snapshot(STOPPED, paragraph(STOPPED)))
             finally:
                 running, result.layout.opacity = False, None

@@ -93,7 +93,8 @@ class Player {
     const copy = make("button", { type: "button", textContent: "Copy" });
     copy.onclick = () => navigator.clipboard?.writeText(this.call.textContent).then(() => (copy.textContent = "Copied"));
     const call = make("div", { className: "wb-call" }, "The same in Python: ", this.call, copy);
-    return make("div", { className: "wb-same" }, make("div", {}, this.broken, this.mend), call);
+    this.printed = make("pre", { className: "wb-printed", aria: { label: "Printed by your code" } });
+    return make("div", { className: "wb-same" }, make("div", {}, this.mend, this.broken), call, this.printed);
   }
 
   buildPhone() {
@@ -395,6 +396,8 @@ class Player {
     this.broken.textContent = this.model.get("broken");
     this.mend.hidden = !this.model.get("broken");
     this.call.textContent = this.model.get("call");
+    this.printed.textContent = this.model.get("printed");
+    this.printed.hidden = !this.model.get("printed");
   }
 
   drawNotice() {

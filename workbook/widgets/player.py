@@ -40,6 +40,7 @@ class Player(anywidget.AnyWidget):
         requests: of each line that is a request or an answer, by the line's number: which request it is.
         broken: which message is broken, and how; empty where none is.
         call: the call that plays this very run, as Python to copy.
+        printed: what code of the learner's own printed in this run.
     """
 
     _esm = source(*SOURCES)
@@ -58,6 +59,7 @@ class Player(anywidget.AnyWidget):
     requests = traitlets.Dict().tag(sync=True)
     broken = traitlets.Unicode("").tag(sync=True)
     call = traitlets.Unicode("").tag(sync=True)
+    printed = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
         self,

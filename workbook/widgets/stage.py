@@ -33,7 +33,7 @@ from workbook.widgets.player import EACH_MESSAGE, Live, Player
 HINT = "The run after one press of each button. Live, it is played by hand."
 TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
-STOPPED = "Stopped: your code had not ended. Nothing was changed; mend it, or press again."
+STOPPED = "Stopped before your code had ended. Nothing was changed; mend it, or press again."
 CHOICES = (
     "variant", "phone", "card", "guarded", "surface", "fault", "operation", "nth", "fault_card", "moment", "back_end",
     *OWN, "acts",
@@ -110,7 +110,7 @@ class Stage(Live):
         except ParameterError as error:
             self.script = before
             return {"hint": str(error)}
-        except KeyboardInterrupt:  # the kernel's stop button, while code of the learner's own runs
+        except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in code of the learner's own
             self.script = before
             return {"hint": STOPPED}
 
@@ -186,6 +186,7 @@ class Stage(Live):
             "requests": requests(self._played.film),
             "broken": meets(self.script),
             "call": spelled(self.script),
+            "printed": self._played.printed,
         }
 
 
