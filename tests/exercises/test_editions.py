@@ -7,7 +7,7 @@ import pytest
 from workbook import cli
 from workbook.exercises import editions, progress
 from workbook.exercises.editions import Edition, copied, lay_out, reset
-from workbook.exercises.model import exercise_named
+from workbook.exercises.model import exercise_named, lesson
 from workbook.files import NOTEBOOKS
 
 OWN = exercise_named("05.2")
@@ -171,3 +171,14 @@ def test_new_lays_out_each_edition(tmp_path, edition):
     for name in names:
         book = json.loads((tmp_path / "mine" / "notebooks" / name).read_text())
         assert book["metadata"][editions.EDITION] == edition
+
+
+@pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)
+def test_a_lesson_holds_its_exercises_in_order_as_the_tables_have_them(path):
+    """`workbook render` fills them in."""
+    book = json.loads(path.read_text("utf-8"))
+    ids = [each["id"] for each in book["cells"] if editions.CELL.fullmatch(each["id"])]
+    numbers = [own.id.replace(".", "-") for own in lesson(path.stem[:2]).values()]
+    assert ids == [f"{part}-{number}" for number in numbers for part in ("task", "exercise")]
+    stored = {each["id"]: "".join(each["source"]) for each in book["cells"]}
+    assert {each["id"]: "".join(each["source"]) for each in editions.laid_out(book)["cells"]} == stored

@@ -135,8 +135,8 @@ def what_changes() -> Seen:
 
 JUDGES: Final[Mapping[str, Judge]] = {
     "03.1": two_quick_taps,
-    "03.2": provides_the_opc_data,
-    "03.3": order_of_the_tap,
-    "03.4": what_changes,
+    "03.2": what_changes,
+    "03.3": provides_the_opc_data,
+    "03.4": order_of_the_tap,
 }
 """Each exercise's judge."""

@@ -165,8 +165,8 @@ def swift_list() -> Seen:
 
 
 JUDGES: Final[Mapping[str, Judge]] = {
-    "06.1": planned_shares,
-    "06.2": status_on_an_old_phone,
+    "06.1": status_on_an_old_phone,
+    "06.2": planned_shares,
     "06.3": gate,
     "06.4": swift_list,
 }

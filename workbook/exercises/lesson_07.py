@@ -160,8 +160,8 @@ def three_traces() -> Seen:
 JUDGES: Final[Mapping[str, Judge]] = {
     "07.1": lost_post,
     "07.2": byte_by_byte,
-    "07.3": good_back_end,
-    "07.4": wrong_but_genuine,
+    "07.3": wrong_but_genuine,
+    "07.4": good_back_end,
     "07.5": three_traces,
 }
 """Each exercise's judge."""
