@@ -198,7 +198,7 @@ class Wallet:
         return stage("from the wallet", **{"variant": self._setup.variant_b.name} | dict(shows_on) | choices)
 
     def mistakes(self) -> Table:
-        """Every handler that makes one mistake, played: how it ends for the cardholder, and the rules that it breaks."""
+        """Every handler with one mistake, played: how it ends for the cardholder, and the rules that it breaks."""
         rows = []
         for name in self.handlers[1:]:
             run = self.play(name)

@@ -98,13 +98,18 @@ class Measurement:
     @property
     def text(self) -> str:
         """The measurement in words."""
+        judged = [] if self.raised else [one.text for one in self.judgements]
+        return "\n".join([*judged, self.beside])
+
+    @property
+    def beside(self) -> str:
+        """What the judgements and their picture do not say: what was raised, whether all was done, the stopwatch."""
         done = len(self.cold), len(self.warm)
         early = f"stopped early, the time was up: {done[0]} of {self.asked[0]} cold, {done[1]} of {self.asked[1]} warm"
         kinds = ", ".join(f"{name} ({count})" for name, count in self.raised)
-        raised = f"FAIL  {self.failed} of {times(sum(done), 'call')} raised: {kinds}" if self.raised else ""
+        raised = [f"FAIL  {self.failed} of {times(sum(done), 'call')} raised: {kinds}"] if self.raised else []
         facts = wrapped(early if done != self.asked else "", self.instrument.text)
-        judged = [raised] if raised else [one.text for one in self.judgements]
-        return "\n".join([*judged, f"      {facts}"])
+        return "\n".join([*raised, f"      {facts}"])
 
     def __repr__(self) -> str:
         return self.text

@@ -186,8 +186,9 @@ class Here(Live):
         return Snapshot(repr(self), paragraph(repr(self)))
 
     def widget(self) -> Any:
-        """The figures and their picture, as an ipywidgets HTML."""
+        """The picture, which has each verdict, and what no picture shows, as an ipywidgets HTML."""
         measured = self.timing.measurement
         picture = bars.durations(f"{measured.call}(), measured here", measured.judgements)
-        shown = joined(preformatted(repr(self.timing)), trusted(picture.html()), paragraph(NOT_STORED))
+        beside = preformatted(f"{measured.beside}\n      {self.timing.network}")
+        shown = joined(trusted(picture.html()), beside, paragraph(NOT_STORED))
         return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))
