@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from workbook.errors import ActivationDataError, MaybeSentError, NotSentError, RedactedRequest
 from workbook.exercises.model import Judge, Reason, Seen
+from workbook.runs.own_code import own_line
 from workbook.sessions import session
 from workbook.values import quoted
 
@@ -62,7 +62,7 @@ def reads_the_answer(read: Any) -> Reason | Seen:
         got = read(good)
     except Exception as error:  # noqa: BLE001  # whatever it is, a good answer was refused
         text = f"your function raised {type(error).__name__} for a good answer. Unknown fields are no error."
-        return Reason("API-9", text)
+        return Reason("API-9", f"{text} {own_line(error)}".rstrip())
     if got is None:
         return Reason("API-9", "your function returned None for a good answer. Return its sdkInput.")
     if not isinstance(got, str):
@@ -75,10 +75,10 @@ def reads_the_answer(read: Any) -> Reason | Seen:
             "API-7",
             f"your function returned {len(got)} characters, and the API's value has {len(value)}; relay it unchanged.",
         )
-    quiet = inspect.unwrap(read)
+    send = inspect.unwrap(read)
     for name, answer in UNUSABLE.items():
         try:
-            got = quiet(answer)
+            got = send(answer)
         except Exception:  # noqa: BLE001, S112  # as it should: the caller answers 502
             continue
         text = f"for the answer {name} your function returned {quoted(got)}; raise, so that it never becomes a success."
@@ -156,7 +156,6 @@ def refused(answer: str) -> Exception:
 def repeats_what_may_be_repeated(send: Any) -> Reason | Seen:
     """`send(method, call)` repeats a GET that may be repeated, at most three calls in all, and never a POST."""
     send("GET", Script(VALUE).call)  # an error here has the learner's line
-    quiet = inspect.unwrap(send)
     broken, no_key, no_value = refused("500"), refused("401"), refused("sdkInput missing")
     cases = (
         Case("REL-6", "GET", "a GET that was answered", 1, VALUE, (VALUE,)),
@@ -170,7 +169,7 @@ def repeats_what_may_be_repeated(send: Any) -> Reason | Seen:
         Case("REL-5", "GET", "a GET that never left (NotSentError), and then 200", 2, VALUE, (NEVER_LEFT, VALUE)),
         Case("REL-6", "POST", "a POST that was answered", 1, VALUE, (VALUE,)),
     )
-    return next(filter(None, (case.judge(quiet) for case in cases)), None) or Seen(session().wire("POST"))
+    return next(filter(None, (case.judge(send) for case in cases)), None) or Seen(session().wire("POST"))
 
 
 JUDGES: Final[Mapping[str, Judge]] = {
