@@ -69,7 +69,8 @@ PLATFORM_B = """
 
 The same protocol carries platform B, with the document's names. In the app: `service` (sdkInput as base64),
 `canAddCard`, `canAddCardDetails` (isWatchActivated), `activate`, `start`; the phone asks `provision` (sdkOutput, and
-from the later variant on paymentInstrumentId), which the app answers with `sdkInput` or `nil`, and tells `didFinishProvisioning`
+from the later variant on paymentInstrumentId), which the app answers with `sdkInput` or `nil`, and tells
+`didFinishProvisioning`
 (pass or error). In the extension, where each call is a new instance: the phone asks `status`, `passEntries`,
 `remotePassEntries`, `cardArt`, `generateAddPaymentPassRequest` and `authorize`; the app calls `extensionService`
 (sdkInputs), `extensionStatus` (requiresAuthentication) and the SDK's `passEntries`, `remotePassEntries` and `generate`.
