@@ -67,11 +67,10 @@ def test_all_cells_run_without_a_complaint(page, lab, name):
 def test_a_choice_is_made_and_run(page, lab):
     opened(page, lab, "02_sdk_init_and_can_provision")
     ran(page, lab, "02_sdk_init_and_can_provision")
-    button = page.get_by_role("button", name="Run session.platform_a.open_page()")
-    button.scroll_into_view_if_needed()
-    page.get_by_label("phone", exact=True).select_option("card already in the wallet")
-    button.click()
-    call = page.locator(".widget-html", has_text='open_page(phone="card already in the wallet"')
-    call.filter(has_text="hidden").first.wait_for()
+    phone = page.get_by_label("phone", exact=True)
+    phone.scroll_into_view_if_needed()
+    phone.select_option("app not allowlisted")
+    call = page.locator(".widget-html", has_text='compared(phone="app not allowlisted"')
+    call.filter(has_text="CannotBeProvisioned.ApiError").first.wait_for()
     picture(page, "choice")
     assert page.troubles == []

@@ -12,9 +12,9 @@ import org.json.JSONException
 import org.json.JSONObject // part of platform A's system
 
 /** Why there is no sdkInput. It carries no body, no address and no value, so it may be logged. */
-class BackEndException(val reason: Reason) : IOException(reason.name) {
-    enum class Reason { SIGN_IN, NO_SUCH_CARD, TRY_LATER }
-}
+class BackEndException(val reason: Reason) : Exception(reason.name)
+
+enum class Reason { SIGN_IN, NO_SUCH_CARD, TRY_LATER }
 
 /**
  * Your back end, as your app sees it: two calls with the cardholder's session, and no API key.
@@ -37,7 +37,7 @@ class BackEnd(private val baseUrl: String, private val sessionToken: () -> Strin
                 thread { waiting.resumeWith(runCatching { connection.answer(method, body) }) }
             }
         }
-        return answered ?: throw BackEndException(BackEndException.Reason.TRY_LATER)
+        return answered ?: throw BackEndException(Reason.TRY_LATER)
     }
 
     private fun HttpURLConnection.answer(method: String, body: String?): String =
@@ -57,14 +57,12 @@ class BackEnd(private val baseUrl: String, private val sessionToken: () -> Strin
             }
             when (responseCode) {
                 200 -> sdkInputOf(inputStream.use { it.readBytes().decodeToString() })
-                401 -> throw BackEndException(BackEndException.Reason.SIGN_IN)
-                404 -> throw BackEndException(BackEndException.Reason.NO_SUCH_CARD)
-                else -> throw BackEndException(BackEndException.Reason.TRY_LATER)
+                401 -> throw BackEndException(Reason.SIGN_IN)
+                404 -> throw BackEndException(Reason.NO_SUCH_CARD)
+                else -> throw BackEndException(Reason.TRY_LATER)
             }
-        } catch (error: BackEndException) {
-            throw error
         } catch (error: IOException) { // its text may hold the address: only the reason goes on
-            throw BackEndException(BackEndException.Reason.TRY_LATER)
+            throw BackEndException(Reason.TRY_LATER)
         } finally {
             disconnect()
         }
@@ -75,7 +73,7 @@ class BackEnd(private val baseUrl: String, private val sessionToken: () -> Strin
             (JSONObject(json).opt("sdkInput") as? String).orEmpty()
         } catch (error: JSONException) {
             ""
-        }.ifEmpty { throw BackEndException(BackEndException.Reason.TRY_LATER) }
+        }.ifEmpty { throw BackEndException(Reason.TRY_LATER) }
 
     private companion object {
         val LIMIT = 9.seconds // longer than the back end's own 8 s
