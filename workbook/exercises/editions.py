@@ -20,6 +20,7 @@ from workbook.exercises import progress
 from workbook.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
 from workbook.files import copy_lessons, write_all
 from workbook.values import quoted
+from workbook.views.html import RULE_ID
 
 EDITION: Final = "workbook_edition"
 """Where a copy's metadata says for whom it is; the workbook's own lessons do not have it."""
@@ -76,11 +77,12 @@ def task(exercise: Exercise) -> str:
 
 
 def notes(exercise: Exercise) -> str:
-    """What an instructor should know, as Markdown."""
-    mistakes = "\n".join(f"| {_in_cell(each.what)} | {_in_cell(each.says)} |" for each in exercise.mistakes)
+    """What an instructor should know, as Markdown; mistakes that are only slips of the pen are left out."""
+    mistakes = [mistake for mistake in exercise.mistakes if RULE_ID.match(mistake.says)]
+    rows = "\n".join(f"| {_in_cell(mistake.what)} | {_in_cell(mistake.says)} |" for mistake in mistakes)
     return (
         f"**Instructor, {exercise.id} ({exercise.minutes} min).** {exercise.notes}\n\n"
-        f"| common mistake | what the learner is told |\n|---|---|\n{mistakes}"
+        f"| common mistake | what the learner is told |\n|---|---|\n{rows}"
     )
 
 
