@@ -26,6 +26,11 @@ CELLS = {
     "one": "twice = stage()\ntwice",
     "other": "twice",
     "still": "stage()",
+    "break": "stage()",
+    "mine": (
+        "class Mine(wb.ReferenceHandler):\n    def status(self):\n        print('asked')\n        return self.cache\n\n"
+        "wb.session().wallet.live(handler=Mine)"
+    ),
     "builder": "from workbook.widgets.builder import builder\nbuilder()",
 }
 CHOOSER = "from workbook.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
@@ -194,6 +199,64 @@ def test_a_failure_brings_the_button_back_and_the_next_tap_is_a_second_attempt(p
     assert taps(stage) == 0
 
 
+@pytest.mark.rule("REL-1", "API-9")
+def test_an_answer_is_lost_by_its_arrow_and_mended(panel):
+    stage = panel("break")
+    key(stage).click()
+    settled(stage, "in the wallet")
+    stage.locator('.wb-rows button[aria-label*="POST"]').first.click()
+    stage.get_by_text("Break the POST's answer").click()
+    stage.get_by_label("When").select_option("after")
+    stage.get_by_role("button", name="Break it").click()
+    stage.locator(".wb-broken", has_text="the sdkOutput is used up").wait_for()
+    settled(stage, "failed")
+    call = 'session.platform_a.live(fault="reset", moment="after", acts=[(\'tap\', 0.52)])'
+    assert stage.locator(".wb-call code").inner_text() == call
+    picture(stage.page, "panels-broken")
+    stage.get_by_role("button", name="Mend it").click()
+    settled(stage, "in the wallet")
+    assert stage.locator(".wb-broken").inner_text() == ""
+
+
+@pytest.mark.rule("REL-6")
+def test_an_answer_is_written_by_hand(panel):
+    stage = panel("break")
+    to_the_end(stage)
+    stage.locator('.wb-rows button[aria-label*="200 OK"]').last.click()
+    stage.locator(".wb-break summary").click()
+    stage.get_by_label("What goes wrong").select_option("another answer")
+    stage.get_by_role("textbox", name="body").fill('{"sdkInput": ""}')
+    stage.get_by_role("button", name="Break it").click()
+    stage.locator(".wb-broken", has_text="written for it").wait_for()
+    settled(stage, "failed")
+    stage.get_by_role("button", name="Mend it").click()
+    settled(stage, "in the wallet")
+
+
+@pytest.mark.rule("API-10", "REL-7")
+def test_the_cards_page_is_left_and_opened_again(panel):
+    stage = panel("break")
+    settled(stage, "in the wallet")
+    key(stage, "open it again").click()
+    stage.locator('.wb-rows button[aria-label*="opens the card"]').nth(1).wait_for(state="attached")
+    settled(stage, "in the wallet")
+    stage.get_by_role("button", name="Begin again").click()
+    settled(stage, "button shown")
+
+
+@pytest.mark.rule("X-STATUS-1")
+def test_the_app_is_not_listed_where_my_handler_fails_and_my_line_is_told(panel):
+    stage = panel("mine")
+    settled(stage, "app not listed")
+    assert stage.locator("svg.wb-phone text", has_text="No apps with cards").count() == 1
+    stage.get_by_role("tab", name="Findings").click()
+    found = stage.get_by_role("tabpanel", name="Findings").inner_text()
+    assert re.search(r"AttributeError: cache\. Cell In\[\d+\], line 4: return self\.cache\.", found)
+    assert "Traceback" not in found
+    assert stage.locator(".wb-printed").inner_text().strip() == "asked"
+    picture(stage.page, "panels-mine")
+
+
 def test_whoever_cancelled_goes_back_to_the_list(panel):
     stage = panel("wallet")
     acts = (("Example Bank", "cards offered"), ("0001", "authenticating"), ("Cancel", "not authenticated"))
@@ -358,7 +421,7 @@ def test_the_builders_lists_keep_their_keys(panel):
     assert page.locator(".jp-Cell").count() == cells
     flow.select_option("platform B")
     page.get_by_label("phone", exact=True).select_option("with a watch")
-    page.locator(".widget-html", has_text='session.platform_b.live(phone="with a watch")').wait_for()
+    panel("builder").locator(".wb-call", has_text='session.platform_b.live(phone="with a watch")').wait_for()
     picture(page, "panels-builder")
 
 
