@@ -6,9 +6,12 @@ nothing can be pressed that the phone does not show.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
+from threading import Timer
 from typing import Any
 
 from workbook.errors import ParameterError
@@ -31,6 +34,8 @@ from workbook.widgets.page import PANELS
 from workbook.widgets.player import EACH_MESSAGE, Live, Player
 
 HINT = "The run after one press of each button. Live, it is played by hand."
+CLIENT = "workbook.api.client"
+"""What a faulted run needs, and a run without a fault does not."""
 TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
 STOPPED = "Stopped before your code had ended. Nothing was changed; mend it, or press again."
@@ -90,6 +95,10 @@ class Stage(Live):
             values = self._values()
             more: dict[str, Any] = {"faults": offered_faults(), "speed": EACH_MESSAGE}
             self._player = Player(values.pop("player_data"), answer=self.answer, **more, **values)
+            if CLIENT not in sys.modules:  # it takes half a second to load, which the first broken message would wait
+                timer = Timer(1.0, import_module, [CLIENT])
+                timer.daemon = True
+                timer.start()
         return self._player
 
     def begin(self, script: Script) -> None:
