@@ -105,7 +105,8 @@ function tips(root) {
   const tip = make("p", { className: "wb-tip", hidden: true, aria: { role: "tooltip" } });
   root.append(tip);
   const show = ({ target }) => {
-    const id = target.closest?.(".wb-rule[aria-description]");
+    if (target.closest?.(".wb-player, body") !== root) return; // a player in a page has tips of its own
+    const id = target.closest(".wb-rule[aria-description]");
     tip.hidden = !id;
     if (!id) return;
     tip.replaceChildren(make("b", { textContent: id.textContent }), ` ${id.getAttribute("aria-description")}`);
@@ -121,6 +122,10 @@ function tips(root) {
 /** Text made by Python, in which every rule's id can be reached by the keyboard. */
 function written(element, html) {
   element.innerHTML = html;
+  return named(element);
+}
+
+function named(element) {
   for (const id of element.querySelectorAll(".wb-rule[title]")) {
     set(id, { tabindex: 0, role: "note", "aria-label": id.textContent, "aria-description": id.title });
     id.removeAttribute("title");

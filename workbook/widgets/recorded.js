@@ -1,8 +1,6 @@
 
 // The players of a page without a kernel: each plays a recording. player.js comes before it in the same module.
 
-const NO_KERNEL = "This is a recording.";
-
 /** The model of a player that nobody answers. */
 function recorded(values) {
   const usual = { speed: SPEEDS[1], by_hand: false, number: 0, acts: 0, guarded: true, hint: "", careless_offered: false };
@@ -25,7 +23,6 @@ async function open(place) {
 
 for (const place of document.querySelectorAll(".wb-place")) {
   if (place.dataset.opened) {
-    place.textContent = NO_KERNEL;
     const near = new IntersectionObserver(([seen]) => {
       if (!seen.isIntersecting) return;
       near.disconnect();
@@ -36,3 +33,6 @@ for (const place of document.querySelectorAll(".wb-place")) {
     place.append(make("button", { type: "button", className: "wb-open", textContent: "▶ Play this run", onclick: () => open(place) }));
   }
 }
+
+named(document.body);
+tips(document.body);
