@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+import workbook as wb
 from workbook.runner.export import export
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -18,9 +21,90 @@ def test_an_exported_page_asks_for_nothing_and_fits(page, tmp_path):
         for width in (1280, 640):  # 640 pixels are a 13-inch screen at 200 %
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
-            drawings = page.locator("img[alt^='Sequence diagram']").all()
+            drawings = page.locator("img[alt^='Sequence diagram']:visible").all()
             assert all(drawing.bounding_box()["width"] >= READABLE for drawing in drawings), path.name
     asked = [url for url in page.asked if not url.startswith("data:")]
     assert {url.partition(":")[0] for url in asked} == {"file"}
-    assert len(asked) == len(NOTEBOOKS)
+    assert len(asked) == len(NOTEBOOKS) + 1  # and the index
     assert page.troubles == []
+
+
+@pytest.fixture
+def recorded(page, tmp_path):
+    """A page of recordings, opened from a file with the network off."""
+    session = wb.session()
+    run, lost = session.platform_a.play(), session.break_it("reset", "POST")
+    shown = run, run.compare(lost), wb.show(lost, "all"), session.wallet.live(), wb.show(run, "phone")
+    cells = [new_markdown_cell("# Recorded\nSee A-BTN-1.")]
+    for value in shown:
+        outputs = [new_output("display_data", data=value._repr_mimebundle_())]
+        cells.append(new_code_cell("show", outputs=outputs, execution_count=1))
+    path = tmp_path / "recorded.ipynb"
+    path.write_text(nbformat.writes(new_notebook(cells=cells)))
+    [exported] = export([path], tmp_path / "pages")
+    page.context.set_offline(True)
+    page.goto(exported.as_uri())
+    return page
+
+
+@pytest.mark.browser
+def test_recordings_are_played_scrubbed_compared_and_opened_without_a_network(recorded):
+    while recorded.locator(".wb-open").count():
+        recorded.locator(".wb-open").first.click()
+        recorded.wait_for_timeout(100)
+    for place in recorded.locator(".wb-place").all():
+        place.scroll_into_view_if_needed()
+        place.locator(".wb-player").wait_for()
+    run, compared, lost, wallet, phone = recorded.locator(".wb-player").all()
+    slider = run.get_by_role("slider", name="Step")
+    slider.press("Home")
+    assert run.locator("span.wb-time").inner_text() == "0.00 s"
+    run.get_by_role("button", name="Play", exact=True).click()
+    run.get_by_role("button", name="Pause", exact=True).wait_for()
+    assert compared.locator("svg.wb-phone").count() == 3
+    assert "steps as in the first run" in compared.locator(".wb-rows button").first.get_attribute("aria-label")
+    assert wallet.locator(".wb-limit").count() >= 3
+    assert phone.locator(".wb-strip button").count() > 3
+    lost.locator('.wb-rows button[aria-label*="POST"]').first.click()
+    assert lost.locator("span.wb-time").inner_text() == "0.54 s"
+    lost.get_by_role("button", name="Copy as curl").click()
+    assert "$WORKBOOK_API_KEY" in lost.locator(".wb-code").inner_text()
+    assert recorded.troubles == []
+    assert {url.partition(":")[0] for url in recorded.asked} <= {"file", "data"}
+
+
+@pytest.mark.browser
+def test_a_finding_a_state_a_limit_and_a_message_lead_to_their_moment(recorded):
+    for place in recorded.locator(".wb-place[data-opened]").all():
+        place.scroll_into_view_if_needed()
+        place.locator(".wb-player").wait_for()
+    lost, wallet, _phone = recorded.locator(".wb-player").all()
+    badge = lost.get_by_role("tab", name="Findings")
+    assert badge.inner_text() == "Findings 2"
+    badge.click()
+    rule = lost.locator(".wb-page-findings .wb-rule").first
+    rule.focus()
+    assert "must" in lost.locator(".wb-tip").inner_text()
+    lost.get_by_role("button", name="at 0.840 s").last.click()
+    assert "no answer: reset" in lost.locator(".wb-caption").inner_text()
+    assert lost.get_by_role("tab", name="Exchange").get_attribute("aria-selected") == "true"
+    lost.get_by_role("tab", name="States").click()
+    lost.get_by_role("button", name="State button shown: go there").click()
+    assert "State: button shown." in lost.locator(".wb-caption").inner_text()
+    wallet.locator(".wb-limit").nth(1).click()
+    began = float(wallet.locator("span.wb-time").inner_text().removesuffix(" s"))
+    wallet.locator(".wb-limit").nth(1).click()
+    assert float(wallet.locator("span.wb-time").inner_text().removesuffix(" s")) > began
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_no_serious_complaint_about_a_page_of_recordings(recorded, scheme):
+    from axe_playwright_python.sync_playwright import Axe  # only where there is a browser
+
+    recorded.emulate_media(color_scheme=scheme)
+    for place in recorded.locator(".wb-place[data-opened]").all():
+        place.scroll_into_view_if_needed()
+    recorded.locator('.wb-rows button[aria-label*="POST"]').first.click()
+    found = Axe().run(recorded).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []

@@ -1,13 +1,18 @@
+import gzip
 import json
 import re
+from base64 import b64decode, b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from contrast import contrast
 
+import workbook as wb
 from workbook import cli
 from workbook.errors import ConfigurationError
+from workbook.plays.saved import TYPE
 from workbook.runner.export import export, page
 from workbook.views.html import POLICY
 from workbook.widgets.player import WAKE
@@ -57,11 +62,12 @@ def code(*bundles, source="show()"):
 @pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_page_needs_nothing_but_itself(path):
-    text = page(path)
+    text = page(path, NOTEBOOKS)
     parts = Parts(text)
-    assert text.count(f'http-equiv="Content-Security-Policy" content="{POLICY}"') == 1
-    assert not {"script", "link", "iframe", "object", "embed", "form", "base"} & set(parts.tags)
-    pages = {f"{lesson.stem}.html" for lesson in NOTEBOOKS}
+    assert text.count(f'http-equiv="Content-Security-Policy" content="{POLICY}') == 1
+    assert len(text.encode()) < 1_000_000
+    assert not {"link", "iframe", "object", "embed", "form", "base"} & set(parts.tags)
+    pages = {"index.html", *(f"{lesson.stem}.html" for lesson in NOTEBOOKS)}
     assert all(
         address.startswith(("data:image/svg+xml;base64,", "#", "https://")) or address in pages
         for address in parts.addresses
@@ -69,7 +75,7 @@ def test_a_page_needs_nothing_but_itself(path):
     styles = " ".join(re.findall(r"<style>.*?</style>|style=\"[^\"]*\"", text, re.DOTALL))
     assert "url(" not in styles
     assert "@import" not in styles
-    assert page(path) == text
+    assert page(path, NOTEBOOKS) == text
 
 
 @pytest.mark.slow
@@ -82,11 +88,75 @@ def test_the_heading_is_the_title_and_markup_in_it_stays_text(tmp_path):
 @pytest.mark.slow
 def test_a_link_to_a_lesson_leads_to_its_page(tmp_path):
     links = "[next](01_b.ipynb), [part](01_b.ipynb#c), [file](https://host/x.ipynb), [manual](reference/run.md)"
-    text = page(written(tmp_path, words(links)))
+    other = written(tmp_path, words("other"), name="01_b")
+    text = page(written(tmp_path, words(links)), [other])
     assert 'href="01_b.html"' in text
     assert 'href="01_b.html#c"' in text
     assert 'href="https://host/x.ipynb"' in text
     assert "manual</p>" in text
+    assert "01_b.ipynb" not in page(written(tmp_path, words("[next](01_b.ipynb)")))
+
+
+RUN = wb.session().platform_a.play()
+
+
+def scripts(text):
+    return re.findall(r'<script type="module">(.*?)</script>', text, re.DOTALL)
+
+
+@pytest.mark.slow
+def test_a_stored_run_can_be_played_on_the_page_by_the_one_script_that_the_policy_lets_run(tmp_path):
+    text = page(written(tmp_path, code(RUN._repr_mimebundle_())))
+    [script] = scripts(text)
+    assert f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in text
+    assert text.count("data-recording=") == 1
+    packed = re.search(r'id="wb-recordings">([^<]*)<', text)[1]
+    [recording] = json.loads(gzip.decompress(b64decode(packed)))
+    assert recording["player_data"]["title"] == RUN.trace.title
+    assert TYPE not in text
+
+
+@pytest.mark.slow
+def test_a_panel_is_played_at_once_and_the_same_run_is_on_the_page_once(tmp_path):
+    live = wb.show(RUN, "all")._repr_mimebundle_()
+    text = page(written(tmp_path, code(live, live)))
+    assert text.count('data-opened="yes" data-recording="0"') == 2
+
+
+@pytest.mark.slow
+def test_what_needs_a_kernel_says_so(tmp_path):
+    chooser = wb.choose(wb.session().platform_a.play, taps=[1, 2])._repr_mimebundle_()
+    text = page(written(tmp_path, words("# A\nRead this. Run a cell with **Shift + Enter**. Go on."), code(chooser)))
+    assert "Shift" not in re.sub(r"data:[^\"]*", "", text)
+    assert "Go on." in text
+    assert "To choose here, open the notebook with <code>workbook lab</code>." in text
+
+
+@pytest.mark.slow
+def test_a_run_of_another_version_stays_a_picture(tmp_path):
+    bundle = RUN._repr_mimebundle_() | {TYPE: {"runs": [{"run": 0}], "panels": []}}
+    text = page(written(tmp_path, code(bundle)))
+    assert scripts(text) == []
+    assert "How it ended" in text
+
+
+@pytest.mark.slow
+def test_each_rule_in_the_words_has_its_sentence_and_all_are_a_footnote(tmp_path):
+    text = page(written(tmp_path, words("# A-BTN-1\nSee A-BTN-1, `A-BTN-2` and NO-SUCH-9."), code({"text/plain": "x"})))
+    assert text.count('<span class="wb-rule" title="must: The add button is disabled') == 2
+    assert "NO-SUCH-9." in text
+    assert re.findall("<dt>(.*?)</dt>", text) == ["A-BTN-1", "A-BTN-2"]
+
+
+@pytest.mark.slow
+def test_several_pages_have_an_index_and_lead_to_one_another(tmp_path):
+    first, second = (written(tmp_path, words(f"# Title {name}"), name=name) for name in "ab")
+    one, two, index = export([first, second], tmp_path / "out")
+    assert '<a href="a.html">Title a</a>' in index.read_text()
+    assert 'href="b.html"' in one.read_text()
+    assert 'href="index.html"' in two.read_text()
+    with pytest.raises(ConfigurationError, match="Two notebooks are called 'index'"):
+        export([first, written(tmp_path, words("x"), name="index")], tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -101,7 +171,7 @@ def test_a_live_view_is_left_out_and_its_snapshot_stays(tmp_path):
 def test_a_page_does_not_say_how_to_bring_a_panel_to_life(tmp_path):
     stored = stage()._repr_mimebundle_()
     text = page(written(tmp_path, code(stored, {"text/plain": WAKE}, source="stage()")))
-    assert "wb-snapshot" in text
+    assert 'class="wb-place"' in text
     assert WAKE not in text
 
 
@@ -173,7 +243,7 @@ def test_the_command_takes_names_and_files(tmp_path, capsys):
     assert cli.main(["export", "02", str(own), "--out", str(tmp_path / "out")]) == 0
     names = sorted(Path(line).name for line in capsys.readouterr().out.splitlines())
     assert names == sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == ["02_sdk_init_and_can_provision.html", "mine.html"]
+    assert names == ["02_sdk_init_and_can_provision.html", "index.html", "mine.html"]
 
 
 def test_a_file_that_is_not_there_is_explained(tmp_path, capsys):

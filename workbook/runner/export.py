@@ -129,8 +129,8 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     body = _META.sub("&lt;", exporter.from_notebook_node(notebook)[0]).rstrip()
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
     body, rules = _with_rules(_LINK.sub(lambda link: _linked(link, pages), body))
-    way = _way(path, siblings)
-    main = joined(way, tag("p", RECORDED, class_="recorded"), trusted(body), rules, way)
+    above, below = (_way(path, siblings, where) for where in ("above", "below"))
+    main = joined(above, tag("p", RECORDED, class_="recorded"), trusted(body), rules, below)
     return _filled(_title(notebook, path), main, recordings)
 
 
@@ -176,7 +176,7 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
     if values not in recordings:
         recordings.append(values)
     number = recordings.index(values)
-    data["text/html"] = place(number, html, opened=True) if live else joined(html, place(number))
+    data["text/html"] = place(number, opened=True) if live else joined(html, place(number))
     return output
 
 
@@ -186,14 +186,14 @@ def _linked(link: re.Match[str], pages: Mapping[str, str]) -> str:
     return link[3] if address is None else f'<a href="{address}{link[2] or ""}">{link[3]}</a>'
 
 
-def _way(path: Path, siblings: Sequence[Path]) -> Markup:
+def _way(path: Path, siblings: Sequence[Path], where: str) -> Markup:
     """The links to the page before, to all of them, and to the page after."""
     if path not in siblings or len(siblings) == 1:
         return joined()
     at = siblings.index(path)
     links = [(f"← {before.stem}", before.stem) for before in siblings[max(at - 1, 0) : at]]
     links += [("All lessons", INDEX), *((f"{after.stem} →", after.stem) for after in siblings[at + 1 : at + 2])]
-    return tag("nav", *(tag("a", words, href=f"{name}.html") for words, name in links), aria_label="Lessons")
+    return tag("nav", *(tag("a", words, href=f"{name}.html") for words, name in links), aria_label=f"Lessons, {where}")
 
 
 def _with_rules(body: str) -> tuple[str, Markup]:

@@ -47,9 +47,10 @@ def played(runs: Sequence[Run], panels: Sequence[str] = ()) -> dict[str, Any]:
     return {"player_data": data, "panels": list(panels or PANELS)}
 
 
-def place(number: int, still: str = "", *, opened: bool = False) -> Markup:
-    """Where the player of this recording goes, in the place of its still form; unless `opened`, a button brings it."""
-    return tag("div", trusted(still), class_="wb-place", data_recording=number, data_opened="yes" if opened else None)
+def place(number: int, *, opened: bool = False) -> Markup:
+    """Where the player of this recording goes; unless `opened`, a button brings it."""
+    needed = tag("noscript", "This recording is played by a script in the page.")
+    return tag("div", needed, class_="wb-place", data_recording=number, data_opened="yes" if opened else None)
 
 
 def policy() -> str:
