@@ -12,6 +12,7 @@ from journaled import Journaled
 from workbook.errors import ConfigurationError
 from workbook.simulation.control import ENDPOINTS, PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
+from workbook.simulation.live import EVENTS
 from workbook.simulation.mock_server import MockServer, Worlds
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
@@ -154,7 +155,7 @@ def test_an_endpoint_knows_the_parameters_that_the_index_names_and_no_other(stan
 def test_what_is_not_there_is_answered_with_what_is(stand):
     assert "Did you mean 'journal'?" in stand.refused("GET", "jurnal", status=404)
     assert "Did you mean 'faults'?" in stand.refused("POST", "fault", status=404)
-    assert "Known: faults, journal, reset, scenario, verify, wait." in stand.refused("GET", "zzz", status=404)
+    assert "Known: events, faults, journal, reset, scenario, verify, wait." in stand.refused("GET", "zzz", status=404)
     elsewhere = stand.control.respond(Request("GET", PATH, (BEARER,)))
     assert elsewhere.status == 404
     response = stand.ask("GET", "reset")
@@ -416,10 +417,13 @@ METHODS = st.sampled_from(["GET", "POST", "PUT", "DELETE"])
 
 
 @given(METHODS, NAMES, QUERIES, BODIES)
-def test_whatever_is_asked_is_answered_with_json(method, name, query, body):
+def test_whatever_is_asked_is_answered_with_json_or_events(method, name, query, body):
     server = MockServer()
     server.worlds.respond(called(next(iter(server.keys.values()))))
     response = Control(server, TOKEN).respond(asked(method, name + query, body))
     assert isinstance(response, Response)
+    if ("content-type", EVENTS) in response.headers:
+        assert response.body.startswith(b"id: 1\ndata: {")
+        return
     document = json.loads(response.body)
     assert response.status == 200 or document["detail"]

@@ -15,14 +15,15 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from workbook.errors import ConfigurationError, WorkbookError
+from workbook.simulation import live
 from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PROBLEM_HEADERS, Request, Response
-from workbook.simulation.journal import Entry, Match, as_dict
+from workbook.simulation.journal import Entry, Match, Matching, as_dict
 from workbook.simulation.mock_server import MockServer
 from workbook.simulation.scenario import load, parse, scenarios
 from workbook.simulation.verification import from_json
@@ -185,6 +186,29 @@ def _waited(entry: Entry | None) -> Response:
     return answered({"found": entry is not None, "entry": None if entry is None else as_dict(entry)})
 
 
+def _after(call: ControlCall) -> Matching:
+    """What comes after the number in the query, or in the header that a browser sends when it asks again."""
+    text = call.query.get("after") or call.request.header("last-event-id") or "0"
+    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
+        raise Denied(400, "The number after which events are asked for is a whole number.")
+    latest = call.server.journal(call.world).count
+    return live.later_than(int(text) if int(text) <= latest else 0)  # after a reset the numbers begin again
+
+
+def events(call: ControlCall) -> Response:
+    """The entries as server-sent events; without one, wait and block the thread: a server calls `events_async`."""
+    journal, matching = call.server.journal(call.world), _after(call)
+    journal.wait(matching, live.PAUSE)
+    return live.stream(journal.entries(matching))
+
+
+async def events_async(call: ControlCall) -> Response:
+    """The same without blocking the event loop."""
+    journal, matching = call.server.journal(call.world), _after(call)
+    await journal.wait_async(matching, live.PAUSE)
+    return live.stream(journal.entries(matching))
+
+
 def _verify(call: ControlCall) -> Response:
     listed = call.fields(("expectations",)).get("expectations")
     if not isinstance(listed, list) or not 0 < len(listed) <= MOST:
@@ -255,6 +279,7 @@ ENDPOINTS = (
         '{"method": "POST", "timeout": 5}',
         wait,
     ),
+    Endpoint("GET", "events", "Each request as a server-sent event; waits for one.", (*_WORLD, "after"), "", events),
     Endpoint("POST", "verify", "Judges the journal.", _WORLD, _EXPECTATIONS, _verify),
     Endpoint("POST", "reset", "Makes the world what it was, with an empty journal.", _WORLD, "", _reset),
     Endpoint("POST", "faults", "Plans faults.", _WORLD, '[{"fault": "reset"}]', _faults),
@@ -269,6 +294,9 @@ ENDPOINTS = (
 )
 """Everything that can be asked for; the index is this table, and each body in it can be sent as it stands."""
 
+
+WAITING: Mapping[str, Callable[[ControlCall], Awaitable[Response]]] = {"wait": wait_async, "events": events_async}
+"""The endpoints that take time, as coroutines."""
 
 SHORTEST_TOKEN = 16
 UNAUTHORISED = "This needs the control token of this mock server, as authorization: Bearer and the token."
@@ -308,7 +336,8 @@ class Control:
         """The answer, for a server: waiting blocks nothing else."""
         try:
             endpoint, call = self._routed(request)
-            return await wait_async(call) if endpoint.handler is wait else endpoint.handler(call)
+            waits = WAITING.get(endpoint.name)
+            return endpoint.handler(call) if waits is None else await waits(call)
         except (Denied, WorkbookError) as error:
             return _refusal(error)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from collections.abc import Awaitable, Iterable, Mapping
@@ -13,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from workbook.simulation import live
 from workbook.simulation.control import PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.journal import SHOWN, scrubbed_target, secrets_of
@@ -79,6 +79,8 @@ def serve_api(options: ServeOptions | None = None) -> int:
         def answer(request: Request) -> AnyAnswer | Awaitable[AnyAnswer]:
             if options.control and request.target.startswith(control_path):
                 return control.respond_async(request)
+            if options.control and request.method == "GET" and request.target in (live.PAGE, live.PAGE.rstrip("/")):
+                return live.page()
             return simulated(request)
 
         def log(request: Request, response: AnyAnswer, seconds: float) -> None:
@@ -89,7 +91,9 @@ def serve_api(options: ServeOptions | None = None) -> int:
         for listener, certificate in opened:
             server.listen(listener, certificate)
         if options.control:
-            addresses |= {"control_url": f"{addresses['base_url']}{PREFIX}", "control_token": control.token}
+            base = addresses["base_url"]
+            addresses |= {"control_url": f"{base}{PREFIX}", "control_token": control.token}
+            addresses |= {"live_page": f"{base}{live.PAGE}#{control.token}"}
 
         def announce() -> None:
             values = announcement(mock.world, addresses, mock.keys)
@@ -112,14 +116,9 @@ def log_line(request: Request, response: Response, seconds: float, keys: Iterabl
     path = scrubbed_target(request.target.partition("?")[0], known)
     shown = _shown(path)
     status = "no answer" if response.wire.ending in UNANSWERED else response.status
-    if response.fault:  # a faulted body has nothing that could be logged
-        why = f"  {response.basis[response.basis.index('fault: ') :]}"
-    elif response.status == OK:
-        unkept = re.search(r"API-4; (a GET with \w+ content-type): (\w+)", response.basis)
-        why = f"  {unkept[1]} is answered ({unkept[2]}): application/json belongs there (API-4)" if unkept else ""
-    else:
-        why = f"  {json.loads(response.body)['detail']} ({response.basis})"
-    why = known.scrub(why) if why else ""
+    told = None if response.fault or response.status == OK else json.loads(response.body)
+    why = live.refusal(response.basis, response.status, response.fault, told)
+    why = f"  {known.scrub(why)}" if why else ""
     return f"{request.method} {shown} {status} {seconds * 1000:.1f} ms{why}"
 
 
