@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.exercises.model import exercise_named
 from workbook.runner.run import (
     CHECK_FAILED,
     KERNEL_DIED,
@@ -224,9 +225,9 @@ def test_a_real_api_without_its_settings_is_refused_before_anything_runs(tmp_pat
 
 
 def test_an_exercise_is_reported_and_never_decides_the_exit_code(books, tmp_path):
-    cells = 'import workbook as wb\nwb.exercise("05.2", 7)', 'wb.exercise("05.2", wb.ReferenceHandler)'
-    books.add("05_lesson", *cells[:1])
-    books.add("06_lesson", cells[0], cells[1])
+    own = exercise_named("05.2")
+    books.add("05_lesson", 'import workbook as wb\nwb.exercise("05.2", 7)')
+    books.add("06_lesson", 'import workbook as wb\nwb.exercise("05.2", 7)', own.solution)
     report = run(RunRequest(out=tmp_path / "report", notebooks=books.directory))
     assert report.exit_code == 0
     assert [dict(ended.exercises) for ended in report.runs] == [{"05.2": "wrong"}, {"05.2": "done"}]

@@ -129,8 +129,8 @@ def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedb
 
     Example:
         >>> import workbook as wb
-        >>> wb.exercise("05.2", wb.ReferenceHandler).done
-        True
+        >>> wb.exercise("05.2", wb.ReferenceHandler).verdict.reason.text
+        'your class leaves status() to the reference handler; write it yourself.'
     """
     file = progress.file_of(Path.cwd())
     if not exercise_id and not answer and not answers:

@@ -10,7 +10,7 @@ from workbook.errors import WorkbookError
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.service import ExtensionProvisioningService, ExtensionStatus
-from workbook.extension.wallet_app import WalletApp
+from workbook.extension.wallet_app import GENERATE, WalletApp
 from workbook.flows import messages as m
 from workbook.plays.run import Run, run_of, screen_of
 from workbook.plays.wallet import opened_phone
@@ -46,8 +46,18 @@ def late_status() -> Seen:
     )
 
 
+def left_out(handler: type, *methods: str) -> Reason | None:
+    """The first of these methods that the learner left to the reference handler."""
+    for name in methods:
+        if getattr(handler, name) is getattr(ReferenceHandler, name):
+            return Reason("", f"your class leaves {name}() to the reference handler; write it yourself.")
+    return None
+
+
 def status_without_network(handler: Any) -> Reason | Seen:
     """The app is listed after it was opened once, and says that it has no entries where it never was."""
+    if reason := left_out(handler, "status"):
+        return reason
     wallet = session().wallet
     opened = wallet.play(handler)
     never = wallet.play(handler, "app was never opened")
@@ -84,6 +94,8 @@ def found(handler: Any, **faults: Any) -> Reason | None:
 
 def right_list(handler: Any) -> Reason | Seen:
     """The wallet is offered what it lacks, on phone and watch, in time, and without a card whose GET fails."""
+    if reason := left_out(handler, "pass_entries", "remote_pass_entries"):
+        return reason
     wallet = session().wallet
     ordinary = wallet.play(handler)
     there = wallet.play(handler, "first card is there already")
@@ -127,6 +139,8 @@ def delegate_slip(run: Run) -> Reason | None:
 
 def request_and_delegate(handler: Any) -> Reason | Seen:
     """The card is added; where the API fails or is slow, the handler returns nil in time."""
+    if reason := left_out(handler, GENERATE, "provision"):
+        return reason
     ordinary = played(handler)
     if reason := delegate_slip(ordinary) or first_finding(ordinary):
         return reason
