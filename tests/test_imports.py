@@ -31,7 +31,7 @@ FLOORS = """
     exercises
     runner
     conformance  doctor  lab
-    app
+    app  preflight
     display
     commands
     cli
@@ -59,6 +59,10 @@ OWNERS = {
     "pandas": {"trace.py", "timing/recorded.py"},
     "papermill": {"runner"},
     "httptools": {"simulation/server.py"},
+    "tree_sitter": {"preflight/sources.py"},
+    "tree_sitter_kotlin": {"preflight/sources.py"},
+    "tree_sitter_swift": {"preflight/sources.py"},
+    "cryptography": {"preflight/signing.py"},
 }
 """The only places that may import these libraries: a package, or one module of it."""
 

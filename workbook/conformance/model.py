@@ -69,6 +69,16 @@ class Need(StrEnum):
     ID_ESCAPED = "card whose id holds a character that a path has to escape"
 
 
+@unique
+class Owner(StrEnum):
+    """Who has to act."""
+
+    YOU = "you"
+    OPERATOR = "the operator"
+    WORKBOOK = "the workbook"
+    NOBODY = "nobody"
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """One conformance case.
@@ -81,6 +91,7 @@ class Case:
         script: what the phone and the API do.
         judge: yields each way in which what was seen breaks the rule.
         needs: what must be configured. A platform among them is the one whose app makes the calls.
+        owner: who acts where the case does not hold.
 
     Raises:
         DefinitionError: the name has another form.
@@ -94,6 +105,7 @@ class Case:
     script: CaseScript = field(repr=False)
     judge: Judge = field(repr=False)
     needs: frozenset[Need] = frozenset()
+    owner: Owner = Owner.YOU
 
     def __post_init__(self) -> None:
         if not _CASE_NAME.match(self.name):
@@ -135,15 +147,6 @@ class Verdict(StrEnum):
     KNOWN = "known"
     FLAKY = "flaky"
     HARNESS_ERROR = "harness error"
-
-
-@unique
-class Owner(StrEnum):
-    """Who has to act."""
-
-    YOU = "you"
-    WORKBOOK = "the workbook"
-    NOBODY = "nobody"
 
 
 MEANINGS = {
@@ -225,6 +228,7 @@ class Miss:
         noted: an observation that no rule judges, so it fails nothing.
         harms: somebody is harmed, so it fails although its rule only warns.
         root: where it comes from; `AFTER` where it is likely to go away with another one.
+        file: the file that shows it, and `line` the line, from 1; empty and 0 where no file does.
     """
 
     expected: str
@@ -234,6 +238,13 @@ class Miss:
     noted: bool = False
     harms: bool = False
     root: Root = Root.CASE
+    file: str = ""
+    line: int = 0
+
+    @property
+    def place(self) -> str:
+        """The file and the line; empty where no file shows it."""
+        return f"{self.file}:{self.line}" if self.file else ""
 
 
 def broken(rule: Rule) -> Verdict:

@@ -8,7 +8,8 @@
                 findings (what explains many cases: root, says, todo, cases), program
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
-                platform, why, seconds, misses (expected, observed, todo, rule, noted, harms, root), exchanges,
+                platform, why, seconds, misses (expected, observed, todo, rule, noted, harms, root,
+                file, line: where a project's file shows it), exchanges,
                 left_out (exchanges beyond 200 of one app), reproduce (runs this case again; everything, if it judges
                 the whole run), began (seconds since the first case; null if the case made no call)
     exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null if unknown),
@@ -247,7 +248,7 @@ def record(
     first = min((result.began for result in results if result.began is not None), default=0.0)
     cases = []
     for result in results:
-        case, began = result.case, result.began
+        case, began, owner = result.case, result.began, OWNERS.get(result.verdict, Owner.NOBODY)
         parts = [(part.platform, part.seen) for part in result.each if part.seen is not None]
         exchanges = [_exchanges(platform, seen, redaction) for platform, seen in parts]
         cases.append(
@@ -257,7 +258,7 @@ def record(
                 rule=case.rests_on,
                 group=case.group,
                 verdict=result.verdict,
-                owner=OWNERS.get(result.verdict, Owner.NOBODY),
+                owner=case.owner if owner is Owner.YOU else owner,
                 platform=result.platform,
                 why=redaction.text(result.why),
                 seconds=round(result.seconds, DIGITS),

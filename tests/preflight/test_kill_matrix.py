@@ -1,0 +1,173 @@
+"""Each case: the good project passes it, and one small edit of a file fails it, at the right place."""
+
+import plistlib
+
+import pytest
+
+from workbook.conformance.model import Verdict
+from workbook.preflight.run import PREFLIGHT_CASES, Preflight, preflight
+
+GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
+MODEL = "app/src/main/kotlin/AddCardModel.kt"
+BACK_END = "app/src/main/kotlin/BackEnd.kt"
+EXTENSION, UI = "WalletExtension/Info.plist", "WalletUI/Info.plist"
+PROJECT, HANDLER = "Issuer.project/project.pbxproj", "App/ExtensionHandler.swift"
+STATUS = "guard let service = makeService(cards.map(\\.sdkInput)) else {"
+KEY = "NSExtensionPointIdentifier"
+LONE = """\
+class CardPage(val card: CardProvisioning) {
+    suspend fun onTap(name: String, opc: OpcProvider) {
+        card.provision(name, CardAddress(), opc)
+    }
+}
+"""
+NETWORK = "guard let service = makeService(await fetch(cards.map(\\.id))) else {"
+
+B = [
+    ("plist.readable", EXTENSION, "</dict>\n</plist>", "", EXTENSION),
+    ("plist.readable", PROJECT, "objects = {", "objects = (", PROJECT),
+    ("plist.identifier", EXTENSION, "com.platform.kit.issuer", "com.platform.issuer", f"{EXTENSION}:11"),
+    ("plist.identifier", UI, "provisioning.authorization", "provisioning.authorisation", f"{UI}:11"),
+    ("plist.identifier", EXTENSION, f"<key>{KEY}</key>\n\t\t<string>com.platform.kit.issuer-provisioning</string>", "",
+     EXTENSION),
+    ("plist.nesting", EXTENSION, f"<key>{KEY}</key>", "<key>NSExtensionIdentifier</key>", f"{EXTENSION}:10"),
+    ("plist.principal-class", EXTENSION, "$(PRODUCT_MODULE_NAME).", "", f"{EXTENSION}:12"),
+    ("plist.principal-class", EXTENSION, ".ExtensionHandler", ".AuthorizationProvider", f"{EXTENSION}:12"),
+    ("plist.principal-class", UI, "NSExtensionPrincipalClass", "NSExtensionPrincipal", f"{UI}:8"),
+    ("plist.both-extensions", PROJECT, 'INFOPLIST_FILE = "$(SRCROOT)/WalletUI/Info.plist"', "NO = none", EXTENSION),
+    ("entitlement.provisioning", "App/App.entitlements", "payment-pass-provisioning", "pass", "App/App.entitlements:1"),
+    ("entitlement.provisioning", "WalletUI/WalletUI.entitlements", "<true/>", "<false/>", "WalletUI/WalletUI.entit"),
+    ("entitlement.provisioning", PROJECT, "CODE_SIGN_ENTITLEMENTS = WalletExtension/WalletExtension.entitlements;", "",
+     EXTENSION),
+    ("entitlement.app-group", "WalletExtension/WalletExtension.entitlements", "group.com.issuer.cards",
+     "group.com.issuer.card", "WalletExtension/WalletExtension.entitlements:1"),
+    ("build.deployment-target", PROJECT, "PHONEOS_DEPLOYMENT_TARGET = 15.0", "PHONEOS_DEPLOYMENT_TARGET = 13.4",
+     PROJECT),
+    ("build.deployment-target", PROJECT, 'INFOPLIST_FILE = "$(SRCROOT)/WalletUI',
+     'PHONEOS_DEPLOYMENT_TARGET = 18.0; INFOPLIST_FILE = "$(SRCROOT)/WalletUI', PROJECT),
+    ("swift.status-network", HANDLER, STATUS, "_ = try? await URLSession.shared.data(from: url)\n" + STATUS, HANDLER),
+    ("swift.status-network", HANDLER, STATUS, NETWORK, HANDLER),
+    ("swift.remote-entries", HANDLER, "service?.remotePassEntries(", "service?.passEntries(", f"{HANDLER}:30"),
+    ("swift.kept-service", HANDLER, "    private let saved",
+     "    private var service: ExtensionProvisioningService?\n    private let saved", f"{HANDLER}:8"),
+    ("swift.entries-unavailable", HANDLER, "return ExtensionProvisioningService.entriesUnavailableExtensionStatus",
+     "fatalError()", f"{HANDLER}:12"),
+    ("swift.authentication-ui", PROJECT, 'INFOPLIST_FILE = "$(SRCROOT)/WalletUI/Info.plist"', "NO = none",
+     f"{HANDLER}:16"),
+    ("swift.authorization", "App/AuthorizationProvider.swift", "authenticated ? .authorized : .canceled", ".canceled",
+     "App/AuthorizationProvider.swift:4"),
+    ("swift.one-watch", "App/AddCardModel.swift", "import Foundation",
+     "import Foundation\nlet first = WatchAvailability()\nlet second = WatchAvailability()", "App/AddCardModel.swift:"),
+    ("app.api-address", "App/BackEnd.swift", "import Foundation",
+     'import Foundation\nlet api = "https://api.operator.example/bcl/v2/paymentInstruments/"', "App/BackEnd.swift:"),
+    ("app.api-key", "App/Info.plist", "<dict>", "<dict><key>X-Api-Key</key><string>abc</string>", "App/Info.plist:3"),
+]  # fmt: skip
+
+A = [
+    ("gradle.library-version", CATALOG, "18.8.0", "18.3.3", f"{GRADLE}:23"),
+    ("gradle.library-version", CATALOG, '"0.4.1"', '"0.3.4"', f"{GRADLE}:23"),
+    ("gradle.sdk-version", GRADLE, "implementation(libs.card.provisioning)",
+     'implementation(libs.card.provisioning)\n    testImplementation("operator.mobile:card-provisioning:0.3.4")',
+     f"{GRADLE}:23"),
+    ("gradle.repository", SETTINGS, "mavenLocal()", 'maven("https://repo1.maven.org/maven2")', f"{SETTINGS}:3"),
+    ("gradle.publishing", GRADLE, "dependencies {",
+     'publishing { artifact(file("libs/tap-and-pay-18.8.0.aar")) }\ndependencies {', f"{GRADLE}:21"),
+    ("gradle.publishing", GRADLE, "implementation(libs.tap.and.pay)",
+     "embed(libs.tap.and.pay)\n}\npublishing {\n    publications { }", f"{GRADLE}:23"),
+    ("gradle.levels", CATALOG, 'minSdk = "26"', 'minSdk = "24"', f"{GRADLE}:11"),
+    ("gradle.levels", GRADLE, "compileSdk = 35", "compileSdk = 34", f"{GRADLE}:7"),
+    ("gradle.application-ids", GRADLE, "release {", 'debug { applicationIdSuffix = ".debug" }\n        release {',
+     f"{GRADLE}:10"),
+    ("kotlin.deprecated", MODEL, "sdk.provision(cardName, CardAddress(), BackEndOpcProvider(backEnd, log))",
+     "sdk.provision(sdkInput = sdk.createSdkOutput(), cardDisplayName = cardName, cardAddress = CardAddress())", MODEL),
+    ("kotlin.button", MODEL, None, LONE, f"{MODEL}:3"),
+    ("kotlin.fetch-opc", MODEL, "            throw error\n        }", '            ""\n        }', MODEL),
+    ("kotlin.fetch-opc", MODEL, "backEnd.provision(paymentInstrumentId, sdkOutput)",
+     'runCatching { backEnd.provision(paymentInstrumentId, sdkOutput) }.getOrDefault("")', MODEL),
+    ("kotlin.fetch-opc", MODEL, "backEnd.provision(paymentInstrumentId, sdkOutput)",
+     'backEnd.provisionOrNull(paymentInstrumentId, sdkOutput) ?: ""', MODEL),
+    ("app.api-address", BACK_END, "package issuer",
+     'package issuer\nconst val PATH = "/paymentInstruments/{id}/networkTokenActivationData"', f"{BACK_END}:2"),
+    ("app.api-key", GRADLE, "versionName", 'buildConfigField("String", "HEADER", "\\"x-api-key\\""); versionName',
+     f"{GRADLE}:12"),
+]  # fmt: skip
+
+ENVIRONMENT = [
+    ("environment.base-url", "https://test.operator.example", "http://test.operator.example"),
+    ("environment.base-url", "operator.example", "operator.example/bcl/v2"),
+    ("environment.key", "k3-92ab-771c-0e", "<your key>"),
+    ("environment.key", "k3-92ab-771c-0e", "live-92ab-771c-0e"),
+    ("environment.time-limit", "API_TIMEOUT=5", "API_TIMEOUT=30"),
+    ("environment.time-limit", "API_TIMEOUT=5", "API_TIMEOUT_MS=30000"),
+]
+
+
+def ids(rows):
+    return [f"{row[0]}-{at}" for at, row in enumerate(rows)]
+
+
+def judged(*paths, **options):
+    return {case.name.removeprefix("preflight."): case for case in preflight(Preflight(tuple(paths), **options)).cases}
+
+
+def edited(file, old, new):
+    text = file.read_text()
+    assert old is None or old in text
+    file.write_text(new if old is None else text.replace(old, new))
+
+
+def places(case):
+    return [miss.place for miss in case.misses]
+
+
+@pytest.mark.rule("X-PLIST-1", "X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2")
+@pytest.mark.parametrize(("name", "file", "old", "new", "place"), B, ids=ids(B))
+def test_platform_b_passes_until_it_is_broken(platform_b, name, file, old, new, place):  # noqa: PLR0917
+    before = judged(platform_b)
+    assert before[name].verdict is Verdict.PASS
+    edited(platform_b / file, old, new)
+    after = judged(platform_b)
+    assert after[name].verdict in {Verdict.FAIL, Verdict.NOTE}
+    assert [found for found in places(after[name]) if found.startswith(place)]
+
+
+@pytest.mark.rule("A-DEP-1", "A-DEP-2", "A-DEP-3", "A-MIG-1", "A-BTN-1", "A-OPC-1", "API-13", "A-ALLOW-2")
+@pytest.mark.parametrize(("name", "file", "old", "new", "place"), A, ids=ids(A))
+def test_platform_a_passes_until_it_is_broken(platform_a, name, file, old, new, place):  # noqa: PLR0917
+    assert judged(platform_a)[name].verdict is Verdict.PASS
+    edited(platform_a / file, old, new)
+    after = judged(platform_a)
+    assert after[name].verdict in {Verdict.FAIL, Verdict.NOTE}
+    assert [found for found in places(after[name]) if found.startswith(place)]
+
+
+@pytest.mark.rule("API-1", "API-4", "REL-5", "API-15")
+@pytest.mark.parametrize(("name", "old", "new"), ENVIRONMENT)
+def test_an_environment_passes_until_it_is_broken(platform_a, environment, name, old, new):
+    good = judged(platform_a, environment=environment)
+    assert good[name].verdict is Verdict.PASS
+    assert good["environment.role"].verdict is Verdict.NOTE
+    assert good["environment.role"].owner == "nobody"
+    edited(environment, old, new)
+    assert judged(platform_a, environment=environment)[name].verdict not in {Verdict.PASS, Verdict.NOT_APPLICABLE}
+
+
+def test_a_good_project_fails_nothing_and_notes_nothing(platform_a, platform_b):
+    for folder in (platform_a, platform_b):
+        assert {case.verdict for case in judged(folder).values()} == {Verdict.PASS, Verdict.NOT_APPLICABLE}
+
+
+def test_a_binary_property_list_is_read_as_the_same_in_xml(platform_b):
+    for file in platform_b.rglob("*Info.plist"):
+        file.write_bytes(plistlib.dumps(plistlib.loads(file.read_bytes()), fmt=plistlib.FMT_BINARY))
+    assert judged(platform_b)["plist.identifier"].verdict is Verdict.PASS
+    list_of = plistlib.loads((platform_b / EXTENSION).read_bytes())
+    list_of["NSExtension"][KEY] = "com.platform.issuer-provisioning"
+    (platform_b / EXTENSION).write_bytes(plistlib.dumps(list_of, fmt=plistlib.FMT_BINARY))
+    assert judged(platform_b)["plist.identifier"].verdict is Verdict.FAIL
+
+
+def test_every_case_is_broken_by_a_row_or_has_a_test_of_its_own():
+    own = {"library.in-repository", "signing.sent", "signing.debug", "environment.role", "build.package-version"}
+    rows = {row[0] for row in (*A, *B, *ENVIRONMENT)}
+    assert rows | own == {name.removeprefix("preflight.") for name in PREFLIGHT_CASES}

@@ -1,0 +1,201 @@
+"""The readers: both languages of build scripts, and input that nobody wrote with good intent."""
+
+import string
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.conformance.model import Verdict
+from workbook.errors import ParameterError
+from workbook.preflight.gradle import numbers, read_build, statements
+from workbook.preflight.platform_b import read_old_plist, read_plist
+from workbook.preflight.project import read_project
+from workbook.preflight.run import Preflight, preflight
+from workbook.preflight.sources import Source, calls
+
+GROOVY = """\
+apply plugin: 'com.platform.application'
+def sdkVersion = '0.3.4' // the older one
+ext { tapVersion = "18.3.3" }
+platform {
+    compileSdkVersion 34
+    defaultConfig {
+        applicationId "com.issuer.cards"
+        minSdkVersion 24
+    }
+    buildTypes {
+        debug { applicationIdSuffix ".debug" }
+        release { }
+        qa { initWith debug }
+    }
+    productFlavors {
+        free { applicationIdSuffix '.free' }
+        paid { applicationId 'com.issuer.paid' }
+    }
+}
+dependencies {
+    implementation "operator.mobile:card-provisioning:$sdkVersion"
+    implementation group: 'wallet.provider', name: 'tap-and-pay', version: "${tapVersion}"
+    /* implementation 'wallet.provider:tap-and-pay:1.0' */
+}
+repositories { maven { url 'https://repo.issuer.example/m2' } }
+"""
+PIECES = [
+    *"{}()[]=;,\"'\n$\\ /*#<>",
+    *"abc0",
+    "/*",
+    "*/",
+    '"""',
+    "<plist>",
+    "<dict>",
+    "<key>",
+    "</key>",
+    "//",
+    "{{{",
+    "bplist00",
+]
+
+
+@pytest.mark.rule("A-ALLOW-2")
+def test_a_groovy_script_says_the_same_as_one_in_kotlin(tmp_path):
+    (tmp_path / "build.gradle").write_text(GROOVY)
+    build = read_build(read_project([tmp_path]))
+    (module,) = build.apps
+    assert [(one.coordinate, one.version) for one in module.dependencies()] == [
+        ("operator.mobile:card-provisioning", "0.3.4"),
+        ("wallet.provider:tap-and-pay", "18.3.3"),
+    ]
+    assert (module.level("minSdk", "minSdkVersion"), module.level("compileSdkVersion")) == ((24, 8), (34, 5))
+    ids = {one.name: one.application_id for one in module.variants()}
+    assert ids == {
+        "freeDebug": "com.issuer.cards.free.debug",
+        "freeRelease": "com.issuer.cards.free",
+        "freeQa": "com.issuer.cards.free.debug",
+        "paidDebug": "com.issuer.paid.debug",
+        "paidRelease": "com.issuer.paid",
+        "paidQa": "com.issuer.paid.debug",
+    }
+    assert {case.verdict for case in preflight(Preflight((tmp_path,))).cases} == {
+        Verdict.PASS,
+        Verdict.NOT_APPLICABLE,
+        Verdict.NOTE,
+    }
+
+
+def test_a_computed_application_id_is_unknown(tmp_path):
+    (tmp_path / "build.gradle.kts").write_text(
+        'platform { defaultConfig { applicationId = System.getenv("ID") + ".x"; minSdk = 26 } }\n'
+        'dependencies { implementation("operator:card-provisioning:$unknown") }\n'
+    )
+    (module,) = read_build(read_project([tmp_path])).apps
+    assert [one.version for one in module.dependencies()] == [""]
+    assert all(numbers(one.version) == () for one in module.dependencies())
+
+
+def test_a_library_module_that_publishes_itself_publishes_no_private_library(platform_a):
+    script = platform_a / "app" / "build.gradle.kts"
+    script.write_text(script.read_text().replace("plugins {", "plugins {\n    `maven-publish`") + (
+        'publishing { publications { create<P>("release") { from(components["release"]) } } }\n'
+    ))  # fmt: skip
+    cases = {case.name: case.verdict for case in preflight(Preflight((platform_a,))).cases}
+    assert cases["preflight.gradle.publishing"] is Verdict.PASS
+
+
+def test_a_back_end_beside_the_app_may_know_the_api(platform_a):
+    server = platform_a / "server"
+    (server / "src").mkdir(parents=True)
+    (server / "build.gradle.kts").write_text('plugins { id("org.server.boot") }\n')
+    (server / "src" / "Relay.kt").write_text('val path = "/bcl/v2/paymentInstruments"; val header = "x-api-key"\n')
+    (platform_a / "app" / "src" / "test").mkdir(exist_ok=True)
+    (platform_a / "app" / "src" / "test" / "Fake.kt").write_text('val header = "x-api-key"\n')
+    verdicts = {case.name: case.verdict for case in preflight(Preflight((platform_a,))).cases}
+    assert verdicts["preflight.app.api-address"] is verdicts["preflight.app.api-key"] is Verdict.PASS
+
+
+@pytest.mark.rule("API-13")
+def test_a_comment_about_the_api_is_no_trace_of_it_and_an_address_is_no_comment(platform_b):
+    file = platform_b / "App" / "BackEnd.swift"
+    text = file.read_text()
+    file.write_text(f"// our back end calls /bcl/v2 with x-api-key\n{text}")
+    verdicts = {case.name: case.verdict for case in preflight(Preflight((platform_b,))).cases}
+    assert verdicts["preflight.app.api-key"] is Verdict.PASS
+    file.write_text(f'let url = "https://api.example/bcl/v2"\n{text}')
+    verdicts = {case.name: case.verdict for case in preflight(Preflight((platform_b,))).cases}
+    assert verdicts["preflight.app.api-address"] is Verdict.FAIL
+
+
+def test_another_packages_name_and_version_can_be_given(platform_b):
+    pins = platform_b / "Package.resolved"
+    pins.write_text(pins.read_text().replace("card-provisioning", "operator-sdk"))
+    other = platform_b / "Sub" / "Package.resolved"
+    other.parent.mkdir()
+    other.write_text(pins.read_text().replace("2.2.1", "1.0.0"))
+    for sdk, verdict in (("operator-sdk", Verdict.NOTE), ("another", Verdict.PASS)):
+        cases = {case.name: case.verdict for case in preflight(Preflight((platform_b,), sdk=sdk)).cases}
+        assert cases["preflight.build.package-version"] is verdict
+
+
+def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, platform_b):
+    (tmp_path / "secret.swift").write_text('let key = "x-api-key"')
+    (platform_b / "again").symlink_to(platform_b)
+    (platform_b / "App" / "Secret.swift").symlink_to(tmp_path / "secret.swift")
+    project = read_project([platform_b])
+    assert [file.name for file in project.files if "again" in file.name or "Secret" in file.name] == []
+
+
+def test_a_tree_that_is_too_deep_is_refused(tmp_path):
+    folder = tmp_path
+    for _level in range(70):
+        folder = folder / "d"
+        folder.mkdir()
+    with pytest.raises(ParameterError, match="folders inside one another"):
+        read_project([tmp_path])
+
+
+BOMB = b"""<?xml version="1.0"?><!DOCTYPE p [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>
+<plist version="1.0"><dict><key>NSExtension</key><string>&b;</string></dict></plist>"""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [BOMB, b"bplist00" + b"\xd1\x00" * 50, b"<plist>" + b"<dict><key>a</key>" * 60_000, b"\0" * 1000, b""],
+)
+def test_a_hostile_property_list_is_none(content):
+    assert read_plist(content) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 500_000,
+        "/*" * 500_000,
+        '"\\"' * 300_000,
+        '"""' * 300_001,
+        "a(" * 300_000,
+        "a.b=" * 300_000,
+        "'\\" * 400_000,
+    ],
+)
+def test_a_hostile_script_is_read_in_one_pass(text):
+    assert isinstance(statements(text), tuple)
+    assert read_old_plist(text) is None or isinstance(read_old_plist(text), str)
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_whatever_the_text_is_the_readers_end_without_an_error(text):
+    statements(text)
+    read_old_plist(text)
+    read_plist(text.encode())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet=string.printable, max_size=200))
+@pytest.mark.parametrize("suffix", [".swift", ".kt"])
+def test_whatever_a_source_is_its_calls_are_found_without_an_error(tmp_path_factory, suffix, text):
+    from workbook.preflight.project import File
+
+    file = tmp_path_factory.getbasetemp() / f"any{suffix}"
+    file.write_text(text)
+    assert isinstance(list(calls(Source(File(file, file.name)).root)), list)

@@ -1,0 +1,231 @@
+"""Fingerprints out of everything that holds a certificate, and the request for allowlisting."""
+
+import io
+import json
+import struct
+import zipfile
+from datetime import UTC, datetime
+from hashlib import sha256
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, Encoding, pkcs7, pkcs12
+from cryptography.x509.oid import NameOID
+
+from workbook.cli import main
+from workbook.conformance.model import Verdict
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.preflight.run import Preflight, preflight
+from workbook.preflight.signing import PASSWORD, normalised, read_certificates
+
+REPORT = """\
+> Task :app:signingReport
+Variant: debug
+Config: debug
+Store: /home/dev/.platform/debug.keystore
+Alias: platformdebugkey
+MD5: 0A:1B
+SHA1: {sha1}
+SHA-256: {debug}
+Valid until: Monday, June 1, 2054
+----------
+Variant: release
+Config: release
+Store: /home/dev/keys/release.jks
+Alias: issuer
+SHA-256: {release}
+----------
+"""
+DEBUG, RELEASE = ":".join(["A1"] * 32), ":".join(["0B"] * 32)
+
+
+@pytest.fixture(scope="module")
+def pair():
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    parts = ((NameOID.COUNTRY_NAME, "US"), (NameOID.ORGANIZATION_NAME, "Phone"), (NameOID.COMMON_NAME, "Phone Debug"))
+    name = x509.Name([x509.NameAttribute(*part) for part in parts])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 7, datetime(2026, 1, 1, tzinfo=UTC),
+                                      datetime(2056, 1, 1, tzinfo=UTC))  # fmt: skip
+    return key, builder.sign(key, hashes.SHA256())
+
+
+@pytest.fixture
+def der(pair):
+    return pair[1].public_bytes(Encoding.DER)
+
+
+def fingerprint(der):
+    return normalised(sha256(der).hexdigest())
+
+
+def jks(der, kind=1):
+    alias = b"issuer"
+    head = struct.pack(">IIIIH", 0xFEEDFEED, 2, 1, kind, len(alias)) + alias + struct.pack(">Q", 0)
+    key = struct.pack(">I", 3) + b"key" + struct.pack(">I", 1) if kind == 1 else b""
+    return head + key + struct.pack(">H", 5) + b"X.509" + struct.pack(">I", len(der)) + der + b"\0" * 20
+
+
+def prefixed(data):
+    return struct.pack("<I", len(data)) + data
+
+
+def package(signature=None, block=None):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as file:
+        file.writestr("classes.dex", b"code")
+        if signature:
+            file.writestr("META-INF/CERT.RSA", signature)
+    content = stream.getvalue()
+    if block is None:
+        return content
+    end = content.rfind(b"PK\x05\x06")
+    length, start = struct.unpack("<II", content[end + 12 : end + 20])
+    pair = struct.pack("<QI", len(block) + 4, 0x7109871A) + block
+    size = len(pair) + 24
+    whole = struct.pack("<Q", size) + pair + struct.pack("<Q", size) + b"APK Sig Block 42"
+    moved = content[end : end + 16] + struct.pack("<I", start + len(whole)) + content[end + 20 :]
+    assert length
+    return content[:start] + whole + content[start:end] + moved
+
+
+def forms(pair, der):
+    key, certificate = pair
+    signer = prefixed(prefixed(prefixed(b"digests") + prefixed(prefixed(der)) + prefixed(b"attributes")))
+    store = pkcs12.serialize_key_and_certificates(
+        b"issuer", key, certificate, None, BestAvailableEncryption(b"secret-1")
+    )
+    signature = (
+        pkcs7.PKCS7SignatureBuilder()
+        .set_data(b"manifest")
+        .add_signer(certificate, key, hashes.SHA256())
+        .sign(Encoding.DER, [pkcs7.PKCS7Options.DetachedSignature])
+    )
+    return {
+        "certificate.pem": certificate.public_bytes(Encoding.PEM),
+        "certificate.der": der,
+        "keystore.p12": store,
+        "keystore.jks": jks(der),
+        "trusted.jks": jks(der, kind=2),
+        "signed-v1.package": package(signature=signature),
+        "signed-v2.package": package(block=prefixed(signer)),
+    }
+
+
+@pytest.mark.rule("A-ALLOW-3")
+def test_every_form_gives_the_same_fingerprint_and_names_the_debug_certificate(tmp_path, pair, der):
+    for name, content in forms(pair, der).items():
+        (tmp_path / name).write_bytes(content)
+        (found,) = read_certificates(tmp_path / name, "secret-1", "a laptop")
+        assert (found.fingerprint, found.debug, found.machine) == (fingerprint(der), True, "a laptop"), name
+
+
+def test_a_report_gives_one_fingerprint_for_each_variant(tmp_path):
+    file = tmp_path / "report.txt"
+    file.write_text(REPORT.format(sha1=":".join(["C0"] * 20), debug=DEBUG, release=RELEASE.lower()))
+    found = read_certificates(file)
+    assert [(one.variant, one.fingerprint, one.debug) for one in found] == [
+        ("debug", DEBUG, True),
+        ("release", RELEASE, False),
+    ]
+
+
+def test_a_signature_tools_output_is_read_too(tmp_path):
+    file = tmp_path / "tool.txt"
+    file.write_text(f"Signer #1 certificate SHA-256 digest: {'0b' * 32}\n")
+    assert [one.fingerprint for one in read_certificates(file)] == [RELEASE]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"SHA1: AA:BB", "holds no certificate and no SHA-256"),
+        (b"\x30\x82\x01\x00junk", "is broken"),
+        (b"PK\x03\x04junk", "the package has no end"),
+        (jks(b"x")[:30], "is broken"),
+        (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "is broken"),
+    ],
+)
+def test_what_holds_no_certificate_is_refused_in_a_sentence(tmp_path, content, says):
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    with pytest.raises(ConfigurationError, match=says):
+        read_certificates(file)
+
+
+def test_a_keystore_without_its_password_names_the_variable(tmp_path, pair, der):
+    file = tmp_path / "keystore.p12"
+    file.write_bytes(forms(pair, der)["keystore.p12"])
+    with pytest.raises(ConfigurationError, match=PASSWORD):
+        read_certificates(file)
+
+
+def test_a_sha1_is_named_as_such():
+    with pytest.raises(ParameterError, match="SHA-1"):
+        normalised(":".join(["AB"] * 20))
+
+
+def test_a_package_with_an_endless_signature_is_refused(tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("META-INF/CERT.RSA", b"\0" * 20_000_000)
+    (tmp_path / "bomb").write_bytes(stream.getvalue())
+    with pytest.raises(ConfigurationError, match="its signature is too large"):
+        read_certificates(tmp_path / "bomb")
+
+
+@pytest.mark.rule("A-ALLOW-1", "A-ALLOW-2", "A-ALLOW-4")
+def test_the_request_has_a_line_for_each_variant_and_is_compared_with_what_was_sent(platform_a, tmp_path, capsys):
+    script = platform_a / "app" / "build.gradle.kts"
+    script.write_text(
+        script.read_text().replace("release {", 'debug { applicationIdSuffix = ".dev" }\n        release {')
+    )
+    report = tmp_path / "report.txt"
+    report.write_text(REPORT.format(sha1="", debug=DEBUG, release=RELEASE))
+    line = ["preflight", "allowlist-request", str(platform_a), "--signing", str(report), "--machine", "laptop 7"]
+    assert main(line) == 0
+    text = capsys.readouterr().out
+    assert text.count("application id") == 2
+    assert "com.issuer.cards.dev" in text
+    assert "laptop 7 (the default debug certificate of one machine)" in text
+    assert main([*line, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["request"]
+    assert [(row["applicationId"], row["sha256"]) for row in rows] == [
+        ("com.issuer.cards.dev", DEBUG),
+        ("com.issuer.cards", RELEASE),
+    ]
+    sent = tmp_path / "sent.json"
+    for kept, verdict, missing in ((rows, Verdict.PASS, []), (rows[1:], Verdict.FAIL, [DEBUG, "com.issuer.cards.dev"])):
+        sent.write_text(json.dumps({"request": kept}))
+        cases = {case.name: case for case in preflight(Preflight((platform_a,), signing=(report,), sent=sent)).cases}
+        case = cases["preflight.signing.sent"]
+        assert case.verdict is verdict
+        assert all(any(word in miss.observed for miss in case.misses) for word in missing)
+        assert cases["preflight.signing.debug"].verdict is Verdict.NOTE
+    assert case.owner == "the operator"
+
+
+@pytest.mark.rule("A-DEP-1", "A-DEP-2")
+def test_the_library_in_a_repository_is_looked_for_compared_and_checked(platform_a, tmp_path):
+    repository = tmp_path / "m2"
+    folder = repository / "wallet" / "provider" / "tap-and-pay" / "18.8.0"
+    run = Preflight((platform_a,), repository=repository)
+
+    def case():
+        return next(one for one in preflight(run).cases if one.name == "preflight.library.in-repository")
+
+    repository.mkdir()
+    assert case().verdict is Verdict.FAIL
+    folder.mkdir(parents=True)
+    library = folder / "tap-and-pay-18.8.0.aar"
+    library.write_bytes(b"library")
+    library.with_suffix(".pom").write_text("<project/>")
+    checksum = folder / "tap-and-pay-18.8.0.aar.sha256"
+    checksum.write_text(sha256(b"library").hexdigest())
+    assert case().verdict is Verdict.PASS
+    checksum.write_text(sha256(b"another").hexdigest())
+    assert [miss.file for miss in case().misses] == ["wallet/provider/tap-and-pay/18.8.0/tap-and-pay-18.8.0.aar"]
+    checksum.unlink()
+    folder.rename(folder.with_name("18.3.3"))
+    assert [(miss.rule, miss.observed) for miss in case().misses] == [("A-DEP-1", "18.3.3")]

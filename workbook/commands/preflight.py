@@ -1,0 +1,138 @@
+"""`preflight`, with `allowlist-request` below it: the project's files, before a build."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from workbook.commands import add
+from workbook.errors import ParameterError
+
+if TYPE_CHECKING:
+    from workbook.preflight.run import Preflight
+
+CODES: Final = """\
+workbook preflight allowlist-request PATH... --signing FILE...    the values to send, for each build variant
+
+exit codes:
+  0    no case failed
+  1    a case failed, or an entry of the baseline is stale
+  2    nothing here is about provisioning, or a file that you named cannot be read
+
+A keystore's password comes from WORKBOOK_KEYSTORE_PASSWORD. Nothing is changed, and nothing is sent."""
+REQUEST: Final = "allowlist-request"
+
+
+def add_to(commands: Any) -> None:
+    """How it is called."""
+    parser = add(commands, "preflight", preflight, "judge a mobile project's files before they are built", CODES)
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="folders of the project")
+    parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument(
+        "--only", nargs="+", action="extend", default=[], metavar="PATTERN", help="names, groups or globs of cases"
+    )
+    parser.add_argument("--sdk", default="", metavar="NAME", help="the SDK's coordinate group:name, or its package")
+    parser.add_argument("--library", default="", metavar="NAME", help="the private library's coordinate group:name")
+    parser.add_argument("--repository", type=Path, metavar="DIR", help="the local repository with the private library")
+    parser.add_argument(
+        "--signing", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
+        help="signing reports, certificates, keystores, signed packages",
+    )  # fmt: skip
+    parser.add_argument("--machine", default="", metavar="NAME", help="whose certificates these are")
+    parser.add_argument("--sent", type=Path, metavar="FILE", help="the request that was sent for allowlisting, as JSON")
+    parser.add_argument("--env", type=Path, metavar="FILE", help="the back end's environment, NAME=VALUE lines")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
+    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write the reports there, SARIF too")
+    parser.add_argument(
+        "--format", choices=["text", "json", "junit", "sarif"], default="text", help="of what is printed"
+    )
+    parser.add_argument("--json", action="store_true", dest="as_json", help="the request as JSON, for --sent")
+
+
+def preflight(options: argparse.Namespace) -> int:
+    """Judge, list the cases, or write the request."""
+    from workbook.conformance.config_file import load_baseline
+    from workbook.conformance.selection import chosen
+    from workbook.preflight.run import PREFLIGHT_CASES, Preflight
+    from workbook.preflight.signing import PASSWORD
+
+    request = options.paths[:1] == [Path(REQUEST)]
+    paths = tuple(options.paths[1:] if request else options.paths)
+    cases = chosen(PREFLIGHT_CASES, options.only)
+    if options.list:
+        for case in cases:
+            print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
+        return 0
+    if not paths:
+        raise ParameterError("Which project? Name its folder: workbook preflight PATH.")
+    run = Preflight(
+        paths,
+        cases,
+        sdk=options.sdk,
+        library=options.library,
+        signing=tuple(options.signing),
+        password=os.environ.get(PASSWORD, ""),
+        machine=options.machine,
+        sent=options.sent,
+        repository=options.repository,
+        environment=options.env,
+        known=() if options.baseline is None else load_baseline(options.baseline),
+        only=tuple(options.only),
+        strict=options.strict,
+        line=shlex.join(["workbook", "preflight", *map(str, paths)]),
+    )
+    return _request(run, as_json=options.as_json) if request else _judge(run, options)
+
+
+def _judge(run: Preflight, options: argparse.Namespace) -> int:
+    from workbook.conformance.report import headline
+    from workbook.conformance.reports import to_json, to_junit, write_reports
+    from workbook.files import write_whole
+    from workbook.preflight.run import findings, preflight, to_sarif
+
+    done = preflight(run)
+    forms = {"json": to_json, "junit": to_junit, "sarif": to_sarif}
+    text = forms[options.format](done) if options.format in forms else ""
+    sarif = to_sarif(done)
+    done.secrets.check({"text": text, "sarif": sarif})
+    if options.out is not None:
+        write_reports(done, options.out)
+        write_whole(options.out / "preflight.sarif", sarif)
+    if text:
+        sys.stdout.write(text)
+        return done.about.exit_code
+    for line in (*findings(done), *done.about.stale, *filter(None, [done.about.trouble]), headline(done)):
+        print(line)
+    if options.out is not None:
+        print(f"reports in {options.out}")
+    return done.about.exit_code
+
+
+def _request(run: Preflight, *, as_json: bool) -> int:
+    from workbook.preflight.gradle import read_build
+    from workbook.preflight.project import read_project
+    from workbook.preflight.run import certificates
+    from workbook.preflight.signing import allowlist_request
+
+    if not run.signing:
+        raise ParameterError("The request needs a fingerprint: --signing FILE, such as a signing report's text.")
+    variants = [(one.name, one.application_id) for module in read_build(read_project(run.paths)).apps
+                for one in module.variants()]  # fmt: skip
+    if not variants:
+        raise ParameterError("No build file says an application id. Name the folder of the app's module.")
+    rows = allowlist_request(variants, certificates(run))
+    if as_json:
+        print(json.dumps({"request": rows}, indent=1))
+        return 0
+    print("Please allowlist this app with the wallet provider (A-ALLOW-1), one entry for each line:")
+    for row in rows:
+        note = f" ({row['note']})" if row["note"] else ""
+        print(f"\n  application id  {row['applicationId']}\n  SHA-256         {row['sha256']}\n"
+              f"  build variant   {row['variant']}\n  signed on       {row['machine']}{note}")  # fmt: skip
+    return 0

@@ -1,0 +1,389 @@
+"""Reads Gradle's files: build scripts in Kotlin and Groovy, version catalogs, properties.
+
+Both languages write a build as statements: words, strings and a block in braces. This reads exactly that, and runs
+nothing. What a script computes stays unknown, and no case judges it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbook.preflight.project import File, Project
+
+# What is not closed ends with the line, or with the file: no text is looked at twice.
+_TOKEN = re.compile(
+    r"(?P<skip>//[^\n]*|/\*.*?(?:\*/|\Z)|[ \t\r]+|\\\n)"
+    r'|(?P<string>"""(.*?)(?:"""|\Z)|\'\'\'(.*?)(?:\'\'\'|\Z)|"((?:\\.|[^"\\\n])*+)(?:"|(?=\n)|\\?\Z)'
+    r"|'((?:\\.|[^'\\\n])*+)(?:'|(?=\n)|\\?\Z))|(?P<word>[\w`$][\w.`$-]*)|(?P<mark>.|\n)",
+    re.DOTALL,
+)
+PARTS = 3
+"""Of a coordinate: group, name, version."""
+_OPEN, _CLOSE = "([", ")]"
+_VARIABLE = re.compile(r"\$\{?([\w.]+)\}?")
+_NUMBERS = re.compile(r"\d+(\.\d+)*")
+DEEPEST = 40
+"""Blocks inside one another; a deeper one is read as empty."""
+SCRIPTS = ("*.gradle", "*.gradle.kts")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement, such as `minSdk = 26` or `debug { ... }`.
+
+    Attributes:
+        words: names and numbers, in their order.
+        strings: the texts in quotes, in their order.
+        line: where it begins, from 1.
+        block: the statements in its braces.
+    """
+
+    words: tuple[str, ...]
+    strings: tuple[str, ...]
+    line: int
+    block: tuple[Statement, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it sets or calls; of `getByName("debug")` it is `debug`."""
+        if self.words[0] in {"getByName", "create", "named", "register", "maybeCreate"} and self.strings:
+            return self.strings[0]
+        return self.words[0].rpartition(".")[2].strip("`")
+
+    @property
+    def value(self) -> str:
+        """What it is set to, as text."""
+        return self.strings[0] if self.strings else self.words[1] if len(self.words) > 1 else ""
+
+    def all_below(self) -> Iterator[Statement]:
+        """Every statement in its block, however deep."""
+        for inner in self.block:
+            yield inner
+            yield from inner.all_below()
+
+    def below(self, *names: str) -> Iterator[Statement]:
+        """Those with one of these names."""
+        return (inner for inner in self.all_below() if inner.name in names)
+
+
+def statements(text: str) -> tuple[Statement, ...]:
+    """The statements of a script; never raises, whatever the text is."""
+    tokens, line = [], 1
+    for match in _TOKEN.finditer(text):
+        kind = match.lastgroup if match.lastgroup in {"skip", "word", "mark"} else "string"
+        inner = next((group for group in match.groups()[2:6] if group is not None), "")
+        if kind != "skip":
+            tokens.append((kind, inner if kind == "string" else match[0], line))
+        line += match[0].count("\n")
+    return _block(tokens, [0], 0)
+
+
+def _block(tokens: list[tuple[str, str, int]], at: list[int], depth: int) -> tuple[Statement, ...]:
+    """The statements up to the brace that closes this block; `at` is the next token, for all levels."""
+    found: list[Statement] = []
+    words: list[str] = []
+    strings: list[str] = []
+    inner: tuple[Statement, ...] = ()
+    line = brackets = 0
+
+    def end() -> None:
+        nonlocal inner
+        if words:
+            found.append(Statement(tuple(words), tuple(strings), line, inner))
+        elif inner:
+            found.extend(inner)
+        words.clear()
+        strings.clear()
+        inner = ()
+
+    while at[0] < len(tokens):
+        kind, text, place = tokens[at[0]]
+        at[0] += 1
+        line = line if words else place
+        if kind == "word":
+            words.append(text)
+        elif kind == "string":
+            strings.append(text)
+        elif text == "{":
+            if depth < DEEPEST:
+                inner += _block(tokens, at, depth + 1)
+            else:
+                _skip(tokens, at)
+        elif text == "}":
+            if depth:
+                break
+        elif text in _OPEN:
+            brackets += 1
+        elif text in _CLOSE:
+            brackets = max(brackets - 1, 0)
+        elif text in "\n;" and not brackets:
+            following = tokens[at[0]] if at[0] < len(tokens) else ("", "", 0)
+            if following[1] not in {"{", "else"} or not words:
+                end()
+    end()
+    return tuple(found)
+
+
+def _skip(tokens: list[tuple[str, str, int]], at: list[int]) -> None:
+    """Go on behind the brace that closes this block."""
+    depth = 1
+    while depth and at[0] < len(tokens):
+        kind, text, _line = tokens[at[0]]
+        depth += (text == "{") - (text == "}") if kind == "mark" else 0
+        at[0] += 1
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """One dependency: `group:name`, its version (empty where it is unknown), the configuration, and its place."""
+
+    coordinate: str
+    version: str
+    configuration: str
+    file: File
+    line: int
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One build variant, and the application id that it is built with."""
+
+    name: str
+    application_id: str
+    debuggable: bool
+
+
+@dataclass(frozen=True)
+class Module:
+    """One build script.
+
+    Attributes:
+        file: the script.
+        statements: what is in it.
+        names: what names stand for: the project's properties and variables.
+        catalog: the libraries of the version catalog, by the name that a script uses.
+    """
+
+    file: File
+    statements: tuple[Statement, ...]
+    names: Mapping[str, str]
+    catalog: Mapping[str, tuple[str, str]]
+
+    @property
+    def root(self) -> Statement:
+        """The whole script as one statement."""
+        return Statement(("script",), (), 1, self.statements)
+
+    @property
+    def is_mobile(self) -> bool:
+        """Whether an app or a library for the phone is built here."""
+        return any(inner.name in {"defaultConfig", "compileSdk", "buildTypes"} for inner in self._mobile)
+
+    @property
+    def is_app(self) -> bool:
+        """Whether an app is built here: it has an application id, or applies the plugin for one."""
+        return (self.is_mobile and any(self.root.below("applicationId"))) or self.has_plugin("application")
+
+    @property
+    def _mobile(self) -> tuple[Statement, ...]:
+        """What configures the build of an app or a library, whatever the platform's block is called."""
+        blocks = [one.block for one in self.statements if any(inner.name == "defaultConfig" for inner in one.block)]
+        return tuple(inner for block in blocks for inner in block)
+
+    def has_plugin(self, *endings: str) -> bool:
+        """Whether a plugin is applied whose id, or whose alias in the catalog, ends in one of these words."""
+        applied = [one for one in self.root.below("id", "alias", "apply", "maven-publish") if one.words]
+        ids = [text for one in applied for text in (*one.strings, *one.words)]
+        return any(re.split(r"[.\s]", text.strip("`"))[-1] in endings for text in ids if "." in text or "-" in text)
+
+    def resolved(self, text: str) -> str:
+        """A text with the names in it replaced; empty where one is unknown."""
+        unknown = False
+
+        def value(match: re.Match[str]) -> str:
+            nonlocal unknown
+            name = match[1]
+            found = self.names.get(name, self.names.get(name.rpartition(".")[2]))
+            unknown = unknown or found is None
+            return found or ""
+
+        resolved = _VARIABLE.sub(value, text)
+        return "" if unknown else resolved
+
+    def dependencies(self) -> Iterator[Dependency]:
+        """Every dependency of the script that names a group and a name."""
+        blocks = [one for one in self.root.below("dependencies") if one.block]
+        for one in [inner for block in blocks for inner in block.block]:
+            if one.words[1:4] == ("group", "name", "version") and len(one.strings) >= PARTS:
+                group, name, version = map(self.resolved, one.strings[:3])
+                yield Dependency(f"{group}:{name}", version, one.words[0], self.file, one.line)
+            elif one.strings and one.strings[0].count(":") in {1, 2, 3}:
+                group, name, *rest = one.strings[0].split(":")
+                version = self.resolved(rest[0].partition("@")[0]) if rest else ""
+                if not version and len(one.words) > 1:  # "group:name:" + version
+                    version = self.names.get(one.words[-1].rpartition(".")[2], "")
+                yield Dependency(f"{self.resolved(group) or group}:{name}", version, one.words[0], self.file, one.line)
+            for word in one.words[1:]:
+                if found := self.catalog.get(re.sub("[-_]", ".", word)):
+                    yield Dependency(found[0], found[1], one.words[0], self.file, one.line)
+
+    def level(self, *names: str) -> tuple[int, int] | None:
+        """A number of the main configuration, such as minSdk, and its line; None where the script does not say it."""
+        for one in self.root.below(*names):
+            text = one.value
+            number = text if text.isdigit() else self.names.get(text.rpartition(".")[2], "")
+            number = number or (self.catalog.get(re.sub("[-_]", ".", text)) or ("", ""))[1]
+            if not number and "libs.versions" in text:
+                number = self.names.get(text.removesuffix(".get").rpartition("versions.")[2], "")
+            if number.isdigit():
+                return int(number), one.line
+        return None
+
+    def variants(self) -> list[Variant]:
+        """Every build variant with its application id; none where the id is computed."""
+        mobile = Statement(("mobile",), (), 1, self._mobile)
+        default = next((one for one in mobile.block if one.name == "defaultConfig"), None)
+        base = _of(default, "applicationId") if default else ""
+        types = {"debug": "", "release": ""} | self._suffixes(mobile, "buildTypes")
+        flavors: list[Statement | None] = [
+            one for block in mobile.block if block.name == "productFlavors" for one in block.block if one.block
+        ]
+        found = []
+        for flavor in flavors or [None]:
+            identity = (_of(flavor, "applicationId") if flavor else "") or base
+            identity += _of(default, "applicationIdSuffix") if default else ""
+            identity += _of(flavor, "applicationIdSuffix") if flavor else ""
+            for kind, suffix in types.items():
+                name = f"{flavor.name}{kind[:1].upper()}{kind[1:]}" if flavor else kind
+                resolved = self.resolved(identity + suffix)
+                if resolved and identity:
+                    found.append(Variant(name, resolved, kind == "debug"))
+        return found
+
+    def _suffixes(self, mobile: Statement, block: str) -> dict[str, str]:
+        entries = [one for part in mobile.block if part.name == block for one in part.block if one.words]
+        suffixes: dict[str, str] = {}
+        for one in entries:
+            if one.block or one.words[0] in {"create", "register", "getByName", "named"}:
+                parent = next((inner for inner in one.block if inner.name == "initWith"), None)
+                inherited = ""
+                if parent is not None:
+                    source = parent.strings[0] if parent.strings else parent.value.rpartition(".")[2]
+                    inherited = suffixes.get(source, "")
+                suffixes[one.name] = _of(one, "applicationIdSuffix") or inherited
+        return suffixes
+
+
+def _of(block: Statement, name: str) -> str:
+    """What a name is set to directly in a block; empty where it is not."""
+    for one in block.block:
+        if one.name == name:
+            return one.strings[0] if one.strings else f"${one.value}"
+    return ""
+
+
+@dataclass(frozen=True)
+class Build:
+    """All build scripts of a project."""
+
+    modules: tuple[Module, ...] = ()
+    settings: tuple[Module, ...] = field(default=())
+
+    @property
+    def apps(self) -> list[Module]:
+        """The modules that build an app."""
+        return [module for module in self.modules if module.is_app and module.is_mobile]
+
+    def dependencies(self) -> Iterator[Dependency]:
+        """The dependencies of every module."""
+        for module in self.modules:
+            yield from module.dependencies()
+
+    def repositories(self) -> Iterator[tuple[Module, Statement]]:
+        """Every repository that a script names, but those that something is published to."""
+        for module in (*self.settings, *self.modules):
+            for block in _outside_publishing(module.statements):
+                if block.name == "repositories":
+                    yield from ((module, one) for one in block.block)
+
+
+def _outside_publishing(found: tuple[Statement, ...]) -> Iterator[Statement]:
+    for one in found:
+        if one.name not in {"publishing", "uploadArchives", "pluginManagement", "buildscript"}:
+            yield one
+            yield from _outside_publishing(one.block)
+
+
+def read_build(project: Project) -> Build:
+    """Read every build script, version catalog and `gradle.properties`."""
+    names: dict[str, str] = {}
+    for file in project.named("gradle.properties"):
+        pairs = (line.partition("=") for line in file.text.splitlines() if not line.lstrip().startswith("#"))
+        names |= {key.strip(): value.strip() for key, mark, value in pairs if mark}
+    catalog: dict[str, tuple[str, str]] = {}
+    for file in project.named("*.versions.toml"):
+        libraries, versions = _catalog(file)
+        catalog |= libraries
+        names |= versions
+    read = [(file, statements(file.text)) for file in project.named(*SCRIPTS)]
+    for _file, found in read:
+        for one in found:
+            names |= _assigned(one)
+    modules = [Module(file, found, names, catalog) for file, found in read]
+    scripts = [module for module in modules if not module.file.path.name.startswith("settings.")]
+    return Build(tuple(scripts), tuple(module for module in modules if module not in scripts))
+
+
+def _assigned(one: Statement) -> dict[str, str]:
+    """The variables that a top-level statement sets: `val x = "1"`, `def x = "1"`, `ext.x = "1"`, `ext { x = "1" }`."""
+    if one.words[0] in {"ext", "buildscript", "extra"}:
+        return {name: text for inner in one.block for name, text in (_assigned(inner) or _set(inner)).items()}
+    if one.words[0] in {"val", "def", "var", "const"} and len(one.words) > 1:
+        literal = one.strings[:1] or one.words[-1:]
+        return {one.words[1]: literal[0]} if len(one.words) >= PARTS or one.strings else {}
+    return _set(one) if one.words[0].startswith(("ext.", "project.ext.")) else {}
+
+
+def _set(one: Statement) -> dict[str, str]:
+    if one.block or not one.value:
+        return {}
+    maps = dict(zip(one.words[1:], one.strings, strict=False)) if len(one.strings) > 1 else {}  # versions = [sdk: "1"]
+    return maps or {one.name: one.value}
+
+
+def _catalog(file: File) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
+    """The libraries of a version catalog, and its versions, by their names in a script; nothing if it is broken."""
+    try:
+        content: dict[str, Any] = tomllib.loads(file.text)
+    except (ValueError, RecursionError):
+        return {}, {}
+    table = content.get("versions")
+    versions = {key: str(_plain(value)) for key, value in table.items()} if isinstance(table, dict) else {}
+    libraries = {}
+    entries = content.get("libraries")
+    for alias, listed in entries.items() if isinstance(entries, dict) else ():
+        short = dict(zip(("group", "name", "version"), str(listed).split(":"), strict=False))
+        entry = listed if isinstance(listed, dict) else short
+        coordinate = str(entry.get("module") or f"{entry.get('group', '')}:{entry.get('name', '')}")
+        version = entry.get("version", "")
+        if isinstance(version, dict) and "ref" in version:
+            version = versions.get(str(version["ref"]), "")
+        libraries["libs." + re.sub("[-_]", ".", alias)] = (coordinate, str(_plain(version)))
+    return libraries, {re.sub("[-_]", ".", key): value for key, value in versions.items()}
+
+
+def _plain(version: Any) -> Any:
+    """A version that is written as a range of its own: what it prefers."""
+    if isinstance(version, dict):
+        return version.get("strictly") or version.get("require") or version.get("prefer") or ""
+    return version
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, for comparing; none where it is unknown or a range."""
+    match = _NUMBERS.match(version)
+    return tuple(map(int, match[0].split("."))) if match and "+" not in version and "," not in version else ()

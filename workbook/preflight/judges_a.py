@@ -1,0 +1,488 @@
+"""The cases of platform A: build files, the private library, Kotlin; and address and key in the apps of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import new as new_hash
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from workbook.conformance.model import Group, Miss, Owner
+from workbook.files import read_regular
+from workbook.preflight.gradle import Module, Statement, numbers
+from workbook.preflight.model import LATER_A, Facts, Judge, Part, preflight_case
+from workbook.preflight.sources import (
+    FUNCTIONS,
+    STRINGS,
+    TYPES,
+    Source,
+    calls,
+    enclosing,
+    line_of,
+    name_of,
+    text_of,
+    walk,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+PUBLIC_HOSTS = re.compile(
+    r"(^|\.)(maven\.org|maven\.apache\.org|jitpack\.io|sonatype\.org|sonatype\.com|gradle\.org|jcenter\.bintray\.com)\Z"
+)
+"""Repositories that everybody reads."""
+LOCAL, PUBLIC = frozenset({"mavenLocal", "flatDir"}), frozenset({"mavenCentral", "gradlePluginPortal", "jcenter"})
+MIN_SDK, COMPILE_SDK = 26, 35
+"""What platform A's SDK needs from 0.4.0 on (sdk-a)."""
+BUNDLING = re.compile(r"embed|fat|shade|shadow|bundle", re.IGNORECASE)
+DISABLING = re.compile(
+    r"disabl|enabled|clickable|busy|progress|loading|pending|compareandset|trylock|isactive|mutex|inflight|once|throttl"
+    r"|debounc|visib",
+    re.IGNORECASE,
+)
+"""Names by which code keeps a second tap away; a file with one of them is not blamed."""
+SWALLOWING = frozenset({"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "recover"})
+TRACES = (
+    ("API-13", re.compile(rb"/bcl/v\d|networkTokenActivationData", re.IGNORECASE), "the API's path",
+     "Call your own back end: only it calls the API."),
+    ("REL-2", re.compile(rb"x-api-key", re.IGNORECASE), "the header of the API's key",
+     "Take the key out of the app, and replace it: whoever has the app has the key."),
+)  # fmt: skip
+COMMENTS = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
+LARGEST_LIBRARY = 64 * 1_048_576
+
+
+def _miss(module: Module, line: int, expected: str, observed: str, todo: str, *, noted: bool = False) -> Miss:
+    return Miss(expected, observed, todo, noted=noted, harms=not noted, file=module.file.name, line=line)
+
+
+def library_version(facts: Facts) -> Iterator[Miss]:
+    """The private library's version beside the SDK's."""
+    wanted = facts.a.wanted_library
+    for one in facts.a.library:
+        if one.version and numbers(one.version) and one.version != wanted:
+            version = ".".join(map(str, facts.a.version))
+            yield Miss(
+                f"{wanted}, which SDK {version} needs",
+                one.version,
+                f"Set the library to {wanted}, or leave it out: the SDK brings it.",
+                harms=True,
+                file=one.file.name,
+                line=one.line,
+            )
+
+
+def one_sdk_version(facts: Facts) -> Iterator[Miss]:
+    """One version of the SDK in all modules."""
+    versions = {numbers(one.version) for one in facts.a.sdk if numbers(one.version)}
+    if len(versions) > 1:
+        for one in facts.a.sdk:
+            if numbers(one.version) not in {(), max(versions)}:
+                yield Miss(
+                    "one version of the SDK",
+                    one.version,
+                    "Use the latest version in all modules.",
+                    noted=True,
+                    file=one.file.name,
+                    line=one.line,
+                )
+
+
+def repositories(facts: Facts) -> Iterator[Miss]:
+    """A repository that can hold the private library."""
+    found = list(facts.a.build.repositories())
+    if not found or not (facts.a.sdk or facts.a.library) or any(_is_internal(one, module) for module, one in found):
+        return
+    module, first = found[0]
+    yield _miss(
+        module,
+        first.line,
+        "mavenLocal() or an internal repository",
+        "public repositories only",
+        "Get the private library from the operator's contact or the wallet provider, and add the repository "
+        "that holds it.",
+    )
+
+
+def _is_internal(one: Statement, module: Module) -> bool:
+    """Whether a repository may hold what is not public; one that cannot be judged may."""
+    every = [one, *one.all_below()]
+    if any(inner.name in LOCAL for inner in every):
+        return True
+    if one.name in PUBLIC or (one.name.islower() and one.name not in {"maven", "ivy"} and len(one.words) == 1):
+        return False
+    urls = [module.resolved(text) or text for inner in every for text in inner.strings if "://" in text]
+    return not urls or not all(PUBLIC_HOSTS.search(urlsplit(url).hostname or "") for url in urls)
+
+
+def publishing(facts: Facts) -> Iterator[Miss]:
+    """What would publish the private library."""
+    wanted = re.compile(facts.library, re.IGNORECASE)
+    for module in facts.a.build.modules:
+        publications = [*module.root.below("publishing", "publications", "uploadArchives")]
+        publishes = bool(publications) or module.has_plugin("maven-publish", "publish", "maven")
+        targets = [one for block in publications for one in block.below("artifact", "from", "artifactId", "groupId")]
+        for part in targets:
+            if any(wanted.search(text) for text in (*part.strings, *part.words[1:])):
+                named = " ".join(part.strings) or part.words[-1]
+                yield _miss(
+                    module,
+                    part.line,
+                    "a publication without the private library",
+                    named,
+                    "Take the library out of what is published: it is not public.",
+                )
+        for one in facts.a.library:
+            if one.file is module.file and publishes and BUNDLING.search(one.configuration):
+                yield _miss(
+                    module,
+                    one.line,
+                    "a publication that does not contain the private library",
+                    f"{one.configuration} puts {one.coordinate} into what the module publishes",
+                    "Depend on the library instead of bundling it.",
+                )
+
+
+def levels(facts: Facts) -> Iterator[Miss]:
+    """The levels that the SDK needs from 0.4.0 on."""
+    wanted = ((("minSdk", "minSdkVersion"), MIN_SDK), (("compileSdk", "compileSdkVersion"), COMPILE_SDK))
+    if facts.a.version < LATER_A:
+        return
+    for module in facts.a.build.apps:
+        for names, lowest in wanted:
+            found = module.level(*names)
+            if found is not None and found[0] < lowest:
+                yield _miss(
+                    module,
+                    found[1],
+                    f"{names[0]} {lowest} or later (sdk-a)",
+                    str(found[0]),
+                    f"Raise {names[0]}, or the build fails.",
+                    noted=True,
+                )
+
+
+def application_ids(facts: Facts) -> Iterator[Miss]:
+    """The application ids of all variants: each needs its own allowlisting."""
+    for module in facts.a.build.apps:
+        ids: dict[str, list[str]] = {}
+        for variant in module.variants():
+            ids.setdefault(variant.application_id, []).append(variant.name)
+        if len(ids) > 1:
+            rows = "; ".join(f"{one} ({', '.join(names)})" for one, names in ids.items())
+            yield _miss(
+                module,
+                module.file.line("applicationId"),
+                "each application id allowlisted on its own",
+                f"{len(ids)} application ids: {rows:.300}",
+                "Send them all: workbook preflight allowlist-request.",
+                noted=True,
+            )
+
+
+def _deprecated(facts: Facts) -> Iterator[tuple[Source, int, str]]:
+    for source in facts.a.kotlin.about:
+        for call in source.calls:
+            if call.name == "createSdkOutput":
+                yield source, line_of(call.node), "createSdkOutput()"
+            elif call.name == "provision" and "sdkInput" in call.labels:
+                yield source, line_of(call.node), "provision(sdkInput, …)"
+
+
+def deprecated_calls(facts: Facts) -> Iterator[Miss]:
+    """The calls that 0.4.0 deprecated."""
+    if facts.a.is_later:
+        for source, line, what in _deprecated(facts):
+            yield Miss(
+                "provision(cardDisplayName, cardAddress, opcProvider)",
+                what,
+                "Remove createSdkOutput(), implement OpcProvider, and call the new provision.",
+                file=source.file.name,
+                line=line,
+            )
+
+
+def button(facts: Facts) -> Iterator[Miss]:
+    """A page whose code keeps no second tap away."""
+    for source in facts.a.kotlin.about:
+        for call in source.calls:
+            own = enclosing(call.node, FUNCTIONS)
+            # the SDK's call is awaited for its result; a back end's function of that name has other arguments
+            is_sdk = call.name == "provision" and bool(call.receiver) and len(call.arguments) == 3  # noqa: PLR2004
+            if not is_sdk or (own is not None and name_of(own) == "fetchOpc"):
+                continue
+            kind = enclosing(call.node, TYPES)
+            users = {name_of(kind)} if kind is not None else set()
+            pages = [one for one in facts.a.kotlin.about if one is source or one.identifiers & users]
+            beside = [
+                Source(file)
+                for file in facts.a.kotlin.files
+                if users and file.name != source.file.name and any(user.encode() in file.content for user in users)
+            ]
+            if not any(DISABLING.search(name) for one in (*pages, *beside) for name in one.identifiers):
+                yield Miss(
+                    "the button disabled from the tap until the attempt is over",
+                    "nothing that disables it",
+                    "Disable the button in the tap itself, before anything suspends; enable it in finally.",
+                    file=source.file.name,
+                    line=line_of(call.node),
+                )
+
+
+def swallowed(facts: Facts) -> Iterator[Miss]:
+    """`fetchOpc` that makes a value out of an error."""
+    for source in facts.a.kotlin.about:
+        for node in source.every(FUNCTIONS):
+            if name_of(node) != "fetchOpc":
+                continue
+            for one in walk(node):
+                if one.type == "catch_block" and not _throws(one):
+                    yield _swallowed(source, one.start_point[0] + 1, "a catch that throws nothing")
+            for call in calls(node):
+                if call.name in SWALLOWING and not _throws(call.node):
+                    yield _swallowed(source, line_of(call.node), f"{call.name}(…)")
+            for one in walk(node):
+                parts = one.children
+                if (one.type == "elvis_expression" or any(p.type == "?:" for p in parts)) and parts[-1].type in STRINGS:
+                    yield _swallowed(source, line_of(one), f"?: {text_of(parts[-1]):.20}")
+
+
+def _throws(node: Node) -> bool:
+    return any(text_of(one).startswith("throw ") for one in walk(node))
+
+
+def _swallowed(source: Source, line: int, observed: str) -> Miss:
+    return Miss(
+        "an error of the back end thrown on",
+        f"fetchOpc has {observed}",
+        "Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC data.",
+        file=source.file.name,
+        line=line,
+    )
+
+
+def traces(rule: str) -> Judge:
+    """The judge that looks for one trace of the API in what becomes an app."""
+    _rule, pattern, what, todo = next(row for row in TRACES if row[0] == rule)
+
+    def judge(facts: Facts) -> Iterator[Miss]:
+        for file in facts.app_files:
+            if not pattern.search(file.content):
+                continue
+            # a comment may name them; its lines stay, so that the line of a finding is right
+            code = COMMENTS.sub(lambda match: b"\n" * match[0].count(b"\n"), _without_urls(file.content))
+            if found := pattern.search(code):
+                line = code.count(b"\n", 0, found.start()) + 1
+                yield Miss("no trace of the API in the app", what, todo, file=file.name, line=line)
+
+    return judge
+
+
+def _without_urls(content: bytes) -> bytes:
+    """`://` begins no comment."""
+    return content.replace(b"://", b":::")
+
+
+def in_repository(facts: Facts) -> Iterator[Miss]:
+    """The private library in the local repository: there, in the right version, its checksums right."""
+    root, wanted = facts.repository or Path(), facts.a.wanted_library
+    pattern = re.compile(facts.library, re.IGNORECASE)
+    found = [path for path in _artifacts(root) if pattern.search(path.parent.parent.name)]
+    versions = sorted({path.parent.name for path in found})
+    if not found:
+        yield Miss(
+            "the private library",
+            f"nothing like it in {root}",
+            "Ask the operator's implementation contact or the wallet provider for the library.",
+            harms=True,
+        )
+    elif wanted and wanted not in versions:
+        yield Miss(
+            f"version {wanted}", ", ".join(versions), f"Put {wanted} into the repository.", rule="A-DEP-1", harms=True
+        )
+    for path in found:
+        for ending in ("sha1", "sha256", "sha512", "md5"):
+            listed = path.with_name(f"{path.name}.{ending}")
+            if listed.is_file():
+                said = read_regular(listed, 1024).decode("ascii", "replace").split()
+                if said[:1] != [new_hash(ending, read_regular(path, LARGEST_LIBRARY)).hexdigest()]:
+                    yield Miss(
+                        f"the {ending} that {listed.name} says",
+                        "another",
+                        "Copy the library again.",
+                        harms=True,
+                        file=str(path.relative_to(root)),
+                        line=1,
+                    )
+        if not path.with_suffix(".pom").is_file():
+            yield Miss(
+                "a .pom beside the library",
+                "none",
+                "Copy the whole folder of this version.",
+                noted=True,
+                file=str(path.relative_to(root)),
+                line=1,
+            )
+
+
+def _artifacts(root: Path) -> Iterator[Path]:
+    from workbook.preflight.project import read_project
+
+    yield from (file.path for file in read_project([root]).named("*.aar", "*.jar"))
+
+
+def sent_pairs(facts: Facts) -> Iterator[Miss]:
+    """What was sent for allowlisting, beside what is built and signed."""
+    sent = facts.sent or frozenset()
+    ids = {identity for identity, _print in sent}
+    for module in facts.a.build.apps:
+        line = module.file.line("applicationId")
+        for variant in module.variants():
+            if variant.application_id not in ids:
+                yield _miss(
+                    module,
+                    line,
+                    "every application id allowlisted",
+                    f"{variant.application_id} was not sent",
+                    f"Send it for {variant.name}, or that build fails with 15009.",
+                )
+    prints = {fingerprint for _identity, fingerprint in sent}
+    for one in facts.certificates:
+        if one.fingerprint not in prints:
+            yield Miss(
+                "every fingerprint allowlisted",
+                f"{one.fingerprint} was not sent",
+                "Send it: workbook preflight allowlist-request.",
+                harms=True,
+                file=one.source,
+                line=1,
+            )
+
+
+def debug_certificates(facts: Facts) -> Iterator[Miss]:
+    """Default debug certificates: each machine has its own."""
+    for one in facts.certificates:
+        if one.debug:
+            yield Miss(
+                "a certificate of your own",
+                f"the default debug certificate{one.variant and ' of '}{one.variant}",
+                "Each machine has another one: allowlist each, or share one debug keystore.",
+                noted=True,
+                file=one.source,
+                line=1,
+            )
+
+
+def _environment(facts: Facts, *words: str) -> Iterator[tuple[str, str, int]]:
+    for name, (value, line) in (facts.environment or {}).items():
+        if any(word in name.upper() for word in words):
+            yield name, value, line
+
+
+def base_urls(facts: Facts) -> Iterator[Miss]:
+    """The API's address in the back end's environment."""
+    for name, value, line in _environment(facts, "BASE_URL", "API_URL"):
+        parts = urlsplit(value)
+        local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
+        if (parts.scheme != "https" and not local) or not parts.hostname or re.search(r"/bcl/v\d", value):
+            yield Miss(
+                "an https address without /bcl/v2",
+                f"{name} is another",
+                "Set the address without the path: the path is the same for everybody.",
+                harms=True,
+                file=facts.environment_file,
+                line=line,
+            )
+
+
+def keys(facts: Facts) -> Iterator[Miss]:
+    """The API's key: there, no placeholder, and of the environment that the address is of."""
+    found = [*_environment(facts, "API_KEY", "APIKEY")]
+    places = {value.lower() for _name, value, _line in _environment(facts, "BASE_URL", "API_URL")}
+    testing = any(re.search(r"test|sandbox|stag|\buat\b|demo", value) for value in places)
+    for name, value, line in found:
+        if not value or re.search(r"^<.*>$|change.?me|your.?key|todo|xxx|example", value, re.IGNORECASE):
+            yield Miss(
+                "a key",
+                f"{name} holds a placeholder",
+                "Set the key of your credential.",
+                harms=True,
+                file=facts.environment_file,
+                line=line,
+            )
+        if re.search(r"live|prod", name + value, re.IGNORECASE) and places and testing:
+            yield Miss(
+                "a key of the address's environment",
+                f"{name} looks like a live key, the address like a test",
+                "Use the test key with the test address: the answer is 401 otherwise.",
+                rule="API-4",
+                noted=True,
+                file=facts.environment_file,
+                line=line,
+            )
+
+
+def time_limits(facts: Facts) -> Iterator[Miss]:
+    """The back end's time limits, below the wallet's 20 seconds."""
+    for name, value, line in _environment(facts, "TIMEOUT"):
+        if re.fullmatch(r"\d+(\.\d+)?", value):
+            seconds = float(value) / (1000 if name.upper().endswith("_MS") or float(value) >= 1000 else 1)  # noqa: PLR2004
+            if seconds >= 20:  # noqa: PLR2004
+                yield Miss(
+                    "less than the wallet's 20 s",
+                    f"{name} is {seconds:g} s",
+                    "Set it to a few seconds.",
+                    file=facts.environment_file,
+                    line=line,
+                )
+
+
+def roles(facts: Facts) -> Iterator[Miss]:
+    """What no file can say about the credential."""
+    yield Miss(
+        "the role 'Bank Issuing PaymentInstrument Network Token Activation Data'",
+        "no file says which roles the credential has",
+        "Ask the operator's contact, or try one GET: 403 means that it is missing.",
+        noted=True,
+        file=facts.environment_file,
+        line=1,
+    )
+
+
+A, E = Part.PLATFORM_A, Part.ENVIRONMENT
+CASES = (
+    preflight_case(Group.FIDELITY, "gradle.library-version", "The private library has the version that goes with the "
+                   "SDK.", "A-DEP-1", library_version, Part.LIBRARY),
+    preflight_case(Group.FIDELITY, "gradle.sdk-version", "All modules use one version of the SDK.", "A-MIG-1",
+                   one_sdk_version, Part.SDK_A_VERSION),
+    preflight_case(Group.FORM, "gradle.repository", "A local or internal repository can hold the private library.",
+                   "A-DEP-2", repositories, A),
+    preflight_case(Group.SECRECY, "gradle.publishing", "Nothing publishes the private library.", "A-DEP-3", publishing,
+                   A),
+    preflight_case(Group.FORM, "gradle.levels", "The levels are those of the SDK.", "GAP-8", levels,
+                   Part.SDK_A_VERSION),
+    preflight_case(Group.FORM, "gradle.application-ids", "Each application id is known, with its variants.",
+                   "A-ALLOW-2", application_ids, Part.APP_IDS),
+    preflight_case(Group.FIDELITY, "kotlin.deprecated", "No call is one that 0.4.0 deprecated.", "A-MIG-1",
+                   deprecated_calls, A),
+    preflight_case(Group.CONCURRENCY, "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", button, A),
+    preflight_case(Group.FAULTS, "kotlin.fetch-opc", "fetchOpc swallows no error.", "A-OPC-1", swallowed, A),
+    preflight_case(Group.SECRECY, "app.api-address", "The app does not know the API.", "API-13", traces("API-13")),
+    preflight_case(Group.SECRECY, "app.api-key", "The app has no API key.", "REL-2", traces("REL-2")),
+    preflight_case(Group.FORM, "library.in-repository", "The private library is in the local repository, whole and in "
+                   "the right version.", "A-DEP-2", in_repository, Part.REPOSITORY),
+    preflight_case(Group.FORM, "signing.sent", "What is built and signed is what was sent for allowlisting.",
+                   "A-ALLOW-1", sent_pairs, Part.SENT, owner=Owner.OPERATOR),
+    preflight_case(Group.FORM, "signing.debug", "The default debug certificate is known as such.", "A-ALLOW-4",
+                   debug_certificates, Part.CERTIFICATES),
+    preflight_case(Group.FORM, "environment.base-url", "The API's address is an https address without the path.",
+                   "API-1", base_urls, E),
+    preflight_case(Group.FORM, "environment.key", "The API's key is there, and of the same environment.", "API-4",
+                   keys, E),
+    preflight_case(Group.FORM, "environment.role", "The credential has the role.", "API-15", roles, E,
+                   owner=Owner.OPERATOR),
+    preflight_case(Group.BUDGET, "environment.time-limit", "The back end gives up before the wallet does.", "REL-5",
+                   time_limits, E),
+)  # fmt: skip

@@ -1,0 +1,410 @@
+"""The cases of platform B: property lists, entitlements, versions, Swift."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from workbook.conformance.model import Group, Miss
+from workbook.preflight.gradle import numbers
+from workbook.preflight.model import Facts, Part, handlers, preflight_case
+from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, Target
+from workbook.preflight.sources import FUNCTIONS, NAMES, TYPES, calls, line_of, name_of, text_of, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+KEY, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
+CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
+NETWORK = frozenset(
+    {
+        "URLSession",
+        "NWConnection",
+        "URLRequest",
+        "AF",
+        "Alamofire",
+        "Moya",
+        "MoyaProvider",
+        "NSURLConnection",
+        "NSURLSession",
+    }
+)
+"""Names that give a network call away."""
+LOWEST = {"app": "13.4", ISSUER: "14.0", AUTHORIZATION: "14.0"}
+"""The systems from which provisioning works (sdk-b)."""
+HIGHEST_APART = 1
+"""Releases of the system by which an extension may be later than its app, before phones drop out (assumed)."""
+
+
+def _miss(target: Target, expected: str, observed: str, todo: str, at: str = "", *, harms: bool = True) -> Miss:
+    """A miss in a target's property list."""
+    file = target.plist_file or target.file
+    return Miss(expected, observed, todo, harms=harms, file=file.name, line=file.line(at) if at else 1)
+
+
+def _ours(facts: Facts) -> list[Target]:
+    return facts.b.of(ISSUER, AUTHORIZATION)
+
+
+def broken(facts: Facts) -> Iterator[Miss]:
+    """Files of targets that cannot be read."""
+    for file, why in facts.b.broken:
+        yield Miss(
+            "a file that can be read",
+            why,
+            "Mend the file: nothing in it was judged.",
+            harms=True,
+            file=file.name,
+            line=1,
+        )
+
+
+def identifiers(facts: Facts) -> Iterator[Miss]:
+    """The texts that are meant as extension points."""
+    for target in _ours(facts):
+        if not target.points and target.plist is not None:
+            point = target.extension.get(KEY, "nothing")
+            yield _miss(
+                target,
+                f"{KEY} com.<platform>.<kit>.{target.role}",
+                f"{point!s:.80}",
+                f"Set {KEY} of {target.name}; its principal class is that of this extension.",
+                KEY,
+            )
+        for _place, text in target.points:
+            if not POINT.match(text):
+                yield _miss(
+                    target,
+                    "com.<platform>.<kit>.issuer-provisioning, or the same with .authorization",
+                    f"{text:.80}",
+                    f"Correct the identifier of {target.name}, letter by letter.",
+                    text,
+                )
+
+
+def places(facts: Facts) -> Iterator[Miss]:
+    """Where the identifier stands."""
+    for target in _ours(facts):
+        wrong = [place for place, _text in target.points if place != f"NSExtension.{KEY}"]
+        right = [place for place, _text in target.points if place == f"NSExtension.{KEY}"]
+        if wrong and not right:
+            yield _miss(
+                target,
+                f"NSExtension.{KEY}",
+                wrong[0],
+                f"Put the identifier of {target.name} into the dictionary NSExtension, under {KEY}.",
+                wrong[0].rpartition(".")[2],
+            )
+
+
+def principal_classes(facts: Facts) -> Iterator[Miss]:
+    """The principal class, with the module in front."""
+    for target in _ours(facts):
+        if target.plist is None or not target.points:
+            continue
+        found = target.extension.get(CLASS)
+        wanted = f"$(PRODUCT_MODULE_NAME).{CLASSES[target.role]}"
+        other = CLASSES[AUTHORIZATION if target.role == ISSUER else ISSUER]
+        module, dot, name = str(found or "").rpartition(".")
+        if not isinstance(found, str) or not found:
+            storyboard = target.extension.get("NSExtensionMainStoryboard")
+            if target.role == ISSUER or not storyboard:
+                yield _miss(target, wanted, "no principal class", f"Set {CLASS} of {target.name}.", "NSExtension")
+        elif not dot or not module:
+            yield _miss(
+                target,
+                wanted,
+                found,
+                "Write the module in front of the class: the wallet loads it by its full name.",
+                CLASS,
+            )
+        elif name == other:
+            yield _miss(
+                target,
+                wanted,
+                found,
+                f"The two extensions are mixed up: {target.name} has the class of the other one.",
+                CLASS,
+            )
+
+
+def pair(facts: Facts) -> Iterator[Miss]:
+    """Both extensions, once for each configuration of a project file."""
+    targets = _ours(facts)
+    for role in (ISSUER, AUTHORIZATION):
+        if not any(target.role == role for target in targets):
+            there = targets[0]
+            yield _miss(
+                there,
+                f"an extension com.<platform>.<kit>.{role}",
+                "none",
+                "Add the target: the wallet needs both extensions.",
+                harms=True,
+            )
+
+
+def entitlements(facts: Facts) -> Iterator[Miss]:
+    """The provisioning entitlement on app and extensions."""
+    for target in _embedding(facts):
+        if target.entitlements is not None and not target.may_provision:
+            file = target.entitlements_file or target.plist_file or target.file
+            yield Miss(
+                "the entitlement …payment-pass-provisioning",
+                "it is missing (sdk-b)",
+                f"Add it to the entitlements of {target.label}, and to its provisioning profile.",
+                harms=True,
+                file=file.name,
+                line=1,
+            )
+
+
+def _embedding(facts: Facts) -> list[Target]:
+    """App and extensions. Of several apps those that say they provision, or all if none does."""
+    apps = facts.b.of("app")
+    own = [app for app in apps if app.may_provision or any(_is_of(other, app) for other in _ours(facts))]
+    return [*(own or (apps if len({app.name for app in apps}) == 1 else [])), *_ours(facts)]
+
+
+def _is_of(extension: Target, app: Target) -> bool:
+    """Whether the extension's identifier begins with the app's, as the platform demands."""
+    key = "PRODUCT_BUNDLE_IDENTIFIER"
+    inner, outer = (
+        str((target.plist or {}).get("CFBundleIdentifier", "")) if key not in target.settings else target.settings[key]
+        for target in (extension, app)
+    )
+    return bool(outer) and "$" not in outer and inner.startswith(f"{outer}.")
+
+
+def app_groups(facts: Facts) -> Iterator[Miss]:
+    """Storage that app and extension share."""
+    apps = [target for target in _embedding(facts) if target.role == "app" and target.entitlements is not None]
+    for target in facts.b.of(ISSUER):
+        of_same = [app for app in apps if app.configuration == target.configuration] or apps
+        if target.entitlements is None or not of_same:
+            continue
+        shared = any(_shared(target, app) for app in of_same)
+        if not shared:
+            file = target.entitlements_file or target.file
+            app = of_same[0]
+            yield Miss(
+                f"an app group of {app.name}: {', '.join(sorted(app.groups)) or 'it is in none'}",
+                ", ".join(sorted(target.groups)) or f"{target.label} is in none",
+                "Put app and extension into one app group, or one keychain access group: the extension reads "
+                "what the app saved.",
+                file=file.name,
+                line=1,
+            )
+
+
+def _shared(target: Target, app: Target) -> bool:
+    """One app group, or one keychain group, of both."""
+    keychain = [
+        {str(name) for name in listed}
+        for one in (target, app)
+        if isinstance(listed := (one.entitlements or {}).get("keychain-access-groups"), list)
+    ]
+    return bool(target.groups & app.groups) or (len(keychain) > 1 and bool(keychain[0] & keychain[1]))
+
+
+def deployment(facts: Facts) -> Iterator[Miss]:
+    """The lowest system of app and extensions."""
+    apps = facts.b.of("app")
+    for target in (*apps, *_ours(facts)):
+        found, lowest = numbers(target.deployment), numbers(LOWEST[target.role])
+        if found and found < lowest:
+            yield Miss(
+                f"{LOWEST[target.role]} or later",
+                f"{target.label}: {target.deployment} (sdk-b)",
+                "Raise the deployment target, or ask for the system's version before the code runs.",
+                noted=True,
+                file=target.file.name,
+                line=target.file.line("PHONEOS_DEPLOYMENT_TARGET"),
+            )
+        of_same = [numbers(app.deployment) for app in apps if app.configuration == target.configuration]
+        if target.role != "app" and found and of_same and min(of_same) and found[0] > min(of_same)[0] + HIGHEST_APART:
+            yield Miss(
+                "about the deployment target of the app",
+                f"{target.label}: {target.deployment}",
+                "On older phones the app runs and is not listed in the wallet: lower the extension's target.",
+                noted=True,
+                file=target.file.name,
+                line=target.file.line("PHONEOS_DEPLOYMENT_TARGET"),
+            )
+
+
+def one_version(facts: Facts) -> Iterator[Miss]:
+    """One variant of the SDK in all files that pin it."""
+    majors = {numbers(one.version)[:1] for one in facts.b.packages if numbers(one.version)}
+    if len(majors) > 1:
+        for one in facts.b.packages[1:]:
+            yield Miss(
+                "one version of the SDK's package",
+                f"{one.name} {one.version}",
+                "Pin one version everywhere.",
+                noted=True,
+                file=one.file.name,
+                line=one.line,
+            )
+
+
+def _functions(facts: Facts, *names: str) -> Iterator[tuple[str, Node, Node]]:
+    """The functions of handlers with one of these names: the file, the type, the function."""
+    for file, kind in handlers(facts.b):
+        for node in walk(kind):
+            if node.type in FUNCTIONS and name_of(node) in names:
+                yield file.name, kind, node
+
+
+def network_in_status(facts: Facts) -> Iterator[Miss]:
+    """A network call that `status()` makes, itself or over another function."""
+    for file, _kind, node in _functions(facts, "status"):
+        for function in facts.b.swift.reach(node):
+            found = next((one for one in walk(function) if one.type in NAMES and text_of(one) in NETWORK), None)
+            if found is not None:
+                where = "status()" if function == node else f"status(), over {name_of(function) or 'a type'}"
+                yield Miss(
+                    "no network call in status()",
+                    f"{text_of(found)} in {where}",
+                    "Use what the app saved: status() has 100 ms. passEntries() may call the back end.",
+                    file=file,
+                    line=line_of(node),
+                )
+                break
+
+
+def entries_mixed_up(facts: Facts) -> Iterator[Miss]:
+    """`passEntries` of the SDK, called in `remotePassEntries`."""
+    for file, _kind, node in _functions(facts, "remotePassEntries"):
+        names = {call.name: call for call in calls(node)}
+        if "passEntries" in names and "remotePassEntries" not in names:
+            yield Miss(
+                "remotePassEntries(withDelegate:)",
+                "passEntries",
+                "Call remotePassEntries: the watch is offered the phone's cards otherwise.",
+                file=file,
+                line=line_of(names["passEntries"].node),
+            )
+
+
+def kept_service(facts: Facts) -> Iterator[Miss]:
+    """A stored property of the handler that holds the SDK's service."""
+    for file, kind in handlers(facts.b):
+        body = next((one for one in kind.named_children if one.type == "class_body"), None)
+        for node in body.named_children if body is not None else ():
+            if node.type != "property_declaration" or any(one.type == "computed_property" for one in node.children):
+                continue
+            words = {text_of(one) for one in walk(node) if one.type in NAMES}
+            function = any(one.type in {"function_type", "lambda_literal"} for one in walk(node))
+            if "ExtensionProvisioningService" in words and not function:
+                yield Miss(
+                    "no service in a property of the handler",
+                    f"{text_of(node).splitlines()[0].strip():.80}",
+                    "Make the service in each call: the wallet makes a new handler for each of them.",
+                    file=file.name,
+                    line=line_of(node),
+                )
+
+
+def unavailable(facts: Facts) -> Iterator[Miss]:
+    """What `status()` answers when there is no service."""
+    for file, _kind, node in _functions(facts, "status"):
+        parts = [*facts.b.swift.reach(node)]
+        words = {text_of(one) for part in parts for one in walk(part) if one.type in NAMES}
+        own = any(
+            word.endswith("ExtensionStatus") and word[0].isupper() for call in calls(node) for word in [call.name]
+        )
+        if "extensionStatus" in words and "entriesUnavailableExtensionStatus" not in words and not own:
+            yield Miss(
+                "entriesUnavailableExtensionStatus, where the service cannot be initialised",
+                "nothing like it",
+                "Return ExtensionProvisioningService.entriesUnavailableExtensionStatus from that branch.",
+                file=file,
+                line=line_of(node),
+            )
+
+
+def authentication(facts: Facts) -> Iterator[Miss]:
+    """`requiresAuthentication: true` without the extension for it."""
+    if facts.b.of(AUTHORIZATION) or not facts.b.of(ISSUER):
+        return
+    for source in facts.b.swift.about:
+        for call in source.calls:
+            if call.name == "extensionStatus" and any("true" in text_of(one) for one in call.arguments):
+                yield Miss(
+                    "an authorization UI extension",
+                    "requiresAuthentication: true, and no such target",
+                    "Add the authorization UI extension, or return false.",
+                    file=source.file.name,
+                    line=line_of(call.node),
+                )
+
+
+def always_cancels(facts: Facts) -> Iterator[Miss]:
+    """An authorization UI whose completion handler is only called with `canceled`."""
+    for source in facts.b.swift.about:
+        for kind in source.every(TYPES):
+            heads = [text_of(one) for one in kind.named_children if one.type == "inheritance_specifier"]
+            if any("IssuerProvisioning" in head and "Authorization" in head for head in heads):
+                words = {text_of(one) for one in walk(kind) if one.type in NAMES}
+                if {"canceled", "completionHandler"} <= words and "authorized" not in words:
+                    yield Miss(
+                        "completionHandler(.authorized) on one way",
+                        "only .canceled",
+                        "Report .authorized when the cardholder has authenticated.",
+                        file=source.file.name,
+                        line=line_of(kind),
+                    )
+
+
+def second_watch(facts: Facts) -> Iterator[Miss]:
+    """A second place that makes a WatchAvailability."""
+    made = [
+        (source.file, call.node)
+        for source in facts.b.swift.about
+        for call in source.calls
+        if call.name == "WatchAvailability" or (call.name == "init" and call.receiver == "WatchAvailability")
+    ]
+    for file, node in made[1:]:
+        yield Miss(
+            "one WatchAvailability",
+            f"one more, beside {made[0][0].name}:{line_of(made[0][1])}",
+            "Share one instance: a second one takes over the phone's watch session.",
+            file=file.name,
+            line=line_of(node),
+        )
+
+
+B, X, H = Part.PLATFORM_B, Part.EXTENSION, Part.HANDLER
+CASES = (
+    preflight_case(Group.FORM, "plist.readable", "Every property list and project file of a target can be read.",
+                   "X-PLIST-2", broken, B),
+    preflight_case(Group.FORM, "plist.identifier", "The extension points are spelt as the platform spells them.",
+                   "X-PLIST-1", identifiers, X),
+    preflight_case(Group.FORM, "plist.nesting", "The identifier is in NSExtension, under NSExtensionPointIdentifier.",
+                   "X-PLIST-2", places, X),
+    preflight_case(Group.FORM, "plist.principal-class", "Each extension names its own class, and the module.",
+                   "X-PLIST-3", principal_classes, X),
+    preflight_case(Group.FORM, "plist.both-extensions", "There are both extensions.", "X-PLIST-1", pair, X),
+    preflight_case(Group.FORM, "entitlement.provisioning", "App and extensions have the provisioning entitlement.",
+                   "GAP-8", entitlements, B),
+    preflight_case(Group.FORM, "entitlement.app-group", "App and extension share an app group.", "X-CACHE-1",
+                   app_groups, X),
+    preflight_case(Group.FORM, "build.deployment-target", "The deployment targets are those of the SDK.", "GAP-8",
+                   deployment, B),
+    preflight_case(Group.FORM, "build.package-version", "Every file pins one version of the SDK.", "GAP-7",
+                   one_version, B),
+    preflight_case(Group.BUDGET, "swift.status-network", "status() makes no network call.", "X-STATUS-3",
+                   network_in_status, H),
+    preflight_case(Group.FIDELITY, "swift.remote-entries", "remotePassEntries() asks for the watch's entries.",
+                   "X-ENTRIES-2", entries_mixed_up, H),
+    preflight_case(Group.CONCURRENCY, "swift.kept-service", "The handler keeps no service.", "X-HANDLER-1",
+                   kept_service, H),
+    preflight_case(Group.FAULTS, "swift.entries-unavailable", "status() says so when there is no service.",
+                   "X-STATUS-2", unavailable, H),
+    preflight_case(Group.FORM, "swift.authentication-ui", "Who requires authentication brings the UI for it.",
+                   "X-STATUS-1", authentication, X),
+    preflight_case(Group.FIDELITY, "swift.authorization", "The authorization UI can report success.", "X-AUTH-1",
+                   always_cancels, B),
+    preflight_case(Group.CONCURRENCY, "swift.one-watch", "One WatchAvailability is made.", "B-WATCH-2",
+                   second_watch, B),
+)  # fmt: skip

@@ -1,0 +1,189 @@
+"""What preflight has read, and what one of its cases is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from workbook.conformance.model import Case, CaseScript, Group, Miss, Owner
+from workbook.preflight.gradle import Build, Dependency, Module, numbers
+from workbook.preflight.platform_b import PlatformB
+from workbook.preflight.project import File, Project
+from workbook.preflight.signing import Certificate
+from workbook.preflight.sources import FUNCTIONS, TYPES, Sources, name_of, text_of, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+LATER_A = (0, 4, 0)
+"""From this version on platform A's SDK asks for the OPC data itself."""
+OLDER_LIBRARY, NEWER_LIBRARY = "18.3.3", "18.8.0"
+SDK_NAME = r"(card|issuer|wallet|push|in-?app)[-.]?provisioning(?!.*tap)"
+LIBRARY_NAME = r"tap-?and-?pay|push-?provisioning-?(library|client)"
+"""How the SDK and the private library are recognised where the user names neither."""
+
+
+@dataclass(frozen=True)
+class PlatformA:
+    """A project of platform A.
+
+    Attributes:
+        build: what the build scripts say.
+        kotlin: the sources.
+        sdk: every dependency on the SDK.
+        library: every dependency on the wallet provider's private library.
+    """
+
+    build: Build = field(default_factory=Build)
+    kotlin: Sources = field(default_factory=lambda: Sources((), ()))
+    sdk: tuple[Dependency, ...] = ()
+    library: tuple[Dependency, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything here is about provisioning."""
+        return bool(self.sdk or self.library or self.kotlin.about)
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """The SDK's version; none where it is unknown."""
+        return max((numbers(one.version) for one in self.sdk), default=())
+
+    @cached_property
+    def is_later(self) -> bool | None:
+        """Whether the SDK is 0.4.0 or later: by its version, else by an `OpcProvider`; None if unknown."""
+        if self.version:
+            return self.version >= LATER_A
+        return True if any("OpcProvider" in source.identifiers for source in self.kotlin.about) else None
+
+    @property
+    def wanted_library(self) -> str:
+        """The library's version that goes with the SDK; empty where the SDK's is unknown."""
+        return "" if self.is_later is None else NEWER_LIBRARY if self.is_later else OLDER_LIBRARY
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything that was read.
+
+    Attributes:
+        project: the files.
+        a: platform A's part.
+        b: platform B's part.
+        certificates: those that the user named, each with the machine that it is of.
+        sent: what was sent for allowlisting, as pairs of an application id and a fingerprint; None if unknown.
+        repository: the local repository that holds the private library; None if the user named none.
+        environment: the back end's environment, with the line of each name; None if the user named none.
+        environment_file: its file.
+    """
+
+    project: Project
+    a: PlatformA = field(default_factory=PlatformA)
+    b: PlatformB = field(default_factory=PlatformB)
+    certificates: tuple[Certificate, ...] = ()
+    sent: frozenset[tuple[str, str]] | None = None
+    repository: Path | None = None
+    library: str = LIBRARY_NAME
+    environment: Mapping[str, tuple[str, int]] | None = None
+    environment_file: str = ""
+
+    @cached_property
+    def app_files(self) -> tuple[File, ...]:
+        """The files that end up in an app, or say what does: sources, resources and build files, without tests."""
+        wanted = ("*.swift", "*.kt", "*.java", "*.plist", "*.xml", "*.gradle", "*.gradle.kts", "*.properties",
+                  "*.xcconfig", "*.m", "*.strings")  # fmt: skip
+        return tuple(file for file in self.project.named(*wanted) if not file.is_test and self._in_app(file))
+
+    def _in_app(self, file: File) -> bool:
+        """Whether it belongs to a module for the phone; a back end in the same tree may know address and key."""
+        owners = [module for module in self.a.build.modules if file.name.startswith(_folder(module))]
+        owner = max(owners, key=lambda module: len(_folder(module)), default=None)
+        if owner is not None and not owner.is_mobile and (owner.has_plugin(*SERVERS) or _folder(owner)):
+            return file.path.suffix in {".swift", ".plist", ".xcconfig"}
+        return b"import Vapor" not in file.content
+
+
+SERVERS = ("application", "boot", "ktor", "war")
+"""Endings of plugins that build a program for a server, in a module that builds no app."""
+Judge: TypeAlias = Callable[[Facts], Iterator[Miss]]
+
+
+def _folder(module: Module) -> str:
+    folder = module.file.name.rpartition("/")[0]
+    return f"{folder}/" if folder else ""
+
+
+class Part(Enum):
+    """What a case needs. The value says why the case does not apply where that is missing."""
+
+    PLATFORM_A = "Nothing here is about provisioning on platform A."
+    PLATFORM_B = "Nothing here is about provisioning on platform B."
+    EXTENSION = "No target is an issuer-provisioning extension, nor nearly one."
+    HANDLER = "No Swift source has a handler of the issuer-provisioning extension."
+    SDK_A_VERSION = "The version of platform A's SDK is not in the build files."
+    LIBRARY = "No build file names the private library itself: the SDK brings it."
+    APP_IDS = "No build file says an application id."
+    CERTIFICATES = "No certificate is named: --signing FILE."
+    SENT = "What was sent for allowlisting is not named: --sent FILE."
+    REPOSITORY = "No local repository is named: --repository DIR."
+    ENVIRONMENT = "No environment of a back end is named: --env FILE."
+    ANY = ""
+
+    def is_in(self, facts: Facts) -> bool:
+        """Whether it is there."""
+        return _IS_IN[self](facts)
+
+
+_IS_IN: dict[Part, Callable[[Facts], bool]] = {
+    Part.PLATFORM_A: lambda facts: facts.a.is_there,
+    Part.PLATFORM_B: lambda facts: facts.b.is_there,
+    Part.EXTENSION: lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets),
+    Part.HANDLER: lambda facts: any(True for _handler in handlers(facts.b)),
+    Part.SDK_A_VERSION: lambda facts: bool(facts.a.version),
+    Part.LIBRARY: lambda facts: bool(facts.a.library and facts.a.version),
+    Part.APP_IDS: lambda facts: facts.a.is_there and any(module.variants() for module in facts.a.build.apps),
+    Part.CERTIFICATES: lambda facts: bool(facts.certificates),
+    Part.SENT: lambda facts: facts.sent is not None,
+    Part.REPOSITORY: lambda facts: facts.repository is not None,
+    Part.ENVIRONMENT: lambda facts: facts.environment is not None,
+    Part.ANY: lambda _facts: True,
+}
+
+
+def handlers(b: PlatformB) -> Iterator[tuple[File, Node]]:
+    """Each type that is a handler of the issuer-provisioning extension, with its file."""
+    for source in b.swift.about:
+        for node in source.every(TYPES):
+            heads = [text_of(one) for one in node.named_children if one.type == "inheritance_specifier"]
+            own = {name_of(one) for one in walk(node) if one.type in FUNCTIONS}
+            is_handler = any("IssuerProvisioning" in head and "Handler" in head for head in heads)
+            if is_handler and "status" in own:
+                yield source.file, node
+
+
+NO_CALLS = CaseScript(())
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightCase(Case):
+    """One case; its name is such as `preflight.plist.identifier`.
+
+    Attributes:
+        needs_part: what has to be there.
+        misses: yields each way in which what was read breaks the rule.
+    """
+
+    needs_part: tuple[Part, ...] = (Part.ANY,)
+    misses: Judge = field(default=lambda _facts: iter(()), repr=False)
+
+
+def preflight_case(
+    group: Group, name: str, says: str, rule: str, judge: Judge, *parts: Part, owner: Owner = Owner.YOU
+) -> PreflightCase:
+    """One row of a table of cases; `name` is without `preflight.`."""
+    return PreflightCase(f"preflight.{name}", says, rule, group, NO_CALLS, lambda _seen: iter(()), owner=owner,
+                         needs_part=parts or (Part.ANY,), misses=judge)  # fmt: skip

@@ -1,0 +1,322 @@
+"""Platform B's project: property lists, entitlements, targets and their build settings, package versions.
+
+A project file is read as it is: text in the old property list form. Without one, each `Info.plist` stands for a target.
+Where a setting comes from elsewhere (an `.xcconfig`, a variable), it is unknown, and no case judges it.
+"""
+
+from __future__ import annotations
+
+import json
+import plistlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from workbook.preflight.project import File, Project
+from workbook.preflight.sources import Sources, read_sources
+
+ISSUER, AUTHORIZATION = "issuer-provisioning", "issuer-provisioning.authorization"
+POINT = re.compile(r"com\.[a-z][a-z0-9-]*\.[A-Za-z][A-Za-z0-9]*\.issuer-provisioning(\.authorization)?\Z")
+"""An extension point: com.<platform>.<kit>.issuer-provisioning, and the same with .authorization."""
+MEANS_POINT = re.compile(r"issuer.?provisioning", re.IGNORECASE)
+"""What was meant as one, however it is misspelt."""
+PROVISIONING = re.compile(r"(^|\.)payment-pass-provisioning\Z")
+GROUPS = re.compile(r"\.application-groups\Z")
+DEPLOYMENT = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
+SDK_PACKAGE = re.compile(r"(card|issuer|wallet|push|in-?app).?provisioning", re.IGNORECASE)
+"""How the SDK's package is recognised where the user names none."""
+_TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|\s+|"(?:\\.|[^"\\])*+(?:"|\\?\Z)|[{}()=;,]|[^\s{}()=;,"]+', re.DOTALL)
+_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
+DEEPEST = 60
+
+
+def read_plist(content: bytes) -> dict[str, Any] | None:
+    """A property list in XML or binary form; None where it is none. Entities in XML are refused."""
+    try:
+        value = plistlib.loads(content)
+    except Exception:  # noqa: BLE001
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def read_old_plist(text: str) -> Any:
+    """A property list in the old text form, as project files have it; None where it is none."""
+    tokens = [found for found in _TOKEN.findall(text) if not found.isspace() and not found.startswith(("//", "/*"))]
+    try:
+        value, _at = _value(tokens, 0, 0)
+    except (IndexError, ValueError):
+        return None
+    return value
+
+
+def _value(tokens: list[str], at: int, depth: int) -> tuple[Any, int]:
+    if depth > DEEPEST:
+        raise ValueError("nested too deep")
+    text = tokens[at]
+    if text == "{":
+        found: dict[str, Any] = {}
+        at += 1
+        while tokens[at] != "}":
+            key = _unquoted(tokens[at])
+            if tokens[at + 1] != "=":
+                raise ValueError("no = behind a key")
+            found[key], at = _value(tokens, at + 2, depth + 1)
+            at += tokens[at] == ";"
+        return found, at + 1
+    if text == "(":
+        listed = []
+        at += 1
+        while tokens[at] != ")":
+            value, at = _value(tokens, at, depth + 1)
+            listed.append(value)
+            at += tokens[at] == ","
+        return listed, at + 1
+    if text in {"}", ")", "=", ";", ","}:
+        raise ValueError("no value")
+    return _unquoted(text), at + 1
+
+
+def _unquoted(token: str) -> str:
+    return re.sub(r"\\(.)", r"\1", token[1:-1]) if token.startswith('"') else token
+
+
+@dataclass(frozen=True)
+class Target:
+    """What becomes one app or extension, in one build configuration.
+
+    Attributes:
+        name: of the target.
+        configuration: such as Release; empty where there is no project file.
+        product: the ending of the product's type: application, app-extension, and so on; empty where unknown.
+        settings: the build settings, those of the project included.
+        plist: its property list; None where it is unknown or cannot be read.
+        plist_file: the list's file.
+        entitlements: its entitlements; None where they are unknown.
+        entitlements_file: their file; None where there is none.
+        file: where to look for what no file says.
+    """
+
+    name: str
+    configuration: str
+    product: str
+    settings: Mapping[str, str]
+    plist: Mapping[str, Any] | None
+    plist_file: File | None
+    entitlements: Mapping[str, Any] | None
+    entitlements_file: File | None
+    file: File
+
+    @property
+    def label(self) -> str:
+        """Its name, and its configuration."""
+        return f"{self.name} ({self.configuration})" if self.configuration else self.name
+
+    @property
+    def extension(self) -> Mapping[str, Any]:
+        """The NSExtension dictionary; empty where there is none."""
+        found = (self.plist or {}).get("NSExtension")
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def points(self) -> list[tuple[str, str]]:
+        """Every place in its list where something like our extension point stands, and the text there."""
+        found = []
+        places = [("", self.plist or {}), ("NSExtension.", self.extension)]
+        attributes = self.extension.get("NSExtensionAttributes")
+        if isinstance(attributes, dict):
+            places.append(("NSExtension.NSExtensionAttributes.", attributes))
+        for where, table in places:
+            for key, text in table.items():
+                if isinstance(text, str) and MEANS_POINT.search(text) and not str(key).startswith("CFBundle"):
+                    found.append((f"{where}{key}", text))
+        return found
+
+    @property
+    def role(self) -> str:
+        """`app`, ISSUER, AUTHORIZATION, or empty: by what is in its list, then by its principal class."""
+        texts = [text.lower() for _place, text in self.points]
+        if texts:
+            return AUTHORIZATION if any("authori" in text for text in texts) else ISSUER
+        principal = str(self.extension.get("NSExtensionPrincipalClass", ""))
+        for role, name in ((ISSUER, "ExtensionHandler"), (AUTHORIZATION, "AuthorizationProvider")):
+            if principal.rpartition(".")[2] == name:
+                return role
+        if self.product == "application" or (not self.product and self.plist and "NSExtension" not in self.plist):
+            return "app"
+        return ""
+
+    @property
+    def deployment(self) -> str:
+        """The lowest version of the phone's system; empty where it is unknown."""
+        return next((value for key, value in self.settings.items() if DEPLOYMENT.match(key) and "$" not in value), "")
+
+    @property
+    def may_provision(self) -> bool:
+        """Whether it has the provisioning entitlement."""
+        return any(PROVISIONING.search(key) and value for key, value in (self.entitlements or {}).items())
+
+    @property
+    def groups(self) -> set[str]:
+        """The app groups that it is in."""
+        values = [value for key, value in (self.entitlements or {}).items() if GROUPS.search(key)]
+        return {str(group) for value in values if isinstance(value, list) for group in value}
+
+
+@dataclass(frozen=True)
+class Package:
+    """The SDK's package as the project pins it: its name, its version (empty where it has none), its place."""
+
+    name: str
+    version: str
+    file: File
+    line: int
+
+
+@dataclass(frozen=True)
+class PlatformB:
+    """A project of platform B.
+
+    Attributes:
+        targets: what is built, each in each configuration.
+        packages: the SDK's package, wherever a version of it is pinned.
+        swift: the sources.
+        broken: files that cannot be read, and why.
+    """
+
+    targets: tuple[Target, ...] = ()
+    packages: tuple[Package, ...] = ()
+    swift: Sources = field(default_factory=lambda: Sources((), ()))
+    broken: tuple[tuple[File, str], ...] = ()
+
+    def of(self, *roles: str) -> list[Target]:
+        """The targets with one of these roles."""
+        return [target for target in self.targets if target.role in roles]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything here is about provisioning."""
+        entitled = any(target.may_provision for target in self.targets)
+        return bool(self.of(ISSUER, AUTHORIZATION)) or entitled or bool(self.swift.about)
+
+
+def read_platform_b(project: Project, package: str = "") -> PlatformB:
+    """Read everything; `package` is how the SDK's package is called, where the user says it."""
+    broken: list[tuple[File, str]] = []
+    targets: list[Target] = []
+    for file in project.named("project.pbxproj"):
+        found = read_old_plist(file.text)
+        if isinstance(found, dict) and isinstance(found.get("objects"), dict):
+            targets += _targets(file, found["objects"], project, broken)
+        else:
+            broken.append((file, "no property list in the old form"))
+    if not targets:
+        targets = list(_by_plist(project, broken))
+    unique = {(t.name, t.configuration, t.file.name): t for t in targets}
+    return PlatformB(
+        tuple(unique.values()), tuple(_packages(project, package)), read_sources(project, "*.swift"), tuple(broken)
+    )
+
+
+def _targets(
+    file: File, objects: Mapping[str, Any], project: Project, broken: list[tuple[File, str]]
+) -> Iterator[Target]:
+    """The targets of a project file, each in each build configuration."""
+
+    def at(reference: Any) -> Mapping[str, Any]:
+        found = objects.get(reference) if isinstance(reference, str) else None
+        return found if isinstance(found, dict) else {}
+
+    def configurations(owner: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str], bool]]:
+        listed = at(owner.get("buildConfigurationList")).get("buildConfigurations")
+        for one in map(at, listed if isinstance(listed, list) else ()):
+            table = one.get("buildSettings")
+            texts = (
+                {key: value for key, value in table.items() if isinstance(value, str)}
+                if isinstance(table, dict)
+                else {}
+            )
+            yield str(one.get("name", "")), texts, "baseConfigurationReference" in one
+
+    projects = [one for one in objects.values() if isinstance(one, dict) and one.get("isa") == "PBXProject"]
+    of_project = {name: settings for one in projects for name, settings, _base in configurations(one)}
+    folder = file.path.parent.parent
+    for entry in objects.values():
+        if not isinstance(entry, dict) or entry.get("isa") != "PBXNativeTarget":
+            continue
+        name = str(entry.get("name", ""))
+        for configuration, own, elsewhere in configurations(entry):
+            settings = of_project.get(configuration, {}) | own
+            known = settings | {"TARGET_NAME": name, "PRODUCT_NAME": name, "SRCROOT": "", "PROJECT_DIR": ""}
+            plist_file = _file(known, "INFOPLIST_FILE", folder, project)
+            rights_file = _file(known, "CODE_SIGN_ENTITLEMENTS", folder, project)
+            rights = _read(rights_file, broken)
+            none = not settings.get("CODE_SIGN_ENTITLEMENTS") and not elsewhere
+            yield Target(
+                name=name,
+                configuration=configuration,
+                product=str(entry.get("productType", "")).rpartition(".")[2],
+                settings=settings,
+                plist=_read(plist_file, broken),
+                plist_file=plist_file,
+                entitlements={} if none else rights,
+                entitlements_file=rights_file,
+                file=file,
+            )
+
+
+def _file(settings: Mapping[str, str], key: str, folder: Path, project: Project) -> File | None:
+    text = _VARIABLE.sub(lambda match: settings.get(match[1], match[0]), settings.get(key, "")).lstrip("/")
+    return project.at(folder / text) if text and "$" not in text else None
+
+
+def _read(file: File | None, broken: list[tuple[File, str]]) -> Mapping[str, Any] | None:
+    if file is None:
+        return None
+    found = read_plist(file.content)
+    if found is None and (file, "no property list") not in broken:
+        broken.append((file, "no property list"))
+    return found
+
+
+def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[Target]:
+    """Without a project file: each property list of a bundle is a target, with the entitlements beside it."""
+    for file in project.named("*Info.plist"):
+        plist = None if file.is_test else _read(file, broken)
+        if plist is None or not {"NSExtension", "CFBundleIdentifier", "CFBundleExecutable"} & plist.keys():
+            continue
+        beside = [one for one in project.named("*.entitlements") if one.path.parent == file.path.parent]
+        rights = beside[0] if len(beside) == 1 else None
+        yield Target(file.path.parent.name, "", "", {}, plist, file, _read(rights, broken), rights, file)
+
+
+def _packages(project: Project, package: str) -> Iterator[Package]:
+    """The SDK's package in every `Package.resolved` and every package manifest."""
+
+    def is_sdk(name: str, location: str = "") -> bool:
+        if package:
+            return package.lower() in {name.lower(), location.lower().rstrip("/").removesuffix(".git")}
+        return bool(SDK_PACKAGE.search(name) or SDK_PACKAGE.search(location))
+
+    for file in project.named("Package.resolved"):
+        try:
+            content = json.loads(file.text)
+        except (ValueError, RecursionError):
+            continue
+        inner = content.get("object") if isinstance(content, dict) else None
+        pins = (inner if isinstance(inner, dict) else content if isinstance(content, dict) else {}).get("pins")
+        for pin in pins if isinstance(pins, list) else ():
+            if not isinstance(pin, dict) or not isinstance(pin.get("state"), dict):
+                continue
+            name = str(pin.get("identity") or pin.get("package") or "")
+            location = str(pin.get("location") or pin.get("repositoryURL") or "")
+            if is_sdk(name, location):
+                version = pin["state"].get("version")
+                yield Package(name, version if isinstance(version, str) else "", file, file.line(f'"{name}"'))
+    for file in project.named("Package.swift"):
+        for match in re.finditer(r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?"(\d[\w.-]*)"', file.text):
+            if is_sdk(match[1].rstrip("/").rpartition("/")[2].removesuffix(".git"), match[1]):
+                line = file.text.count("\n", 0, match.start()) + 1
+                yield Package(match[1].rpartition("/")[2].removesuffix(".git"), match[2], file, line)

@@ -1,0 +1,137 @@
+"""The files of a project: found and read within limits, so that a hostile tree ends quickly and clearly.
+
+A symbolic link to a folder is not followed, so no walk is endless. What a build made, and what others wrote (packages,
+pods, modules), is left out. A file is read when it is needed, once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatch
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from workbook.errors import ParameterError
+from workbook.files import read_regular
+
+MOST_FILES, DEEPEST = 200_000, 64
+"""Entries of a tree, and folders inside one another, beyond which it is refused."""
+LARGEST = 4 * 1_048_576
+"""Bytes of a file that is read; no property list, build file or source has more."""
+LEFT_OUT = frozenset({"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData",
+                      "SourcePackages", "vendor", "third_party", "__pycache__"})  # fmt: skip
+"""Names of folders that nobody of the project wrote by hand; a name with a dot in front is left out, too."""
+TESTS = ("test*", "*test", "*tests", "androidtest*", "mock*", "sample*server*")
+"""Folders whose code is in no app; compared in small letters."""
+
+
+@dataclass(frozen=True)
+class File:
+    """One file.
+
+    Attributes:
+        path: where it is.
+        name: its path from the folder that the user named, with `/`; reports show it.
+    """
+
+    path: Path
+    name: str
+
+    @cached_property
+    def content(self) -> bytes:
+        """What it holds; nothing where it cannot be read, or is larger than any file that people write."""
+        try:
+            content = read_regular(self.path, LARGEST)
+        except OSError:
+            return b""
+        return b"" if len(content) > LARGEST else content
+
+    @cached_property
+    def text(self) -> str:
+        """The same as text; what is not UTF-8 becomes U+FFFD."""
+        return self.content.decode("utf-8-sig", "replace")
+
+    def line(self, wanted: str) -> int:
+        """The first line with this text, from 1; 1 where there is none."""
+        at = self.text.find(wanted)
+        return self.text.count("\n", 0, at) + 1 if at >= 0 else 1
+
+    @property
+    def is_test(self) -> bool:
+        """Whether it lies in a folder of tests."""
+        folders = PurePosixPath(self.name).parent.parts
+        return any(fnmatch(folder.lower(), pattern) for folder in folders for pattern in TESTS)
+
+
+@dataclass(frozen=True)
+class Project:
+    """All files below the paths that the user named."""
+
+    files: tuple[File, ...]
+    _by_path: dict[str, File] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._by_path.update((str(file.path), file) for file in self.files)
+
+    def named(self, *patterns: str) -> Iterator[File]:
+        """The files whose last name fits a pattern, in the order of their names."""
+        for file in self.files:
+            if any(fnmatch(file.path.name, pattern) for pattern in patterns):
+                yield file
+
+    def at(self, path: Path) -> File | None:
+        """The file with this path; None where there is none."""
+        return self._by_path.get(os.path.normpath(path))
+
+
+def read_project(paths: Sequence[Path]) -> Project:
+    """Find the files below these paths.
+
+    Raises:
+        ParameterError: a path does not exist, or a tree is larger than a project can be.
+    """
+    files: dict[str, File] = {}
+    for path in paths:
+        if path.is_file():
+            files[os.path.normpath(path)] = File(Path(os.path.normpath(path)), path.name)
+            continue
+        if not path.is_dir():
+            raise ParameterError(f"No folder {str(path)!r}. Name the folder of a mobile project.")
+        for found in _walk(path):
+            name = found.relative_to(path).as_posix()
+            files[os.path.normpath(found)] = File(
+                Path(os.path.normpath(found)), name if len(paths) == 1 else f"{path.name}/{name}"
+            )
+            if len(files) > MOST_FILES:
+                raise ParameterError(
+                    f"{str(path)!r} has more than {MOST_FILES:,} files. Name the project's own folder in it."
+                )
+    return Project(tuple(sorted(files.values(), key=lambda file: file.name)))
+
+
+def _walk(top: Path) -> Iterator[Path]:
+    folders: list[tuple[str, int]] = [(str(top), 0)]
+    entries = 0
+    while folders:
+        folder, depth = folders.pop()
+        for entry in _listed(folder):
+            entries += 1
+            if entries > 2 * MOST_FILES:
+                raise ParameterError(f"{str(top)!r} has too many entries. Name the project's own folder in it.")
+            if entry.is_dir(follow_symlinks=False):
+                if depth >= DEEPEST:
+                    raise ParameterError(f"{str(top)!r} has more than {DEEPEST} folders inside one another.")
+                if entry.name not in LEFT_OUT and not entry.name.startswith("."):
+                    folders.append((entry.path, depth + 1))
+            elif not entry.is_symlink():
+                yield Path(entry.path)
+
+
+def _listed(folder: str) -> Iterable[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:  # a folder that this user may not read holds nothing of the project
+        return ()

@@ -1,0 +1,238 @@
+"""Reads a project, judges it by every case, and makes the record of `workbook conform`; and its form for code hosts."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic, time
+from typing import Any
+
+from workbook.conformance.model import CaseResult, Miss, Verdict, broken
+from workbook.conformance.report import FAILING, About, Record, moment, record
+from workbook.conformance.selection import Known, apply_baseline
+from workbook.conformance.session import exit_code
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.files import read_regular
+from workbook.preflight import judges_a, judges_b
+from workbook.preflight.gradle import Dependency, read_build
+from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PlatformA, PreflightCase
+from workbook.preflight.platform_b import read_platform_b
+from workbook.preflight.project import LARGEST, Project, read_project
+from workbook.preflight.signing import Certificate, read_certificates, read_sent
+from workbook.preflight.sources import read_sources
+from workbook.rules import rule
+
+PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (*judges_b.CASES, *judges_a.CASES)}
+WORST = (Verdict.FAIL, Verdict.WARN, Verdict.NOTE)
+LEVELS = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.NOTE: "note", Verdict.KNOWN: "note"}
+"""A verdict's level in SARIF."""
+_LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What to read, and what to judge.
+
+    Attributes:
+        paths: folders of the project, or single files.
+        cases: which; all by default.
+        sdk: the SDK's coordinate `group:name` or its package's name; by default recognised by its name.
+        library: the same for the private library.
+        signing: files that hold certificates.
+        password: of a PKCS#12 keystore.
+        machine: whose certificates they are.
+        sent: the request that was sent for allowlisting.
+        repository: the local repository with the private library.
+        environment: the back end's environment, one NAME=VALUE on a line.
+        known: the baseline's entries.
+        only: the patterns that chose the cases.
+        strict: a warning counts as a failure.
+        line: the command line that repeats the run.
+    """
+
+    paths: tuple[Path, ...]
+    cases: Sequence[PreflightCase] = field(default_factory=lambda: tuple(PREFLIGHT_CASES.values()))
+    sdk: str = ""
+    library: str = ""
+    signing: tuple[Path, ...] = ()
+    password: str = field(default="", repr=False)
+    machine: str = ""
+    sent: Path | None = None
+    repository: Path | None = None
+    environment: Path | None = None
+    known: tuple[Known, ...] = ()
+    only: tuple[str, ...] = ()
+    strict: bool = False
+    line: str = "workbook preflight"
+
+
+def read_facts(run: Preflight) -> Facts:
+    """Read everything that the cases judge.
+
+    Raises:
+        ConfigurationError: a named file cannot be read, or is of no known form.
+    """
+    project = read_project(run.paths)
+    library = re.escape(run.library) if run.library else LIBRARY_NAME
+    environment = None if run.environment is None else read_environment(run.environment)
+    if run.repository is not None and not run.repository.is_dir():
+        raise ParameterError(
+            f"--repository {str(run.repository)!r} is no folder. Name a local repository, as ~/.m2 is."
+        )
+    return Facts(
+        project=project,
+        a=_platform_a(project, re.escape(run.sdk) if run.sdk else SDK_NAME, library),
+        b=read_platform_b(project, run.sdk),
+        certificates=certificates(run),
+        sent=None if run.sent is None else read_sent(run.sent),
+        repository=run.repository,
+        library=library.rpartition(":")[2],
+        environment=environment,
+        environment_file="" if run.environment is None else run.environment.name,
+    )
+
+
+def _platform_a(project: Project, sdk: str, library: str) -> PlatformA:
+    build = read_build(project)
+    mobile = [module.file.name.rpartition("/")[0] for module in build.modules if module.is_mobile]
+    found = list(build.dependencies())
+
+    def like(pattern: str) -> tuple[Dependency, ...]:
+        return tuple(one for one in found if re.search(pattern, one.coordinate, re.IGNORECASE))
+
+    private = like(library)
+    return PlatformA(
+        build,
+        read_sources(project, "*.kt", mobile if build.modules else None),
+        tuple(one for one in like(sdk) if one not in private),
+        private,
+    )
+
+
+def certificates(run: Preflight) -> tuple[Certificate, ...]:
+    """The certificates in every file that the user named."""
+    return tuple(one for path in run.signing for one in read_certificates(path, run.password, run.machine))
+
+
+def read_environment(path: Path) -> dict[str, tuple[str, int]]:
+    """The names of an environment file, each with its value and its line; the values are secrets.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    try:
+        text = read_regular(path, LARGEST)[:LARGEST].decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise ConfigurationError(
+            f"Cannot read {str(path)!r}: {error.strerror}. Name a file with NAME=VALUE lines."
+        ) from None
+    lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := _LINE.match(line)))
+    return {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
+
+
+def preflight(run: Preflight) -> Record:
+    """Judge a project; the record is ready for the reports of `workbook conform`.
+
+    Raises:
+        ConfigurationError: a path does not exist, or what it names cannot be read.
+    """
+    began, clock = time(), monotonic()
+    facts = read_facts(run)
+    judged = [_judged(case, facts) for case in run.cases]
+    results, stale = apply_baseline(run.known, judged, PREFLIGHT_CASES, datetime.now(UTC).date())
+    something = facts.a.is_there or facts.b.is_there
+    trouble = "" if something else (
+        "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
+        "and the SDK with --sdk where its name is another one."
+    )  # fmt: skip
+    about = About(
+        target=", ".join(path.name or str(path) for path in run.paths),
+        base_url="project files",
+        seed=0,
+        started=moment(began),
+        seconds=round(monotonic() - clock, 3),
+        exit_code=exit_code(
+            [one.verdict for one in results], strict=run.strict, stale=bool(stale), undecided=bool(trouble)
+        ),
+        command=run.line,
+        config=str(run.paths[0]),
+        versions={"workbook": version("provisioning-workbook"), "python": platform.python_version()},
+        strict=run.strict,
+        only=run.only,
+        trouble=trouble,
+        stale=stale,
+        program="workbook preflight",
+    )
+    values = [value for value, _line in (facts.environment or {}).values()]
+    return record(results, about, [value for value in values if len(value) >= SECRET])
+
+
+SECRET = 12
+"""Characters from which a value of an environment is taken for a secret."""
+
+
+def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
+    missing = next((part for part in case.needs_part if not part.is_in(facts)), None)
+    if missing is not None:
+        return CaseResult(case, Verdict.NOT_APPLICABLE, why=missing.value)
+    misses = tuple(dict.fromkeys(case.misses(facts)))
+    verdicts = [_verdict(miss, case.rule) for miss in misses]
+    return CaseResult(case, min(verdicts, key=WORST.index, default=Verdict.PASS), misses)
+
+
+def _verdict(miss: Miss, of_case: str) -> Verdict:
+    return Verdict.NOTE if miss.noted else Verdict.FAIL if miss.harms else broken(rule(miss.rule or of_case))
+
+
+def findings(done: Record) -> list[str]:
+    """What was found, a line each: place, verdict, what is expected and observed, who acts, what to do."""
+    lines = []
+    for case in done.cases:
+        for miss in case.misses if case.verdict in LEVELS else ():
+            verdict = case.verdict if case.verdict is Verdict.KNOWN else _verdict(miss, miss.rule)
+            place = f"{miss.place}: " if miss.place else ""
+            lines.append(f"{place}{verdict} {miss.rule}, for {case.owner}: expected {miss.expected}, observed "
+                         f"{miss.observed}. {miss.todo} [{case.name}]")  # fmt: skip
+    return lines
+
+
+def to_sarif(done: Record) -> str:
+    """The findings in SARIF 2.1.0, for the pages of a code host; a failure that the baseline knows is suppressed."""
+    shown = [case for case in done.cases if case.verdict in LEVELS]
+    results = []
+    for case in shown:
+        for miss in case.misses:
+            level = LEVELS[_verdict(miss, miss.rule)]
+            result: dict[str, Any] = {
+                "ruleId": case.name,
+                "level": level,
+                "message": {"text": f"{miss.rule}: expected {miss.expected}, observed {miss.observed}. {miss.todo}"},
+            }
+            if miss.file:
+                place = {"artifactLocation": {"uri": miss.file}, "region": {"startLine": max(miss.line, 1)}}
+                result["locations"] = [{"physicalLocation": place}]
+            if case.verdict is Verdict.KNOWN:
+                result["suppressions"] = [{"kind": "external", "justification": case.why}]
+            results.append(result)
+    rules = [
+        {
+            "id": case.name,
+            "shortDescription": {"text": case.says},
+            "fullDescription": {"text": str(case.rule)},
+            "defaultConfiguration": {"level": "error" if case.verdict in FAILING else "note"},
+        }
+        for case in shown
+    ]
+    driver = {"name": "workbook preflight", "version": done.about.versions["workbook"], "rules": rules}
+    document = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "results": results}],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=True) + "\n"
