@@ -44,12 +44,13 @@ DISABLING = re.compile(
 )
 """Names by which code keeps a second tap away; a file with one of them is not blamed."""
 SWALLOWING = frozenset({"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "recover"})
-TRACES = (
-    ("API-13", re.compile(rb"/bcl/v\d|networkTokenActivationData", re.IGNORECASE), "the API's path",
-     "Call your own back end: only it calls the API."),
-    ("REL-2", re.compile(rb"x-api-key", re.IGNORECASE), "the header of the API's key",
-     "Take the key out of the app, and replace it: whoever has the app has the key."),
-)  # fmt: skip
+TRACES = {
+    "API-13": ((b"/bcl/v2", b"networktokenactivationdata"), "the API's path",
+               "Call your own back end: only it calls the API."),
+    "REL-2": ((b"x-api-key",), "the header of the API's key",
+              "Take the key out of the app, and replace it: whoever has the app has the key."),
+}  # fmt: skip
+"""By the rule: the words in small letters, what they are, what to do."""
 COMMENTS = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
 LARGEST_LIBRARY = 64 * 1_048_576
 
@@ -265,24 +266,22 @@ def _swallowed(source: Source, line: int, observed: str) -> Miss:
 
 def traces(rule: str) -> Judge:
     """The judge that looks for one trace of the API in what becomes an app."""
-    _rule, pattern, what, todo = next(row for row in TRACES if row[0] == rule)
+    words, what, todo = TRACES[rule]
 
     def judge(facts: Facts) -> Iterator[Miss]:
         for file in facts.app_files:
-            if not pattern.search(file.content):
+            if not file.mentions(*words):
                 continue
             # a comment may name them; its lines stay, so that the line of a finding is right
-            code = COMMENTS.sub(lambda match: b"\n" * match[0].count(b"\n"), _without_urls(file.content))
-            if found := pattern.search(code):
-                line = code.count(b"\n", 0, found.start()) + 1
+            code = COMMENTS.sub(
+                lambda match: b"\n" * match[0].count(b"\n"), file.content.replace(b"://", b":::")
+            ).lower()
+            found = min((at for word in words if (at := code.find(word)) >= 0), default=-1)
+            if found >= 0:
+                line = code.count(b"\n", 0, found) + 1
                 yield Miss("no trace of the API in the app", what, todo, file=file.name, line=line)
 
     return judge
-
-
-def _without_urls(content: bytes) -> bytes:
-    """`://` begins no comment."""
-    return content.replace(b"://", b":::")
 
 
 def in_repository(facts: Facts) -> Iterator[Miss]:

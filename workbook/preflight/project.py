@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
-from functools import cached_property
-from pathlib import Path, PurePosixPath
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from pathlib import Path
 
 from workbook.errors import ParameterError
 from workbook.files import read_regular
@@ -58,11 +58,23 @@ class File:
         at = self.text.find(wanted)
         return self.text.count("\n", 0, at) + 1 if at >= 0 else 1
 
+    @cached_property
+    def _small(self) -> bytes:
+        return self.content.lower()
+
+    def mentions(self, *words: bytes) -> bool:
+        """Whether one of these words, in small letters, is in it; much faster than a pattern."""
+        return any(word in self._small for word in words)
+
     @property
     def is_test(self) -> bool:
         """Whether it lies in a folder of tests."""
-        folders = PurePosixPath(self.name).parent.parts
-        return any(fnmatch(folder.lower(), pattern) for folder in folders for pattern in TESTS)
+        return _is_test(self.name.rpartition("/")[0])
+
+
+@cache
+def _is_test(folder: str) -> bool:
+    return any(fnmatchcase(part, pattern) for part in folder.lower().split("/") for pattern in TESTS)
 
 
 @dataclass(frozen=True)
@@ -76,9 +88,11 @@ class Project:
         self._by_path.update((str(file.path), file) for file in self.files)
 
     def named(self, *patterns: str) -> Iterator[File]:
-        """The files whose last name fits a pattern, in the order of their names."""
+        """The files with one of these last names, or endings with `*` in front, in the order of their names."""
+        names = tuple(pattern for pattern in patterns if not pattern.startswith("*"))
+        endings = tuple(pattern[1:] for pattern in patterns if pattern.startswith("*"))
         for file in self.files:
-            if any(fnmatch(file.path.name, pattern) for pattern in patterns):
+            if file.name.endswith(endings) or file.name.rpartition("/")[2] in names:
                 yield file
 
     def at(self, path: Path) -> File | None:
@@ -100,10 +114,9 @@ def read_project(paths: Sequence[Path]) -> Project:
         if not path.is_dir():
             raise ParameterError(f"No folder {str(path)!r}. Name the folder of a mobile project.")
         for found in _walk(path):
-            name = found.relative_to(path).as_posix()
-            files[os.path.normpath(found)] = File(
-                Path(os.path.normpath(found)), name if len(paths) == 1 else f"{path.name}/{name}"
-            )
+            whole = os.path.normpath(found)
+            name = found[len(str(path)) :].replace(os.sep, "/").lstrip("/")
+            files[whole] = File(Path(whole), name if len(paths) == 1 else f"{path.name}/{name}")
             if len(files) > MOST_FILES:
                 raise ParameterError(
                     f"{str(path)!r} has more than {MOST_FILES:,} files. Name the project's own folder in it."
@@ -111,7 +124,7 @@ def read_project(paths: Sequence[Path]) -> Project:
     return Project(tuple(sorted(files.values(), key=lambda file: file.name)))
 
 
-def _walk(top: Path) -> Iterator[Path]:
+def _walk(top: Path) -> Iterator[str]:
     folders: list[tuple[str, int]] = [(str(top), 0)]
     entries = 0
     while folders:
@@ -126,7 +139,7 @@ def _walk(top: Path) -> Iterator[Path]:
                 if entry.name not in LEFT_OUT and not entry.name.startswith("."):
                     folders.append((entry.path, depth + 1))
             elif not entry.is_symlink():
-                yield Path(entry.path)
+                yield entry.path
 
 
 def _listed(folder: str) -> Iterable[os.DirEntry[str]]:

@@ -25,11 +25,8 @@ NAMES = frozenset({"simple_identifier", "identifier", "type_identifier"})
 STRINGS = frozenset({"line_string_literal", "multi_line_string_literal", "raw_string_literal", "string_literal",
                      "multiline_string_literal"})  # fmt: skip
 CALL, MEMBER = "call_expression", "navigation_expression"
-SDK_WORDS = re.compile(
-    rb"ProvisioningService|WatchAvailability|CardProvisioning|OpcProvider|IssuerProvisioning|passEntries"
-    rb"|networkTokenActivationData|/bcl/v\d|x-api-key",
-    re.IGNORECASE,
-)
+SDK_WORDS = (b"provisioningservice", b"watchavailability", b"cardprovisioning", b"opcprovider", b"issuerprovisioning",
+             b"passentries")  # fmt: skip
 """A file without any of these is not about provisioning."""
 _DECLARED = re.compile(rb"\bfunc?\s+(\w+)")
 MOST_NODES = 400_000
@@ -230,7 +227,7 @@ def read_sources(project: Project, pattern: str, within: Iterable[str] | None = 
     folders = None if within is None else tuple(f"{folder}/" if folder else "" for folder in within)
     found = (file for file in project.named(pattern) if not file.is_test)
     files = tuple(file for file in found if folders is None or file.name.startswith(folders))
-    return Sources(tuple(Source(file) for file in files if SDK_WORDS.search(file.content)), files)
+    return Sources(tuple(Source(file) for file in files if file.mentions(*SDK_WORDS)), files)
 
 
 def strings(node: Node) -> Iterator[Node]:
