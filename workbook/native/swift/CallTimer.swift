@@ -1,12 +1,6 @@
 import Foundation
 
-/// Logs how long each call of the extension takes, one line a call, as `wb.read_durations` reads it.
-///
-///     override func status() async -> ExtensionStatus {
-///         let timer = CallTimer("status")
-///         defer { timer.stop() }
-///         ...
-///     }
+/// Logs how long a call of the extension takes: `let timer = CallTimer("status"); defer { timer.stop() }`.
 struct CallTimer {
     private static var isFirstCall = true  // of this process: the call was cold
 
