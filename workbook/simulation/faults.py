@@ -579,7 +579,7 @@ def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Res
 
 EDITED = Fault(
     "another answer",
-    "The status and the body that were written for it.",
+    f"The status and the body that were written for it; {KEPT} in it is the right sdkInput.",
     ASSUMED,
     _edited,
     {"status": Number(200, 200, 599, whole=True), "body": Body(f'{{"sdkInput": "{KEPT}"}}')},

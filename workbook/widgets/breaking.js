@@ -15,16 +15,30 @@ class Breaking {
       const names = faults.map(({ name }) => make("option", { textContent: name, value: name }));
       this.choice.append(make("optgroup", { label }, ...names));
     }
+    const filter = make("input", { type: "search", placeholder: "filter", aria: { label: "Filter what goes wrong" } });
+    filter.oninput = () => this.filter(filter.value.toLowerCase());
     this.moment = make("select", { aria: { label: "When" } });
     for (const value of ["before", "after"]) this.moment.append(make("option", { value, textContent: about[value] }));
     this.fields = make("div", { className: "wb-fields" });
     this.says = make("small");
     const go = make("button", { type: "button", textContent: "Break it", onclick: () => this.go(about) });
     const summary = make("summary", { textContent: `Break the ${about.name}` });
-    const form = make("details", { className: "wb-break" }, summary, this.choice, this.moment, go, this.says, this.fields);
+    const form = make("details", { className: "wb-break" }, summary, this.choice, filter, this.moment, go, this.says, this.fields);
     this.choice.value = "reset"; // the plainest: the answer is lost
     this.choose();
     return form;
+  }
+
+  /** Leaves the faults whose name or sentence holds a text; where the chosen one does not, the first of them is. */
+  filter(text) {
+    for (const option of this.choice.options) {
+      const { name, sentence } = this.faults.get(option.value);
+      option.hidden = option.disabled = !`${name} ${sentence}`.toLowerCase().includes(text);
+    }
+    const left = [...this.choice.options].filter(({ hidden }) => !hidden);
+    if (!left.length || left.includes(this.choice.selectedOptions[0])) return;
+    left[0].selected = true;
+    this.choose();
   }
 
   choose() {
