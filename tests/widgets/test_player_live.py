@@ -68,5 +68,5 @@ EVERYTHING = {
 def test_what_is_stored_is_the_same_every_time(make):
     one, other = make()._repr_mimebundle_(), make()._repr_mimebundle_()
     assert one == other
-    assert " at 0x" not in "".join(one.values()) + repr(make())
+    assert " at 0x" not in "".join(map(str, one.values())) + repr(make())
     assert "<script" not in one["text/html"]
