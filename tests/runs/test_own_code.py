@@ -6,6 +6,7 @@ import time
 import pytest
 from IPython.core.compilerop import CachingCompiler
 
+import workbook as wb
 from workbook.errors import ParameterError, SdkError
 from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
 from workbook.extension.wallet_app import WalletApp
@@ -41,8 +42,9 @@ def test_the_line_is_the_integrators_and_neither_ours_nor_a_librarys():
     assert own_line(raised(ours)) == "mine.py, line 3: choice('x', 'y', 'z')"
 
 
-def test_an_error_of_ours_alone_has_no_line():
+def test_an_error_of_ours_or_of_a_sample_file_alone_has_no_line():
     assert own_line(SdkError("x", "y")) == ""
+    assert own_line(raised(lambda: wb.Relay.check(None, "no session", "no card"))).startswith("test_own_code.py")
 
 
 def test_a_cell_is_named_by_its_number(monkeypatch):

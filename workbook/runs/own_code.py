@@ -157,8 +157,8 @@ def _place(file: str) -> str:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    """Whether code of this package runs in it."""
-    return str(frame.f_globals.get("__name__")).partition(".")[0] == "workbook"
+    """Whether code of this package, or of its sample files, runs in it."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0].startswith("workbook")
 
 
 def exception_words(error: BaseException) -> str:
