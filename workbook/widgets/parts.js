@@ -47,9 +47,9 @@ function paint(host, svg, dark) {
   return host.shadowRoot.querySelector("svg");
 }
 
-/** Limits a drawing's width, so that its words are neither too small nor too large; a narrower box scrolls. */
+/** Limits a drawing's width, so that its words have one size everywhere; a narrower box scrolls. */
 function fit(element, width, least = 0.96) {
-  Object.assign(element.style, { minWidth: `${Math.round(width * least)}px`, maxWidth: `${Math.round(width * 1.2)}px` });
+  Object.assign(element.style, { minWidth: `${Math.round(width * least)}px`, maxWidth: `${width}px` });
 }
 
 /** Scrolls a box, and not the page, until an element in it is visible. */
