@@ -62,3 +62,16 @@ def _no_settings_from_outside(monkeypatch):
     for name in [*os.environ]:
         if name.startswith("WORKBOOK_") and name not in KEPT:
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def golden(request):
+    """Compares a text with that file of the folder `golden` beside the test; WORKBOOK_GOLDEN=write writes it."""
+
+    def compare(name, text):
+        path = request.path.parent / "golden" / f"{name}.txt"
+        if os.environ.get("WORKBOOK_GOLDEN") == "write":
+            path.write_text(text + "\n", "utf-8")
+        assert text + "\n" == path.read_text("utf-8"), f"{path} differs; WORKBOOK_GOLDEN=write makes it anew"
+
+    return compare

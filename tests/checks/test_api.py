@@ -188,3 +188,14 @@ def test_a_call_that_began_while_the_wallet_waited_is_wrong_though_the_handler_g
     (finding,) = api.waited_too_long(told)
     assert (finding.level, finding.rule) == (Level.FAIL, "REL-5")
     assert "20 s for pass_entries() (spec)" in finding.text
+
+
+def test_each_finding_and_each_advice_word_for_word(golden):
+    statuses = (201, 302, 399, 404, 500, *api.STATUSES)
+    traces = [broken for _silent, broken, _said in PAIRS.values()]
+    traces += [(asked, m.ApiAnswered(status)) for asked in (GET, POST) for status in statuses]
+    traces += [(GET, BUSY, GET_AGAIN), (GET, LOST, over("GET")), (GET, GOOD, over("GET", took=30.0))]
+    traces += [(m.Opened("PIOTHER"), GET), (GET, m.ApiFailed("SdkInputError", "why"))]
+    findings = [str(one) for told in traces for one in check(trace(*told))]
+    advice = [f"{one.kind}: {one.seen_as} | {one.on_get} | {one.on_post} | {one.to_app}" for one in ADVICE]
+    golden("api", "\n".join(dict.fromkeys([*findings, *advice])))

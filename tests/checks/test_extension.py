@@ -6,10 +6,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from vocabulary import sample
 
 from workbook.api.opaque import SdkOutput
 from workbook.checks import Owner, check, extension
-from workbook.checks.extension import CASES, RULES, SYMPTOMS, TODO
+from workbook.checks.extension import CASES, RULES, SLIPS, SYMPTOMS, TODO
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
 from workbook.extension.service import PassEntry
@@ -204,6 +205,19 @@ CASES_OF = {
     ],
 }  # fmt: skip
 ROWS = [(name, *row) for name, rows in CASES_OF.items() for row in rows]
+
+
+def test_each_finding_word_for_word(golden):
+    traces = [broken for _name, _good, broken, _findings in ROWS] + [trace(sample(one)) for one in SYMPTOMS]
+    traces += [
+        trace(STATUS, GET, POST, m.ApiRequested("GET", ID), AVAILABLE),
+        trace(STATUS, LEFT, LEFT, ENTRIES, missing("x")),
+    ]
+    traces += [
+        trace(m.CodeFailed("status", "x", "line 1: y"), m.HandlerRaised("status", slip)) for slip in (*SLIPS, "OSError")
+    ]
+    findings = [str(one) for broken in traces for one in check(broken)]
+    golden("extension", "\n".join(dict.fromkeys(findings)))
 
 
 def told(findings):

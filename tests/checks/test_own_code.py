@@ -4,11 +4,14 @@ import pytest
 
 from workbook.checks import check
 from workbook.checks.finding import Level
+from workbook.checks.own_code import RULES
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
+from workbook.flows.messages import LIMITS
 from workbook.plays.script import Script, play
 from workbook.runs.platform_a import AppA, PlatformARun
+from workbook.trace import Kind, Record, Trace
 from workbook.widgets.stage import walked
 
 
@@ -74,3 +77,21 @@ def test_real_time_and_misspelt_methods_are_findings(aside, rule, level, words):
 
 def test_a_good_run_has_none_of_them():
     assert found(trace_of()) == []
+
+
+CALLS = (*LIMITS, *RULES, "viewDidLoad")
+
+
+def test_each_finding_word_for_word(golden):
+    """In the app and in the extension, where provision is another call."""
+    asides = [aside for call in CALLS for aside in (
+        m.CodeFailed(call, "ValueError: no.", "cell 1, line 2: x"),
+        m.CodeTookLong(call, 0.05), m.CodeTookLong(call, 21.0),
+        m.NeverCalled("misspelt", call))]  # fmt: skip
+    findings = []
+    for before in ([], [m.IssuerListOpened()]):
+        trace = Trace()
+        for message in before + asides:
+            trace.append(Record(0.0, Kind.NOTE, message, "here", "here", message.rules))
+        findings += [str(one) for one in check(trace)]
+    golden("own_code", "\n".join(dict.fromkeys(findings)))

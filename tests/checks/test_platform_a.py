@@ -165,6 +165,13 @@ CASES = {
 ROWS = [(name, *row) for name, rows in CASES.items() for row in rows]
 
 
+def test_each_finding_word_for_word(golden):
+    traces = [broken for _name, _good, broken, _findings in ROWS]
+    traces += [failed(reason) for reason in DEVICE_FAILURES]
+    findings = [str(one) for broken in traces for one in check(broken)]
+    golden("platform_a", "\n".join(dict.fromkeys(findings)))
+
+
 def told(findings):
     return [f"{one.rule} {one.level} {one.owner}" for one in findings]
 

@@ -167,6 +167,14 @@ PROOFS = {
 ROWS = [(name, *row) for name, rows in PROOFS.items() for row in rows]
 
 
+def test_each_finding_word_for_word(golden):
+    traces = [broken for _name, _good, broken, _findings in ROWS]
+    traces += [trace(kind(case, "why")) for kind in SAYS for case in ERRORS]
+    traces += [trace((Kind.EXCHANGE, STILL(phone=True, watch=True, hidden_by_scheme=False)))]
+    findings = [str(one) for broken in traces for one in check(broken)]
+    golden("platform_b", "\n".join(dict.fromkeys(findings)))
+
+
 def told(findings):
     return [f"{one.rule} {one.level} {one.owner}" for one in findings]
 

@@ -5,8 +5,6 @@
 
 import base64
 import json
-import os
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +12,6 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
 from workbook.trace import Kind, Record, Trace
 
-GOLDEN = Path(__file__).parent / "golden"
 INSTRUMENT = "PISIMULATED00000000000001"
 
 
@@ -133,16 +130,3 @@ def story(request):
 def stories():
     """Every story by its name, to be told afresh."""
     return STORIES
-
-
-@pytest.fixture
-def golden():
-    """Compares a text with the file of that name, or writes the file when WORKBOOK_GOLDEN=write."""
-
-    def compare(name, text):
-        path = GOLDEN / f"{name}.txt"
-        if os.environ.get("WORKBOOK_GOLDEN") == "write":
-            path.write_text(text + "\n", "utf-8")
-        assert text + "\n" == path.read_text("utf-8"), f"{path.name} differs; see {Path(__file__).name}"
-
-    return compare

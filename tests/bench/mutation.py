@@ -1,0 +1,168 @@
+"""Mutation testing: one small mistake at a time is put into a module, and a test that concerns it must fail.
+
+    python tests/bench/mutation.py                                # all that tests/mutation.md tells of
+    python tests/bench/mutation.py api --sample 200               # a fixed draw of 200 mutants
+    python tests/bench/mutation.py flows --report flows.jsonl     # each mutant with the test file that killed it
+    python tests/bench/mutation.py flows --again flows.jsonl      # only what survived in that report
+
+Each mutant is a fork of one process that has imported everything but the workbook. The fork imports the workbook with
+the mutated module, runs the quick tests file by file, and ends at the first that fails. So a mutant costs less than a
+second, and a mistake in a table, which is made while a module is imported, costs no more than one in a function.
+"""
+
+import argparse
+import ast
+import contextlib
+import importlib.abc
+import importlib.util
+import json
+import os
+import random
+import resource
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
+
+from mutants import in_words, mutants  # noqa: E402  # it stands where the line above says
+
+SECONDS = 60
+"""A fork that computes for longer is in an endless loop; one that takes four times as long waits for what never comes."""
+SUBJECTS = {
+    "flows": (["flows"], ["flows", "views/test_sequence.py", "views/test_sequence_text.py", "checks"]),
+    "checks": (["checks"], ["checks", "views/test_findings.py", "views/test_findings_advice.py"]),
+    "judging": (["conformance/judging.py", "conformance/findings.py"], ["conformance"]),
+    "api": (["api"], ["api", "test_secrecy.py", "simulation/test_transport.py"]),
+    "sdks": (
+        ["simulation/sdks.py", "simulation/seal.py", "card_provisioning.py", "provisioning_service.py"],
+        ["test_card_provisioning.py", "test_provisioning_service.py", "simulation/test_sdks_a.py",
+         "simulation/test_sdks_b.py", "simulation/test_sdks_call.py", "simulation/test_seal.py",
+         "simulation/test_phones_a.py", "simulation/test_phones_b.py", "runs", "extension"],
+    ),
+}  # fmt: skip
+"""What is mutated, under `workbook`, and the tests that concern it, under `tests`."""
+
+
+class Mutated(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports one module from the mutated tree, and all others as ever."""
+
+    def __init__(self, path, tree):
+        self.path, self.code = ROOT / path, compile(tree, ROOT / path, "exec", dont_inherit=True)
+        self.name = path.removesuffix("/__init__.py").removesuffix(".py").replace("/", ".")
+
+    def find_spec(self, name, _path=None, _target=None):
+        """Only the mutated module is found here."""
+        inside = [str(self.path.parent)] if self.path.name == "__init__.py" else None
+        told = {"loader": self, "submodule_search_locations": inside}
+        return importlib.util.spec_from_file_location(name, self.path, **told) if name == self.name else None
+
+    def get_code(self, _name):
+        """The mutant."""
+        return self.code
+
+    def get_source(self, _name):
+        """The true text, which a mistake does not show in."""
+        return self.path.read_text("utf-8")
+
+    def is_package(self, _name):
+        """A package's own module can be mutated, too."""
+        return self.path.name == "__init__.py"
+
+
+def run(files, *more):
+    """Pytest's exit code for these files."""
+    options = ["-o", "addopts=", "--import-mode=importlib", "--strict-markers", "-p", "no:cacheprovider", "-q", "-x"]
+    return pytest.main([*options, "-m", "not slow", *more, *(f"{ROOT}/tests/{file}" for file in files)])
+
+
+def killer(files, mutated=None):
+    """The first of these test files that fails with the mutant, in a process of its own; '' if none does."""
+    reading, writing = os.pipe()
+    if child := os.fork():
+        os.close(writing)
+        with os.fdopen(reading) as pipe:
+            told = pipe.read()
+        return told if os.waitpid(child, 0)[1] == 0 else "no end"
+    for number in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    signal.alarm(4 * SECONDS)
+    for name, module in [*sys.modules.items()]:  # the workbook and its tests are imported anew
+        ours = str(getattr(module, "__file__", "")).startswith(f"{ROOT}/") or name.partition(".")[0] == "tests"
+        if ours and name != "__main__":
+            del sys.modules[name]
+    if mutated:
+        sys.meta_path.insert(0, mutated)
+    well = {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
+    os.write(writing, next((file for file in files if run([file]) not in well), "").encode())
+    os._exit(0)
+
+
+def tried(path, mutant, files):
+    """The mutant in one line, and what killed it."""
+    tree, node, field, at, old, new = mutant
+    put = (lambda one: setattr(node, field, one)) if at is None else (lambda one: getattr(node, field).insert(at, one))
+    take = (lambda: None) if at is None else (lambda: getattr(node, field).pop(at))
+    take()
+    put(ast.copy_location(new, old))
+    mutated = Mutated(path, ast.fix_missing_locations(tree))
+    take()
+    put(old)
+    return f"{in_words(path, old, new)} (line {old.lineno})", killer(files, mutated)
+
+
+def below(folder, names):
+    """The Python files of these names, and of the folders among them, in order and once each."""
+    found = [file for name in names for file in sorted((folder / name).rglob("*.py")) or [folder / name]]
+    return [str(file.relative_to(folder)) for file in dict.fromkeys(found)]
+
+
+def main():
+    """Mutate what is named, and report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("subjects", nargs="*", help=f"{', '.join(SUBJECTS)}; all of them where none is named")
+    parser.add_argument("--only", default="", help="only modules whose path holds this text")
+    parser.add_argument("--sample", type=int, help="so many mutants of each subject, drawn by a fixed seed")
+    parser.add_argument("--again", type=Path, help="a report of before: only what survived then")
+    parser.add_argument("--report", type=Path, default=Path(os.devnull), help="where each mutant goes, with its killer")
+    options = parser.parse_args()
+    lines = options.again.read_text("utf-8").splitlines() if options.again else []
+    kept = {one["mutant"].rpartition(" (")[0] for one in map(json.loads, lines) if not one["killer"]}
+    os.environ["CI"] = "1"  # Hypothesis draws the same examples each time
+    report = options.report.open("w", encoding="utf-8")
+    for subject in options.subjects or SUBJECTS:
+        modules, tests = SUBJECTS[subject]
+        files = [file for file in below(ROOT / "tests", tests) if Path(file).name.startswith("test_")]
+        with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
+            run(files, "--collect-only")  # imports everything once, before the forks
+        while failing := killer(files):
+            print(f"left out, because it fails without any mutant: tests/{failing}", flush=True)
+            files.remove(failing)
+        chosen = [(path, one) for path in (f"workbook/{module}" for module in below(ROOT / "workbook", modules))
+                  if options.only in path for one in mutants(path)]  # fmt: skip
+        total = len(chosen)
+        random.Random(0).shuffle(chosen)
+        if options.again:
+            chosen = [(path, one) for path, one in chosen if in_words(path, *one[-2:]) in kept]
+        kills, chosen = Counter(), chosen[: options.sample]
+        for number, (path, mutant) in enumerate(chosen, 1):
+            nearest = sorted(files, key=lambda file: -kills[file])  # what killed many will kill the next one soon
+            line, by = tried(path, mutant, nearest)
+            kills[by] += 1
+            report.write(json.dumps({"mutant": line, "killer": by}) + "\n")
+            report.flush()
+            if not by:
+                print(f"survived: {line}", flush=True)
+            if number % 50 == 0 or number == len(chosen):
+                survived = kills[""]
+                share = f"{100 * (number - survived) / number:.1f} %"
+                print(f"{subject}: {number} of {total} mutants, {survived} survived, {share} killed", flush=True)
+
+
+if __name__ == "__main__":
+    main()
