@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
 from mutants import in_words, mutants  # noqa: E402  # it stands where the line above says
 
 SECONDS = 60
-"""A fork that computes for longer is in an endless loop; one that takes four times as long waits for what never comes."""
+"""A fork that computes for longer is in an endless loop; one that takes four times that waits for what never comes."""
 SUBJECTS = {
     "flows": (["flows"], ["flows", "views/test_sequence.py", "views/test_sequence_text.py", "checks"]),
     "checks": (["checks"], ["checks", "views/test_findings.py", "views/test_findings_advice.py"]),

@@ -84,10 +84,9 @@ CALLS = (*LIMITS, *RULES, "viewDidLoad")
 
 def test_each_finding_word_for_word(golden):
     """In the app and in the extension, where provision is another call."""
-    asides = [aside for call in CALLS for aside in (
-        m.CodeFailed(call, "ValueError: no.", "cell 1, line 2: x"),
-        m.CodeTookLong(call, 0.05), m.CodeTookLong(call, 21.0),
-        m.NeverCalled("misspelt", call))]  # fmt: skip
+    asides = [m.CodeTookLong(call, seconds) for call in CALLS for seconds in (0.05, 21.0)]
+    asides += [m.CodeFailed(call, "ValueError: no.", "cell 1, line 2: x") for call in CALLS]
+    asides += [m.NeverCalled("misspelt", call) for call in CALLS]
     findings = []
     for before in ([], [m.IssuerListOpened()]):
         trace = Trace()

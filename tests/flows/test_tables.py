@@ -26,8 +26,9 @@ def row_in_words(row):
 
 def message_in_words(message):
     marks = ["no arrow"] * (not message.arrow) + ["fails"] * message.fails
-    held = [f"{f.name}: {({**m.VALUES, **message.sources}).get(f.name)}" + f" = {f.default!r}" * (f.default is not MISSING)
-            for f in fields(message)]  # fmt: skip
+    sources = {**m.VALUES, **message.sources}
+    given = {f.name: "" if f.default is MISSING else f" = {f.default!r}" for f in fields(message)}
+    held = [f"{name}: {sources.get(name)}{default}" for name, default in given.items()]
     parts = [f"{message.sender} to {message.receiver}", f"“{message.says}” ({message.source})", *message.rules, *marks]
     kind = getattr(message, "kind", "command" if issubclass(message, m.Command) else "event")
     return f"{message.__name__} [{kind}]: {', '.join(parts)}; {', '.join(held)}".rstrip("; ")
