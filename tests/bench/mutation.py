@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
 from mutants import in_words, mutants  # noqa: E402  # it stands where the line above says
 
 SECONDS = 60
-"""A fork that computes for longer is in an endless loop; one that takes four times that waits for what never comes."""
+"""A fork that computes for longer is in an endless loop; one that takes ten times that waits for what never comes."""
 SUBJECTS = {
     "flows": (["flows"], ["flows", "views/test_sequence.py", "views/test_sequence_text.py", "checks"]),
     "checks": (["checks"], ["checks", "views/test_findings.py", "views/test_findings_advice.py"]),
@@ -91,7 +91,7 @@ def killer(files, mutated=None):
     for number in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-    signal.alarm(4 * SECONDS)
+    signal.alarm(10 * SECONDS)
     for name, module in [*sys.modules.items()]:  # the workbook and its tests are imported anew
         ours = str(getattr(module, "__file__", "")).startswith(f"{ROOT}/") or name.partition(".")[0] == "tests"
         if ours and name != "__main__":
