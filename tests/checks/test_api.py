@@ -131,6 +131,25 @@ def test_each_kind_of_failure_is_recognised_by_what_the_back_end_got(kind):
     assert advice_for(trace(GET, KINDS[kind]), "POST") is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "statuses"),
+    {
+        "busy or broken": (429, 500, 503, 599),
+        "refused": (201, 204, 299, 400, 422, 428, 430, 431, 499),
+        "sent elsewhere": (300, 302, 399),
+        "looks right": (200,),
+    }.items(),
+)
+def test_each_status_is_of_one_kind_and_none_but_200_looks_right(kind, statuses):
+    assert {advice_for(trace(GET, m.ApiAnswered(status)), "GET").kind for status in statuses} == {kind}
+
+
+def test_an_answer_of_the_other_method_and_one_that_nobody_asked_for_say_nothing():
+    assert advice_for(trace(GOOD), "GET") is None
+    assert advice_for(trace(GET, BUSY, POST, GOOD), "POST").kind == "looks right"
+    assert advice_for(trace(GET, GOOD, GET, REFUSED, GET, BUSY), "GET").kind == "a 200 of no use"
+
+
 def test_every_kind_is_recognised_by_something():
     assert [*KINDS] == [one.kind for one in ADVICE]
     assert advice_for(trace(GET, NOTHING), "GET").kind == "a 200 of no use"

@@ -7,7 +7,7 @@ import pytest
 
 from workbook.errors import DefinitionError, OutOfOrderError
 from workbook.flows import messages as m
-from workbook.flows.machine import Machine, Row, row
+from workbook.flows.machine import Machine, Row, assumed, row, wallet
 
 
 class Door(StrEnum):
@@ -56,6 +56,10 @@ BROKEN = {
     "a final state that is never reached": (
         ((), {"final": (Door.GONE, Door.ATTIC)}),
         "state 'the attic' is never reached",
+    ),
+    "two rows too many": (
+        (row(Door.SHUT, m.Opened, Door.GONE) + row(Door.SHUT, m.Opened, Door.SHUT), {}),
+        "3 rows for Opened in state 'shut'",
     ),
     "a command whose field the event lacks": (
         (row(Door.OPEN, m.CanBeProvisioned, Door.GONE, m.PostSdkOutput), {}),
@@ -125,6 +129,24 @@ def test_a_machine_that_begins_where_it_ends_has_the_empty_path():
     machine = Machine("still", (), initial=Door.GONE, final=[Door.GONE])
     assert list(machine.paths()) == [()]
     assert machine.allowed(Door.GONE) == ()
+
+
+def test_a_row_without_a_command_lacks_the_source_of_that_command_too():
+    (mixed,) = row(Door.SHUT, m.Opened, Door.OPEN, assumed(m.HideButton), m.ShowButton, wallet(m.EnableButton))
+    assert (mixed.command_sources, mixed.source) == (("assumed", "spec", "wallet"), "assumed")
+    less = mixed.without(m.HideButton)
+    assert (less.commands, less.command_sources, less.source) == (
+        (m.ShowButton, m.EnableButton), ("spec", "wallet"), "wallet"
+    )  # fmt: skip
+    assert mixed.without(m.HideButton, m.EnableButton).source == "spec"
+    assert mixed.without() == mixed
+
+
+def test_rules_are_given_as_a_text_or_as_ids():
+    assert row(Door.SHUT, m.Opened, Door.OPEN, rules=("API-1", "API-2")) == row(
+        [Door.SHUT], m.Opened, Door.OPEN, rules="API-1 API-2"
+    )
+    assert row(Door.SHUT, m.Opened, Door.OPEN)[0].rules == ()
 
 
 def test_a_row_cannot_be_changed():

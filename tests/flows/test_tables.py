@@ -10,6 +10,7 @@ from vocabulary import COMMANDS, EVENTS, MACHINES
 
 from workbook.flows import messages as m
 from workbook.flows import variants as v
+from workbook.flows.machine import difference
 
 ALL = MACHINES | {
     "before-0.4.0, by hand": replace(v.A_BEFORE_0_4_0, by_hand=True).machine,
@@ -59,3 +60,9 @@ def test_each_limit_and_each_variant(golden):
     titles += [one.extension_title(surface) for one in (v.B_EARLIER, v.B_LATER) for surface in v.SURFACES]
     shown = [str(one.shown(profile)) for one in (v.B_EARLIER_FACTS, v.B_LATER_FACTS) for profile in v.PROFILES]
     golden("limits_and_variants", "\n".join([*map(repr, m.LIMITS.values()), *map(repr, facts), *titles, *shown]))
+
+
+def test_a_table_as_text_and_what_a_migration_changes(golden):
+    forms = [f"{v.A_FROM_0_4_0.machine:md}", f"{v.A_FROM_0_4_0.machine:mermaid}"]
+    differ = difference(v.A_FROM_0_4_0.machine, v.A_BEFORE_0_4_0.machine)
+    golden("texts", "\n".join([*forms, str(differ), differ._repr_markdown_()]))

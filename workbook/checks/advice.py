@@ -49,7 +49,9 @@ def _of_no_use(outcome: Any) -> bool:
     return passed_on or isinstance(outcome, m.AnswerRefused)
 
 
-BUSY = _status(429, 430), _status(500, 600)
+def _any(*kinds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda outcome: any(fits(outcome) for fits in kinds)
+
 
 ADVICE = (
     Advice(
@@ -75,7 +77,7 @@ ADVICE = (
         "ask again, not before Retry-After, within the deadline (REL-5)",
         "do not send it again: an answer means that it arrived (REL-1)",
         LATER,
-        lambda outcome: any(fits(outcome) for fits in BUSY),
+        _any(_status(429, 430), _status(500, 600)),
     ),
     Advice(
         "refused",
@@ -83,7 +85,7 @@ ADVICE = (
         "do not ask again; log the code, and find whose it is (GAP-1)",
         "do not send it again; log the code. 422: is each sdkOutput posted once, for its own card (assumed)?",
         LATER,
-        _status(400, 429),
+        _any(_status(201, 300), _status(400, 429), _status(430, 500)),
     ),
     Advice(
         "sent elsewhere",
