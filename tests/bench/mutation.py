@@ -36,13 +36,16 @@ SECONDS = 60
 SUBJECTS = {
     "flows": (["flows"], ["flows", "views/test_sequence.py", "views/test_sequence_text.py", "checks"]),
     "checks": (["checks"], ["checks", "views/test_findings.py", "views/test_findings_advice.py"]),
-    "judging": (["conformance/judging.py", "conformance/findings.py"], ["conformance"]),
-    "api": (["api"], ["api", "test_secrecy.py", "simulation/test_transport.py"]),
+    "judging": (
+        ["conformance/judging.py", "conformance/findings.py"],
+        ["conformance/test_judging_watch.py", "conformance/test_findings.py", "conformance/test_cases.py",
+         "conformance/test_form.py", "conformance/test_case_runner_confirmed.py"],
+    ),
+    "api": (["api"], ["api"]),
     "sdks": (
         ["simulation/sdks.py", "simulation/seal.py", "card_provisioning.py", "provisioning_service.py"],
         ["test_card_provisioning.py", "test_provisioning_service.py", "simulation/test_sdks_a.py",
-         "simulation/test_sdks_b.py", "simulation/test_sdks_call.py", "simulation/test_seal.py",
-         "simulation/test_phones_a.py", "simulation/test_phones_b.py", "runs", "extension"],
+         "simulation/test_sdks_b.py", "simulation/test_sdks_call.py", "simulation/test_seal.py"],
     ),
 }  # fmt: skip
 """What is mutated, under `workbook`, and the tests that concern it, under `tests`."""
