@@ -352,6 +352,16 @@ def test_a_case_comes_to_this(name, value, wanted):
     assert verdict(name, value) is wanted
 
 
+def test_each_miss_word_for_word(golden):
+    seen_by_case = [*FORM, *HTTP, *FIDELITY, *SECRECY, *ISOLATION, *FAULTED, *TIMES, *TOGETHER, *STRANGERS]
+    lines = {
+        f"{name}: {miss.expected} | {miss.observed} | {miss.todo} | {miss.rule} {miss.root.name}"
+        + " noted" * miss.noted + " harms" * miss.harms: None
+        for name, value, _wanted in seen_by_case for miss in CASES[f"relay.{name}"].judge(value)
+    }  # fmt: skip
+    golden("misses", "\n".join(lines))
+
+
 @pytest.mark.parametrize("name", [name for name in CASES if name != "relay.post.given-up"])
 def test_no_case_passes_where_every_call_was_dropped(name):
     case = CASES[name]

@@ -7,7 +7,7 @@ from ran import CARD, INPUT, MISS, arrived, call, recorded, result, seen, told
 
 from workbook.conformance.findings import FEWEST, GIVE_BACK, NOTHING, common_causes, place_of, why_not
 from workbook.conformance.judging import AFRESH
-from workbook.conformance.model import OWN_429, Finding, Miss, Root, Verdict
+from workbook.conformance.model import OWN_429, Broke, Finding, Miss, Root, Verdict
 from workbook.conformance.notebook import conformance
 from workbook.conformance.report import todos
 from workbook.conformance.reports import from_json, reports, to_json
@@ -70,6 +70,28 @@ def test_where_the_value_stands_is_said(body, place):
 def test_a_value_that_is_nowhere_has_no_place(body):
     assert place_of({INPUT}, body) is None
     assert "Is sdk_input in order?" in why(call(began=1.0, ended=2.0, status=200, body=body, value=None), arrived(1.5))
+
+
+def at_the_api(status):
+    one = arrived(1.5)
+    return replace(one, response=replace(one.response, status=status, basis="openapi"), given=None)
+
+
+def test_why_a_plain_call_fails_word_for_word(golden):
+    """Each status of the back end with each of the API, and each way to break off; over http and https."""
+    answers = [{"status": status, "body": b"", "value": None} for status in (200, 204, 302, 401, 403, 404, 405, 502)]
+    answers += [{"status": None, "body": b"", "value": None, "broke": broke, "why": "a reason"} for broke in Broke]
+    answers += [{"status": 200, "headers": (("Content-Encoding", "br"), ("Content-Type", "text/x")), "value": None}]
+    answers += [{"status": 200, "headers": (("Content-Encoding", "gzip"),), "value": None, "body": b"x"}]
+    lines = {}
+    for answer in answers:
+        one = call(began=1.0, ended=2.0, **answer)
+        for requests in ([], *([at_the_api(status)] for status in (200, 400, 401, 415, 422, 500))):
+            for url in (URL, URL.replace("http", "https")):
+                what = [f"{one.status or one.broke.name}", *(str(each.response.status) for each in requests), url[:5]]
+                text = " ".join(why_not(one, seen(one, *requests), url))
+                lines.setdefault(text, " ".join(what))
+    golden("plain_call", "\n".join(f"{what}: {text}" for text, what in lines.items()))
 
 
 def failed(name, at, misses, status=502):
