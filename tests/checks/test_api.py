@@ -151,6 +151,7 @@ def test_an_answer_of_the_other_method_and_one_that_nobody_asked_for_say_nothing
 
 
 def test_every_kind_is_recognised_by_something():
+    assert "function" not in repr(ADVICE)
     assert [*KINDS] == [one.kind for one in ADVICE]
     assert advice_for(trace(GET, NOTHING), "GET").kind == "a 200 of no use"
     assert advice_for(trace(GET, LATE), "GET").kind == "no answer"
