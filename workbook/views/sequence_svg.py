@@ -42,6 +42,8 @@ class Measures:
 WIDE = Measures(1000, 84, 868, 108)
 LABEL, DETAIL = 7.4, 6.5
 """The width of a character of a label and of a detail, in pixels: more than in any common font."""
+BOLD = 0.62
+"""The width of a bold character, in parts of its size."""
 LEADING = 15
 GROUNDS = {Shape.HTTP: "on-tint", Shape.LOST: "on-tint", Shape.NOTE: "on-box"}
 """The ground behind a line's words, where it is not the page."""
@@ -108,7 +110,7 @@ class Painted:
 
 def narrow(actors: int) -> Measures:
     """The measures for a picture beside others: the actors are close together, and there are no rule ids."""
-    room = max(522, 78 * actors)
+    room = max(522, 84 * actors)
     return Measures(78 + room + 6, 78, 78 + room, min(108, room // max(actors, 1) - 2))
 
 
@@ -164,13 +166,13 @@ def _threads(lanes: Mapping[Actor, int], top: int, end: int) -> Iterator[Markup]
 
 def _names(lanes: Mapping[Actor, int], top: int, measures: Measures) -> Iterator[Markup]:
     """The actors' names in boxes, each over its lifeline."""
+    longest = max((len(actor.value) for actor in lanes), default=1)
+    size = min(13, round((measures.box - 10) / (BOLD * longest), 1))
+    style = None if size == 13 else f"font-size:{size:g}px"  # noqa: PLR2004  # the style sheet's own
     for actor, x in lanes.items():
         place = {"x": x - measures.box // 2, "y": top, "width": measures.box, "height": BOX_HEIGHT, "rx": 9}
         yield void("rect", class_="wb-box", **place)
-        name = cut(actor.value, 14)
-        size = min(13, round((measures.box - 16) / (0.62 * len(name)), 1))
-        style = None if size == 13 else f"font-size:{size:g}px"  # noqa: PLR2004  # the style sheet's own
-        yield tag("text", name, class_="wb-actor on-box", x=x, y=top + 22, style=style)
+        yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=top + 22, style=style)
 
 
 def _glossary(sequence: Sequence, y: int, measures: Measures) -> Iterator[Markup]:

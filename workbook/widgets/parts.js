@@ -4,7 +4,7 @@ const SHADOW = `
 svg{display:block;width:var(--wb-wide,100%);height:auto}
 .wb-later{visibility:hidden}
 .wb-ahead{opacity:.3}
-.wb-ground{stroke:none}
+svg .wb-ground{stroke:none!important}
 .wb-move:not(.wb-been,.wb-now) :is(.wb-step,.wb-number){visibility:hidden}
 [role=button]{cursor:pointer}
 [role=button]:focus-visible{outline:3px solid #3d7de0;outline-offset:2px}
