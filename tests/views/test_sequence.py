@@ -3,12 +3,14 @@ import hashlib
 import os
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 
 import pytest
 
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor
+from workbook.rules import sentence
 from workbook.trace import Kind, Record, Trace
 from workbook.views.sequence import Shape, sequence
 
@@ -133,3 +135,12 @@ def _digest_in_another_process(seed):
     return subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environ
     ).stdout.strip()
+
+
+def test_the_rules_beside_a_picture_are_a_footnote_with_their_sentences(stories):
+    drawn = sequence(stories["from_0_4_0"]())
+    footnote = drawn.html().partition("The rules beside it")[2]
+    named = [rule_id for line in drawn.lines for rule_id in line.rules if sentence(rule_id)]
+    assert named
+    assert all(f"<b>{rule_id}</b> {escape(sentence(rule_id))}" in footnote for rule_id in named)
+    assert "The rules beside it" not in sequence(Trace("empty")).html()

@@ -16,8 +16,9 @@ from typing import Any
 
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor
+from workbook.rules import sentence
 from workbook.trace import Kind, Record, Trace
-from workbook.views.html import View
+from workbook.views.html import View, tag
 from workbook.views.paint import Picture
 from workbook.views.table import ONE_CELL, clean, cut, glyphs, width, wrap
 
@@ -280,8 +281,11 @@ class Sequence(View):
         return self.picture.svg
 
     def html(self) -> str:
-        """The picture with the text form folded up below it."""
-        return self.picture.figure(self.text())
+        """The picture, with the rules beside it as a footnote, and the text form, both folded up below it."""
+        named = dict.fromkeys(rule_id for line in self.lines for rule_id in line.rules)
+        rules = [tag("li", tag("b", rule_id), f" {text}") for rule_id in named if (text := sentence(rule_id))]
+        footnote = tag("details", tag("summary", "The rules beside it"), tag("ul", *rules))
+        return self.picture.figure(self.text(), *([footnote] if rules else []))
 
 
 def sequence(trace: Trace) -> Sequence:
