@@ -139,6 +139,11 @@ def test_a_lesson_is_read_in_one_sitting(lesson):
     assert len([cell for cell in cells if cell["cell_type"] == "code"]) <= CODE_CELLS
 
 
+def test_all_lessons_together_are_read_in_a_day():
+    texts = [text_of(cell) for lesson in LESSONS for cell in json.loads(lesson.read_text("utf-8"))["cells"]]
+    assert sum(len(text.encode()) for text in texts) <= KILOBYTES * 1024
+
+
 @pytest.mark.parametrize(
     ("lesson", "after"), [*zip(LESSONS, [*LESSONS[1:], LESSONS[0]], strict=True)], ids=lambda path: path.stem
 )
