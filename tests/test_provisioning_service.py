@@ -204,6 +204,22 @@ def test_the_two_places_are_shown_in_the_field_profile_only(phone, watch, spec, 
         assert ("can_add_to" in repr(found)) == (profile == "field")
 
 
+@pytest.mark.rule("B-START-1")
+@pytest.mark.parametrize(
+    ("delegate", "controller", "case", "why"),
+    [
+        (None, PAGE, "delegateNotSet", "there is no delegate"),
+        (None, None, "delegateNotSet", "there is no delegate"),
+        (Delegate(), None, "presentationFailure", "there is no view controller to present the wallet's sheet"),
+    ],
+)
+def test_start_says_what_it_was_not_given(delegate, controller, case, why):
+    with pytest.raises(SdkError) as caught:
+        ready().start(delegate=delegate, presenting_view_controller=controller)
+    assert caught.value.case == case
+    assert why in str(caught.value)
+
+
 def test_details_print_what_they_hold():
     assert repr(AddCardDetails(True)) == "AddCardDetails(can_add_card=True)"  # noqa: FBT003  # the fields in their order
     assert repr(AddCardDetails(False, False, False)) == (  # noqa: FBT003  # the fields in their order

@@ -38,7 +38,7 @@ SUBJECTS = {
     "checks": (["checks"], ["checks", "views/test_findings.py", "views/test_findings_advice.py"]),
     "judging": (
         ["conformance/judging.py", "conformance/findings.py"],
-        ["conformance/test_judging_watch.py", "conformance/test_judging_card_watch.py",
+        ["conformance/test_judging.py", "conformance/test_judging_watch.py", "conformance/test_judging_card_watch.py",
          "conformance/test_findings.py", "conformance/test_cases.py", "conformance/test_form.py",
          "conformance/test_case_runner_confirmed.py"],
     ),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.flows import messages as m
 from workbook.simulation.canned import DAMAGES, damaged
-from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
+from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
 from workbook.simulation.sdks import SdkB, opened, wrong_with
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
@@ -94,7 +94,8 @@ def test_damage_on_the_way_is_noticed_after_decoding_and_as_text(damage):
 @pytest.mark.parametrize("listed", [{}, {"supportedWallets": ()}, {"supportedWallets": ("wallet-a",)}])
 def test_a_card_that_is_not_for_this_wallet_gives_no_service(listed):
     data = b64decode(SEAL.close(Content.ACTIVATION, "PI1", 1, **listed))
-    assert sdk().answer(m.CreateService(data))[1].case == "walletNotSupported"
+    outcome = m.ServiceRefused("walletNotSupported", "the card's supportedWallets lack this wallet")
+    assert sdk().answer(m.CreateService(data)) == (LatenciesB().service, outcome)
 
 
 # ---------------------------------------------------------------- the watch
@@ -255,11 +256,41 @@ def test_an_answer_to_a_former_attempt_is_noticed_also_by_another_service_on_the
 
 
 @pytest.mark.rule("B-DEL-3")
-@pytest.mark.parametrize("command", [m.ReturnNil("the back end said no"), m.GiveUp()])
-def test_nil_and_a_spent_time_end_at_once_in_an_error(command):
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (m.ReturnNil("the back end said no"), "the delegate returned nil: the back end said no"),
+        (m.GiveUp(), "the delegate's provision took longer than the wallet waits"),
+    ],
+)
+def test_nil_and_a_spent_time_end_at_once_in_an_error(command, why):
     waits, outcome = started().answer(command)
     assert (waits, outcome.case) == (0.0, "walletKitError")
-    assert outcome.why
+    assert outcome.why == f"{why}; which case that becomes is assumed"
+
+
+@pytest.mark.rule("B-START-1", "B-FIN-1")
+@pytest.mark.parametrize(
+    ("phone", "waits", "outcome"),
+    [
+        (PhoneB(entitled=()), 0.0,
+         m.StartThrew("presentationFailure", "the app lacks the provisioning entitlement")),
+        *((PhoneB(ends_with=case), 0.0, m.StartThrew(case, "chosen for this phone")) for case in THROWN_BY_START),
+        (PhoneB(ends_with="userCancelled"), LatenciesB().sheet,
+         m.FinishedWithError("userCancelled", "the cardholder closed the wallet's sheet")),
+        (PhoneB(ends_with="unableToConstructSDKOutput"), LatenciesB().sheet,
+         m.FinishedWithError("unableToConstructSDKOutput", "chosen for this phone")),
+    ],
+    ids=lambda value: value.case if isinstance(value, m.Event) else "",
+)  # fmt: skip
+def test_what_start_comes_to_before_the_delegate_is_asked(phone, waits, outcome):
+    assert created(phone).answer(m.Start()) == (waits, outcome)
+
+
+def test_an_error_that_was_chosen_for_the_wallet_says_so():
+    one = started(PhoneB(ends_with="walletKitError"))
+    outcome = m.FinishedWithError("walletKitError", "chosen for this phone")
+    assert one.answer(m.ReturnSdkInput(opc(1))) == (LatenciesB().wallet, outcome)
 
 
 # ---------------------------------------------------------------- what is opaque
