@@ -149,7 +149,7 @@ class Harmless(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         assert tag in {"div", "b", "i", "pre", "ul", "li", "p", "span"}
-        assert {name for name, _value in attrs} <= {"style"}
+        assert {name for name, _value in attrs} <= {"style", "class", "title", "data-finding"}
 
 
 @pytest.mark.slow
