@@ -224,7 +224,7 @@ def test_there_is_a_word_and_a_place_for_every_verdict():
         (of_each_verdict()[:1] + of_each_verdict()[4:5], {"trouble": "It ended."},
          "Of 2 cases none failed, and some could not be decided: 1 not testable, 1 pass."),
         (of_each_verdict()[7:8], {"stale": "xy"},
-         "1 case, and none failed: 1 known. The baseline has 2 stale entries."),
+         "1 case, and none failed: 1 known. The baseline has 2 stale entries, which fail the run."),
         (of_each_verdict()[:1], {"interrupted": True}, "1 case, and none failed: 1 pass. The run was interrupted."),
         (of_each_verdict()[:1], {"interrupted": True, "unfinished": ("a.b",)},
          "1 case, and none failed: 1 pass. The run was interrupted: 1 case did not finish."),

@@ -438,7 +438,8 @@ def headline(record: Record) -> str:
         if skipped := len(record.ended(Verdict.NOT_TESTABLE)):
             sentences.append(f"The report says why {_cases(skipped)} could not be tested.")
     if stale := len(record.about.stale):
-        sentences.append(f"The baseline has {stale} stale {'entry' if stale == 1 else 'entries'}.")
+        entries = "entry, which fails" if stale == 1 else "entries, which fail"
+        sentences.append(f"The baseline has {stale} stale {entries} the run.")
     if left := len(record.about.unfinished):
         sentences.append(f"The run was interrupted: {_cases(left)} did not finish.")
     elif record.about.interrupted:
