@@ -31,7 +31,7 @@ FLOORS = """
     exercises
     runner
     conformance  doctor  lab
-    app  preflight
+    app  preflight  diagnosis
     display
     commands
     cli

@@ -8,11 +8,11 @@ import traceback
 from collections.abc import Mapping
 from typing import Final
 
-from workbook.commands import Handler, Parser, about, app, conform, notebooks, preflight, serving
+from workbook.commands import Handler, Parser, about, app, conform, diagnosis, notebooks, preflight, serving
 from workbook.errors import ParameterError, WorkbookError
 from workbook.values import did_you_mean
 
-SUBJECTS: Final = (preflight, notebooks, serving, conform, app, about)
+SUBJECTS: Final = (preflight, diagnosis, notebooks, serving, conform, app, about)
 """In the order in which the help lists their commands."""
 USAGE: Final = 2
 INTERRUPTED: Final = 130

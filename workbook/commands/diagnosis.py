@@ -1,0 +1,59 @@
+"""`diagnose`: from a symptom to its causes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.commands import add
+from workbook.errors import ConfigurationError, ParameterError
+
+CODES: Final = """\
+SYMPTOM is a code (15009), an outcome (OpcFetchError), a sentence, a file, or - for standard input.
+
+exit codes:
+  0    at least one cause is known
+  1    the symptom belongs to no row of the catalogue"""
+
+
+def add_to(commands: Any) -> None:
+    """How it is called."""
+    parser = add(commands, "diagnose", diagnose, "find the causes of a symptom, a log or a trace", CODES)
+    parser.add_argument("symptom", nargs="*", metavar="SYMPTOM", help="what you see")
+    parser.add_argument("--reproduce", type=int, metavar="N", help="play row N of the catalogue")
+
+
+def diagnose(options: argparse.Namespace) -> int:
+    """Print the causes, or play a row."""
+    from workbook import diagnosis
+    from workbook.secrecy import Secrets
+
+    if options.reproduce is not None:
+        run = diagnosis.reproduce(options.reproduce)
+        print(repr(run))
+        for finding in run.findings:
+            print(finding)
+        return 0
+    if not options.symptom:
+        raise ParameterError(
+            "Which symptom? Give a code, an outcome's name, a sentence, a file, or - for standard input."
+        )
+    found = diagnosis.diagnose(_read(options.symptom, diagnosis.LARGEST))
+    print(Secrets.of_environment(os.environ).scrub(str(found)))
+    return 0 if found.likely else 1
+
+
+def _read(words: list[str], most: int) -> str:
+    """The text itself, or what the one named file or standard input holds."""
+    from workbook.files import read_regular
+
+    if words == ["-"]:
+        return sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")
+    try:
+        is_file = len(words) == 1 and Path(words[0]).is_file()
+        return read_regular(Path(words[0]), most).decode("utf-8", "replace") if is_file else " ".join(words)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {words[0]!r}: {error.strerror}.") from None

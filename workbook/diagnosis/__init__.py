@@ -1,0 +1,295 @@
+"""From a symptom to its likely causes: whose job it is, how to make sure, and a message that is ready to send.
+
+The catalogue is data, `catalogue.toml`; the page `symptoms.md` is made from it. A symptom is any text: a status code,
+the name of an outcome, an error body, a sentence, a log of thousands of lines, a trace. What fits no row is not guessed
+at.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from workbook.errors import ParameterError
+from workbook.values import whole
+
+if TYPE_CHECKING:
+    from workbook.plays.run import Run
+
+LARGEST = 16 * 1_048_576
+"""Bytes of a log."""
+LONGEST_LINE, LONGEST_QUOTE = 2_000, 100
+"""Characters of a line that are looked at, and of a piece of evidence that is shown."""
+SHORT = 4
+"""Words of a text in which a weak pattern is enough: it is a name alone."""
+STRONG = 4
+"""A pattern's weight; that of a weak one is 1."""
+MOST = 3
+"""Causes that are shown."""
+YOU, NOBODY = "you", "nobody"
+VALUES = {
+    "HTTP status": r'"status"\s*:\s*(\d{3})\b',
+    "errorCode": r"errorCode\W{1,4}([0-9A-Za-z_]{2,20})",
+    "requestId": r"(?:requestId|x-request-id)\W{1,4}([\w-]{6,64})",
+    "wallet status": r"\b(150\d\d)\b",
+    "SDK version": r"\bSDK\W{1,3}v?(\d+\.\d+\.\d+)",
+    "application id": r"applicationId\W{1,4}([A-Za-z]\w*(?:\.\w+)+)",
+    "SHA-256": r"\b((?:[0-9A-F]{2}:){31}[0-9A-F]{2})\b",
+    "payment instrument": r"\b(PI[0-9A-Z]{23})\b",
+    "time": r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?)",
+}
+"""What a message holds, where the text has it: by its name, the pattern that finds it."""
+NEEDED = {
+    "allowlist": ("application id", "SHA-256"),
+    "payment instrument": ("payment instrument", "time", "requestId"),
+    "card": ("payment instrument", "time"),
+}
+"""What an answer needs, by a word of the request."""
+PAGE_HEAD = """\
+# Index of symptoms
+
+What you see, what usually causes it, and whose job it is. The interface document says none of this, unless a rule
+stands beside it (`workbook rules ID` prints it). The rest is from public sources: *openapi*, *sdk-a*, *sdk-b*,
+*wallet*, *seen*. The last column names the lesson that plays it, or says why no software can.
+
+**Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, or the card *scheme*.
+
+`workbook diagnose` takes what you see (a code, a sentence, a log) and finds the row; `--reproduce` plays it.
+"""
+UNDER = {
+    "Platform B: the app, or its cards, are missing in the wallet": "The wallet shows no error for any of these.\n\n"
+}
+_OPAQUE = re.compile(r"[A-Za-z0-9+/=_.-]{28,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause of a symptom: both in words, who has to act, and the lessons that play it."""
+
+    symptom: str
+    cause: str
+    owner: tuple[str, ...]
+    see: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the catalogue.
+
+    Attributes:
+        number: its number, from 1 to 43.
+        layer: H back end and HTTP, A and B the platforms, X the extension.
+        section: of the page.
+        patterns: one that fits is enough.
+        weak: these only add to another, or to a text of a few words.
+        check: how to make sure.
+        causes: what may be behind it, most likely first.
+        ask: what to ask whoever has to act; empty where that is you.
+        play: what reproduces it, a verb and its settings; empty where no software can.
+    """
+
+    number: int
+    layer: str
+    section: str
+    patterns: tuple[str, ...]
+    check: str
+    causes: tuple[Cause, ...]
+    weak: tuple[str, ...] = ()
+    ask: str = ""
+    play: tuple[str, ...] = ()
+
+    @cached_property
+    def strong_patterns(self) -> tuple[re.Pattern[str], ...]:
+        """The patterns, ready for use."""
+        return tuple(re.compile(text, re.IGNORECASE) for text in self.patterns)
+
+    @cached_property
+    def weak_patterns(self) -> tuple[re.Pattern[str], ...]:
+        """The weak ones."""
+        return tuple(re.compile(text, re.IGNORECASE) for text in self.weak)
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who may have to act."""
+        return tuple(dict.fromkeys(owner for cause in self.causes for owner in cause.owner))
+
+
+@cache
+def catalogue() -> tuple[Row, ...]:
+    """All rows, in the order of the page."""
+    text = files("workbook.diagnosis").joinpath("catalogue.toml").read_text("utf-8")
+    rows = []
+    for row in tomllib.loads(text)["row"]:
+        causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
+        lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
+        rows.append(Row(**row | lists | {"causes": causes}))
+    return tuple(rows)
+
+
+def row(number: int) -> Row:
+    """The row with this number.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    number = whole("The row", number, least=1, most=len(catalogue()))
+    return next(one for one in catalogue() if one.number == number)
+
+
+@dataclass(frozen=True, slots=True)
+class Likely:
+    """A row that fits, with what fits: the line, from 1, and the words there."""
+
+    row: Row
+    weight: int
+    line: int
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What a text points to.
+
+    Attributes:
+        likely: the rows that fit, most likely first; none where the text belongs to no row.
+        values: what the text says of the attempt, redacted, by the names of `VALUES`.
+    """
+
+    likely: tuple[Likely, ...]
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if not self.likely:
+            return (
+                "I do not know: this belongs to no row of the catalogue. Give the code, the outcome's name, or the "
+                "error body itself, or the log from the tap on. All rows: notebooks/reference/symptoms.md"
+            )
+        return "\n\n".join("\n".join(self._described(number, one)) for number, one in enumerate(self.likely[:MOST], 1))
+
+    def _described(self, number: int, likely: Likely) -> Iterator[str]:
+        found = likely.row
+        yield f"{number}. row {found.number}: {_plain(found.causes[0].symptom)}"
+        yield f"   why        line {likely.line}: {likely.evidence}"
+        for cause in found.causes:
+            yield f"   cause      {_plain(cause.cause)} (whose job: {', '.join(cause.owner)})"
+        yield f"   make sure  {found.check}"
+        if found.play:
+            yield f"   see it     workbook diagnose --reproduce {found.number}"
+        if found.ask:
+            yield f"   send to    {', '.join(one for one in found.owners if one not in {YOU, NOBODY}) or 'operator'}:"
+            yield from (f"     {line}" for line in self.message(found).splitlines())
+
+    def message(self, found: Row) -> str:
+        """What to send, with the values that an answer needs; empty where there is nobody to ask."""
+        if not found.ask:
+            return ""
+        needed = next((names for word, names in NEEDED.items() if word in found.ask.lower()), ())
+        names = [*self.values, *(name for name in needed if name not in self.values)]
+        lines = [f"- {name}: {self.values.get(name, '<please fill in>')}" for name in names]
+        return "\n".join([found.ask, f"What we see: {_plain(found.causes[0].symptom)}.", *lines])
+
+
+def diagnose(text: str) -> Diagnosis:
+    """The likely causes of what this text shows.
+
+    Args:
+        text: a code, a name, a sentence, an answer, a log or a trace.
+
+    Raises:
+        ParameterError: it is empty, or larger than 16 MiB.
+    """
+    if not text.strip():
+        raise ParameterError("The symptom is empty. Give a code, an outcome's name, an error body or a log.")
+    if len(text) > LARGEST:
+        raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        lines.setdefault(line[:LONGEST_LINE].strip(), number)
+    short = len(text.split()) <= SHORT
+    likely = [found for one in catalogue() if (found := _judged(one, lines, short=short)) is not None]
+    likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
+    return Diagnosis(tuple(likely), _values(text))
+
+
+def _judged(one: Row, lines: Mapping[str, int], *, short: bool) -> Likely | None:
+    weight, first = 0, None
+    for pattern, amount in (
+        *((pattern, STRONG) for pattern in one.strong_patterns),
+        *((pattern, 1) for pattern in one.weak_patterns),
+    ):
+        found = next(((match, number) for line, number in lines.items() if (match := pattern.search(line))), None)
+        if found is not None and (weight or amount == STRONG or short):
+            weight += amount
+            first = first or found
+    return None if first is None else Likely(one, weight, first[1], _redacted(first[0][0])[:LONGEST_QUOTE])
+
+
+def _values(text: str) -> dict[str, str]:
+    values = {}
+    for name, pattern in VALUES.items():
+        is_id = name == "payment instrument"
+        if match := re.search(pattern, text, 0 if is_id else re.IGNORECASE):
+            values[name] = f"{match[1][:4]}…{match[1][-4:]}" if is_id else match[1]
+    return values
+
+
+def _redacted(text: str) -> str:
+    """The text without what may be opaque data or a key."""
+    return _OPAQUE.sub(lambda match: f"[{len(match[0])} characters]", text)
+
+
+def _plain(text: str) -> str:
+    """A cell of the page without Markdown."""
+    return re.sub(r"[`*]", "", text)
+
+
+def page() -> str:
+    """The page `symptoms.md`."""
+    parts = [PAGE_HEAD]
+    for section in dict.fromkeys(one.section for one in catalogue()):
+        rows = [(one.number, cause) for one in catalogue() if one.section == section for cause in one.causes]
+        lines = [
+            f"## {section}\n\n{UNDER.get(section, '')}| # | symptom | cause | whose job | see |",
+            "|---|---|---|---|---|",
+            *(
+                f"| {number} | {one.symptom} | {one.cause} | {', '.join(one.owner)} | {one.see} |"
+                for number, one in rows
+            ),
+        ]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def reproduce(number: int) -> Run:
+    """Play the row with this number: everything is as it should be, but for its cause.
+
+    Raises:
+        ParameterError: there is no such row, or no software can play it.
+    """
+    found = row(number)
+    if not found.play:
+        can = ", ".join(str(one.number) for one in sorted(catalogue(), key=lambda one: one.number) if one.play)
+        raise ParameterError(f"Row {number} cannot be played: {_plain(found.causes[0].see)}. These can: {can}.")
+    from workbook.sessions import session  # only who plays needs all of it
+
+    verb, *settings = found.play
+    run: Run = PLAYS[verb](session(), *settings)
+    return run
+
+
+PLAYS: Mapping[str, Callable[..., Any]] = {
+    "fault": lambda session, *settings: session.break_it(*settings),
+    "phone_a": lambda session, phone: session.platform_a.play(phone),
+    "taps": lambda session: session.platform_a.play(taps=3, guarded=False),
+    "phone_b": lambda session, phone: session.platform_b.play(phone),
+    "app_b": lambda session, app, phone="ready": session.platform_b.play(phone, app=app, pages=2),
+    "wallet": lambda session, phone: session.wallet.play(phone=phone),
+    "wallet_handler": lambda session, handler, phone="app was opened": session.wallet.play(handler, phone),
+    "authorization": lambda session, name: session.wallet.play(authorization=name),
+}
+"""What a row's `play` names, by its verb."""
