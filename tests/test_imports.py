@@ -31,7 +31,7 @@ FLOORS = """
     exercises
     runner
     conformance  doctor  lab
-    app  preflight  diagnosis
+    app  preflight  diagnosis  inspector
     display
     commands
     cli

@@ -1,4 +1,4 @@
-"""`diagnose`: from a symptom to its causes."""
+"""`diagnose` and `inspect`: from a symptom to its causes, and what an opaque string is."""
 
 from __future__ import annotations
 
@@ -18,12 +18,25 @@ exit codes:
   0    at least one cause is known
   1    the symptom belongs to no row of the catalogue"""
 
+INSPECTED: Final = """\
+The value comes from a file or a pipe, so that it stays out of the shell's history. It is not kept and not sent.
+
+exit codes:
+  0    every layer is as it should be
+  1    a layer is wrong, or nothing in it is known"""
+
 
 def add_to(commands: Any) -> None:
     """How it is called."""
     parser = add(commands, "diagnose", diagnose, "find the causes of a symptom, a log or a trace", CODES)
     parser.add_argument("symptom", nargs="*", metavar="SYMPTOM", help="what you see")
     parser.add_argument("--reproduce", type=int, metavar="N", help="play row N of the catalogue")
+
+    parser = add(
+        commands, "inspect", inspect, "say what an sdkInput or sdkOutput is, and which layer is wrong", INSPECTED
+    )
+    parser.add_argument("value", metavar="FILE", help="a file that holds the value, or - for standard input")
+    parser.add_argument("--show", action="store_true", help="show the values of fields that hold no card data")
 
 
 def diagnose(options: argparse.Namespace) -> int:
@@ -44,6 +57,24 @@ def diagnose(options: argparse.Namespace) -> int:
     found = diagnosis.diagnose(_read(options.symptom, diagnosis.LARGEST))
     print(Secrets.of_environment(os.environ).scrub(str(found)))
     return 0 if found.likely else 1
+
+
+def inspect(options: argparse.Namespace) -> int:
+    """Print what the value is."""
+    from workbook import inspector
+    from workbook.files import read_regular
+    from workbook.secrecy import Secrets
+
+    try:
+        piped = options.value == "-"
+        most = inspector.LARGEST + 2
+        data = sys.stdin.buffer.read(most) if piped else read_regular(Path(options.value), most)
+    except OSError as error:
+        again = "Name a file that holds the value, or pipe the value into: workbook inspect -"
+        raise ConfigurationError(f"Cannot read that file: {error.strerror}. {again}") from None
+    found = inspector.inspect(data, show=options.show)
+    print(Secrets.of_environment(os.environ).scrub(str(found)))
+    return 0 if found.takes and not found.wrong and found.kind != inspector.UNKNOWN else 1
 
 
 def _read(words: list[str], most: int) -> str:

@@ -1,0 +1,134 @@
+"""The inspector: every damage is named, what is inside is still recognised, and no value is shown."""
+
+import json
+from base64 import b64decode, b64encode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.cli import main
+from workbook.errors import ParameterError
+from workbook.inspector import LARGEST, UNKNOWN, inspect
+from workbook.simulation.canned import damaged
+
+GET = {
+    "paymentInstrumentId": "PI3222722322935MDMZ9J83KH",
+    "cardholderName": "ANN EXAMPLE",
+    "brand": "scheme-1",
+    "lastFour": "4242",
+    "supportedWallets": ["wallet-a", "wallet-b"],
+}
+OUTPUT = {"certificates": ["a", "b"], "nonce": "AAAA", "nonceSignature": "BBBB"}
+ANSWER = {"activationData": "A", "encryptedPassData": "B", "ephemeralPublicKey": "C"}
+
+
+def text(content):
+    return b64encode(json.dumps(content).encode()).decode()
+
+
+@pytest.mark.rule("API-7", "API-8")
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(GET, "the GET's sdkInput"), (OUTPUT, "platform B's sdkOutput"), (ANSWER, "the POST's sdkInput")],
+)
+def test_a_good_value_is_recognised_and_platform_a_takes_it_as_it_is(content, kind):
+    found = inspect(text(content) + "\n")
+    assert found.kind.startswith(kind)
+    assert (found.wrong, found.takes, found.body) == ((), "text", "")
+    assert list(found.fields) == list(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "layer"),
+    [
+        ("encoded twice", "encoded-twice"),
+        ("quoted", "quoted"),
+        ("wrapped into lines", "line-breaks"),
+        ("decoded", "decoded-once-too-often"),
+    ],
+)
+def test_a_damage_is_named_and_what_is_inside_is_still_recognised(damage, layer):
+    found = inspect(damaged(text(GET), damage))
+    assert [one.layer for one in found.wrong] == [layer]
+    assert found.kind.startswith("the GET's sdkInput")
+
+
+def test_where_the_wrong_character_is_is_said():
+    value = text(GET | {"cardholderName": "ÿÿ?>?>ÿÿ>>>???"})
+    at = value.index("/") if "/" in value else value.index("+")
+    (wrong,) = inspect(value.replace("+", "-").replace("/", "_")).wrong
+    assert wrong.layer == "url-safe"
+    assert wrong.at <= at + 1
+    assert inspect(value[:50] + "%" + value[50:]).wrong[0].at == 51
+    wrapped = inspect(damaged(value, "wrapped into lines")).wrong[0]
+    assert damaged(value, "wrapped into lines")[wrapped.at - 1] == "\n"
+
+
+def test_a_trimmed_padding_is_put_back():
+    value = next(text(GET | {"x": "y" * size}) for size in range(3) if text(GET | {"x": "y" * size}).endswith("="))
+    found = inspect(value.rstrip("="))
+    assert [one.layer for one in found.wrong] == ["padding"]
+    assert found.kind.startswith("the GET's sdkInput")
+
+
+def test_two_damages_are_both_named_from_the_outside_in():
+    found = inspect(json.dumps(damaged(text(GET), "encoded twice")))
+    assert [one.layer for one in found.wrong] == ["quoted", "encoded-twice"]
+
+
+def test_a_whole_body_is_opened():
+    found = inspect(json.dumps({"sdkInput": text(GET)}))
+    assert (found.body, found.wrong, found.takes) == ("sdkInput", (), "text")
+
+
+@pytest.mark.rule("API-8")
+def test_platform_bs_bytes_are_for_platform_b():
+    found = inspect(b64decode(text(OUTPUT)))
+    assert found.takes == "bytes"
+    assert "platform B's SDK takes these bytes" in str(found)
+
+
+@pytest.mark.rule("REL-3")
+def test_no_value_is_shown_unless_it_is_asked_for_and_no_card_data():
+    shown = str(inspect(text(GET)))
+    assert not any(value in shown for value in ("ANN", "4242", "PI3222722322935MDMZ9J83KH", "scheme-1"))
+    more = str(inspect(text(GET), show=True))
+    assert '["wallet-a", "wallet-b"]' in more
+    assert not any(value in more for value in ("ANN", "4242", "PI3222722322935MDMZ9J83KH"))
+
+
+@pytest.mark.parametrize("junk", [b"\xff\xfe\x00junk" * 20, b"[" * 200_000, b'{"a":' * 100_000, b"hello", b"=" * 999])
+def test_junk_is_no_known_structure(junk):
+    found = inspect(junk)
+    assert (found.kind, found.takes) == (UNKNOWN, "")
+    assert found.wrong
+
+
+def test_what_is_empty_or_too_large_is_refused():
+    for value, says in (("\n", "is empty"), ("A" * (LARGEST + 1), "larger than 1 MiB")):
+        with pytest.raises(ParameterError, match=says):
+            inspect(value)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.one_of(st.binary(min_size=1, max_size=200), st.text(alphabet="A1+/=-_ \"'\\{}[]:,n\n", min_size=1, max_size=80))
+)
+def test_whatever_it_is_the_answer_is_a_sentence(value):
+    try:
+        assert "what it is" in str(inspect(value))
+    except ParameterError as error:
+        assert "empty" in str(error)  # noqa: PT017 - only a line break is empty
+
+
+def test_the_command_reads_a_file_and_says_what_it_is(tmp_path, capsys):
+    file = tmp_path / "value"
+    file.write_text(text(GET))
+    assert main(["inspect", str(file)]) == 0
+    assert "the GET's sdkInput" in capsys.readouterr().out
+    file.write_text(damaged(text(GET), "encoded twice"))
+    assert main(["inspect", str(file)]) == 1
+    assert "Encode once only." in capsys.readouterr().out
+    assert main(["inspect", str(tmp_path / "none")]) == 2
+    assert "pipe the value" in capsys.readouterr().err

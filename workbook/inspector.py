@@ -1,0 +1,205 @@
+"""What an opaque string is: an sdkInput or sdkOutput, which layer is wrong and where, and which platform takes it.
+
+The value is peeled from the outside: a body around it, quotes, line breaks, base64, JSON. Each wrong layer is named as
+in `workbook.api.opaque.LAYERS`, and undone, so that what is inside is still recognised. Nothing is sent or kept; of the
+fields inside only names, kinds and lengths are shown (REL-3).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbook.api.opaque import LAYERS, decode_strictly, diagnose, json_object
+from workbook.errors import ParameterError
+
+LARGEST = 1_048_576
+"""Bytes of a value; real ones have a few thousand (assumed)."""
+MOST_LAYERS, MOST_FIELDS, LONGEST_NAME = 8, 40, 40
+KINDS = {
+    "the GET's sdkInput (sdk-a, sdk-b)": frozenset({"paymentInstrumentId", "supportedWallets", "lastFour", "brand"}),
+    "platform B's sdkOutput (inferred)": frozenset({"certificates", "nonce", "nonceSignature"}),
+    "the POST's sdkInput of platform B (inferred)": frozenset({"activationData", "encryptedPassData",
+                                                               "ephemeralPublicKey"}),
+    "data of the simulator": frozenset({"simulated", "kind"}),
+}  # fmt: skip
+"""What a value is, by the fields inside; it has at least half of them."""
+UNKNOWN = "no structure that is known"
+SHOWN = ("brand", "supportedWallets", "simulated", "kind")
+"""Fields whose values `show` adds: no card data is among them."""
+TAKES = {
+    "text": "platform A takes it as it is; platform B takes its decoded bytes (API-7, API-8)",
+    "bytes": "platform B's SDK takes these bytes; platform A and JSON need their base64 text (API-7, API-8)",
+    "": "neither platform takes it like this",
+}
+_WRONG_CHARACTER = re.compile(r"[^A-Za-z0-9+/=]|=+(?=[^=])")
+
+
+@dataclass(frozen=True, slots=True)
+class WrongLayer:
+    """A layer that is wrong: its name in `LAYERS`, and the first character that shows it, from 1; 0 for the whole."""
+
+    layer: str
+    at: int = 0
+
+    def __str__(self) -> str:
+        where = f" (from character {self.at})" if self.at else ""
+        return f"{self.layer}{where}: {LAYERS[self.layer]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a value is.
+
+    Attributes:
+        kind: one of `KINDS`, or UNKNOWN.
+        length: of the value, in bytes.
+        body: the name of the field of the JSON body that held it; empty where it came alone.
+        wrong: the wrong layers from the outside in; none for a good value.
+        takes: which platform takes it, a key of `TAKES`.
+        fields: what is inside: each name, with the kind and length of its value.
+    """
+
+    kind: str
+    length: int
+    body: str
+    wrong: tuple[WrongLayer, ...]
+    takes: str
+    fields: Mapping[str, str]
+
+    def __str__(self) -> str:
+        around = f", in the field {self.body} of a JSON body" if self.body else ""
+        lines = [f"what it is   {self.kind}, {self.length} bytes{around}"]
+        lines += [f"wrong layer  {one}" for one in self.wrong] or ["layers       all as they should be"]
+        lines.append(f"who takes it {TAKES[self.takes]}")
+        lines += [f"  {name}: {value}" for name, value in self.fields.items()]
+        return "\n".join(lines)
+
+
+def inspect(value: str | bytes, *, show: bool = False) -> Inspection:
+    """Say what a value is, however it was damaged on its way.
+
+    Args:
+        value: the text, or platform B's bytes; the one line break that a pipe adds is ignored.
+        show: also the values of the fields that hold no card data.
+
+    Raises:
+        ParameterError: it is empty, or larger than 1 MiB.
+    """
+    data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    data = data.removesuffix(b"\n").removesuffix(b"\r")
+    if not data:
+        raise ParameterError(f"The value is empty. {LAYERS['empty']}")
+    if len(data) > LARGEST:
+        raise ParameterError("The value is larger than 1 MiB, so it is no opaque data. Give the one string.")
+    body, inner = _in_body(data)
+    wrong, content, coded = _peeled(inner)
+    fields = json_object(content) or {}
+    takes = "" if wrong else "text" if coded else "bytes" if fields else ""
+    # bytes that are a known structure are what platform B's SDK is given; JSON carries them as base64
+    if [one.layer for one in wrong] == ["decoded-once-too-often"] and not body:
+        takes = "bytes"
+    described = {str(name)[:LONGEST_NAME]: _described(name, inside, show=show) for name, inside in fields.items()}
+    return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, dict([*described.items()][:MOST_FIELDS]))
+
+
+def _in_body(data: bytes) -> tuple[str, bytes]:
+    """The field of a JSON body and the value in it, where the data is such a body."""
+    fields = json_object(data) or {}
+    for name in ("sdkInput", "sdkOutput"):
+        if isinstance(fields.get(name), str) and fields[name]:
+            return name, str(fields[name]).encode("utf-8", "surrogatepass")
+    return "", data
+
+
+def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
+    """The wrong layers, what is innermost, and whether base64 was around it."""
+    wrong: list[WrongLayer] = []
+    coded = False
+    for _layer in range(MOST_LAYERS):
+        layer = diagnose(data, expect_json=not coded)
+        if layer is None or layer == "not-json":
+            inner = decode_strictly(data.decode("ascii", "replace"))
+            if inner is None:
+                break
+            if layer == "not-json" and not coded:
+                wrong.append(WrongLayer(layer))
+            return wrong, inner, True
+        if coded and layer != "encoded-twice":  # inside base64 nothing has to be text
+            break
+        wrong.append(WrongLayer(layer, _where(data, layer)))
+        undone = _undone(data, layer)
+        if undone is None or undone == data:
+            break
+        if layer == "decoded-once-too-often":
+            return wrong, data, False
+        data = undone
+    return wrong, data, coded
+
+
+def _where(data: bytes, layer: str) -> int:
+    """The first character that shows the layer, from 1."""
+    text = data.decode("utf-8", "replace")
+    match layer:
+        case "line-breaks":
+            return next((at for at, one in enumerate(text, 1) if one in "\r\n\\"), 0)
+        case "url-safe" | "alphabet":
+            found = _WRONG_CHARACTER.search(text)
+            return found.start() + 1 if found else 0
+        case "padding" | "pad-bits":
+            return len(text.rstrip("=")) + (layer == "padding")
+        case "not-text":
+            return next((at for at, one in enumerate(text, 1) if one == "\ufffd"), 0)
+        case _:
+            return 0
+
+
+def _undone(data: bytes, layer: str) -> bytes | None:
+    """The data without this wrong layer; None where it cannot be undone."""
+    undo = _UNDO.get(layer)
+    return None if undo is None else undo(data.decode("utf-8", "replace"))
+
+
+def _padded(text: str) -> bytes | None:
+    """The text with the padding that belongs to it; None where no padding makes base64 of it."""
+    bare = text.replace("=", "")
+    return None if len(bare) % 4 == 1 else (bare + "=" * (-len(bare) % 4)).encode("utf-8", "replace")
+
+
+_UNDO: Mapping[str, Callable[[str], bytes | None]] = {
+    "quoted": lambda text: text.strip().strip("\\").strip("\"'").rstrip("\\").encode("utf-8", "replace"),
+    "line-breaks": lambda text: re.sub(r"\\r|\\n|\s", "", text).encode("utf-8", "replace"),
+    "url-safe": lambda text: text.replace("-", "+").replace("_", "/").encode(),
+    "padding": _padded,
+    "pad-bits": lambda text: base64.b64encode(base64.b64decode(text + "==")),
+    "encoded-twice": decode_strictly,
+    "decoded-once-too-often": lambda _text: b"",
+}
+"""What undoes a wrong layer, by its name."""
+
+
+def _kind(fields: Mapping[str, Any]) -> str:
+    shares = {kind: len(names & fields.keys()) / len(names) for kind, names in KINDS.items()}
+    best = max(shares, key=lambda kind: shares[kind])
+    return best if shares[best] >= 1 / 2 else UNKNOWN
+
+
+def _described(name: str, value: Any, *, show: bool) -> str:
+    """The kind and the length of a value; the value itself where it is asked for and no card data."""
+    if show and name in SHOWN:
+        return json.dumps(value)[:200]
+    match value:
+        case str():
+            return f"text, {len(value)} characters"
+        case list():
+            return f"list of {len(value)}"
+        case dict():
+            return f"object of {len(value)}"
+        case bool() | None:
+            return "a truth value" if value is not None else "null"
+        case _:
+            return "a number"
