@@ -125,6 +125,96 @@ def test_a_comment_about_the_api_is_no_trace_of_it_and_an_address_is_no_comment(
     assert verdicts["preflight.app.api-address"] is Verdict.FAIL
 
 
+@pytest.mark.rule("X-PLIST-3")
+def test_a_class_with_a_plain_name_of_its_own_needs_no_module(platform_b):
+    file = platform_b / "WalletExtension" / "Info.plist"
+    file.write_text(file.read_text().replace("$(PRODUCT_MODULE_NAME).", ""))
+    case = "preflight.plist.principal-class"
+    assert {one.name: one.verdict for one in preflight(Preflight((platform_b,))).cases}[case] is Verdict.FAIL
+    source = platform_b / "App" / "ExtensionHandler.swift"
+    source.write_text(source.read_text().replace("final class", "@objc(ExtensionHandler)\nfinal class"))
+    assert {one.name: one.verdict for one in preflight(Preflight((platform_b,))).cases}[case] is Verdict.PASS
+
+
+WITH_COMPLETIONS = """\
+class WalletHandler: IssuerProvisioningExtensionHandler {
+    private lazy var session: URLSession = { URLSession(configuration: .default) }()
+    let shared = UserDefaults(suiteName: "group.com.issuer.cards")
+    override func status(completion: @escaping (ExtensionStatus) -> Void) {
+        let status = ExtensionStatus()
+        status.passEntriesAvailable = shared?.string(forKey: "token") != nil
+        completion(status)
+    }
+    override func remotePassEntries(completion: @escaping ([PassEntry]) -> Void) {
+        self.passEntries(completion: completion)
+    }
+    override func passEntries(completion: @escaping ([PassEntry]) -> Void) {
+        session.dataTask(with: request) { data, _, _ in completion([]) }.resume()
+    }
+}
+"""
+
+
+@pytest.mark.rule("X-STATUS-3", "X-ENTRIES-2")
+def test_a_handler_without_the_sdk_and_with_completions_is_judged_too(platform_b):
+    source = platform_b / "App" / "ExtensionHandler.swift"
+
+    def failed(text):
+        source.write_text(text)
+        return {
+            one.name.rpartition(".")[2] for one in preflight(Preflight((platform_b,))).cases if one.verdict == "fail"
+        }
+
+    assert failed(WITH_COMPLETIONS) == {"remote-entries"}
+    calling = WITH_COMPLETIONS.replace("let status = ", "session.dataTask(with: url).resume()\n        let status = ")
+    assert failed(calling) == {"remote-entries", "status-network"}
+
+
+OTHERS_PROJECT = """\
+// !$*UTF8*$!
+{
+\tobjects = {
+/* Begin PBXBuildFile section */
+\t\tAA0000000000000000000001 /* Main.swift in Sources */ = {isa = PBXBuildFile; fileRef = AA02 /* Main.swift */; };
+/* End PBXBuildFile section */
+\t\tAA0000000000000000000009 /* Thermostat */ = {
+\t\t\tisa = PBXNativeTarget;
+\t\t\tbuildConfigurationList = AA0000000000000000000010 /* list "Thermostat" */;
+\t\t\tname = "Thermostat";
+\t\t\tproductType = "com.platform.product-type.application";
+\t\t};
+\t\tAA0000000000000000000010 = {isa = XCConfigurationList; buildConfigurations = (AA0000000000000000000011, ); };
+\t\tAA0000000000000000000011 /* Debug */ = {
+\t\t\tisa = XCBuildConfiguration;
+\t\t\tbaseConfigurationReference = AA0000000000000000000012 /* Base.xcconfig */;
+\t\t\tbuildSettings = {
+\t\t\t\t"CODE_SIGN_IDENTITY[sdk=phone*]" = "Developer";
+\t\t\t\tINFOPLIST_FILE = "$(SRCROOT)/../elsewhere/$(TARGET_NAME)-Info.plist";
+\t\t\t\tLD_RUNPATH_SEARCH_PATHS = ("$(inherited)", "@executable_path/Frameworks", );
+\t\t\t\tOTHER_LDFLAGS = "-Wl,\\"quoted\\"";
+\t\t\t};
+\t\t\tname = Debug;
+\t\t};
+\t};
+\trootObject = AA0000000000000000000099 /* Project object */;
+}
+"""
+
+
+def test_a_project_about_something_else_is_blamed_for_nothing(tmp_path):
+    (tmp_path / "T.project").mkdir()
+    (tmp_path / "T.project" / "project.pbxproj").write_text(OTHERS_PROJECT)
+    (tmp_path / "Main.swift").write_text("let hub = DeviceProvisioningService(id: 7); class CardProvisioningView {}\n")
+    (tmp_path / "build.gradle").write_text(
+        "platform { defaultConfig { applicationId 'a.b' } }\n"
+        "dependencies { implementation 'other.vendor:issuing-push-provisioning:1.1.0' }\n"
+        "repositories { mavenCentral() }\n"
+    )
+    done = preflight(Preflight((tmp_path,)))
+    assert {case.verdict for case in done.cases} == {Verdict.PASS, Verdict.NOT_APPLICABLE}
+    assert done.about.trouble.startswith("Nothing here is about provisioning")
+
+
 def test_another_packages_name_and_version_can_be_given(platform_b):
     pins = platform_b / "Package.resolved"
     pins.write_text(pins.read_text().replace("card-provisioning", "operator-sdk"))

@@ -16,19 +16,8 @@ if TYPE_CHECKING:
 
 KEY, CLASS = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 CLASSES = {ISSUER: "ExtensionHandler", AUTHORIZATION: "AuthorizationProvider"}
-NETWORK = frozenset(
-    {
-        "URLSession",
-        "NWConnection",
-        "URLRequest",
-        "AF",
-        "Alamofire",
-        "Moya",
-        "MoyaProvider",
-        "NSURLConnection",
-        "NSURLSession",
-    }
-)
+NETWORK = frozenset({"URLSession", "URLRequest", "NWConnection", "NSURLConnection", "NSURLSession", "AF", "Alamofire",
+                     "Moya", "MoyaProvider", "dataTask", "uploadTask", "downloadTask"})  # fmt: skip
 """Names that give a network call away."""
 LOWEST = {"app": "13.4", ISSUER: "14.0", AUTHORIZATION: "14.0"}
 """The systems from which provisioning works (sdk-b)."""
@@ -110,7 +99,7 @@ def principal_classes(facts: Facts) -> Iterator[Miss]:
             storyboard = target.extension.get("NSExtensionMainStoryboard")
             if target.role == ISSUER or not storyboard:
                 yield _miss(target, wanted, "no principal class", f"Set {CLASS} of {target.name}.", "NSExtension")
-        elif not dot or not module:
+        elif (not dot or not module) and not _has_plain_name(facts, name):
             yield _miss(
                 target,
                 wanted,
@@ -126,6 +115,12 @@ def principal_classes(facts: Facts) -> Iterator[Miss]:
                 f"The two extensions are mixed up: {target.name} has the class of the other one.",
                 CLASS,
             )
+
+
+def _has_plain_name(facts: Facts, name: str) -> bool:
+    """Whether a class has this name without a module: one in Objective-C, or one in Swift that says so."""
+    forms = (f"@objc({name})", f"@implementation {name}")
+    return any(form in file.text for file in facts.project.named("*.swift", "*.m", "*.mm") for form in forms)
 
 
 def pair(facts: Facts) -> Iterator[Miss]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LATER_A = (0, 4, 0)
 """From this version on platform A's SDK asks for the OPC data itself."""
 OLDER_LIBRARY, NEWER_LIBRARY = "18.3.3", "18.8.0"
-SDK_NAME = r"(card|issuer|wallet|push|in-?app)[-.]?provisioning(?!.*tap)"
+SDK_NAME = r"card-?provisioning"
 LIBRARY_NAME = r"tap-?and-?pay|push-?provisioning-?(library|client)"
 """How the SDK and the private library are recognised where the user names neither."""
 

@@ -26,7 +26,7 @@ MEANS_POINT = re.compile(r"issuer.?provisioning", re.IGNORECASE)
 PROVISIONING = re.compile(r"(^|\.)payment-pass-provisioning\Z")
 GROUPS = re.compile(r"\.application-groups\Z")
 DEPLOYMENT = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
-SDK_PACKAGE = re.compile(r"(card|issuer|wallet|push|in-?app).?provisioning", re.IGNORECASE)
+SDK_PACKAGE = re.compile(r"card.?provisioning", re.IGNORECASE)
 """How the SDK's package is recognised where the user names none."""
 _TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|\s+|"(?:\\.|[^"\\])*+(?:"|\\?\Z)|[{}()=;,]|[^\s{}()=;,"]+', re.DOTALL)
 _VARIABLE = re.compile(r"\$[({](\w+)[)}]")
