@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from workbook.preflight.project import File, Project
@@ -21,10 +22,14 @@ _TOKEN = re.compile(
     r"|'((?:\\.|[^'\\\n])*+)(?:'|(?=\n)|\\?\Z))|(?P<word>[\w`$][\w.`$-]*)|(?P<mark>.|\n)",
     re.DOTALL,
 )
+PAIR, COMPUTED = 2, "${}"
+"""Words of a name and its value, and what stands for a value that a script computes."""
+LARGEST_SCRIPT = 1_048_576
+"""Characters of a script; what comes after them is not read."""
 PARTS = 3
 """Of a coordinate: group, name, version."""
 _OPEN, _CLOSE = "([", ")]"
-_VARIABLE = re.compile(r"\$\{?([\w.]+)\}?")
+_VARIABLE = re.compile(r"\$\{?([\w.]*)\}?")
 _NUMBERS = re.compile(r"\d+(\.\d+)*")
 DEEPEST = 40
 """Blocks inside one another; a deeper one is read as empty."""
@@ -73,7 +78,7 @@ class Statement:
 def statements(text: str) -> tuple[Statement, ...]:
     """The statements of a script; never raises, whatever the text is."""
     tokens, line = [], 1
-    for match in _TOKEN.finditer(text):
+    for match in _TOKEN.finditer(text[:LARGEST_SCRIPT]):
         kind = match.lastgroup if match.lastgroup in {"skip", "word", "mark"} else "string"
         inner = next((group for group in match.groups()[2:6] if group is not None), "")
         if kind != "skip":
@@ -247,20 +252,21 @@ class Module:
         """Every build variant with its application id; none where the id is computed."""
         mobile = Statement(("mobile",), (), 1, self._mobile)
         default = next((one for one in mobile.block if one.name == "defaultConfig"), None)
-        base = _of(default, "applicationId") if default else ""
         types = {"debug": "", "release": ""} | self._suffixes(mobile, "buildTypes")
-        flavors: list[Statement | None] = [
-            one for block in mobile.block if block.name == "productFlavors" for one in block.block if one.block
-        ]
+        listed = [one for block in mobile.block if block.name == "productFlavors" for one in block.block if one.block]
+        dimensions: dict[str, list[Statement]] = {}
+        for flavor in listed:
+            dimensions.setdefault(_of(flavor, "dimension"), []).append(flavor)
         found = []
-        for flavor in flavors or [None]:
-            identity = (_of(flavor, "applicationId") if flavor else "") or base
-            identity += _of(default, "applicationIdSuffix") if default else ""
-            identity += _of(flavor, "applicationIdSuffix") if flavor else ""
+        for flavors in product(*dimensions.values()):  # one of each dimension; of none there is one empty choice
+            chosen = [*flavors, *([default] if default else [])]
+            identity = next((one for flavor in chosen if (one := _of(flavor, "applicationId"))), "")
+            suffixes = "".join(_of(flavor, "applicationIdSuffix") for flavor in (*chosen[len(flavors) :], *flavors))
             for kind, suffix in types.items():
-                name = f"{flavor.name}{kind[:1].upper()}{kind[1:]}" if flavor else kind
-                resolved = self.resolved(identity + suffix)
-                if resolved and identity:
+                words = [flavor.name for flavor in flavors] + [kind]
+                name = words[0] + "".join(f"{word[:1].upper()}{word[1:]}" for word in words[1:])
+                resolved = self.resolved(identity + suffixes + suffix)
+                if identity and resolved:
                     found.append(Variant(name, resolved, kind == "debug"))
         return found
 
@@ -279,10 +285,11 @@ class Module:
 
 
 def _of(block: Statement, name: str) -> str:
-    """What a name is set to directly in a block; empty where it is not."""
+    """What a name is set to directly in a block: empty where it is not, an unknown name where it is computed."""
     for one in block.block:
         if one.name == name:
-            return one.strings[0] if one.strings else f"${one.value}"
+            literal = one.strings[0] if len(one.words) == 1 and len(one.strings) == 1 else ""
+            return literal or (f"${one.value}" if len(one.words) == PAIR and not one.strings else COMPUTED)
     return ""
 
 

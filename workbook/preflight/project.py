@@ -18,8 +18,8 @@ from workbook.files import read_regular
 
 MOST_FILES, DEEPEST = 200_000, 64
 """Entries of a tree, and folders inside one another, beyond which it is refused."""
-LARGEST = 4 * 1_048_576
-"""Bytes of a file that is read; no property list, build file or source has more."""
+LARGEST = 16 * 1_048_576
+"""Bytes of a file that is read; no property list, project file or source has more."""
 LEFT_OUT = frozenset({"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData",
                       "SourcePackages", "vendor", "third_party", "__pycache__"})  # fmt: skip
 """Names of folders that nobody of the project wrote by hand; a name with a dot in front is left out, too."""
