@@ -9,14 +9,14 @@ import broken_time
 import pytest
 import reference
 import relays
-from seen_values import CARD, OTHER, OUTPUT, POST, SECOND, call, request
+from seen_values import CARD, OTHER, OUTPUT, POST, SECOND, call, request, seen
 
 from workbook.conformance import case_runner
-from workbook.conformance.case_runner import run_cases
+from workbook.conformance.case_runner import CaseRunner, run_cases
 from workbook.conformance.cases import CASES
 from workbook.conformance.findings import common_causes, plain_attempt
-from workbook.conformance.judging import ASK_AGAIN, OWN_CARD, SIDE_BY_SIDE, CardWatch
-from workbook.conformance.model import OWN_429, Root, Verdict
+from workbook.conformance.judging import ASK, ASK_AGAIN, HAND_ON, OWN_CARD, SIDE_BY_SIDE, WORK, CardWatch
+from workbook.conformance.model import OWN_429, Miss, Root, Verdict
 
 FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")
 
@@ -215,3 +215,24 @@ def test_a_busy_machine_is_no_excuse_for_what_time_has_no_part_in(monkeypatch):
     monkeypatch.setattr(case_runner, "BUSY", -1.0)
     (one,) = of(monkeypatch, Alters, ("relay.get.sdk-input-byte-exact",))
     assert one.verdict is Verdict.FAIL
+
+
+@pytest.mark.parametrize(
+    ("advice", "gives_way"),
+    [
+        ((WORK,), True),
+        ((ASK,), True),
+        ((WORK, ASK, HAND_ON), True),
+        ((HAND_ON,), False),
+        ((WORK, ASK_AGAIN), False),
+    ],
+)
+def test_general_advice_gives_way_to_what_the_case_says_where_the_plain_call_works(advice, gives_way):
+    runner, case = CaseRunner.__new__(CaseRunner), CASES["relay.get.path"]
+    runner._cards, value = CardWatch(()), seen([call()], [])
+    misses = tuple(Miss("this", "that", todo) for todo in advice)
+    for runner.plain_works in (True, False):
+        explained = runner._explained(case, misses, value)
+        changed = gives_way and runner.plain_works
+        assert (explained == misses) is not changed
+        assert all((miss.root is Root.AFTER and case.says in miss.todo) is changed for miss in explained)
