@@ -90,6 +90,12 @@ def test_giving_up_is_right_where_asking_again_is_of_no_use(outcome):
     assert [*api.gave_up_at_once(trace(GET, outcome, over("GET")))] == []
 
 
+def test_a_call_that_ended_before_it_sent_anything_says_nothing_of_the_api():
+    assert check(trace(over("GET", 0), GET, GOOD, over("GET"), over("POST", 0))) == []
+    (lost,) = api.lost_answers(trace(over("GET", 0), POST, LOST, over("POST"), over("GET", 0)))
+    assert lost.text == "No answer to the POST: reset (MaybeSentError)."
+
+
 def test_a_status_after_which_the_back_end_asked_again_is_only_worth_knowing():
     (found,) = check(trace(GET, BUSY, GET_AGAIN, GOOD, over("GET", 2)))
     assert (found.level, found.owner) == (Level.NOTE, Owner.NOBODY)
@@ -211,7 +217,7 @@ def test_a_call_that_began_while_the_wallet_waited_is_wrong_though_the_handler_g
 
 
 def test_each_finding_and_each_advice_word_for_word(golden):
-    statuses = (201, 302, 399, 404, 500, *api.STATUSES)
+    statuses = (201, 300, 302, 399, 404, 500, *api.STATUSES)
     traces = [broken for _silent, broken, _said in PAIRS.values()]
     traces += [(asked, m.ApiAnswered(status)) for asked in (GET, POST) for status in statuses]
     traces += [(GET, BUSY, GET_AGAIN), (GET, LOST, over("GET")), (GET, GOOD, over("GET", took=30.0))]

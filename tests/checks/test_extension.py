@@ -72,6 +72,7 @@ CASES_OF = {
     "cardholder_out_of_turn": [
         (trace(m.IssuerChosen()), trace((Kind.REFUSED, m.IssuerChosen())), ["X-FLOW-1 warn you"]),
         (trace(m.EntryChosen(ID)), trace((Kind.REFUSED, m.EntryChosen(ID))), ["X-FLOW-1 warn you"]),
+        (trace(m.IssuerListOpened()), trace((Kind.REFUSED, m.IssuerListOpened())), ["X-FLOW-1 warn you"]),
     ],
     # check, good trace, broken trace, the findings of the broken one: rule, level, owner
     "services_not_made": [
@@ -152,6 +153,7 @@ CASES_OF = {
     "offered_again": [
         (trace(ENTRIES, returned(entry())), trace(ENTRIES, m.AlreadyThere(ID)), ["X-ENTRIES-1 fail you"]),
         (trace(REMOTE, returned(entry())), trace(REMOTE, m.AlreadyThere(ID)), ["X-ENTRIES-2 fail you"]),
+        (trace(REMOTE, ENTRIES), trace(REMOTE, ENTRIES, m.AlreadyThere(ID)), ["X-ENTRIES-1 fail you"]),
     ],
     "unstable_identifiers": [
         (trace(returned(entry(), entry(OTHER))), trace(returned(entry(), entry())), ["X-GEN-1 fail you"]),
@@ -192,6 +194,7 @@ CASES_OF = {
             generated(m.ApiAnswered(200), answer=m.NoRequest()),
             ["X-GEN-1 fail you"],
         ),
+        (generated(SWAPPED, answer=m.NoRequest()), generated(POST, answer=m.NoRequest()), ["X-GEN-1 fail you"]),
         (generated(NOT_MADE, answer=m.NoRequest()), generated(answer=m.NoRequest()), ["X-GEN-1 fail you"]),
         (generated(m.ApiFailed("E", "m"), answer=m.NoRequest()), generated(answer=m.NoRequest()), ["X-GEN-1 fail you"]),
     ],

@@ -84,7 +84,7 @@ CALLS = (*LIMITS, *RULES, "viewDidLoad")
 
 def test_each_finding_word_for_word(golden):
     """In the app and in the extension, where provision is another call."""
-    asides = [m.CodeTookLong(call, seconds) for call in CALLS for seconds in (0.05, 21.0)]
+    asides = [m.CodeTookLong(call, seconds) for call in CALLS for seconds in (0.05, 0.1, 20.0, 21.0)]
     asides += [m.CodeFailed(call, "ValueError: no.", "cell 1, line 2: x") for call in CALLS]
     asides += [m.NeverCalled("misspelt", call) for call in CALLS]
     findings = []

@@ -54,6 +54,8 @@ def deprecated(message):
 REQUESTED = (Kind.EXCHANGE, m.ApiRequested("GET", ID))
 PROVISION = m.ProvisionCalled("opc", "A card", CardAddress())
 WITH_PROVIDER = m.ProvisionWithProviderCalled("A card", CardAddress())
+SHOWN, HIDDEN = (Kind.COMMAND, m.ShowButton()), (Kind.COMMAND, m.HideButton())
+DISABLED = (Kind.COMMAND, m.DisableButton())
 WAITING = (Kind.EXCHANGE, m.VerificationPending())
 ASKED, REPORTED = (Kind.COMMAND, m.AskCanProvision()), (Kind.COMMAND, m.ReportToContact())
 
@@ -129,6 +131,9 @@ CASES = {
             ["A-BTN-1 fail you"],
         ),
         (trace(), trace((Kind.REFUSED, m.AddTapped())), ["FLOW-4 note you"]),
+        (trace(SHOWN), trace(SHOWN, (Kind.REFUSED, m.AddTapped())), ["A-BTN-1 fail you"]),
+        (trace(SHOWN), trace(SHOWN, HIDDEN, (Kind.REFUSED, m.AddTapped())), ["A-BTN-1 note nobody"]),
+        (trace(SHOWN), trace(SHOWN, DISABLED, (Kind.REFUSED, m.AddTapped())), ["A-BTN-1 note nobody"]),
     ],
     "calls_out_of_order": [
         (trace(PROVISION), trace((Kind.REFUSED, PROVISION)), ["A-PROV-1 fail you"]),
@@ -303,6 +308,20 @@ def test_findings_come_in_the_order_of_time_and_the_same_each_time():
     found = check(made)
     assert [one.at for one in found] == sorted(one.at for one in found)
     assert check(made) == found
+
+
+@pytest.mark.rule("A-BTN-2")
+@pytest.mark.parametrize(("at", "rules"), [(2.0, ["A-BTN-1", "A-PROV-3"]), (2.1, ["A-BTN-1", "A-BTN-2"])])
+def test_a_failure_is_put_down_to_quick_taps_or_reported_and_never_both_or_neither(at, rules):
+    made = Trace()
+    made.append(Record(2.0, Kind.EVENT, m.AddTapped(), "here", "there", ("A-BTN-2",)))
+    made.append(Record(at, Kind.EVENT, m.ProvisionFailure("InvalidSdkInput"), "here", "there", ()))
+    assert sorted(one.rule for one in check(made)) == rules
+
+
+@pytest.mark.rule("A-BTN-1")
+def test_a_tap_after_which_the_app_called_nothing_does_not_tell_whether_the_button_is_guarded():
+    assert [*platform_a.unguarded_button(trace(m.Opened(ID), m.AddTapped()))] == []
 
 
 def test_a_finding_cannot_be_changed():

@@ -53,6 +53,9 @@ def saved(text):
     return (Kind.COMMAND, m.SaveSdkInput(SdkInput(text)))
 
 
+UNSAVED = (Kind.COMMAND, m.SaveSdkInput(None))
+
+
 class Nil:
     def provision(self, sdk_output, payment_instrument_id=""):
         return None
@@ -107,6 +110,7 @@ PROOFS = {
         (trace(saved(TEXT)), trace(saved(TEXT.rstrip("="))), ["API-8 fail you"]),
         (trace(saved(TEXT)), trace(saved("not base64!")), ["API-8 fail you"]),
         (trace(m.ActivationDataReceived(SdkInput("not base64!"))), trace(saved("{}")), ["API-8 fail you"]),
+        (trace(UNSAVED), trace(UNSAVED, saved("{}")), ["API-8 fail you"]),
     ],
     "overlooked_watch": [
         (trace(OPENED, ACTIVATED(NO), DETAILS(NO)), trace(OPENED, DETAILS(NO)), ["B-WATCH-1 warn you"]),
@@ -141,6 +145,7 @@ PROOFS = {
     "hidden_failure": [
         (trace(FAILED, TOLD), trace(FAILED), ["B-FIN-1 fail you"]),
         (trace(CANCELLED), trace(m.StartThrew("delegateNotSet")), ["B-START-1 fail you"]),
+        (trace(1, CANCELLED, 2, ADDED), trace(1, CANCELLED, 2, FAILED), ["B-FIN-1 fail you"]),
         (trace(NIL, FAILED, TOLD), trace(NIL, FAILED), ["B-DEL-3 fail you"]),
         (trace(ADDED), trace(NEITHER), ["B-FIN-1 fail you"]),
         (trace(refused(FAILED)), trace(1, FAILED, 2, FAILED, TOLD), ["B-FIN-1 fail you"]),
