@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.card_provisioning import CanProvisionResult, CardProvisioning
+from workbook.card_provisioning import CALLS, CanProvisionResult, CardProvisioning
 from workbook.checks import check
 from workbook.errors import ConfigurationError, OutOfOrderError, ParameterError
 from workbook.flows import messages as m
@@ -487,3 +487,16 @@ def test_the_activity_provider_is_asked_once_for_each_wallet_flow():
 @pytest.mark.rule("A-CAN-1", "A-CAN-2")
 def test_the_outcomes_of_can_provision_are_those_that_the_table_knows():
     assert set(get_args(CanProvisionResult)) == set(A_FROM_0_4_0.machine.allowed(State.CHECKING))
+
+
+def test_an_error_names_each_call_as_a_person_writes_it():
+    for event, name in CALLS.items():
+        method, _, argument = name.removesuffix(")").removeprefix("CardProvisioning.").partition("(")
+        parameters = inspect.signature(getattr(CardProvisioning, method)).parameters
+        assert argument in ("", "...") or argument.removesuffix("=...") in parameters, event
+    assert [name.partition("(")[0] for name in CALLS.values()] == [
+        "CardProvisioning.create", "can_provision", "create_sdk_output", "provision", "provision",
+    ]  # fmt: skip
+    assert set(CALLS) == {
+        m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled, m.ProvisionWithProviderCalled,
+    }  # fmt: skip

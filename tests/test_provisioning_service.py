@@ -13,6 +13,7 @@ from workbook.errors import OutOfOrderError, ParameterError, SdkError, WorkbookE
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
+from workbook.provisioning_service import CALLS as NAMES
 from workbook.provisioning_service import AddCardDetails, ProvisioningDelegate, ProvisioningService, WatchAvailability
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, THROWN_BY_START, LatenciesB, PhoneB, Watch
@@ -527,3 +528,16 @@ def test_of_many_threads_that_start_at_once_one_attempt_begins_at_a_time_and_nob
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(attempt, range(40)))
     assert service.trace.select(m.FinishedWithPass, kind=Kind.REFUSED) == []
+
+
+def test_an_error_names_each_call_as_a_person_writes_it():
+    assert NAMES[m.ServiceCalled] == "ProvisioningService(...)"
+    assert {event: name for event, name in NAMES.items() if event is not m.ServiceCalled} == {
+        m.CanAddCardCalled: "can_add_card()",
+        m.CanAddCardDetailsCalled: "can_add_card_details(is_watch_activated=...)",
+        m.StartCalled: "start(...)",
+    }
+    for name in [*NAMES.values()][1:]:
+        method, _, argument = name.removesuffix(")").partition("(")
+        parameters = inspect.signature(getattr(ProvisioningService, method)).parameters
+        assert argument in ("", "...") or argument.removesuffix("=...") in parameters

@@ -1,13 +1,34 @@
 """What a run shows beyond its single cases, and that every form of the report says it first."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 from ran import CARD, INPUT, MISS, arrived, call, recorded, result, seen, told
 
-from workbook.conformance.findings import FEWEST, GIVE_BACK, NOTHING, common_causes, place_of, why_not
+from workbook.conformance.findings import (
+    FEWEST,
+    GIVE_BACK,
+    NOTHING,
+    common_causes,
+    first_call,
+    place_of,
+    plain_attempt,
+    why_not,
+)
 from workbook.conformance.judging import AFRESH
-from workbook.conformance.model import OWN_429, Broke, Finding, Miss, Root, Verdict
+from workbook.conformance.model import (
+    OWN_429,
+    Broke,
+    Cardholder,
+    Finding,
+    Miss,
+    Operation,
+    Root,
+    Surface,
+    Target,
+    Verdict,
+)
 from workbook.conformance.notebook import conformance
 from workbook.conformance.report import todos
 from workbook.conformance.reports import from_json, reports, to_json
@@ -166,3 +187,86 @@ def test_it_is_the_same_from_a_report_that_was_read():
 def test_what_is_only_noted_asks_for_nothing():
     noted = replace(MISS, todo="Nothing to do.", noted=True)
     assert [one.text for one in todos(recorded(result(misses=(MISS, noted))))] == [MISS.todo]
+
+
+class Runs:
+    """Plays the attempts of a runner: for each platform's app, what each of its attempts comes to."""
+
+    def __init__(self, attempts, surfaces):
+        cardholders = (Cardholder("ann", (CARD, "PI-another"), ()),)
+        self.target, self.attempts, self.plain_works = Target(URL, surfaces, cardholders), attempts, None
+        self.asked = []
+
+    async def run(self, case, cards, app):
+        assert case.script.alone  # what an earlier call left behind is no part of it
+        self.asked.append((case.name, [ask.operation for ask in case.script.asks], cards, app))
+        return self.attempts[app].pop(0)
+
+
+WELL, AWAY = (
+    seen(call(), arrived()),
+    seen(call(began=1.0, ended=2.0, status=None, body=b"", value=None, broke=Broke.LOST)),
+)
+OWN = (
+    Surface(Operation("GET", "/a"), Operation("POST", "/a")),
+    Surface(Operation("GET", "/b"), Operation("POST", "/b")),
+)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "failing", "alive", "runs"),
+    [
+        ({"platform A": [WELL], "platform B": [WELL]}, [], True, 2),
+        ({"platform A": [AWAY, WELL], "platform B": [WELL]}, [], True, 3),
+        ({"platform A": [AWAY, AWAY], "platform B": [WELL]}, [("platform A",)], True, 3),
+        ({"platform A": [WELL], "platform B": [AWAY, AWAY]}, [("platform B",)], True, 3),
+        ({"platform A": [AWAY, AWAY], "platform B": [AWAY, AWAY]}, [("platform A",), ("platform B",)], False, 4),
+    ],
+)
+def test_a_plain_attempt_is_made_twice_at_most_with_each_app(attempts, failing, alive, runs):
+    runner = Runs(attempts, dict(zip(attempts, OWN, strict=True)))
+    failures, any_sign = asyncio.run(plain_attempt(runner))
+    assert ([failure.apps for failure in failures], any_sign, len(runner.asked)) == (failing, alive, runs)
+    assert runner.plain_works is not bool(failing)
+    assert {one[:2] for one in [(name, tuple(asks)) for name, asks, _cards, _app in runner.asked]} == {
+        ("relay.plain.attempt", ("GET", "POST"))
+    }
+    assert all(cards == (CARD,) for _name, _asks, cards, _app in runner.asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "requests", "fits"),
+    [
+        ({"status": None, "broke": Broke.REFUSED}, [], False),
+        ({"status": None, "broke": Broke.LOST}, [], True),
+        ({"status": 404}, [], False),
+        ({"status": 500}, [], True),
+        ({"status": 404}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other=INPUT)}, [arrived(1.5)], False),
+        ({"status": 500, "body": told(other=INPUT)}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other="x")}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other=INPUT), "value": ""}, [arrived(1.5)], True),
+        ({"status": 404}, [arrived(0.5), arrived(2.5)], False),
+        ({"status": 404}, [arrived(1.0)], True),
+        ({"status": 404}, [arrived(2.0)], True),
+    ],
+)
+def test_a_plain_call_that_fails_is_the_configuration_s_fault_or_the_back_end_s(answer, requests, fits):
+    attempt = seen(call(began=1.0, ended=2.0, **{"headers": (), "body": b"", "value": None} | answer), *requests)
+    runner = Runs({"platform A": [attempt, attempt]}, {"platform A": OWN[0]})
+    (failure,), _alive = asyncio.run(plain_attempt(runner))
+    assert failure.by_configuration is not fits
+
+
+def test_one_surface_for_two_apps_is_attempted_once():
+    surface = OWN[0]
+    runner = Runs({"platform A": [AWAY, AWAY]}, {"platform A": surface, "platform B": surface})
+    (failure,), alive = asyncio.run(plain_attempt(runner))
+    assert (failure.apps, alive, failure.by_configuration) == (("platform A", "platform B"), False, False)
+    assert str(failure).startswith("The app of platform A and platform B: the plain POST does not work: ")
+
+
+def test_the_first_call_is_a_get_with_the_first_app():
+    runner = Runs({"platform A": [WELL]}, dict(zip(("platform A", "platform B"), OWN, strict=True)))
+    assert asyncio.run(first_call(runner)) is WELL
+    assert runner.asked == [("relay.plain.call", ["GET"], (CARD,), "platform A")]
