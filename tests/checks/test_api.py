@@ -82,7 +82,13 @@ def test_a_check_is_silent_and_speaks_once(name):
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize("outcome", [LOST, m.ApiAnswered(429), m.ApiAnswered(504)])
 def test_giving_up_is_told_of_what_passes(outcome):
-    assert [one.level for one in api.gave_up_at_once(trace(GET, outcome, over("GET")))] == [Level.WARN]
+    told = trace(GET, GOOD, over("GET"), GET, outcome, over("GET"))
+    assert [(one.level, one.at) for one in api.gave_up_at_once(told)] == [(Level.WARN, 5.0)]  # the end of the call
+
+
+@pytest.mark.rule("REL-1")
+def test_an_answer_is_lost_when_its_call_is_over():
+    assert [one.at for one in api.lost_answers(trace(GET, LOST, over("GET"), POST, LOST, over("POST")))] == [2.0, 5.0]
 
 
 @pytest.mark.parametrize("outcome", [GOOD, REFUSED, LATE, m.ApiAnswered(401), m.ApiAnswered(302)])
