@@ -407,7 +407,7 @@ def test_the_keyboard_alone_will_do_and_the_notebook_takes_no_key(panel):
     assert focused(page).startswith("Add to")
     page.keyboard.press("Enter")
     assert focused(page).startswith("Add to")
-    stage.locator(".wb-keys button").wait_for(state="detached")
+    key(stage).wait_for(state="detached")
     assert focused(page) == "Phone"
     settled(stage, "in the wallet")
     stage.get_by_role("tab", name="Exchange").focus()
@@ -496,7 +496,7 @@ def test_a_restart_leaves_the_film_and_takes_the_acting(panel):
 def test_a_kernel_that_was_killed_leaves_the_film_and_says_how_to_go_on(panel):
     page = panel("tap").page
     chosen(page, "Run", "Run All Cells")
-    page.get_by_role("button", name="Run session.platform_a.play()").wait_for()
+    page.get_by_label("taps", exact=True).wait_for()
     stage = panel("tap")
     stage.get_by_text(ENDED).wait_for(state="hidden")
     process = page.locator(".jp-OutputArea-output", has_text=re.compile(r"^\s*process \d+")).inner_text()
