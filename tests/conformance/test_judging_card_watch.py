@@ -108,5 +108,8 @@ def test_the_text_of_an_answer_is_without_the_sdk_input_and_with_all_else():
     assert answer_text(plain, []) == f'a: b\n{{"sdkInput": "{FIRST}"}}'
     assert answer_text(call(headers=(), body=b"")) == ""
     assert answer_text(call(body=b"", partial=b"cut", value=None)) == "\ncut"
+    piece = "0123456789-abcde"  # as long as a piece that is no chance, and not a character more
+    assert answer_text(call(value=piece), [f"x{piece}y"]) == '\n{"sdkInput": ""}'
+    assert answer_text(call(value=piece), [f"x{piece[:-1]}y"]) == f'\n{{"sdkInput": "{piece}"}}'
     quoted = 'a "quoted" sdkInput'
     assert answer_text(call(value=quoted)) == '\n{"sdkInput": ""}'
