@@ -154,6 +154,13 @@ def test_what_holds_no_certificate_is_refused_in_a_sentence(tmp_path, content, s
         read_certificates(file)
 
 
+def test_a_certificate_of_an_unknown_version_is_refused_in_a_sentence(tmp_path, der):
+    file = tmp_path / "certificate.der"
+    file.write_bytes(der.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x76", 1))
+    with pytest.raises(ConfigurationError, match="118 is not a valid X509 version"):
+        read_certificates(file)
+
+
 def test_a_keystore_without_its_password_names_the_variable(tmp_path, pair, der):
     file = tmp_path / "keystore.p12"
     file.write_bytes(forms(pair, der)["keystore.p12"])
