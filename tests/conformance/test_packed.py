@@ -3,11 +3,13 @@
 import gzip
 import json
 
+import httpx
 import pytest
 
 from workbook.conformance.api_side import ScriptedApi
 from workbook.conformance.model import GET, Order
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
+from workbook.simulation.server import running
 
 
 def answered(*said):
@@ -34,3 +36,14 @@ def test_it_is_compressed_for_whoever_says_so(said, packed):
     assert (("content-encoding", "gzip") in response.headers) is packed
     body = gzip.decompress(response.body) if packed else response.body
     assert json.loads(body)["sdkInput"] == given
+
+
+def test_an_answer_in_chunks_is_whole_for_whoever_reads_it():
+    upstream = ScriptedApi()
+    card = next(iter(upstream.world.instruments))
+    upstream.order(card, [Order(GET, chunked=True)], "canary")
+    with running(upstream) as url:
+        headers = {"x-api-key": upstream.key, "content-type": "application/json"}
+        answers = [httpx.get(f"{url}{BEFORE_ID}{card}{AFTER_ID}", headers=headers, trust_env=False) for _ in range(2)]
+    assert [answer.headers["transfer-encoding"] for answer in answers] == ["chunked", "chunked"]
+    assert [answer.json()["sdkInput"] for answer in answers] == [given.given for given in upstream.arrived()]

@@ -27,7 +27,7 @@ from typing import Self
 from workbook.conformance.model import Arrived, Identity, Order
 from workbook.errors import ConfigurationError
 from workbook.simulation.faults import Chance, fault
-from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response
+from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire
 from workbook.simulation.journal import OPERATIONS, operation_of
 from workbook.simulation.seal import Seal
 from workbook.simulation.server import (
@@ -114,6 +114,8 @@ class ScriptedApi:
             value = _sdk_input(response)
             if order is not None and order.packed and order.fault is None:
                 response = _packed(response, request)
+            if order is not None and order.chunked:
+                response = replace(response, wire=Wire(chunked=True))
             self._number += 1
             self._arrived.append(Arrived(self._number, at, request, response, operation, instrument, value))
         return response

@@ -369,6 +369,7 @@ class Order:
         share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. An answer
             that the back end is to wait for (a share below 1) comes within half of the back end's own limit.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
+        chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
     """
 
     operation: str
@@ -381,6 +382,7 @@ class Order:
     nth: int | None = None
     share: float | None = None
     packed: bool = False
+    chunked: bool = False
 
     def within(self, bound: float, limit: float = float("inf")) -> Order:
         """The same order with `share` resolved.

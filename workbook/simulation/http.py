@@ -46,16 +46,18 @@ class Wire:
         after_headers: seconds between the headers and the body.
         every: seconds between two bytes of the body; 0 sends it at once.
         ending: how it ends; a reset or a close comes instead of any byte.
+        chunked: the body travels in chunks, without a content-length, as gateways send it.
     """
 
     before_headers: float = 0.0
     after_headers: float = 0.0
     every: float = 0.0
     ending: Ending = Ending.WHOLE
+    chunked: bool = False
 
     def framing(self, body: bytes) -> tuple[str, str]:
         """The header that says where the body ends, true or not."""
-        if self.ending in CHUNKED:
+        if self.chunked or self.ending in CHUNKED:
             return "transfer-encoding", "chunked"
         return "content-length", str(half(body) if self.ending is Ending.WRONG_LENGTH else len(body))
 

@@ -386,7 +386,7 @@ class Connection(asyncio.Protocol):
             return False
         if wire.ending in UNANSWERED:
             return await self._close()
-        chunked = wire.ending in CHUNKED
+        chunked = wire.chunked or wire.ending in CHUNKED
         ending = b"" if keep else b"connection: close\r\n"
         piece_before = head(response).encode() + ending + b"\r\n"
         for seconds, piece in wire.pieces(body) if request.method != "HEAD" else ():
@@ -402,6 +402,8 @@ class Connection(asyncio.Protocol):
                 piece_before += b"no size\r\n"
             case Ending.WRONG_LENGTH:
                 piece_before += body[half(body) :]
+            case Ending.WHOLE if chunked:
+                piece_before += b"0\r\n\r\n"
             case _:
                 pass
         self._transport.write(piece_before)

@@ -210,6 +210,11 @@ CASES = (
             rule, all_of(works(operation), given_back(operation)),
             CaseScript(STEPS[operation], (Order(operation, packed=True),)))
       for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
+    *(_case(f"{operation.lower()}.chunked-answer",
+            f"The answer of the {operation} travels in chunks, without a length, and arrives all the same.",
+            rule, all_of(works(operation), given_back(operation)),
+            CaseScript(STEPS[operation], (Order(operation, chunked=True),)))
+      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
     *_values("text", SUBJECT_A, "API-7", TEXTS, Need.PLATFORM_A),
     *_values("bytes", SUBJECT_B, "API-8", BINARIES, Need.PLATFORM_B),
     *(_case(f"{operation.lower()}.unknown-fields", f"Unknown fields beside the {operation}'s sdkInput do no harm.",
