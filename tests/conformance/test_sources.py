@@ -29,8 +29,10 @@ CLAIM = re.compile(
     r"|\bthe (real )?API (expects|requires|limits|allows|forbids|never|always)\b|\ban app (takes|signs|shows)\b"
 )
 """What only the document or another source can know, by its words."""
-WORKBOOKS_OWN = re.compile(r"^Is the \w+|^Does it send|\bthe workbook plays\b|[Bb]ack end answered 429|such as 502")
-"""Questions about a configuration, what the workbook plays, and what a back end itself answered or is to answer."""
+WORKBOOKS_OWN = re.compile(
+    r"^the operator$|^Is the \w+|^Does it send|\bthe workbook plays\b|[Bb]ack end answered 429|such as 502"
+)
+"""Who has to act, questions about a configuration, what the workbook plays, what a back end itself answers."""
 
 
 def sentences(path):

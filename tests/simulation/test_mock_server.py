@@ -113,7 +113,7 @@ def test_the_example_in_the_docstring_is_true():
 
 @pytest.mark.parametrize("world", ["w1", "w2"])
 def test_what_http_can_do_a_call_can_do_by_the_same_name(world):
-    names = {one.name for one in ENDPOINTS if one.name}
+    names = {one.name for one in ENDPOINTS if one.name} - {"events"}  # a page's form of the journal
     assert {name for name in names if callable(getattr(MockServer, name))} == names
     over_http, by_call = MockServer("no-role"), MockServer("no-role")
     asked(over_http, "POST", f"faults?world={world}", [{"fault": "503 that says 500", "nth": 1}])

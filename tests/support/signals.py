@@ -45,6 +45,9 @@ COMMANDS = {
     "conform init": (["conform", "init", "--defaults", "own.toml"], 1.0, {0, 130}),
     "native": (["native", "kotlin", "files"], 1.0, {0, 130}),
     "phone": (["phone", "--port", "PORT", "--out", "out"], 2.0, {0}),
+    "preflight": (["preflight", "lessons/fixtures/projects"], 2.0, {0, 1, 2, 130}),
+    "diagnose": (["diagnose", "15009"], 1.0, {0, 1, 130}),
+    "inspect": (["inspect", "record.jsonl"], 1.0, {0, 1, 130}),
     "doctor": (["doctor"], 4.0, {0, 1, 130}),
     "rules": (["rules"], 0.7, {0, 130}),
 }
