@@ -42,6 +42,9 @@ class Answer:
         return json.loads(self.body)
 
 
+OPAQUE: Final = " an\nsdkInput "
+"""A value of the API as nobody expects it: who relays it unchanged keeps its blanks and its line break (API-7)."""
+
 UNUSABLE: Final = {
     "200 with {}": Answer(200, b"{}"),
     '200 with {"sdkInput": null}': Answer(200, b'{"sdkInput": null}'),
@@ -75,6 +78,14 @@ def reads_the_answer(read: Any) -> Reason | Seen:
             "API-7",
             f"your function returned {len(got)} characters, and the API's value has {len(value)}; relay it unchanged.",
         )
+    if (got := read(Answer(200, json.dumps({"sdkInput": OPAQUE}).encode()))) != OPAQUE:
+        text = f"for the sdkInput {quoted(OPAQUE)} your function returned {quoted(got)}"
+        return Reason("API-7", f"{text}; relay blanks and line breaks, too.")
+    return _taken_for_a_success(read) or Seen(session().wire())
+
+
+def _taken_for_a_success(read: Any) -> Reason | None:
+    """The first of the unusable answers for which `read` raises nothing."""
     for name, answer in UNUSABLE.items():
         try:
             got = read(answer)
@@ -82,7 +93,7 @@ def reads_the_answer(read: Any) -> Reason | Seen:
             continue
         text = f"for the answer {name} your function returned {quoted(got)}; raise, so that it never becomes a success."
         return Reason("REL-6", text)
-    return Seen(session().wire())
+    return None
 
 
 def ways_of_a_value() -> Seen:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Final
 
 from workbook.errors import ActivationDataError, ParameterError
+from workbook.exercises.lesson_01 import OPAQUE
 from workbook.exercises.lesson_02 import Need, out_of_order
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
 from workbook.flows import messages as m
+from workbook.runs.own_code import completed
 from workbook.sessions import session
 from workbook.values import quoted
 
@@ -61,6 +64,10 @@ def provides_the_opc_data(provider: Any) -> Reason | Seen:
     runs = [session().platform_a.play(fetch_opc=mine.fetch_opc) for _attempt in ("first", "second")]
     if reason := _asked_as_it_should(relay.calls, runs) or next(filter(None, map(first_finding, runs)), None):
         return reason
+    opaque: Any = provider(SimpleNamespace(provision=lambda _card, _output: OPAQUE))
+    if (got := completed(opaque.fetch_opc, "an id", "an sdkOutput")) != OPAQUE:
+        text = f"the back end returned {quoted(OPAQUE)}, and your provider {quoted(got)}; relay the text as it came."
+        return Reason("API-7", text)
     silent: Any = provider(away)
     run: Any = session().platform_a.play(fetch_opc=silent.fetch_opc)
     if len(away.calls) > 1:

@@ -10,6 +10,7 @@ from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.exercises.lesson_02 import Need, out_of_order
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
 from workbook.flows import messages as m
+from workbook.runs.own_code import completed
 from workbook.sessions import session
 from workbook.values import quoted
 
@@ -85,7 +86,14 @@ def relays_bytes(delegate: Any) -> Reason | Seen:
         return Reason("B-FIN-2", text, run)
     silent: Any = delegate(away)
     failed = session().platform_b.play(delegate=silent)
-    return _failed_as_it_should(away.calls, failed, getattr(silent, "says", None)) or Seen(run)
+    if reason := _failed_as_it_should(away.calls, failed, getattr(silent, "says", None)):
+        return reason
+    unsure: Any = delegate(relay)
+    completed(unsure.did_finish_provisioning, None, None)
+    if (says := getattr(unsure, "says", None)) != "Not added":
+        text = f"didFinishProvisioning brought neither a pass nor an error, and the page says {quoted(says)}."
+        return Reason("B-FIN-1", f"{text} Both are optional: only a pass means that the card was added.")
+    return Seen(run)
 
 
 def _asked_as_it_should(calls: list[tuple[object, object]], run: Any) -> Reason | None:

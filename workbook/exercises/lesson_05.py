@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from workbook.errors import WorkbookError
@@ -12,6 +13,7 @@ from workbook.extension.handler import ReferenceHandler
 from workbook.extension.service import ExtensionProvisioningService, ExtensionStatus
 from workbook.extension.wallet_app import GENERATE, WalletApp
 from workbook.flows import messages as m
+from workbook.flows.variants import SURFACES
 from workbook.plays.run import Run, run_of, screen_of
 from workbook.plays.wallet import opened_phone
 from workbook.runs.back_ends import back_end_over
@@ -74,15 +76,29 @@ def status_without_network(handler: Any) -> Reason | Seen:
 
 
 def played(
-    handler: Any, get: float = 0.25, post: float = 0.3, *, failing: Literal["GET", "POST"] | None = None, nth: int = 1
+    handler: Any,
+    get: float = 0.25,
+    post: float = 0.3,
+    *,
+    failing: Literal["GET", "POST"] | None = None,
+    nth: int | None = 1,
+    surface: str = "phone",
+    all_there: bool = False,
 ) -> Run:
-    """The flow with a back end that takes so many seconds, or one of whose GETs or POSTs fails."""
-    phone = opened_phone("app was opened", INSTRUMENT_IDS)
+    """The flow with a back end that takes so many seconds, or whose n-th GET or POST fails (None: each).
+
+    `surface` is where the wallet app runs; `all_there` puts every card on the phone and on its watch before.
+    """
+    phone = opened_phone("with a watch" if surface == "watch" else "app was opened", INSTRUMENT_IDS)
+    if all_there:
+        phone.cards.update(INSTRUMENT_IDS)
+        if phone.watch:
+            phone.watch.cards.update(INSTRUMENT_IDS)
     phone.latencies = LatenciesB(get=get, post=post)
     plan = FaultPlan([Planned(fault("403"), failing, nth=nth)])
     back_end = back_end_over("good", Network(Service(plan=plan))) if failing else None
-    wallet = WalletApp(handler, phone=phone, back_end=back_end)
-    before = screen_of(phone)
+    wallet = WalletApp(handler, surface=surface, phone=phone, back_end=back_end)
+    before = screen_of(phone, surface)
     wallet.walk()
     return run_of(wallet, before, card=INSTRUMENT_IDS[0])
 
@@ -115,7 +131,17 @@ def right_list(handler: Any) -> Reason | Seen:
         if len(run.offered or ()) != cards:
             text = f"the wallet was offered {len(run.offered or ())} cards {when}; {cards} were right."
             return Reason("X-ENTRIES-2" if run is watch else "X-ENTRIES-1", text, run)
-    return found(handler, failing="GET", nth=2) or Seen(ordinary)
+    return found(handler, failing="GET", nth=2) or _empty_list(handler) or Seen(ordinary)
+
+
+def _empty_list(handler: Any) -> Reason | None:
+    """What is found where nothing can be offered: every card is there already, or every GET fails."""
+    for surface in SURFACES:
+        if reason := found(handler, surface=surface, all_there=True):
+            return replace(reason, text=f"every card was there already. {reason.text}")
+        if reason := found(handler, surface=surface, failing="GET", nth=None):
+            return replace(reason, text=f"every GET failed. {reason.text}")
+    return None
 
 
 def delegate_slip(run: Run) -> Reason | None:
