@@ -33,10 +33,10 @@ from workbook.values import choice, quoted
 if TYPE_CHECKING:  # httpx is loaded when a client is made: whoever opens a session would wait for it
     from workbook.api.client import ActivationDataClient
 
-# The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's whole call, the app's
-# own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before the
-# shorter limit has ended does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the extension, a GET and a
-# POST, so twice the app's wait must be less than 20 s.
+# The limits nest, from short to long (REL-5; the figures are assumed): one answer, the back end's whole call, the
+# app's own wait for its back end (`extension.handler.BACK_END_WAIT`), the wallet's 20 s. Whoever gives up before the
+# shorter limit has ended does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the
+# extension, a GET and a POST, so twice the app's wait must be less than 20 s.
 
 DEADLINE = 8.0
 """Seconds of the good back end for one call, retries included."""
