@@ -438,7 +438,7 @@ def test_an_answer_of_blank_lines_does_not_hold_up_the_judge(body):
 def test_a_post_too_many_is_told_by_what_the_phone_did():
     assert words("post.given-up", seen(TAPS[:2], AT_THE_API)) == ["at most one POST; 2 POST requests"]
     assert words("post.given-up", seen(TAPS[:2], [AT_THE_API[1]] * 2)) == [
-        "at most one POST; 2 with the same sdkOutput"
+        "at most one POST; 2 of one tap, with the same sdkOutput"
     ]
     (twice,) = words("post.given-up", seen(TAPS, [*AT_THE_API, request(POST, "fourth", sent="c")]))
     assert twice == "one POST for each tap, 2 in all; 3 POST requests"

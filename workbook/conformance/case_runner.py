@@ -20,11 +20,13 @@ from workbook.conformance.judging import AFRESH, GENERAL, HAND_ON, OWN_CARD, SID
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
+    OWN_413,
     OWN_429,
     POST,
     RAW,
     RECOVERY,
     SHAPES,
+    TOO_LARGE,
     Arrived,
     Ask,
     Broke,
@@ -638,6 +640,8 @@ class CaseRunner:
         advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
         if self.plain_works and advice and advice <= GENERAL:
             todo = f"The plain call works, and this one has to work as well: {case.says}"
+            if any(call.status == TOO_LARGE and not seen.during(call) for call in seen.calls):
+                todo = f"{todo} {OWN_413}"
             return tuple(replace(miss, todo=todo, root=Root.AFTER) for miss in misses)
         return misses
 

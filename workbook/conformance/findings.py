@@ -138,7 +138,7 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     if call.broke in NO_CONNECTION:
         yield NO_CONNECTION[call.broke].format(url=base_url)
         return
-    requests = [request for request in seen.arrived if call.began <= request.at <= call.ended]
+    requests = seen.during(call)
     headers = {name.lower(): value for name, value in call.headers}
     expected = f"{BEFORE_ID}{quote(call.instrument, safe='')}{AFTER_ID}"
     if not requests:
@@ -191,7 +191,7 @@ def place_of(values: Collection[str], body: bytes) -> str | None:
 
 def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
     """Whether it is the configuration that does not fit: the address, the path, the session, or the pointer."""
-    requests = [request for request in seen.arrived if call.began <= request.at <= call.ended]
+    requests = seen.during(call)
     if not requests:
         return call.broke in NO_CONNECTION or call.status in HINTS
     given = {request.given for request in requests if request.given}

@@ -136,7 +136,7 @@ def once(todo: str) -> Judge:
         again = max((came[output] for output in sent if came[output] > sent[output]), default=0)
         if again or came.total() > sent.total():
             expected = "at most one POST" if sent.total() == 1 else f"one POST for each tap, {sent.total()} in all"
-            observed = f"{again} with the same sdkOutput" if again else _count(came.total(), POST)
+            observed = f"{again} of one tap, with the same sdkOutput" if again else _count(came.total(), POST)
             yield Miss(expected, observed, todo, "REL-1")
 
     return judge

@@ -163,6 +163,9 @@ MEANINGS = {
 }
 """Each verdict in a sentence."""
 
+TOO_LARGE = 413
+OWN_413 = "Your back end answered 413 itself: raise the largest body that its server or its framework takes."
+"""What to do where a value is larger than the back end takes."""
 OWN_429 = "The back end answered 429 itself, without asking the API."
 """Why a case is not testable where the back end limits how often it is called."""
 OWNERS = {
@@ -911,6 +914,10 @@ class Seen:
     def came(self, operation: str) -> tuple[Arrived, ...]:
         """The requests of one operation that reached the API."""
         return tuple(request for request in self.arrived if request.operation == operation and not request.elsewhere)
+
+    def during(self, call: PhoneCall) -> tuple[Arrived, ...]:
+        """The requests that reached the API while the phone waited for this call."""
+        return tuple(request for request in self.arrived if call.began <= request.at <= call.ended)
 
     @property
     def strays(self) -> tuple[Arrived, ...]:

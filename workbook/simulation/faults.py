@@ -485,7 +485,7 @@ def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Effect:
     """The answer with this ending; `waits` names the setting that holds the seconds of each wait."""
 
     def change(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
-        seconds = {wait: float(values[setting]) for wait, setting in waits.items()}
+        seconds: dict[str, Any] = {wait: float(values[setting]) for wait, setting in waits.items()}
         return replace(answer, wire=replace(answer.wire, ending=ending, **seconds))
 
     return change
