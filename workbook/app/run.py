@@ -62,8 +62,10 @@ QUIET, LOOKS = 0.1, 0.015
 """Seconds without any change after which a page has settled, and seconds between two looks."""
 RESTING = (SHOWN, HIDDEN)
 """What a page shows of its button when it waits for nothing but the cardholder."""
-PATIENCE = 5.0
-"""Seconds that an action, or settling, may take (assumed)."""
+PATIENCE = 20.0
+"""Seconds that an action may take; a machine may be busy with other things (assumed)."""
+RESTLESS = 5.0
+"""Seconds after which a page that never rests is left as it is (assumed)."""
 CLOSING = 2.0
 """Seconds after which a page that waits for something is taken to wait for ever (assumed)."""
 START = 120.0
@@ -197,7 +199,7 @@ class Stage:
         device, back_end = self._client.device, self._client.back_end
         before: tuple[object, ...] = ()
         since = until = monotonic()
-        until += PATIENCE
+        until += RESTLESS
         while monotonic() < until:
             shown = await self._do("screen")
             now = (shown.button, shown.message, len(device.trace), len(back_end.arrivals))
@@ -309,7 +311,15 @@ class _Judged:
         self.results: list[CaseResult] = []
         self.trouble = ""
         self.interrupted = False
+        self._cardholder: Cardholder | None = None
+        self._server.on_hello = self._greet
         self._stop: Callable[[], object] = lambda: None
+
+    def _greet(self, client: Client) -> None:
+        """Play the cardholder for this app from its first call on: it asks what to do at once."""
+        if client.device.client == NAME:
+            self._cardholder = Cardholder(client)
+            client.on_next = self._cardholder.on_next
 
     def stop(self) -> None:
         """End the run early. A signal handler calls this, so it does little and prints nothing."""
@@ -358,11 +368,8 @@ class _Judged:
         """The app's process, once it asks what to do."""
         until = monotonic() + START
         while monotonic() < until:
-            client = self._server.clients.get(NAME)
-            if client is not None:
-                cardholder = Cardholder(client)
-                client.on_next = cardholder.on_next
-                return client, cardholder
+            if self._cardholder is not None:
+                return self._cardholder.client, self._cardholder
             if self._command is not None and self._command.ended:
                 raise NoAnswerError(f"The app's process did not call conform(...). {self._command.ended}")
             await asyncio.sleep(LOOKS)

@@ -71,6 +71,7 @@ class PhoneServer:
     Attributes:
         key: what each call has to carry.
         clients: by their names.
+        on_hello: called with each new client, before its next call is read.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class PhoneServer:
         self.url = ""
         self._surface, self._phone, self._pace, self._seed = surface, phone, pace, seed
         self._log = log
+        self.on_hello: Callable[[Client], None] = lambda _client: None
 
     def __repr__(self) -> str:
         return f"PhoneServer({len(self.clients)} clients)"
@@ -168,6 +170,7 @@ class PhoneServer:
         known = self.clients.get(call.client)
         if known is None:
             self.clients[call.client] = self.new(call.client, variant.name)
+            self.on_hello(self.clients[call.client])
         else:
             known.device.process_ended()
         return {"variant": variant.name, "backEnd": f"{self.url}{self.clients[call.client].prefix}"}

@@ -63,8 +63,11 @@ def phone(options: argparse.Namespace) -> int:
         return 0
     made = lookup("phone", options.phone, PHONES_A)
     number("--pace", options.pace)
-    if options.out is not None and not options.out.is_dir():
-        raise ParameterError(f"--out {str(options.out)!r} is no folder. Make it first.")
+    if options.out is not None:
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(f"--out {str(options.out)!r} cannot be used: {error.strerror}.") from None
     log = None if options.quiet else print_log
     server = PhoneServer(
         phone=lambda: made(INSTRUMENT_IDS[0]), pace=options.pace, seed=checked_seed(options.seed) or 7, log=log
