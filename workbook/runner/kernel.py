@@ -18,7 +18,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, Final, TypeVar
+from uuid import uuid4
 
 T = TypeVar("T")
 
@@ -100,14 +102,13 @@ def manager_class(kernel: Kernel) -> type[Any]:
     class Managed(AsyncKernelManager):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options, kernel_spec_manager=ThisInterpreter())
+            # known before the file is there: whoever ends the kernel while it starts deletes the file, too
+            self.connection_file = kernel.connection_file = str(Path(gettempdir()) / f"kernel-{uuid4()}.json")
 
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]  # its stubs forget async
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
             env = {} if kernel.env is None else {"env": kernel.env}
-            try:
-                await super().start_kernel(**quiet, **env, **options)
-            finally:
-                kernel.connection_file = self.connection_file
+            await super().start_kernel(**quiet, **env, **options)
             kernel.pid = getattr(self.provisioner, "pid", None)
 
     return Managed
