@@ -95,10 +95,8 @@ def test_who_has_the_file_cannot_find_a_body_by_trying():
     """A card number of a known bank with known last digits has a million candidates, and the salt is in the file."""
     body = json.dumps({"sdkOutput": CARD}).encode()
     kept = persistent_entry(exchange(body), SALT)
-    for size in range(1, 65):
-        digest = blake2b(body, key=SALT, digest_size=size).hexdigest()
-        assert f"digest {digest}" not in kept.body.decode()
-        assert size < 4 or digest not in kept.text
+    for size in range(4, 65):  # one to three bytes may stand anywhere by chance
+        assert blake2b(body, key=SALT, digest_size=size).hexdigest() not in kept.text + kept.body.decode()
 
 
 @given(st.binary(), st.binary())

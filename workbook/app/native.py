@@ -12,7 +12,6 @@ from workbook.flows.variants import A_FROM_0_4_0, variant_a
 LATER = re.compile(r"^ *// from 0\.4\.0 \{\n.*?^ *// \}\n|^[^\n]*// from 0\.4\.0\n", re.DOTALL | re.MULTILINE)
 """What only the later variant has: a block between two such comments, or a line that ends in one."""
 MARKS = re.compile(r"^ *// (?:from 0\.4\.0 \{|\})\n| // from 0\.4\.0$", re.MULTILINE)
-APP = ("kotlin/AddButton.kt", "kotlin/AddCardModel.kt", "kotlin/BackEnd.kt")
 
 
 def sources(variant: str) -> dict[str, str]:

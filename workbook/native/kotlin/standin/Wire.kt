@@ -54,8 +54,6 @@ internal class Reply(private val fields: Map<String, Any?>) {
     fun text(name: String) = fields[name] as? String ?: ""
 
     fun number(name: String) = (fields[name] as? Number)?.toInt() ?: 0
-
-    fun truth(name: String) = fields[name] as? Boolean ?: false
 }
 
 internal class Wire(private val url: String, private val key: String, private val client: String) {
