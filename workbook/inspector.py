@@ -1,8 +1,9 @@
 """What an opaque string is: an sdkInput or sdkOutput, which layer is wrong and where, and which platform takes it.
 
 The value is peeled from the outside: a body around it, quotes, line breaks, base64, JSON. Each wrong layer is named as
-in `workbook.api.opaque.LAYERS`, and undone, so that what is inside is still recognised. Nothing is sent or kept; of the
-fields inside only names, kinds and lengths are shown (REL-3).
+in `workbook.api.opaque.LAYERS`, and undone, so that what is inside is still recognised. Then the fields of platform B's
+structure are followed step by step, as ECC V2 is inferred to work. Nothing is sent or kept; of the fields inside only
+names, kinds and lengths are shown (REL-3); what the simulator made and sealed itself may be shown whole.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.api.opaque import LAYERS, decode_strictly, diagnose, json_object
-from workbook.errors import ParameterError
+from workbook.api.opaque import LAYERS, MARK, decode_strictly, diagnose, json_object
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, Step, follow
+from workbook.simulation.seal import Damaged, Seal
 
 LARGEST = 1_048_576
 """Bytes of a value; real ones have a few thousand (assumed)."""
@@ -28,6 +31,8 @@ KINDS = {
     "data of the simulator": frozenset({"simulated", "kind"}),
 }  # fmt: skip
 """What a value is, by the fields inside; it has at least half of them."""
+STRUCTURED = [*KINDS][1:3]
+"""Those that ECC V2 is inferred for."""
 UNKNOWN = "no structure that is known"
 SHOWN = ("brand", "supportedWallets", "simulated", "kind")
 """Fields whose values `show` adds: no card data is among them."""
@@ -62,6 +67,8 @@ class Inspection:
         wrong: the wrong layers from the outside in; none for a good value.
         takes: which platform takes it, a key of `TAKES`.
         fields: what is inside: each name, with the kind and length of its value.
+        steps: from the fields to what is in them, up to the first that is wrong; only of platform B's structure and of
+            the simulator's data.
     """
 
     kind: str
@@ -70,6 +77,12 @@ class Inspection:
     wrong: tuple[WrongLayer, ...]
     takes: str
     fields: Mapping[str, str]
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is something known, with no layer and no step wrong."""
+        return bool(self.takes) and not self.wrong and self.kind != UNKNOWN and not any(one.wrong for one in self.steps)
 
     def __str__(self) -> str:
         around = f", in the field {self.body} of a JSON body" if self.body else ""
@@ -77,15 +90,19 @@ class Inspection:
         lines += [f"wrong layer  {one}" for one in self.wrong] or ["layers       all as they should be"]
         lines.append(f"who takes it {TAKES[self.takes]}")
         lines += [f"  {name}: {value}" for name, value in self.fields.items()]
+        for step in self.steps:
+            lines.append(f"{'wrong step ' if step.wrong else 'step       '}  {step.name}: {step.says} ({step.source})")
+            lines += [f"             {step.shown}"] if step.shown else []
         return "\n".join(lines)
 
 
-def inspect(value: str | bytes, *, show: bool = False) -> Inspection:
+def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspection:
     """Say what a value is, however it was damaged on its way.
 
     Args:
         value: the text, or platform B's bytes; the one line break that a pipe adds is ignored.
-        show: also the values of the fields that hold no card data.
+        show: also the values of the fields that hold no card data, and what each step of the simulator's data comes to.
+        seed: of the simulator, for data that it made: its seal and the throw-away wallet's key come from it.
 
     Raises:
         ParameterError: it is empty, or larger than 1 MiB.
@@ -104,7 +121,23 @@ def inspect(value: str | bytes, *, show: bool = False) -> Inspection:
     if [one.layer for one in wrong] == ["decoded-once-too-often"] and not body:
         takes = "bytes"
     described = {str(name)[:LONGEST_NAME]: _described(name, inside, show=show) for name, inside in fields.items()}
-    return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, dict([*described.items()][:MOST_FIELDS]))
+    steps = tuple(_steps(content, fields, seed, show=show))
+    shown = dict([*described.items()][:MOST_FIELDS])
+    return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, shown, steps)
+
+
+def _steps(content: bytes, fields: Mapping[str, Any], seed: int, *, show: bool) -> Iterator[Step]:
+    """The seal of the simulator's data, and the steps through platform B's structure."""
+    sealed = Seal(seed).open(base64.b64encode(content).decode("ascii")) if fields.get("simulated") == MARK else None
+    if isinstance(sealed, Damaged):  # anybody can copy the mark: what follows is looked at, and not shown
+        yield Step("seal", f"{sealed.why} (its --seed is not {seed}?)", ASSUMED, wrong=True)
+    elif sealed is not None:
+        yield Step("seal", f"made by the simulator with the seed {seed}, and not changed since", ASSUMED)
+    try:
+        for step in follow(fields, seed) if _kind(fields) in STRUCTURED else ():
+            yield step if show and sealed is not None and not isinstance(sealed, Damaged) else step._replace(shown="")
+    except ConfigurationError as error:
+        yield Step("inside", str(error), INFERRED)
 
 
 def _in_body(data: bytes) -> tuple[str, bytes]:

@@ -34,6 +34,7 @@ def said(text, file="mine.toml"):
 def test_the_scenarios_of_the_package():
     assert set(scenarios()) >= {
         "default",
+        "field",
         "class-room",
         "every-instrument-state",
         "no-role",

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from workbook.commands import add
+from workbook.commands import add, checked_seed
 from workbook.errors import ConfigurationError, ParameterError
 
 CODES: Final = """\
@@ -36,7 +36,8 @@ def add_to(commands: Any) -> None:
         commands, "inspect", inspect, "say what an sdkInput or sdkOutput is, and which layer is wrong", INSPECTED
     )
     parser.add_argument("value", metavar="FILE", help="a file that holds the value, or - for standard input")
-    parser.add_argument("--show", action="store_true", help="show the values of fields that hold no card data")
+    parser.add_argument("--show", action="store_true", help="show what is no card data: some fields, simulated bytes")
+    parser.add_argument("--seed", metavar="N", default="7", help="of the simulator that made it; default: %(default)s")
 
 
 def diagnose(options: argparse.Namespace) -> int:
@@ -72,9 +73,9 @@ def inspect(options: argparse.Namespace) -> int:
     except OSError as error:
         again = "Name a file that holds the value, or pipe the value into: workbook inspect -"
         raise ConfigurationError(f"Cannot read that file: {error.strerror}. {again}") from None
-    found = inspector.inspect(data, show=options.show)
+    found = inspector.inspect(data, show=options.show, seed=checked_seed(options.seed) or 0)
     print(Secrets.of_environment(os.environ).scrub(str(found)))
-    return 0 if found.takes and not found.wrong and found.kind != inspector.UNKNOWN else 1
+    return 0 if found.is_good else 1
 
 
 def _read(words: list[str], most: int) -> str:

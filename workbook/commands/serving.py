@@ -37,6 +37,7 @@ def add_to(commands: Any) -> None:
 
     parser = add(commands, "sdk-output", sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
     parser.add_argument("id", nargs="?", metavar="ID", help="of the payment instrument; default: the first one")
+    parser.add_argument("--platform", choices=["a", "b"], default="a", help="whose SDK makes it; default: %(default)s")
     _add_world(parser, "the one that the server was started with", "the one that it was started with")
 
     parser = add(commands, "openapi", openapi, "print the OpenAPI document of the simulated API, as JSON")
@@ -96,7 +97,7 @@ def sdk_output(options: argparse.Namespace) -> int:
 
     world = load(options.scenario).world(seed=checked_seed(options.seed))
     instrument = next(iter(world.instruments)) if options.id is None else options.id
-    print(fresh_output(instrument, seed=world.seed, world=world))
+    print(fresh_output(instrument, seed=world.seed, world=world, platform=options.platform))
     return 0
 
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.runs.own_code import check_callable, completed, watched
+from workbook.simulation.ecc_v2 import WalletRequest
 from workbook.simulation.sdks import CURRENT, OUR_CASE, Call, current, next_output, opened, wrong_with
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
@@ -267,7 +268,8 @@ class ExtensionProvisioningService:
         if identifier not in [card.payment_instrument_id for card in self._cards]:
             raise self._threw("invalidSDKInput", "no sdkInput of this service has this identifier")
         self._check_delegate(delegate, "provision", ("payment_instrument_id", "sdk_output"))
-        output = next_output(self._call.phone, self._seal, identifier)
+        given = WalletRequest(certificate_chain, nonce, nonce_signature)
+        output = next_output(self._call.phone, self._seal, identifier, given)
         attempt = self._call.phone.outputs
         self._call.seen(m.ExtensionProvisionCalled(identifier, output))
         try:

@@ -24,6 +24,7 @@ from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import Loop, Port
 from workbook.runs.own_code import completed, exception_words, misspelt, relayed, watched
+from workbook.simulation.ecc_v2 import wallet_request
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
 from workbook.simulation.seal import Seal
@@ -381,9 +382,13 @@ class WalletApp(Loop):
     @property
     def _given(self) -> dict[str, Any]:
         """What the wallet gives for the latest request, besides the identifier (X-GEN-1)."""
+        certificates: Sequence[bytes] = (b"simulated leaf certificate", b"simulated intermediate certificate")
+        nonce, signature = f"simulated nonce {self._nonces}".encode(), b"simulated signature"
+        if self.phone.profile == "field":
+            certificates, nonce, signature = wallet_request(self.phone.seed, self._nonces)
         return {
             "configuration": "the platform's add-payment-pass configuration",
-            "certificate_chain": (b"simulated leaf certificate", b"simulated intermediate certificate"),
-            "nonce": f"simulated nonce {self._nonces}".encode(),
-            "nonce_signature": b"simulated signature",
+            "certificate_chain": certificates,
+            "nonce": nonce,
+            "nonce_signature": signature,
         }

@@ -21,9 +21,9 @@ from workbook.simulation import verification
 from workbook.simulation.contract import SPEC, Broken, Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
 from workbook.simulation.journal import ANY, Entry, Journal, Matching
-from workbook.simulation.phones import PhoneA
+from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.scenario import Scenario, load, plan
-from workbook.simulation.sdks import SdkA
+from workbook.simulation.sdks import SdkA, next_output
 from workbook.simulation.server import LOOPBACK_HOSTS, host_name, is_own_host
 from workbook.simulation.service import DirectApi, Service, all_keys_in
 from workbook.simulation.state import (
@@ -482,7 +482,9 @@ SERIALS = range(1_000_000, 1_000_000_000)
 """The range of a fresh sdkOutput's serial: too many for two to collide, and each still short enough to be shown."""
 
 
-def fresh_output(payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 7, world: World | None = None) -> str:
+def fresh_output(
+    payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 7, world: World | None = None, platform: str = "a"
+) -> str:
     """An sdkOutput that the simulated SDK makes now: no two are equal, and each is good for one POST.
 
     A server recognises it by its seed, so it can be made in another process than the server's.
@@ -491,6 +493,7 @@ def fresh_output(payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 
         payment_instrument_id: one of the world's.
         seed: the seed of the server that it is for.
         world: has the instruments; None takes the default one.
+        platform: whose SDK makes it; that of `b`, in a world of the profile `field`, has the structure of ECC V2.
 
     Raises:
         ParameterError: no instrument has this id.
@@ -500,6 +503,9 @@ def fresh_output(payment_instrument_id: str = INSTRUMENT_IDS[0], *, seed: int = 
         hint = did_you_mean(payment_instrument_id, world.instruments)
         raise ParameterError(f"No payment instrument {payment_instrument_id[:40]!r}. {hint}")
     service = Service(world)
+    if platform == "b":
+        phone = PhoneB(outputs=secrets.choice(SERIALS), seed=seed, profile=world.profile)
+        return next_output(phone, service.seal, payment_instrument_id).text
     sdk = SdkA(PhoneA(outputs=secrets.choice(SERIALS)), service.seal, api_error=True)
     sdk.answer(m.CreateProvisioning(DirectApi(service).get(payment_instrument_id).sdk_input))
     _seconds, event = sdk.answer(m.CreateSdkOutput())

@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 from workbook.api.opaque import LAYERS, SdkOutput
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
+from workbook.simulation import ecc_v2
+from workbook.simulation.ecc_v2 import WalletRequest
 from workbook.simulation.phones import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START, PhoneA, PhoneB
 from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
@@ -407,11 +409,21 @@ def wrong_with(seal: Seal, sdk_input: object, payment_instrument_id: str, attemp
             return "it belongs to another payment instrument"
         case Genuine() as data if data.claims["attempt"] != attempt:
             return f"it answers attempt {data.claims['attempt']}, and this is attempt {attempt}"
+        case Genuine(claims) if ecc_v2.ANSWER[0] in claims:
+            return ecc_v2.why_not_opened(claims, seal.seed) or None
     return None
 
 
-def next_output(phone: PhoneB, seal: Seal, payment_instrument_id: str) -> SdkOutput:
-    """Another sdkOutput of this phone; the phone counts them, so that no two are alike."""
+def next_output(
+    phone: PhoneB, seal: Seal, payment_instrument_id: str, request: WalletRequest | None = None
+) -> SdkOutput:
+    """Another sdkOutput of this phone; the phone counts them, so that no two are alike.
+
+    In the profile `field` it has the structure that the field notes infer: with what the wallet gave the extension's
+    handler as `request`, and in the app with what the wallet gives the SDK itself.
+    """
     phone.outputs += 1
-    which = {"attempt": phone.outputs, "phone": phone.number}
+    which: dict[str, Any] = {"attempt": phone.outputs, "phone": phone.number}
+    if phone.profile == "field":
+        which |= (request or ecc_v2.wallet_request(seal.seed, phone.outputs)).fields()
     return SdkOutput(seal.close(Content.OUTPUT, payment_instrument_id, phone.outputs, **which))

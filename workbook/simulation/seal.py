@@ -75,6 +75,9 @@ Unsealed = Genuine | Damaged
 class Seal:
     """Makes and opens simulated opaque data. Two seals with the same seed read each other's.
 
+    Attributes:
+        seed: what it seals with.
+
     Raises:
         ParameterError: the seed is no whole number.
     """
@@ -82,6 +85,7 @@ class Seal:
     def __init__(self, seed: int) -> None:
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise ParameterError(f"A seed is a whole number, such as 7, not {seed!r:.40}.")
+        self.seed = seed
         self._key = blake2b(f"workbook simulation {seed}".encode(), digest_size=32).digest()
 
     def close(self, content: Content, payment_instrument_id: str, serial: int, **more: Any) -> str:

@@ -36,6 +36,7 @@ from workbook.api.protocol import (
     judge_answer,
 )
 from workbook.errors import DeadlineError, MaybeSentError
+from workbook.simulation import ecc_v2
 from workbook.simulation.contract import CONTRACTS, JSON, Broken, Contract, Document, KeyPlace, Operation, written
 from workbook.simulation.faults import Chance, FaultPlan
 from workbook.simulation.http import AFTER_ID, AT_ONCE, BEFORE_ID, JSON_HEADERS, Ending, Request, Response
@@ -413,11 +414,12 @@ class Service:
             if not sdk_output:  # a schema may let it be left out, and still nothing can be exchanged for nothing
                 sentence = f"There is no {name} in the body. Without one nothing can be exchanged."
                 raise Refused(Broken.NO_OUTPUT, sentence)
-            attempt = self._attempt(instrument, sdk_output)
+            claims = self._claims(instrument, sdk_output)
             memory = self._memory_of(instrument)
             if memory.knows(sdk_output):
                 raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
-            text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, attempt=attempt)
+            more = {"attempt": int(claims.get("attempt", 0)), **self._for_the_wallet(claims, instrument, memory)}
+            text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, **more)
             return self._success(text, basis), lambda: memory.issue_opc(sdk_output)
         if request.body:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
@@ -436,8 +438,8 @@ class Service:
         )
         return self._success(text, basis), memory.issue_activation
 
-    def _attempt(self, instrument: Instrument, sdk_output: str) -> int:
-        """The number of the attempt that a genuine sdkOutput of this instrument belongs to."""
+    def _claims(self, instrument: Instrument, sdk_output: str) -> dict[str, Any]:
+        """What a genuine sdkOutput of this instrument says."""
         match self.seal.open(sdk_output):
             case Damaged(why):
                 raise Refused(Broken.OUTPUT, f"The sdkOutput cannot be used: {why}.")
@@ -446,7 +448,17 @@ class Service:
             case Genuine() as data if data.payment_instrument_id != instrument.id:
                 raise Refused(Broken.OUTPUT, "The sdkOutput belongs to another payment instrument.")
             case Genuine(claims):
-                return int(claims.get("attempt", 0))
+                return claims
+
+    def _for_the_wallet(self, claims: dict[str, Any], instrument: Instrument, memory: Memory) -> dict[str, str]:
+        """The fields that only the wallet opens; none for an sdkOutput without its certificates (profile `spec`)."""
+        if "certificates" not in claims:
+            return {}
+        try:
+            return ecc_v2.answer(claims, self.seal.seed, instrument.id, memory.opcs + 1)
+        except ValueError as error:
+            sentence = f"The sdkOutput cannot be used: {error or 'a field of it is no base64'}."
+            raise Refused(Broken.OUTPUT, sentence) from None
 
     def _memory_of(self, instrument: Instrument) -> Memory:
         return self._memory.get(instrument.id) or self._memory.setdefault(instrument.id, Memory())
