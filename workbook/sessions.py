@@ -98,12 +98,12 @@ class RealBackEnd(BackEnd):
         """The real GET, then the simulator's sdkInput. The POST is simulated: no simulated sdkOutput is really sent."""
         if sdk_output is not None:
             exchange = Relayed([(None, m.Noted(NOT_SENT))])
-            exchange.settle(lambda: self._simulated.post(payment_instrument_id, sdk_output))
+            exchange.settle(self._simulated.post, payment_instrument_id, sdk_output)
             return exchange
         exchange = super().exchange(payment_instrument_id)
         if exchange.error is None:
             exchange.events.append((None, m.Noted(HANDED_OVER)))
-            exchange.settle(lambda: self._simulated.get(payment_instrument_id))
+            exchange.settle(self._simulated.get, payment_instrument_id)
         return exchange
 
 

@@ -130,9 +130,9 @@ class Trace:
     # An event log: pictures, findings and verdicts are functions of it and keep no state of their own. So no two of
     # them can disagree about a run, and two runs are the same if their logs are.
 
-    def __init__(self, title: str = "trace") -> None:
+    def __init__(self, title: str = "trace", records: list[Record] | None = None) -> None:
         self.title = title
-        self._records: list[Record] = []
+        self._records = [] if records is None else records  # not a copy: a loop goes on to append to its own list
 
     def __repr__(self) -> str:
         return f"Trace({self.title!r}, {len(self)} records)"

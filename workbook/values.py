@@ -45,7 +45,7 @@ def quoted(value: object) -> str:
 
 def is_number(value: object, least: float = -inf, most: float = inf) -> bool:
     """Whether this is a finite number from `least` to `most`; a bool is none."""
-    if isinstance(value, bool) or not isinstance(value, Real):
+    if isinstance(value, bool) or not isinstance(value, (float, int, Real)):  # the abstract class last: it is slow
         return False
     try:
         return isfinite(value) and least <= float(value) <= most
@@ -55,7 +55,7 @@ def is_number(value: object, least: float = -inf, most: float = inf) -> bool:
 
 def is_whole(value: object, least: float = -inf, most: float = inf) -> bool:
     """Whether this is a whole number from `least` to `most`; a bool is none."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+    return isinstance(value, (int, Integral)) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def is_text(value: object, longest: int = 1000) -> bool:

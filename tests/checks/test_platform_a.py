@@ -242,7 +242,7 @@ def fed(event):
     """A tap before 0.4.0 whose createSdkOutput ends in `event`; the stand-in itself never fails there."""
     bench = PlatformARun(A_BEFORE_0_4_0)
     bench.open()
-    bench._ports[m.CreateSdkOutput] = lambda _command: (0.1, event)
+    bench.ports = bench.ports | {m.CreateSdkOutput: lambda _run, _command: (0.1, event)}
     return bench.tap()
 
 

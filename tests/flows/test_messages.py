@@ -42,7 +42,7 @@ def test_every_command_is_handed_out_by_some_table_and_carried_out_by_its_bench(
     handed_out = {c for machine in MACHINES.values() for row in machine.rows for c in row.commands}
     assert handed_out == set(COMMANDS)
     for loop in (PlatformARun(), PlatformBRun(), WalletApp(), WalletApp(surface="watch")):
-        assert {c for row in loop.machine.rows for c in row.commands} <= set(loop._ports)
+        assert {c for row in loop.machine.rows for c in row.commands} <= set(loop.ports)
 
 
 def test_the_vocabulary_imports_only_the_standard_library_and_the_checks_of_values():

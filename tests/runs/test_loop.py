@@ -36,11 +36,10 @@ class LampLoop(Loop):
         self.seconds, self.handed, self.log, self.name = seconds, [], log, name
         super().__init__(MACHINE, name)
 
-    def _connect(self):
-        return super()._connect() | {
-            m.AskCanAddCard: lambda _command: (self.seconds, m.CanAddCard()),
-            m.HandToApp: self.handed.append,
-        }
+    ports = Loop.ports | {
+        m.AskCanAddCard: lambda run, _command: (run.seconds, m.CanAddCard()),
+        m.HandToApp: lambda run, event: run.handed.append(event),
+    }
 
     def _happen(self, event):
         super()._happen(event)

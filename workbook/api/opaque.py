@@ -10,10 +10,10 @@ all other data by its length and a digest that differs in every process.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import re
 import secrets
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -217,10 +217,10 @@ def diagnose(value: object, *, expect_json: bool = False) -> str | None:
 def decode_strictly(text: str) -> bytes | None:
     """The bytes behind canonical base64 text, or None: encoding them must give the same text back (API-8)."""
     try:
-        data = base64.b64decode(text, validate=True)
+        data = a2b_base64(text, strict_mode=True)
     except ValueError:  # binascii.Error is one, and so is a character outside ASCII
         return None
-    return data if binascii.b2a_base64(data, newline=False).decode("ascii") == text else None
+    return data if b2a_base64(data, newline=False).decode("ascii") == text else None
 
 
 def json_object(data: str | bytes) -> dict[str, object] | None:

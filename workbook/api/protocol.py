@@ -6,12 +6,12 @@ document shows no status codes (GAP-1), so everything but 200 is one error that 
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -27,8 +27,8 @@ _Tests: TypeAlias = tuple[tuple[Callable[[], object], str], ...]
 API_PATH = "/bcl/v2/paymentInstruments/{id}/networkTokenActivationData"  # API-1, API-2, API-14
 
 _VERSION_PREFIX = "/bcl/v2"
-_PLAIN_ID = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]*\Z")
 _LONGEST_ID = 1000  # characters; ours: well below what servers accept as a path once encoded
+_PLAIN_ID = re.compile(rf"[A-Za-z0-9_~-][A-Za-z0-9._~-]{{0,{_LONGEST_ID - 1}}}\Z")
 _URL = re.compile(r"[!-~]+\Z")
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_][A-Za-z0-9_-]{0,62})*\Z")
 _NETLOC = re.compile(r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(:[0-9]{1,5})?\Z")
@@ -42,6 +42,8 @@ def encode_id(payment_instrument_id: str) -> str:
     Raises:
         ConfigurationError: the id is no string, blank, too long, a dot segment, or not writable in a URL.
     """
+    if isinstance(payment_instrument_id, str) and _PLAIN_ID.match(payment_instrument_id):
+        return payment_instrument_id  # nothing to encode, as in every id that was seen
     if why := _unusable(payment_instrument_id):
         raise ConfigurationError(f"The payment instrument id {why}. Allowed: the id as the API gave it, a string.")
     return quote(payment_instrument_id, safe="")
@@ -70,8 +72,6 @@ def _unusable(value: object) -> str:
     """Why this value cannot be an id; empty when it can."""
     if not isinstance(value, str):
         return f"is {type(value).__name__}, not a string"
-    if len(value) <= _LONGEST_ID and _PLAIN_ID.match(value):  # as every call's is
-        return ""
     tests: _Tests = (
         (lambda: not value.strip(), f"{value[:20]!r} is blank"),
         (lambda: len(value) > _LONGEST_ID, f"is longer than {_LONGEST_ID} characters"),
@@ -128,7 +128,6 @@ _REDIRECTS = range(300, 400)
 _LONGEST_QUOTE = 200  # characters of the peer's words in a message
 _PROBLEM_FIELDS = ("errorCode", "title", "detail")  # problem details (openapi): tolerated, never relied upon
 _BEFORE_ID, _AFTER_ID = API_PATH.split("{id}")
-_WRITE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode  # json.dumps would make one for each call
 _COMMON_HEADERS = (
     ("content-type", "application/json"),  # API-4: on the GET too
     ("accept", "application/json"),
@@ -245,7 +244,7 @@ def build_post(settings: Settings, payment_instrument_id: str, sdk_output: SdkOu
     """
     text = as_sdk_output(sdk_output).text
     url = settings.before + encode_id(payment_instrument_id) + settings.after
-    body = _WRITE({"sdkOutput": text}).encode("utf-8")
+    body = f'{{"sdkOutput":{encode_basestring(text)}}}'.encode()
     return ApiRequest("POST", url, settings.headers, body)
 
 
@@ -291,7 +290,7 @@ def _activation_data(fields: dict[str, Any]) -> ActivationData | CallProblem:
     if value == "":
         return _no_sdk_input("is empty")
     try:
-        return ActivationData(SdkInput.from_json(value), fields)
+        return ActivationData(SdkInput(value), fields)
     except OpaqueDataError:
         return _no_sdk_input("holds half a surrogate pair" if isinstance(value, str) else "is not a string")
 

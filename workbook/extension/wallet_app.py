@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import ParameterError
@@ -22,7 +22,7 @@ from workbook.flows.extension import State
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.loop import Loop, Port
+from workbook.runs.loop import Loop
 from workbook.runs.own_code import completed, exception_words, misspelt, relayed, watched
 from workbook.simulation.ecc_v2 import wallet_request
 from workbook.simulation.phones import A_PHONE_B, PhoneB
@@ -230,23 +230,6 @@ class WalletApp(Loop):
             raise ParameterError(f"identifier is {quoted(chosen)}; give the text of an entry's identifier.")
         return self.feed(m.EntryChosen(chosen))
 
-    def _connect(self) -> dict[type[Command], Port]:
-        return super()._connect() | {
-            m.CallStatus: self._status,
-            m.CallPassEntries: lambda _command: self._call_handler("pass_entries", entries_event),
-            m.CallRemotePassEntries: lambda _command: self._call_handler("remote_pass_entries", entries_event),
-            m.CallGenerate: self._generate,
-            m.Authenticate: self._authenticate,
-            m.AddPass: self._add,
-            m.ListIssuer: self._list,
-            m.HideIssuer: self._show_none,
-            m.ShowEntries: self._show,
-            m.ShowNoEntries: self._show_none,
-            m.ShowCardAdded: lambda _command: None,  # what the cardholder sees is in the trace
-            m.ShowNotAdded: lambda _command: None,
-            m.IgnoreLate: lambda _command: None,
-        }
-
     # each call of the handler
 
     def _status(self, _command: Command) -> Reply | None:
@@ -392,3 +375,20 @@ class WalletApp(Loop):
             "nonce": nonce,
             "nonce_signature": signature,
         }
+
+    ports: ClassVar = {
+        **Loop.ports,
+        m.CallStatus: _status,
+        m.CallPassEntries: lambda self, _command: self._call_handler("pass_entries", entries_event),
+        m.CallRemotePassEntries: lambda self, _command: self._call_handler("remote_pass_entries", entries_event),
+        m.CallGenerate: _generate,
+        m.Authenticate: _authenticate,
+        m.AddPass: _add,
+        m.ListIssuer: _list,
+        m.HideIssuer: _show_none,
+        m.ShowEntries: _show,
+        m.ShowNoEntries: _show_none,
+        m.ShowCardAdded: lambda _self, _command: None,  # what the cardholder sees is in the trace
+        m.ShowNotAdded: lambda _self, _command: None,
+        m.IgnoreLate: lambda _self, _command: None,
+    }

@@ -116,7 +116,7 @@ class Machine:
         self.final = frozenset(final)
         if found := list(self._problems()):
             raise DefinitionError(f"The table {name!r} cannot be used: " + "; ".join(found))
-        self._table = {(r.state, r.event): (r, tuple(map(_builder, r.commands))) for r in self.rows}
+        self._table = {(r.state, r.event): _maker(r) for r in self.rows}
 
     def __repr__(self) -> str:
         return f"Machine({self.name!r}, {len(self.states)} states, {len(self.rows)} rows)"
@@ -151,13 +151,13 @@ class Machine:
             OutOfOrderError: no row allows it; the message says what is allowed.
         """
         try:
-            found, builders = self._table[state, type(event)]
+            make = self._table[state, type(event)]
         except KeyError:
             allowed = ", ".join(e.__name__ for e in self.allowed(state)) or "nothing"
             raise OutOfOrderError(
                 f"{type(event).__name__} is not allowed in state {state.value!r} of {self.name}. Allowed: {allowed}."
             ) from None
-        return Step(found.to, tuple([build(event) for build in builders]), found)
+        return make(event)
 
     def paths(self) -> Iterator[tuple[Row, ...]]:
         """Every way from the first state to a final one that visits no state twice."""
@@ -198,6 +198,15 @@ def _closure(states: set[StrEnum], moves: list[tuple[StrEnum, StrEnum]]) -> set[
 def _taken(command: type[Command]) -> list[str]:
     """The fields that a command takes from its event, in their order."""
     return [f.name for f in fields(command) if f.default is MISSING]
+
+
+def _maker(row: Row) -> Callable[[Event], Step]:
+    """A function that makes the row's step from an event: one shared step where no command takes a field."""
+    builders = tuple(map(_builder, row.commands))
+    if not any(map(_taken, row.commands)):
+        same = Step(row.to, tuple(command() for command in row.commands), row)
+        return lambda _event: same
+    return lambda event: Step(row.to, tuple([build(event) for build in builders]), row)
 
 
 def _builder(command: type[Command]) -> Builder:

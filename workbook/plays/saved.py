@@ -97,9 +97,7 @@ def from_json(values: Any) -> SavedRun:
     """
     try:
         known = {FORMAT: _machines()}[values["run"]]
-        trace = Trace(str(values["title"]))
-        for record in values["records"]:
-            trace.append(_read(record))
+        trace = Trace(str(values["title"]), [_read(record) for record in values["records"]])
         cards, watch = set(values["phone"]), values["watch"]
         on_watch = None if watch is None else Watch(set(watch))
         phone = PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=on_watch)

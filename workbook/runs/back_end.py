@@ -55,10 +55,10 @@ class Relayed:
     error: WorkbookError | None = None
     took: float | None = None
 
-    def settle(self, call: Callable[[], ActivationData]) -> None:
+    def settle(self, call: Callable[..., ActivationData], *given: object) -> None:
         """Make `call`, and keep its sdkInput or its error."""
         try:
-            self.sdk_input = call().sdk_input
+            self.sdk_input = call(*given).sdk_input
         except WorkbookError as error:
             self.sdk_input, self.error = None, error
 
@@ -126,9 +126,9 @@ class BackEnd:
         exchange = Relayed([(None, m.ApiRequested(method, payment_instrument_id, sdk_output))])
         began = self.stopwatch() if self.stopwatch else 0.0
         if sdk_output is None:
-            exchange.settle(lambda: self.api.get(payment_instrument_id))
+            exchange.settle(self.api.get, payment_instrument_id)
         else:
-            exchange.settle(lambda: self.api.post(payment_instrument_id, sdk_output))
+            exchange.settle(self.api.post, payment_instrument_id, sdk_output)
         exchange.took = self.stopwatch() - began if self.stopwatch else None
         outcome: Event
         match exchange.error:

@@ -19,7 +19,7 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
 from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd
-from workbook.runs.loop import Loop, Port
+from workbook.runs.loop import Loop
 from workbook.runs.own_code import relayed
 from workbook.simulation.phones import LatenciesA, LatenciesB, PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
@@ -92,10 +92,6 @@ class InApp(Loop):
             self._clock.after(tap * every, m.AddTapped())
         return self.run()
 
-    def _connect(self) -> dict[type[Command], Port]:
-        screen: dict[type[Command], Port] = dict.fromkeys((*BUTTON, *LABELS, m.ReportToContact), self._on_screen)
-        return super()._connect() | screen | {m.GetActivationData: self._get}
-
     def _on_screen(self, command: Command) -> None:
         kind = type(command)
         self.button = BUTTON.get(kind, self.button)
@@ -138,6 +134,12 @@ class InApp(Loop):
         else:  # a person calls the SDK, and what the session exchanges is the session's
             event = outcome()
         return spent or usual, event
+
+    ports: ClassVar = {
+        **Loop.ports,
+        **dict.fromkeys((*BUTTON, *LABELS, m.ReportToContact), _on_screen),
+        m.GetActivationData: _get,
+    }
 
 
 CALLING: ContextVar[tuple[object, ...]] = ContextVar("calling", default=())

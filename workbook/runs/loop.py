@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import partial
 from heapq import heappop, heappush
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from workbook.errors import OutOfOrderError, ParameterError
 from workbook.flows import messages as m
@@ -71,7 +71,8 @@ class EventClock(Generic[Item]):
 KINDS = {kind.value: kind for kind in Kind}
 RECORD: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
 """Makes a record of its nine values in half the time that its own constructor takes: a run makes dozens."""
-Port = Callable[[Any], Reply | None]
+Port = Callable[[Any, Any], Reply | None]
+"""Carries out one command of a run, which is given first."""
 
 
 class Loop:
@@ -91,11 +92,12 @@ class Loop:
     def __init__(self, machine: Machine, title: str) -> None:
         self.machine = machine
         self.state: StrEnum = machine.initial
-        self.trace = Trace(title)
+        records: list[Record] = []
+        self.trace = Trace(title, records)
+        self._record = records.append
         self._attempt = 0
         self._budget: int | None = None
         self._clock: EventClock[Event] = EventClock()
-        self._ports: dict[type[Command], Port] = self._connect()
 
     @property
     def allowed(self) -> tuple[type[Event], ...]:
@@ -141,14 +143,9 @@ class Loop:
             self._happen(event)
             return
 
-    def _connect(self) -> dict[type[Command], Port]:
-        """One port for each command."""
-        budgets: dict[type[Command], Port] = dict.fromkeys(m.BUDGETS, self._start_budget)
-        return budgets | {m.StopBudget: self._stop_budget}
-
     def _happen(self, event: Event) -> None:
         """Step the table with one event, and carry out the commands that it hands out."""
-        before, now, record = self.state, self._clock.now, self.trace.append
+        before, now, record = self.state, self._clock.now, self._record
         if isinstance(event, m.Aside):
             kind = KINDS[event.kind]
             record(RECORD((now, kind, event, before, before, event.rules, self._attempt, False, "spec")))
@@ -166,9 +163,9 @@ class Loop:
         for command, source in zip(commands, row.command_sources, strict=True):
             rules = command.rules or row.rules
             record(RECORD((now, Kind.COMMAND, command, after, after, rules, attempt, False, source)))
-            port = self._ports[type(command)]
+            port = self.ports[type(command)]
             try:
-                reply = port(event if type(command) is m.HandToApp else command)
+                reply = port(self, event if type(command) is m.HandToApp else command)
             except BaseException:
                 if (outcome := self.interrupted.get(type(command))) is not None:
                     self.soon(outcome)
@@ -181,6 +178,12 @@ class Loop:
 
     def _stop_budget(self, _command: m.StopBudget) -> None:
         self._clock.cancel(self._budget)
+
+    ports: ClassVar[Mapping[type[Command], Port]] = {
+        **dict.fromkeys(m.BUDGETS, _start_budget),
+        m.StopBudget: _stop_budget,
+    }
+    """What carries out each command; a subclass adds its own."""
 
 
 def together(*loops: Loop) -> None:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from workbook.api.opaque import SdkInput
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
-from workbook.flows.messages import Command, Event
+from workbook.flows.messages import Event
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
-from workbook.runs.loop import Port
 from workbook.runs.own_code import completed, watched
 from workbook.simulation.phones import A_PHONE_A, PhoneA
 from workbook.simulation.sdks import Reply, SdkA
@@ -86,13 +85,17 @@ class AppA:
 
     calls: Calls | None = None
     card_display_name: str = "Example card"
-    card_address: CardAddress = field(default_factory=CardAddress)
+    card_address: CardAddress = CardAddress()
     fetch_opc: Callable[[str, str], Any] | None = None
 
     def calls_in(self, variant: VariantA) -> Calls:
         """The call that this app makes in each state of this variant."""
         own = TWO_STEP_CALLS if variant.two_step else PROVIDER_CALLS
         return own if self.calls is None else self.calls
+
+
+PLAIN_APP = AppA()
+"""The app that does as the variant wants it."""
 
 
 class PlatformARun(InApp):
@@ -125,21 +128,11 @@ class PlatformARun(InApp):
         of_type("app", app, AppA | None, "an AppA(...) from workbook.runs.platform_a")
         self.variant = variant
         self.phone = phone or PhoneA()
-        self.app = app or AppA()
+        self.app = app or PLAIN_APP
         self.sdk = SdkA(self.phone, Seal(seed), api_error=variant.facts.api_error)
         self.sdk.seen = self.soon
         relay = back_end or simulated_back_end(World(seed=seed))
         super().__init__(payment_instrument_id, relay, self.phone.latencies)
-
-    def _connect(self) -> dict[type[Command], Port]:
-        sdk: dict[type[Command], Port] = dict.fromkeys(self.sdk.answers, self.sdk.answer)
-        by_hand = self.variant.by_hand
-        app: dict[type[Command], Port] = {
-            m.PostSdkOutput: (lambda _command: None) if by_hand else self._post,  # by hand, a person posts
-            m.FetchOpc: self._fetch_opc,
-            m.HandToApp: self._hand_to_app,
-        }
-        return super()._connect() | sdk | app
 
     def _hand_to_app(self, event: Event) -> Reply | None:
         """The app's next call, each field from the event that it was handed or from its own settings."""
@@ -171,3 +164,11 @@ class PlatformARun(InApp):
             return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))
         except OpaqueDataError as error:
             return m.ProviderFailed(f"fetchOpc returned no OPC data ({error.layer})")
+
+    ports: ClassVar = {
+        **InApp.ports,
+        **dict.fromkeys(SdkA.answers, lambda self, command: self.sdk.answer(command)),
+        m.PostSdkOutput: lambda self, command: None if self.variant.by_hand else self._post(command),  # a person posts
+        m.FetchOpc: _fetch_opc,
+        m.HandToApp: _hand_to_app,
+    }

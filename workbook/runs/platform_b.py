@@ -9,17 +9,16 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from workbook.api.opaque import SdkInput
 from workbook.errors import OpaqueDataError, SdkError
 from workbook.flows import messages as m
-from workbook.flows.messages import Command, Event
+from workbook.flows.messages import Event
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_LATER, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
-from workbook.runs.loop import Port
 from workbook.runs.own_code import check_callable, completed, watched
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Reply, SdkB
@@ -106,6 +105,10 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
 FINISHED = (m.FinishedWithPass, m.FinishedWithError, m.FinishedWithNeither)
 
 
+PLAIN_APP = AppB()
+"""The app that does as the variant wants it."""
+
+
 class PlatformBRun(InApp):
     """One run of one variant of platform B on one phone.
 
@@ -138,7 +141,7 @@ class PlatformBRun(InApp):
             check_delegate(app.delegate, variant)
         self.variant = variant
         self.phone = phone or PhoneB()
-        self.app = app or AppB()
+        self.app = app or PLAIN_APP
         self.sdk = SdkB(self.phone, later=variant.later)
         self.sdk.seen = self.soon
         self._sdk_input: Any = None
@@ -147,17 +150,6 @@ class PlatformBRun(InApp):
         self._answer = 0
         relay = back_end or simulated_back_end(World(seed=self.phone.seed))
         super().__init__(payment_instrument_id, relay, self.phone.latencies)
-
-    def _connect(self) -> dict[type[Command], Port]:
-        sdk: dict[type[Command], Port] = dict.fromkeys(self.sdk.answers, self.sdk.answer)
-        app: dict[type[Command], Port] = {
-            m.SaveSdkInput: self._save,
-            m.AskDelegate: self._ask_delegate,
-            m.AskDelegateWithId: self._ask_delegate,
-            m.GiveUp: self._give_up,
-            m.HandToApp: self._hand_to_app,
-        }
-        return super()._connect() | sdk | app
 
     def _happen(self, event: Event) -> None:
         # Asked before the step, done after it: the delegate is told of an end that the table accepted, once its button
@@ -240,3 +232,13 @@ class PlatformBRun(InApp):
                 completed(self.app.delegate.did_finish_provisioning, added, error)
         except (Exception, asyncio.CancelledError) as problem:  # noqa: BLE001  # not our code
             self.soon(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
+
+    ports: ClassVar = {
+        **InApp.ports,
+        **dict.fromkeys(SdkB.answers, lambda self, command: self.sdk.answer(command)),
+        m.SaveSdkInput: _save,
+        m.AskDelegate: _ask_delegate,
+        m.AskDelegateWithId: _ask_delegate,
+        m.GiveUp: _give_up,
+        m.HandToApp: _hand_to_app,
+    }

@@ -75,7 +75,7 @@ class PhoneA:
     cards: set[str] = field(default_factory=set)
     number: int = 1
     outputs: int = 0
-    latencies: LatenciesA = field(default_factory=LatenciesA)
+    latencies: LatenciesA = LatenciesA()
 
     def __post_init__(self) -> None:
         if self.provision_failure is not None:
@@ -205,7 +205,7 @@ class PhoneB:
     watch_sessions: int = 0
     number: int = 1
     outputs: int = 0
-    latencies: LatenciesB = field(default_factory=LatenciesB)
+    latencies: LatenciesB = LatenciesB()
     seed: int = 7
     profile: str = "spec"
 
