@@ -14,6 +14,7 @@ from workbook.simulation.control import ENDPOINTS, PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response
 from workbook.simulation.live import EVENTS
 from workbook.simulation.mock_server import MockServer, Worlds
+from workbook.simulation.notifications import Notifier
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, World
 
@@ -138,11 +139,13 @@ def test_the_index_lists_the_worlds_and_every_endpoint(stand):
 
 def test_everything_in_the_index_can_be_asked_for_as_it_stands(stand):
     stand.second.respond(called(method="POST"))
+    stand.server.notifier = Notifier("http://127.0.0.1:1/nobody-listens-there")
     for one in stand.told("GET", "")["endpoints"]:
         assert one["does"].endswith(".")
         world = "?world=w2" if "world" in one["query"] else ""
         request = Request(one["method"], one["path"] + world, (BEARER,), one["body"].encode())
         assert stand.control.respond(request).status == 200
+    stand.server.notifier.close()
 
 
 @pytest.mark.parametrize("one", ENDPOINTS, ids=lambda one: f"{one.method} {one.name}")
@@ -155,7 +158,9 @@ def test_an_endpoint_knows_the_parameters_that_the_index_names_and_no_other(stan
 def test_what_is_not_there_is_answered_with_what_is(stand):
     assert "Did you mean 'journal'?" in stand.refused("GET", "jurnal", status=404)
     assert "Did you mean 'faults'?" in stand.refused("POST", "fault", status=404)
-    assert "Known: events, faults, journal, reset, scenario, verify, wait." in stand.refused("GET", "zzz", status=404)
+    assert "Known: events, faults, journal, notify, reset, scenario, verify, wait." in stand.refused(
+        "GET", "zzz", status=404
+    )
     elsewhere = stand.control.respond(Request("GET", PATH, (BEARER,)))
     assert elsewhere.status == 404
     response = stand.ask("GET", "reset")

@@ -14,8 +14,8 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.rules import rule
 from workbook.simulation import mock_server as worlds_module
 from workbook.simulation import scenario as scenario_module
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, Ending, Request
-from workbook.simulation.mock_server import BASIS_HEADER, Worlds
+from workbook.simulation.http import AFTER_ID, BASIS_HEADER, BEFORE_ID, Ending, Request
+from workbook.simulation.mock_server import Worlds
 from workbook.simulation.scenario import Scenario, load, parse
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import Service

@@ -34,6 +34,9 @@ def add_to(commands: Any) -> None:
         "--basis", action="store_true", help="add the header x-workbook-basis: which rule or source each answer follows"
     )
     parser.add_argument("--allow-remote", action="store_true", help="accept requests from other machines")
+    parser.add_argument(
+        "--notify", default="", metavar="URL", help="send the operator's notifications there, simulated"
+    )
 
     parser = add(commands, "sdk-output", sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
     parser.add_argument("id", nargs="?", metavar="ID", help="of the payment instrument; default: the first one")

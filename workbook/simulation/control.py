@@ -25,6 +25,7 @@ from workbook.simulation import live
 from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PROBLEM_HEADERS, Request, Response
 from workbook.simulation.journal import Entry, Match, Matching, as_dict
 from workbook.simulation.mock_server import MockServer
+from workbook.simulation.notifications import from_control
 from workbook.simulation.scenario import load, parse, scenarios
 from workbook.simulation.verification import from_json
 from workbook.values import did_you_mean
@@ -254,6 +255,11 @@ def _scenario(call: ControlCall) -> Response:
     return answered({"world": name, "scenario": "from TOML" if "toml" in said else text})
 
 
+def _notify(call: ControlCall) -> Response:
+    said = call.fields(("event", "paymentInstrumentId", "decision", "status"))
+    return answered({"number": from_control(call.server.notifier, said)})
+
+
 class Endpoint(NamedTuple):
     """One thing that can be asked for: how, what it does, and what it takes."""
 
@@ -283,6 +289,14 @@ ENDPOINTS = (
     Endpoint("POST", "verify", "Judges the journal.", _WORLD, _EXPECTATIONS, _verify),
     Endpoint("POST", "reset", "Makes the world what it was, with an empty journal.", _WORLD, "", _reset),
     Endpoint("POST", "faults", "Plans faults.", _WORLD, '[{"fault": "reset"}]', _faults),
+    Endpoint(
+        "POST",
+        "notify",
+        "Sends a notification to the URL of --notify; returns its number.",
+        (),
+        '{"event": "networkToken.updated", "paymentInstrumentId": "PI1", "status": "suspended"}',
+        _notify,
+    ),
     Endpoint(
         "PUT",
         "scenario",

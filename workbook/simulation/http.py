@@ -83,6 +83,8 @@ def half(body: bytes) -> int:
 BEFORE_ID = "/bcl/v2/paymentInstruments/"
 AFTER_ID = "/networkTokenActivationData"
 JSON_HEADERS = (("content-type", "application/json"),)
+BASIS_HEADER = "x-workbook-basis"
+"""Which rules and sources an answer, in test mode, or a notification rests on; the real API has no such header."""
 PROBLEM_HEADERS = (("content-type", "application/problem+json"),)
 HIGHEST_PORT = 65535
 MAX_BODY = 1_048_576

@@ -19,8 +19,9 @@ from workbook.flows import messages as m
 from workbook.flows.variants import PROFILES
 from workbook.simulation import verification
 from workbook.simulation.contract import SPEC, Broken, Problem
-from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
+from workbook.simulation.http import BASIS_HEADER, PROBLEM_HEADERS, Request, Response
 from workbook.simulation.journal import ANY, Entry, Journal, Matching
+from workbook.simulation.notifications import Notifier
 from workbook.simulation.phones import PhoneA, PhoneB
 from workbook.simulation.scenario import Scenario, load, plan
 from workbook.simulation.sdks import SdkA, next_output
@@ -55,8 +56,6 @@ from workbook.values import did_you_mean
 # Threads take turns: a service counts what it issues, and its fault plan what it met, so no two requests may count at
 # once.
 
-BASIS_HEADER = "x-workbook-basis"
-"""In test mode every answer says in it which rules and sources it rests on; the real API has no such header."""
 LONGEST_KEY = 1000
 """Characters of an API key."""
 SALT = 16
@@ -378,6 +377,7 @@ class MockServer:
     Attributes:
         keys: credential's name to key.
         worlds: what answers.
+        notifier: sends the operator's notifications; None where nobody is notified.
 
     Raises:
         ConfigurationError: the scenario or the state file is invalid.
@@ -394,6 +394,7 @@ class MockServer:
     ) -> None:
         self._seed = seed
         self._names = tuple(names)
+        self.notifier: Notifier | None = None
         chosen = load(scenario)
         self.worlds = Worlds(state, basis_header=basis_header)
         restored = {f"kept {number}": key for number, key in enumerate(self.worlds.keys, 1)}

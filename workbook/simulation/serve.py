@@ -17,6 +17,7 @@ from workbook.simulation.control import PREFIX, Control
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
 from workbook.simulation.journal import SHOWN, scrubbed_target, secrets_of
 from workbook.simulation.mock_server import DEFAULT, MockServer, fresh_output
+from workbook.simulation.notifications import Notifier
 from workbook.simulation.server import AnyAnswer, Server, answering, is_loopback, listeners, print_log, run_until_signal
 from workbook.simulation.world import World
 
@@ -42,6 +43,7 @@ class ServeOptions:
         control: serve the control API as well.
         basis: test mode: every answer says in a header what it rests on.
         allow_remote: accept connections from other machines.
+        notify: a URL of the integrator's for the operator's notifications; empty sends none.
     """
 
     host: str = "127.0.0.1"
@@ -55,6 +57,7 @@ class ServeOptions:
     control: bool = False
     basis: bool = False
     allow_remote: bool = False
+    notify: str = ""
 
 
 def serve_api(options: ServeOptions | None = None) -> int:
@@ -74,6 +77,9 @@ def serve_api(options: ServeOptions | None = None) -> int:
             options.scenario, seed=options.seed, state=options.state, names=[options.host], basis_header=options.basis
         )
         stack.enter_context(closing(mock))
+        if options.notify:
+            told = (lambda _line: None) if options.quiet else print_log
+            mock.notifier = stack.enter_context(closing(Notifier(options.notify, told)))
         simulated, control, control_path = answering(mock), Control(mock), PREFIX.rstrip("/")
 
         def answer(request: Request) -> AnyAnswer | Awaitable[AnyAnswer]:
@@ -84,10 +90,14 @@ def serve_api(options: ServeOptions | None = None) -> int:
             return simulated(request)
 
         def log(request: Request, response: AnyAnswer, seconds: float) -> None:
-            if isinstance(response, Response):
+            if not isinstance(response, Response):
+                return
+            if not options.quiet:
                 print_log(log_line(request, response, seconds, mock.worlds.keys))
+            if mock.notifier is not None:
+                mock.notifier.exchanged(request, response)
 
-        server = Server(answer, None if options.quiet else log)
+        server = Server(answer, None if options.quiet and mock.notifier is None else log)
         for listener, certificate in opened:
             server.listen(listener, certificate)
         if options.control:
