@@ -74,7 +74,7 @@ def test_an_exception_is_a_failure_that_the_app_is_told(raised):
     got = call(Broken())
     assert (got.status, got.reported_success, got.value) == (500, False, None)
     assert got.body == str(raised).encode()
-    assert outcome(got).startswith(f"status 500 (it raised {type(raised).__name__}), no sdkInput")
+    assert outcome(got).startswith(f"status 500 (it raised {type(raised).__name__}), after ")
 
 
 @pytest.mark.parametrize("nothing", [None, "", 3, {"sdkInput": "x"}])

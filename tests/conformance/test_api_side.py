@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.model import Identity
+from workbook.conformance.model import GET, Identity, Order
 from workbook.conformance.process import AUTHORITY_VARIABLES, PROXY_VARIABLES, surroundings
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
@@ -62,3 +62,20 @@ def test_the_environment_names_the_authority_and_the_proxy(over_tls):
     assert said["no_proxy"] == said["NO_PROXY"] == ""
     with MockApi([CARD]) as api:
         assert surroundings(api, proxy=False) == {}
+
+
+def test_an_order_sets_a_cookie_and_says_that_it_is_assumed():
+    with MockApi([CARD]) as api:
+        api.upstream.order(CARD, [Order(GET, cookie=True)], "canary-of-this-case")
+        assert asked(api).headers["set-cookie"].startswith("workbook-route=canary-of-this-case;")
+        api.upstream.order(CARD, [], "canary-of-this-case")
+        assert "set-cookie" not in asked(api).headers
+        first, _second = api.upstream.arrived()
+    assert first.response.basis.endswith("cookie: assumed")
+
+
+def test_the_listener_knows_the_connections_that_are_open():
+    with MockApi([CARD]) as api, httpx.Client(trust_env=False, headers={"x-api-key": api.key}) as client:
+        assert api.listener.connections == frozenset()
+        assert [client.get(f"{api.url}{PATH}").status_code for _call in range(3)] == [200] * 3
+        assert len(api.listener.connections) == 1

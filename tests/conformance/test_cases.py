@@ -32,6 +32,7 @@ from workbook.conformance.model import (
 from workbook.errors import DefinitionError
 from workbook.rules import rule
 from workbook.simulation.faults import FAULTS
+from workbook.simulation.http import Response
 
 PASS, WARN, FAIL, NOTE = Verdict.PASS, Verdict.WARN, Verdict.FAIL, Verdict.NOTE
 STRAY = {"operation": ""}
@@ -97,6 +98,9 @@ FORM = [
     ("get.content-type", get_with(TYPE, TYPE), FAIL),
     ("post.content-type", attempt(post=request(POST, SECOND, headers=(("content-type", "text/plain"),))), FAIL),
     ("get.no-query", attempt(get=request(target="/bcl/v2/paymentInstruments/PI1/x?a=1")), FAIL),
+    ("get.no-query", attempt(get=request(target=f"/bcl/v2/paymentInstruments/PI1/x?key={KEY}")), FAIL),
+    ("post.no-query", attempt(post=request(POST, SECOND, target=f"/x?key={KEY}")), FAIL),
+    ("attempt.id-escaped", seen([call(GET, None, status=500, card="PI 1")], []), FAIL),
     ("get.no-body", attempt(get=request(content=b"{}")), FAIL),
     ("post.no-query", attempt(post=request(POST, SECOND, target="/x?platform=a")), NOTE),
     ("post.one-field", attempt(), PASS),
@@ -265,6 +269,9 @@ TIMES = [
     ("get.limit-headers", seen([call(GET, None, status=504, took=1.9)], [request()]), NOTE),
     ("get.limit-headers", seen([dropped(Broke.LATE, took=2.5)], [request()], extension=True), FAIL),
     ("post.limit-headers", seen([dropped(Broke.LATE, POST, took=2.5)], [request(POST)], extension=True), WARN),
+    ("get.connections-end", seen([call()] * 4, [request()] * 4, left_open=3), PASS),
+    ("get.connections-end", seen([call()] * 4, [request()] * 4, left_open=4), WARN),
+    ("get.connections-end-on-failure", seen([call(GET, None, status=502)] * 4, [request()], left_open=4), WARN),
     ("list.in-time", seen([call(took=0.4), call(took=0.4)], [request(), request()]), PASS),
     ("list.in-time", seen([call(GET, None, status=504, took=0.4)], [request()]), PASS),
     ("list.in-time", seen([call(took=0.4), call(took=2.1)], [request(), request()]), FAIL),
@@ -272,6 +279,14 @@ TIMES = [
     ("list.side-by-side", seen([call(GET, None, status=504, took=0.1)] * 6, [request()] * 6), WARN),
     ("list.side-by-side", seen([call(took=0.5)] * 5 + [call(took=1.9)], [request()] * 6), WARN),
 ]
+WITH_COOKIE = replace(request(), response=Response(200, (("set-cookie", "route=one; Path=/"),), b"{}", "by hand"))
+
+
+def sends(cookie, card=OTHER):
+    """A request with this cookie."""
+    return request(value=SECOND, card=card, headers=(("x-api-key", KEY), ("Cookie", cookie)))
+
+
 LOWER, AGAIN = "a-card", call(POST, FIRST, sent=OUTPUT, number=2)
 BAD = call(POST, None, status=400, sent=OUTPUT)
 OF_THIS_CARD, OF_ANOTHER = request(POST), request(POST, SECOND, card=OTHER)
@@ -307,6 +322,9 @@ STRANGERS = [
     ("post.same-by-another", seen([AGAIN, call(POST, None, status=404, card=OTHER, sent=OUTPUT)], []), PASS),
     ("post.same-by-another", seen([AGAIN, call(POST, FIRST, card=OTHER, sent=OUTPUT)], []), FAIL),
     ("post.same-by-another", seen([BAD, BAD], []), FAIL),
+    ("attempt.no-cookie-of-another", seen([call(), call(card=OTHER)], [WITH_COOKIE, sends("")]), PASS),
+    ("attempt.no-cookie-of-another", seen([call(), call()], [WITH_COOKIE, sends("route=one", CARD)]), PASS),
+    ("attempt.no-cookie-of-another", seen([call(), call(card=OTHER)], [WITH_COOKIE, sends("a=b; route=one")]), WARN),
     ("get.at-once", seen([call(), call(GET, SECOND)], [request(), request(value=SECOND)]), PASS),
     ("get.at-once", seen([call(), call()], [request()]), WARN),
     ("get.at-once", seen([call(), call(GET, None, status=409)], [request()]), WARN),

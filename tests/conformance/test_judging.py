@@ -4,10 +4,12 @@ import json
 from dataclasses import replace
 
 import pytest
-from seen_values import FIRST, OUTPUT, call, dropped, request, seen
+from seen_values import FIRST, OUTPUT, SECOND, call, dropped, request, seen
 
 from workbook.conformance import judging
+from workbook.conformance.cases import CASES
 from workbook.conformance.model import GET, IN_BODY, POST, Broke, Root
+from workbook.simulation.http import Request
 
 
 def body(document):
@@ -50,7 +52,30 @@ def test_an_error_in_a_200_is_a_success_to_the_app_unless_it_reads_the_body():
     assert not judging.takes_for_success(error, seen([error], [], failures=IN_BODY))
     assert judging.takes_for_success(call(), seen([], [], failures=IN_BODY))
     assert not judging.takes_for_success(call(value=None, status=502), seen([], []))
-    assert (judging.ways_to_tell(error), judging.ways_to_tell(call())) == (judging.WAYS, judging.TELL)
+    assert [judging.ways_to_tell(one, seen([], [])) for one in (error, call())] == [judging.WAYS, judging.TELL]
+
+
+@pytest.mark.rule("REL-6")
+def test_a_failed_post_that_is_answered_with_the_sdk_input_of_a_get_is_told_as_that():
+    instead, own = call(POST, FIRST, sent=OUTPUT), call(POST, SECOND, sent=OUTPUT)
+    both = [request(POST, None), request(GET, FIRST)]
+    assert judging.ways_to_tell(instead, seen([instead], both)) == judging.FALLBACK
+    assert judging.ways_to_tell(own, seen([own], both)) == judging.TELL
+    assert judging.ways_to_tell(instead, seen([instead], both[:1])) == judging.TELL
+    assert judging.ways_to_tell(call(), seen([call()], both)) == judging.TELL
+
+
+@pytest.mark.rule("GAP-3")
+def test_a_body_refused_for_its_length_counts_the_same_with_a_413_and_with_a_closed_connection():
+    long, short = (Request("POST", "/provision", (), b"x" * size) for size in (1025, 1024))
+    cut, told = dropped(operation=POST, request=long), call(POST, None, status=413, request=long)
+    for one in (cut, told):
+        assert judging.refuses_length(one, seen([one], []))
+        assert not judging.refuses_length(one, seen([one], [request(POST)]))
+        (miss,) = CASES["relay.post.text-1-mib"].judge(seen([call(), one], [request(at=9.0)]))
+        assert (miss.rule, miss.observed) == ("GAP-3", "a refusal for its length")
+    others = [dropped(operation=POST, request=short), dropped(Broke.LATE, POST, request=long), dropped(operation=POST)]
+    assert not any(judging.refuses_length(one, seen([one], [])) for one in others)
 
 
 @pytest.mark.rule("REL-5", "X-ENTRIES-3")
@@ -137,10 +162,11 @@ def test_only_the_last_call_shows_whether_it_recovers(operation, rule):
 @pytest.mark.parametrize(
     ("one", "words"),
     [
-        (call(), f"status 200, an sdkInput of {len(FIRST)} characters, after 0.1 s"),
-        (call(POST, sent=OUTPUT, why="odd"), f"status 200 (odd), an sdkInput of {len(FIRST)} characters, after 0.1 s"),
-        (call(value=None, status=502), "status 502, no sdkInput where the configuration says, after 0.1 s"),
-        (call(value=""), "status 200, an empty sdkInput, after 0.1 s"),
+        (call(), f"status 200 with an sdkInput of {len(FIRST)} characters, after 0.1 s"),
+        (call(POST, why="odd"), f"status 200 (odd) with an sdkInput of {len(FIRST)} characters, after 0.1 s"),
+        (call(value=None, status=502), "status 502, after 0.1 s"),
+        (call(value=None), "status 200 without an sdkInput at the configured place, after 0.1 s"),
+        (call(value=""), "status 200 with an empty sdkInput, after 0.1 s"),
         (dropped(Broke.LOST), f"{Broke.LOST.value}, after 0.1 s"),
         (dropped(Broke.SPOILT, why="odd"), f"{Broke.SPOILT.value} (odd), after 0.1 s"),
     ],

@@ -33,6 +33,7 @@ from workbook.simulation.seal import Seal
 from workbook.simulation.server import (
     LOOPBACK,
     Certificate,
+    Connection,
     Server,
     answering,
     base_url,
@@ -46,6 +47,8 @@ from workbook.simulation.world import Credential, Instrument, World
 
 GZIP = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")
 """One of the encodings that a request accepts, where it is gzip and not refused."""
+COOKIE = "workbook-route"
+"""The name of the cookie that an order sets."""
 DRAW = 0.5
 """What a fault draws on: always the middle, so that a case is the same each time."""
 
@@ -116,6 +119,8 @@ class ScriptedApi:
                 response = _packed(response, request)
             if order is not None and order.chunked:
                 response = replace(response, wire=Wire(chunked=True))
+            if order is not None and order.cookie:
+                response = _with_cookie(response, canary)
             self._number += 1
             self._arrived.append(Arrived(self._number, at, request, response, operation, instrument, value))
         return response
@@ -143,6 +148,12 @@ def _packed(response: Response, request: Request) -> Response:
         return response
     headers = (*response.headers, ("content-encoding", "gzip"), ("vary", "accept-encoding"))
     return replace(response, headers=headers, body=gzip.compress(response.body, mtime=0))
+
+
+def _with_cookie(response: Response, value: str) -> Response:
+    """The answer with a cookie beside it, as a gateway sets one to find its way back to the same server."""
+    cookie = ("set-cookie", f"{COOKIE}={value}; Path=/; HttpOnly")
+    return replace(response, headers=(*response.headers, cookie), basis=f"{response.basis}; cookie: assumed")
 
 
 def _sdk_input(response: Response) -> str | None:
@@ -273,6 +284,11 @@ class Listener:
     ) -> None:
         self.down()
 
+    @property
+    def connections(self) -> frozenset[Connection]:
+        """The connections that are open now."""
+        return frozenset(self._server.connections)
+
     def up(self) -> None:
         """Listen again at the same address; an outgoing connection of another program may hold the port shortly."""
         if self.is_up:
@@ -291,9 +307,9 @@ class Listener:
         self.is_up = False
 
     def _serve(self) -> None:
-        server = Server(answering(self._responder))
-        server.listen(self._running.enter_context(self._socket), self.certificate)
-        self._running.enter_context(on_thread(server, abrupt=True))
+        self._server = Server(answering(self._responder))
+        self._server.listen(self._running.enter_context(self._socket), self.certificate)
+        self._running.enter_context(on_thread(self._server, abrupt=True))
         self.is_up = True
 
 

@@ -16,7 +16,16 @@ from urllib.parse import quote
 
 from workbook.conformance.adapter import PythonPhone
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.judging import AFRESH, GENERAL, HAND_ON, OWN_CARD, SIDE_BY_SIDE, CardWatch, SecretWatch
+from workbook.conformance.judging import (
+    AFRESH,
+    GENERAL,
+    HAND_ON,
+    OWN_CARD,
+    SIDE_BY_SIDE,
+    CardWatch,
+    SecretWatch,
+    refuses_length,
+)
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
@@ -26,7 +35,6 @@ from workbook.conformance.model import (
     RAW,
     RECOVERY,
     SHAPES,
-    TOO_LARGE,
     Arrived,
     Ask,
     Broke,
@@ -298,7 +306,7 @@ def without(case: Case, target: Target) -> CaseResult | None:
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
             return CaseResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
-    if len(ordinary(cards)) < case.script.cards:
+    if len(ordinary(cards, case.script.cards)) < case.script.cards:
         return CaseResult(
             case,
             Verdict.NOT_TESTABLE,
@@ -321,6 +329,10 @@ def platforms(case: Case, target: Target) -> tuple[str, ...]:
     return tuple(kinds.values())
 
 
+FEWEST = 3
+"""Cards of the commonest shape that are enough for cases that use one or two (assumed: fewer make a slow run)."""
+
+
 class _CardPool:
     """The cards. Each is lent to one case at a time, so a request for a card belongs to the case that has it.
 
@@ -328,7 +340,7 @@ class _CardPool:
     """
 
     def __init__(self, cardholders: Sequence[Cardholder]) -> None:
-        self._ordinary = [ordinary(cardholder.cards) for cardholder in cardholders]
+        self._cardholders = cardholders
         self._lent = set[str]()
         self._changed = asyncio.Condition()
 
@@ -337,8 +349,9 @@ class _CardPool:
         """So many cards of one cardholder for the block, or the wanted ones; waits until they are free."""
 
         def free() -> list[tuple[str, ...]]:
-            holders = [tuple(wanted)] if wanted else self._ordinary[: 1 if of_first else None]
-            each = [tuple(card for card in cards if card not in self._lent) for cards in holders]
+            some = self._cardholders[: 1 if of_first else None]
+            cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, max(count, FEWEST)) for one in some]
+            each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
             return [cards for cards in each if len(cards) >= (len(wanted) or count)]
 
         async with self._changed:
@@ -640,8 +653,8 @@ class CaseRunner:
         advice = {miss.todo for miss in misses} - {HAND_ON}  # nothing is handed on where a call fails
         if self.plain_works and advice and advice <= GENERAL:
             todo = f"The plain call works, and this one has to work as well: {case.says}"
-            if any(call.status == TOO_LARGE and not seen.during(call) for call in seen.calls):
-                todo = f"{todo} {OWN_413}"
+            if any(refuses_length(call, seen) for call in seen.calls):
+                todo = OWN_413
             return tuple(replace(miss, todo=todo, root=Root.AFTER) for miss in misses)
         return misses
 
@@ -735,6 +748,7 @@ class CaseRunner:
         canary = self._canary(case, platform, repetition)
         # All cases share one API, so its requests are counted from here on, and `_own` picks those of this case.
         before, beside = len(self.upstream.arrived()), len(self._api.elsewhere.arrived())
+        connections = self._api.listener.connections
         log_began = self.logs.positions() if Need.LOGS in case.needs else None
         self._order(case.script.orders, cards, canary)
         try:
@@ -749,9 +763,10 @@ class CaseRunner:
             self._order((), cards, canary)
         own = tuple(self._own(before, cards, calls, alone=case.script.alone))
         log = LogSpan() if log_began is None else self.logs.since(log_began)
+        left_open = len(self._api.listener.connections - connections)
         seen = self._scanned_case(case, calls, own, self._api.elsewhere.arrived(beside), log)
         await self._probe(cards[0])
-        return seen
+        return replace(seen, left_open=left_open)
 
     def _canary(self, case: Case, platform: str, repetition: int) -> str:
         """A text in no other data; a case that is carried out again has values that were never used."""
@@ -945,7 +960,7 @@ class CaseRunner:
                 cardholder = first
             case index:
                 cardholder = holders[index]
-        card = ordinary(cardholder.cards)[ask.card] if ask.own else cards[ask.card]
+        card = ordinary(cardholder.cards, 1 + ask.card)[ask.card] if ask.own else cards[ask.card]
         session = cardholder.session_for(card)
         if ask.cardholder == FORGED:
             session = tuple((name, _forged(value)) for name, value in session)

@@ -95,7 +95,8 @@ class PlainFailure:
     def _is_about(self, result: CaseResult, miss: Miss) -> bool:
         made = {ask.operation for ask in result.case.script.asks}
         form = result.case.group is Group.FORM and result.verdict in JUDGED
-        return form and self.operation in made and miss.root is Root.CASE and miss.todo not in (AFRESH, HAND_ON)
+        own = miss.root in (Root.KEY, Root.CASE) and miss.todo not in (AFRESH, HAND_ON)
+        return form and self.operation in made and own
 
     def __str__(self) -> str:
         return f"The app of {listed(self.apps)}: the plain {self.operation} does not work: {self.why}"

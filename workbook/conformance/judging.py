@@ -18,6 +18,7 @@ from workbook.conformance.model import (
     GET,
     IN_BODY,
     POST,
+    TOO_LARGE,
     Arrived,
     Astray,
     Broke,
@@ -42,6 +43,10 @@ SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock ar
 GENERAL = frozenset({WORK, ASK})
 """Advice that says nothing of its case."""
 TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."
+FALLBACK = (
+    "Answer a failed POST as a failure, and never with the sdkInput of a GET: the SDK wants the POST's for its "
+    "sdkOutput (API-11)."
+)
 WAYS = (
     f"{TELL} There are two ways to tell it: answer with a status that is no success, or, where your app reads the body "
     'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
@@ -56,6 +61,8 @@ AFRESH = (
 )
 UNANSWERED = frozenset({Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, Broke.UNTRUSTED, Broke.NO_TLS})
 """How a call breaks where the back end dropped it instead of answering."""
+LONG_BODY = 1024
+"""Bytes of a request. A plain one is shorter, so a longer one may be more than a back end takes (assumed)."""
 SAYS_NO = ("error", "errors", "failure", "reason")
 SAYS_YES = ("ok", "success", "successful")
 """Fields by which answers with a status of 2xx report a failure (assumed)."""
@@ -149,7 +156,7 @@ def no_success(seen: Seen) -> Iterator[Miss]:
     """No call is answered as a success, and none gets an sdkInput (REL-6)."""
     for call in seen.calls:
         if takes_for_success(call, seen):
-            yield Miss("a failure that the app can tell", outcome(call), ways_to_tell(call), "REL-6")
+            yield Miss("a failure that the app can tell", outcome(call), ways_to_tell(call, seen), "REL-6")
 
 
 def answered(seen: Seen) -> Iterator[Miss]:
@@ -192,9 +199,21 @@ def refuses(call: PhoneCall) -> bool:
     return any(body.get(name) for name in SAYS_NO) or any(body.get(name) is False for name in SAYS_YES)
 
 
-def ways_to_tell(call: PhoneCall) -> str:
+def ways_to_tell(call: PhoneCall, seen: Seen) -> str:
     """What to do about an answer that is taken for a success. Where its body reports a failure, there are two ways."""
+    if call.operation == POST and call.value in {arrived.given for arrived in seen.came(GET) if arrived.given}:
+        return FALLBACK
     return WAYS if refuses(call) else TELL
+
+
+def refuses_length(call: PhoneCall, seen: Seen) -> bool:
+    """Whether the back end refused a body for its length: by a 413, or by closing the connection over a long body.
+
+    A server that answers and closes before it has read the body resets the connection. Whether the phone still sees
+    the 413 is chance then, so both count as the same.
+    """
+    cut = call.broke is Broke.LOST and call.request is not None and len(call.request.body) > LONG_BODY
+    return (cut or call.status == TOO_LARGE) and not seen.during(call)
 
 
 def outcome(call: PhoneCall) -> str:
@@ -203,10 +222,12 @@ def outcome(call: PhoneCall) -> str:
     if call.broke:
         return f"{call.broke.value}{more}, after {call.seconds:.1f} s"
     if call.value:
-        value = f"an sdkInput of {len(call.value)} characters"
+        value = f" with an sdkInput of {len(call.value)} characters"
+    elif call.value is None:
+        value = " without an sdkInput at the configured place" * call.reported_success
     else:
-        value = "no sdkInput where the configuration says" if call.value is None else "an empty sdkInput"
-    return f"status {call.status}{more}, {value}, after {call.seconds:.1f} s"
+        value = " with an empty sdkInput"
+    return f"status {call.status}{more}{value}, after {call.seconds:.1f} s"
 
 
 def _count(count: int, operation: str) -> str:

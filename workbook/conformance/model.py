@@ -164,8 +164,11 @@ MEANINGS = {
 """Each verdict in a sentence."""
 
 TOO_LARGE = 413
-OWN_413 = "Your back end answered 413 itself: raise the largest body that its server or its framework takes."
-"""What to do where a value is larger than the back end takes."""
+OWN_413 = (
+    "Your back end refused the app's body for its length, by a 413 or by closing the connection unread: raise the "
+    "largest body that its server or its framework takes. The document gives no limit (GAP-3)."
+)
+"""What to do where a value is longer than the back end takes."""
 OWN_429 = "The back end answered 429 itself, without asking the API."
 """Why a case is not testable where the back end limits how often it is called."""
 OWNERS = {
@@ -184,7 +187,8 @@ class Root(StrEnum):
     """Where a failure comes from, in the order in which reports say what to do: an earlier root explains later ones.
 
     The back end limits its calls, a plain call fails, it no longer answers, a value went to another card, calls beside
-    each other disturb one another, an old answer was used again, what the case is about, or another failure.
+    each other disturb one another, an old answer was used again, the key is where it must not be, what the case is
+    about, or another failure.
     """
 
     LIMIT = "limit"
@@ -193,6 +197,7 @@ class Root(StrEnum):
     ASTRAY = "astray"
     BESIDE = "beside"
     STALE = "stale"
+    KEY = "key"
     CASE = "case"
     AFTER = "after"
 
@@ -373,6 +378,7 @@ class Order:
             that the back end is to wait for (a share below 1) comes within half of the back end's own limit.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
         chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
+        cookie: sets a cookie with a plain 200, as a gateway may do (assumed: the document shows no cookie).
     """
 
     operation: str
@@ -386,6 +392,7 @@ class Order:
     share: float | None = None
     packed: bool = False
     chunked: bool = False
+    cookie: bool = False
 
     def within(self, bound: float, limit: float = float("inf")) -> Order:
         """The same order with `share` resolved.
@@ -581,7 +588,7 @@ def shape_of(card: str) -> Need | None:
     return next((shape for shape, pattern in SHAPES.items() if pattern.match(card)), None)
 
 
-def ordinary(cards: Iterable[str]) -> tuple[str, ...]:
+def ordinary(cards: Iterable[str], enough: int = POOL) -> tuple[str, ...]:
     """The cards that all cases share: those of the commonest shape if they are enough, else all.
 
     A back end that harms ids of one shape then fails the case of that shape, and not whatever case had the card.
@@ -590,7 +597,7 @@ def ordinary(cards: Iterable[str]) -> tuple[str, ...]:
     for card in (cards := tuple(cards)):
         by_shape.setdefault(shape_of(card), []).append(card)
     commonest = max(by_shape.values(), key=len, default=[])
-    return tuple(commonest) if len(commonest) >= POOL else cards
+    return tuple(commonest) if len(commonest) >= enough else cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -893,6 +900,7 @@ class Seen:
         run: the whole run; empty unless the case judges that.
         extension: the back end serves platform B, whose extension has to list its entries within 20 seconds.
         limit: seconds after which the back end gives up one request to the API; infinite where that is unknown.
+        left_open: connections to the API that were opened during the case and are still open at its end.
     """
 
     calls: tuple[PhoneCall, ...]
@@ -906,6 +914,7 @@ class Seen:
     run: WholeRun = NO_RUN
     extension: bool = False
     limit: float = float("inf")
+    left_open: int = 0
 
     def asked(self, operation: str) -> tuple[PhoneCall, ...]:
         """The phone's calls of one operation."""

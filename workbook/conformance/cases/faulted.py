@@ -122,7 +122,7 @@ def is_failure(seen: Seen) -> Iterator[Miss]:
     given = {arrived.given for arrived in seen.arrived if arrived.given}
     for call in seen.calls:
         if takes_for_success(call, seen) or call.value in given:
-            yield Miss("a failure", outcome(call), ways_to_tell(call))
+            yield Miss("a failure", outcome(call), ways_to_tell(call, seen))
 
 
 def is_nil(seen: Seen) -> Iterator[Miss]:

@@ -8,7 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from workbook.conformance.judging import ASK, HAND_ON, all_of, each_request, no_success, outcome, refuses, works
+from workbook.conformance.judging import (
+    ASK,
+    HAND_ON,
+    all_of,
+    each_request,
+    no_success,
+    outcome,
+    refuses,
+    refuses_length,
+    works,
+)
 from workbook.conformance.model import (
     GET,
     POST,
@@ -141,13 +151,14 @@ def or_refused(judge: Judge) -> Judge:
     """The same question, unless a call was plainly refused: a refusal is only noted."""
 
     def either(seen: Seen) -> Iterator[Miss]:
-        refused = [call for call in seen.calls if refuses(call) and not call.broke]
+        refused = [call for call in seen.calls if refuses_length(call, seen) or (refuses(call) and not call.broke)]
         if not refused:
             yield from judge(seen)
         for call in refused:
             todo = "See whether a limit of a server, a gateway or a framework is smaller than it need be."
             length = max((len(value) for _id, value in seen.opaque()), default=0)
-            yield Miss(f"an answer also where a value has {length:,} characters", outcome(call), todo, "GAP-3")
+            observed = "a refusal for its length" if refuses_length(call, seen) else outcome(call)
+            yield Miss(f"a value of {length:,} characters handed on", observed, todo, "GAP-3")
 
     return either
 

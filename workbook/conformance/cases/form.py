@@ -16,6 +16,7 @@ from workbook.conformance.judging import (
     all_of,
     answered,
     each_request,
+    key_parts,
     one_request,
     outcome,
     recovers,
@@ -43,6 +44,7 @@ from workbook.conformance.model import (
     Tamper,
     both,
     relay_case,
+    shape_of,
 )
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
@@ -80,11 +82,25 @@ def content_type(arrived: Arrived) -> Iterator[Miss]:
         yield Miss("content-type: application/json", observed, "Send content-type: application/json, on the GET too.")
 
 
-def no_query(arrived: Arrived) -> Iterator[Miss]:
-    """The document says of the GET alone that no query is shown; on the POST it is only noted."""
-    if "?" in arrived.request.target:
-        noted = arrived.operation == POST
-        yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
+def no_query(operation: str) -> Judge:
+    """The document says of the GET alone that no query is shown; on the POST it is only noted, unless it holds the key.
+
+    URLs are written into the logs of every server on their way, so the key has no place there (REL-2).
+    """
+    todo = "Send the key in the header x-api-key alone, and take it out of the URL: servers write URLs into their logs."
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        def question(arrived: Arrived) -> Iterator[Miss]:
+            target = arrived.request.target
+            if key_parts(seen.key).found_in(target):
+                yield Miss("the key in its header alone", "the key in the URL", todo, "REL-2", root=Root.KEY)
+            elif "?" in target:
+                noted = operation == POST
+                yield Miss("no query", "a query", "Send no query parameters: the document shows none.", noted=noted)
+
+        yield from each_request(operation, question)(seen)
+
+    return judge
 
 
 def no_body(arrived: Arrived) -> Iterator[Miss]:
@@ -175,6 +191,10 @@ def not_encoded(seen: Seen) -> Iterator[Miss]:
 # An id that consists of capitals and digits survives what most code does to it: changing its case, reading it as a
 # number, escaping it once too often or not at all. So one card of each other shape shows more than a hundred of the
 # usual one.
+ENCODE = (
+    "Percent-encode the id as one segment of the path, with what your language has for that: encodeURIComponent(id), "
+    'quote(id, safe=""), URLEncoder with %20 in the place of +.'
+)
 CHANGES: Mapping[str, Callable[[str], str]] = {
     "in capitals": str.upper,
     "in small letters": str.lower,
@@ -187,7 +207,11 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
 
 def id_kept(seen: Seen) -> Iterator[Miss]:
     """The id is a string (API-3): whatever it is made of, the API gets it as it is configured."""
-    id_, todo = seen.calls[0].instrument, "Keep the id as the text that it is, and percent-encode it once in the path."
+    id_ = seen.calls[0].instrument
+    todo = "Keep the id as the text that it is, and percent-encode it once, as one segment of the path."
+    if shape_of(id_) is Need.ID_ESCAPED and not seen.came(GET):  # a library refuses such a URL, or a server does
+        todo = ENCODE
+        yield Miss("a GET for an id with such a character", "no GET reached the API", ENCODE)
     for arrived in seen.arrived:
         if arrived.instrument != id_:
             how = (words for words, change in CHANGES.items() if change(id_) == arrived.instrument != id_)
@@ -284,9 +308,9 @@ CASES = (
           each_request(GET, content_type), ATTEMPT),
     _case("post.content-type", "The POST says content-type: application/json.", "API-4",
           each_request(POST, content_type), ATTEMPT),
-    _case("get.no-query", "The GET has no query.", "API-5", each_request(GET, no_query), ATTEMPT),
+    _case("get.no-query", "The GET has no query.", "API-5", no_query(GET), ATTEMPT),
     _case("get.no-body", "The GET has no body.", "API-5", each_request(GET, no_body), ATTEMPT),
-    _case("post.no-query", "The POST has no query.", "API-2", each_request(POST, no_query), ATTEMPT),
+    _case("post.no-query", "The POST has no query.", "API-2", no_query(POST), ATTEMPT),
     _case("post.one-field", "The POST's body is sdkOutput and nothing else.", "API-6",
           each_request(POST, one_field), ATTEMPT),
     _case("get.id-cannot-change-path", "No id changes the path of the GET.", "API-3", all_of(path_kept, answered),

@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import urlencode
 
-from workbook.conformance.judging import OWN_CARD, WORK, all_of, answered, one_works, outcome, refuses, works
+from workbook.conformance.judging import (
+    OWN_CARD,
+    WORK,
+    all_of,
+    answered,
+    each_request,
+    one_works,
+    outcome,
+    refuses,
+    works,
+)
 from workbook.conformance.model import (
     GET,
     POST,
@@ -120,6 +130,29 @@ def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
 
 
+def cookies_stay(seen: Seen) -> Iterator[Miss]:
+    """A cookie that the API sets with one cardholder's data comes back with nobody else's request (REL-7).
+
+    HTTP clients with a cookie jar send it with every later request, whoever that is for, so that whatever stands before
+    the API may take two cardholders for one.
+    """
+    todo = "Keep no cookie of the API: switch off the cookie jar of the HTTP client that all calls share."
+    given = {
+        value.partition(";")[0]: arrived.instrument
+        for arrived in seen.arrived
+        for name, value in arrived.response.headers
+        if name == "set-cookie"
+    }
+    if not given:
+        yield from each_request(GET, lambda _request: ())(seen)
+    for arrived in seen.arrived:
+        cookies = "; ".join(arrived.request.values("cookie"))
+        if any(cookie in cookies and owner != arrived.instrument for cookie, owner in given.items()):
+            observed = f"a {arrived.request.method} with the cookie of another cardholder's"
+            yield Miss("no cookie of another cardholder's exchange", observed, todo)
+            return
+
+
 def at_its_own_card(seen: Seen) -> Iterator[Miss]:
     """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
     if not seen.run.requests:
@@ -158,6 +191,13 @@ def no_other_card(seen: Seen) -> Iterator[Miss]:
         if arrived.instrument and arrived.instrument != call.instrument:
             yield Miss("a request for the cardholder's own card, or none", "one for another cardholder's card", todo)
 
+
+COOKIES = CaseScript(
+    (Ask(GET), Ask(POST), Ask(GET, cardholder=1, own=True), Ask(POST, cardholder=1, own=True)),
+    (Order(GET, cookie=True), Order(POST, cookie=True)),
+    alone=True,
+)
+"""The first cardholder's attempt gets cookies, and then the second one makes an attempt."""
 
 # A variable that two calls share is seen only while both are under way. So many calls for few cards are made at once:
 # each overtakes others many times, and a value that arrives at a wrong card gives itself away, because no value is used
@@ -199,6 +239,8 @@ CASES = (
     _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
           "REL-4", nothing_kept_for_another,
           CaseScript(SAME_BY_ANOTHER, (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
+    _case("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) comes back with no "
+          "other cardholder's call.", "REL-7", all_of(works(GET), cookies_stay), COOKIES, Need.TWO_CARDHOLDERS),
     _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
           CaseScript((Together((Ask(GET), Ask(GET))),), (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
     _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), fresh(GET)),

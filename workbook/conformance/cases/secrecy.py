@@ -77,7 +77,8 @@ def no_key(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         text = answer_text(call)
         if key_parts(seen.key).found_in(text):
-            yield Miss("nothing of the key", f"{SHORTEST_PART} characters of it or more in an answer", KEY)
+            observed = f"{SHORTEST_PART} characters of it or more in an answer"
+            yield Miss("nothing of the key", observed, KEY, root=Root.KEY)
 
 
 def no_host(seen: Seen) -> Iterator[Miss]:
@@ -110,7 +111,8 @@ def nowhere(secret: Exposed, todo: str) -> Judge:
         if others := [exposure for exposure in exposures if exposure.case not in OWNERS[secret]]:
             more = f", and in {len(others) - 1} more of them" if others[1:] else ""
             observed = f"it stands in {others[0].where}, in {others[0].case}{more}"
-            yield Miss("nothing of it in any answer", observed, todo, harms=True)
+            root = Root.KEY if secret is Exposed.KEY else Root.CASE
+            yield Miss("nothing of it in any answer", observed, todo, harms=True, root=root)
 
     return judge
 

@@ -11,6 +11,7 @@ from workbook.conformance.judging import (
     SIDE_BY_SIDE,
     all_of,
     answered,
+    each_request,
     in_time,
     no_success,
     not_again,
@@ -48,6 +49,8 @@ NEARLY = 0.9
 """Share of the wallet's time beyond which nothing is left for the phone's own network (assumed)."""
 LIST = 6
 """Cards of that list: one after the other they take longer than the wallet waits, if the back end waits that long."""
+IN_A_ROW = 16
+"""Calls one after the other, to see what they leave open."""
 LONG = 3.0
 """Multiple of the wallet's time for which an answer stalls that no phone waits for."""
 
@@ -83,7 +86,24 @@ def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         if NEARLY * seen.bound < call.seconds <= seen.bound and not call.broke:
             todo = f"End a call after {NEARLY * seen.bound:g} s at the latest: the rest is for the phone's own network."
-            yield Miss(f"an answer some time before {seen.bound:g} s", outcome(call), todo, noted=True)
+            yield Miss(f"an answer within {NEARLY * seen.bound:g} s", outcome(call), todo, noted=True)
+
+
+def connections_end(seen: Seen) -> Iterator[Miss]:
+    """Calls one after the other do not each leave a connection to the API open.
+
+    A pool leaves as many as it has workers, and this many calls in a row hardly meet as many workers. A program may
+    only have so many connections; where none is left, calls wait for one, beyond every limit that the cardholder
+    notices.
+    """
+    todo = (
+        "Close each connection to the API, also where the API refuses, or give it back to a pool from which the next "
+        "call takes it: read each answer to its end, and close it."
+    )
+    if seen.left_open >= len(seen.calls):
+        observed = f"{seen.left_open} connections to the API still open after {len(seen.calls)} calls"
+        yield Miss("connections that are closed or used again", observed, todo)
+    yield from each_request(GET, lambda _request: ())(seen)
 
 
 def own_answers(seen: Seen) -> Iterator[Miss]:
@@ -129,6 +149,10 @@ LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 GIVEN_UP = CaseScript((Ask(GET), Ask(POST, cancel=0.2), Rest(1.0)), LATE)
 AGAIN = CaseScript((*both(cancel=0.2), Rest(1.0), *both()), LATE)
 
+A_MOMENT = Rest(0.3)
+"""As long as a library may take to close a connection."""
+REFUSED = (Order(GET, fault="422"),)
+
 _budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, Group.CONCURRENCY)
 _recovery = partial(relay_case, Group.RECOVERY)
 CASES = (
@@ -138,8 +162,12 @@ CASES = (
       for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
     _budget("list.in-time", "A list of cards is there within the wallet's 20 s (X-ENTRIES-3).", "X-ENTRIES-3",
             list_in_time, _list(SLOW), Need.SEVERAL_CARDS),
-    _budget("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
-            all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
+    _concurrency("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
+                 all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
+    *(_budget(f"get.connections-{name}", f"{IN_A_ROW} GETs one after the other{words} leave no {IN_A_ROW} connections "
+              "to the API open.", "REL-5", connections_end,
+              CaseScript((*(Ask(GET),) * IN_A_ROW, A_MOMENT), orders, alone=True))
+      for name, words, orders in (("end", "", ()), ("end-on-failure", " that the API refuses", REFUSED))),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
                  all_of(one_works(POST), handed_on, own_answers), CaseScript(TWICE)),
     _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
