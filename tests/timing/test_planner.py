@@ -435,6 +435,16 @@ def test_the_advice_that_was_wrong_in_three_ways():
     assert "Nothing to do" not in told.text
 
 
+@pytest.mark.rule("X-ENTRIES-3")
+def test_a_timeout_is_not_advised_where_it_hides_more_cards_than_the_limit_does():
+    one_by_one = Plan(LogNormal(0.8, 9.0), cards=10)
+    assert [advice.text for advice in one_by_one.advice()] == [
+        "Fetch the cards' sdkInputs at the same time instead of one by one."
+    ]
+    at_once = replace(one_by_one, gets="concurrent")
+    assert [advice.text for advice in at_once.advice()] == ["Give each GET up after 9 s; a list may then lack a card."]
+
+
 def test_where_nothing_helps_it_says_so():
     slow = Plan(LogNormal(15.0, 60.0), cards=10, gets="concurrent")
     assert slow.advice() == ()

@@ -246,7 +246,7 @@ class Plan:
         A change is advised only where it cannot make the chance to miss larger, whatever the latencies are: GETs side
         by side end no later than one by one; fewer repetitions end no later; and a timeout is advised with which even
         the worst case is in time, or without repetitions, where a shorter one ends no later. It is also not advised
-        where it would leave most cards out.
+        where it would leave out more than one card in ten: a list in time that mostly lacks a card is no help.
 
         Args:
             share: the chance to miss the limit, where it is known already.
@@ -271,7 +271,7 @@ class Plan:
             chosen = next((plan for plan in reversed(fewer) if worst(plan) <= self.limit), fewer[0])
             again = f"at most {times(chosen.retries, 'time')}" if chosen.retries else "not again"
             found.append(Advice(f"Make a GET that was given up {again}.", chosen))
-        return tuple(advice for advice in found if _keeps_most_cards(advice.plan) or not _keeps_most_cards(self))
+        return tuple(advice for advice in found if _keeps_the_cards(advice.plan) or not _keeps_the_cards(self))
 
     def _shorter(self) -> Plan | None:
         """This plan with the largest timeout, up to that of an app, with which even its worst case is in time."""
@@ -349,9 +349,9 @@ LONGEST_WAIT = 9.0
 """Seconds that an app waits for its back end (assumed): limits nest, from short to long (REL-5)."""
 
 
-def _keeps_most_cards(plan: Plan) -> bool:
-    """Whether a card is more often in the list than not; a list that lacks a card is better than none."""
-    return _given_up(plan) ** (plan.retries + 1) <= 0.5  # noqa: PLR2004  # a half
+def _keeps_the_cards(plan: Plan) -> bool:
+    """Whether at most one card in ten is left out (assumed); a list that seldom lacks a card is better than none."""
+    return _given_up(plan) ** (plan.retries + 1) <= 0.1  # noqa: PLR2004  # one in ten
 
 
 # How long a call takes and which cards it lacks, given how long each attempt of each GET would take.
