@@ -74,7 +74,7 @@ MEANINGS: Mapping[Basis, str] = {
     Basis.SDK_A: "the public reference of platform A's SDK says so, the interface document does not",
     Basis.SDK_B: "the public interface of platform B's SDK says so, the interface document does not",
     Basis.WALLET: "public knowledge of the wallet platform, not in the interface document",
-    Basis.SEEN: "seen on the official clients, not in the interface document",
+    Basis.SEEN: "seen on published clients, not in the interface document",
     Basis.INFERRED: "concluded, stated nowhere: take it as an assumption",
     Basis.ASSUMED: "our choice, because the interface document leaves it open: the real thing may differ",
 }

@@ -315,7 +315,7 @@ MOST_OUTPUTS = 10_000
 """How many exchanged sdkOutputs are remembered of an instrument (assumed); the oldest is forgotten first."""
 NOT_SENT = "API-4; a GET with {} content-type"
 """What the basis of an answer says where the GET lacks content-type: application/json. The document says that it is
-sent (API-4), and not what becomes of a GET without (GAP-1). An official client leaves it out (seen). To refuse it would
+sent (API-4), and not what becomes of a GET without (GAP-1). A published client leaves it out (seen). To refuse it would
 be our choice as much as to answer it: it is answered, and the basis and the log say that this is assumed."""
 
 
