@@ -196,3 +196,34 @@ def test_whatever_is_done_a_play_comes_to_an_end_and_can_be_shown(flow, phone, a
     shown = play(script).film
     assert len(shown.frames) == len(shown.sequence.lines)
     assert all(first.at <= second.at for first, second in pairwise(shown.frames))
+
+
+class LetsItOut:
+    """A back end of the learner's own that lets every error of the API out, as lesson 07 says."""
+
+    def __init__(self, api):
+        self.api = api
+
+    def get(self, payment_instrument_id):
+        return self.api.get(payment_instrument_id)
+
+    def post(self, payment_instrument_id, sdk_output):
+        return self.api.post(payment_instrument_id, sdk_output)
+
+
+class Breaks(LetsItOut):
+    def post(self, payment_instrument_id, sdk_output):
+        return self.nothing
+
+
+@pytest.mark.rule("REL-6", "REL-1")
+@pytest.mark.parametrize("flow", ["platform A", "platform B"])
+@pytest.mark.parametrize("fault", ["reset", "403"])
+def test_an_error_of_the_api_that_a_back_end_lets_out_is_no_defect_of_its_code(flow, fault):
+    lost = play(Script(flow, back_end=LetsItOut, fault=fault, operation="POST").then("tap", 2.0))
+    good = play(Script(flow, fault=fault, operation="POST").then("tap", 2.0))
+    assert [one for one in lost.findings if "Your post()" in one.text] == []
+    assert [str(one) for one in lost.findings] == [str(one) for one in good.findings]
+    assert (fault == "reset") == all(one.level == "note" for one in good.findings)
+    broken = play(Script(flow, back_end=Breaks).then("tap", 2.0))
+    assert any("Your post() failed: AttributeError: nothing" in one.text for one in broken.findings)

@@ -208,11 +208,11 @@ class OwnBackEnd:
         """The sdkInput that it returned; whatever else comes of the call is said in the run's trace."""
         try:
             with watched(name, self._line.note):
-                value = _refused_or(call, *given)
-        except WorkbookError:
-            raise
+                value = _ended(call, *given)
         except Exception as error:  # noqa: BLE001  # not our code
             raise BackEndFailed(exception_words(error)) from None
+        if isinstance(value, WorkbookError):
+            raise value
         if isinstance(value, ActivationData):
             return value
         if isinstance(value, SdkInput | str):
@@ -224,10 +224,15 @@ class OwnBackEnd:
         raise BackEndFailed(what)
 
 
-def _refused_or(call: Callable[..., Any], *given: str) -> Any:
-    """What the call returned, or the refusal that it raised on purpose, with a sentence for the app."""
+def _ended(call: Callable[..., Any], *given: str) -> Any:
+    """What the call returned, or what it raised on purpose: a refusal with a sentence for the app, or the API's error.
+
+    Neither is a defect of its code, so neither is reported as one.
+    """
     try:
         return completed(call, *given)
+    except WorkbookError as error:
+        return error
     except Exception as error:
         if not hasattr(error, "sentence"):
             raise
