@@ -56,7 +56,7 @@ PAIRS = {
         (GET, BUSY, over("GET")),
         "REL-1 warn you",
     ),
-    "lost_answers": ((GET, PASSING, GET_AGAIN, GOOD, over("GET", 2)), (POST, LOST, over("POST")), "REL-1 warn nobody"),
+    "lost_answers": ((GET, PASSING, GET_AGAIN, GOOD, over("GET", 2)), (POST, LOST, over("POST")), "REL-1 note nobody"),
     "refused_answers": ((GET, GOOD, over("GET")), (GET, REFUSED, over("GET")), "API-9 warn operator"),
 }
 

@@ -58,7 +58,7 @@ NOT_MADE = m.ServiceNotMade("emptySDKInputs", "nothing")
 PROVISION = m.ExtensionProvisionCalled(ID, SdkOutput("b3V0"))
 GET, POST, POST_OTHER = m.BackEndAsked("GET", ID), m.BackEndAsked("POST", ID), m.BackEndAsked("POST", OTHER)
 LEFT, SHELF = m.HandlerKept("the handler", ("service",)), m.HandlerKept("its class", ("shelf",))
-THREW = m.SdkThrew("invalidSDKInput", "why")
+THREW, NOTHING = m.SdkThrew("invalidSDKInput", "why"), m.DelegateReturned(None)
 YES, ASK = m.CompletionHandlerCalled(succeeded=True), m.Authenticate(ID)
 
 
@@ -177,6 +177,14 @@ CASES_OF = {
     ],
     "nil_from_the_delegate": [
         (trace(m.DelegateReturned(b"opc")), trace(m.DelegateReturned(None)), ["X-DEL-1 fail you"]),
+        (trace(m.DelegateReturned(b"opc")), trace(m.ApiAnswered(422), NOTHING), ["X-DEL-1 note nobody"]),
+        (trace(m.DelegateReturned(b"opc")), trace(m.ApiAnswered(200, "data"), NOTHING), ["X-DEL-1 fail you"]),
+    ],
+    "sdk_threw": [
+        (trace(), trace(THREW), ["X-GEN-1 warn you"]),
+        (trace(), trace(m.ApiAnswered(422), NOTHING, THREW), ["X-GEN-1 note nobody"]),
+        (trace(), trace(m.ApiAnswered(200, "data"), NOTHING, THREW), ["X-GEN-1 warn you"]),
+        (trace(), SESSION.wallet.play("nonce as text").trace, ["X-GEN-1 warn you"]),
     ],
     "text_from_the_delegate": [
         (trace(m.DelegateReturned(b"opc")), trace(m.DelegateReturned("b3Bj")), ["API-8 fail you"]),
@@ -296,7 +304,6 @@ REACHED_BY = {
     m.AuthorizationCanceled: {"authorization": "refuses"},
     m.AuthenticatedByWallet: {"handler": AsksNobody},
     m.PassRefused: {"handler": "another nonce"},
-    m.SdkThrew: {"handler": "nonce as text"},
 }
 
 

@@ -12,6 +12,7 @@ from workbook.checks import Level, Owner, check, platform_b, symptoms
 from workbook.checks.platform_b import CASES, HANDS_OVER, SAYS, SYMPTOMS
 from workbook.flows import messages as m
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
+from workbook.plays.faults import break_it
 from workbook.rules import rule
 from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
@@ -75,13 +76,18 @@ PROOFS = {
     # check: good trace, broken trace, the findings of the broken one: rule, level, owner
     "symptoms": [
         (trace(ADDED), trace(NEITHER), ["B-FIN-1 warn you"]),
-        (trace(m.SdkInputReceived(b"x")), trace(m.NoSdkInput("why")), ["B-DEL-3 fail you"]),
+        (trace(m.SdkInputReceived(b"x")), trace(m.NoSdkInput("why")), ["B-DEL-3 note nobody"]),
         (trace(m.WatchActivateCalled(1)), trace(m.WatchSessionTakenOver(2)), ["B-WATCH-2 fail you"]),
         (
             walked(pages=3, watch=Watch()),
             walked(pages=2, watch=Watch({ID}), cards={ID}, app={"keeps_watch_availability": False}),
             ["B-WATCH-2 fail you"],
         ),
+    ],
+    "own_nil": [
+        (trace(m.SdkInputReceived(b"x")), trace(m.DelegateFailed("why")), ["B-DEL-3 fail you"]),
+        (trace(m.ApiAnswered(200, SdkInput(TEXT))), trace(m.ApiAnswered(422), m.DelegateFailed("why")),
+         ["B-DEL-3 note nobody"]),
         (walked(), walked(app={"delegate": Nil()}), ["B-DEL-3 fail you"]),
     ],
     "cases": [
@@ -91,6 +97,8 @@ PROOFS = {
         (trace(m.StartCalled()), trace(m.StartThrew("delegateNotSet", "why")), ["B-START-1 fail you"]),
         (trace(ADDED), trace(FAILED), ["B-FIN-1 warn you"]),
         (trace(ADDED), trace(CANCELLED), ["B-FIN-1 note nobody"]),
+        (trace(ADDED), trace(m.NoSdkInput("why"), FAILED), ["B-FIN-1 note nobody"]),
+        (trace(ADDED), trace(m.DelegateFailed("why"), FAILED), ["B-FIN-1 warn you"]),
         (trace(ADDED), trace(m.FinishedWithError("unableToConstructSDKOutput")), ["B-FIN-1 warn you"]),
         (trace(refused(FAILED)), trace(FAILED), ["B-FIN-1 warn you"]),
         (walked(), walked(wallet="wallet-c"), ["B-INIT-1 warn operator"]),
@@ -261,7 +269,7 @@ def test_a_case_is_named_with_its_source(case):
 
 REACHED_BY = {
     m.FinishedWithNeither: lambda: walked(ends_with=NOTHING),
-    m.NoSdkInput: lambda: walked(app={"delegate": Nil()}),
+    m.NoSdkInput: lambda: break_it("403", platform="platform B, in the app").trace,
     m.WatchSessionTakenOver: lambda: walked(pages=2, cards={ID}, app={"keeps_watch_availability": False}),
 }
 

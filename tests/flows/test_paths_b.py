@@ -49,8 +49,8 @@ def test_every_path_can_be_walked_and_ends_where_an_attempt_is_over(machine):
 @pytest.mark.parametrize(
     ("variant", "ends"),
     [
-        (B_EARLIER, {S.UNAVAILABLE: 2, S.IN_WALLET: 1, S.ADDED: 2, S.FAILED: 8}),
-        (B_LATER, {S.UNAVAILABLE: 2, S.IN_WALLET: 2, S.ADDED: 4, S.FAILED: 16}),
+        (B_EARLIER, {S.UNAVAILABLE: 2, S.IN_WALLET: 1, S.ADDED: 3, S.FAILED: 10}),
+        (B_LATER, {S.UNAVAILABLE: 2, S.IN_WALLET: 2, S.ADDED: 6, S.FAILED: 20}),
     ],
     ids=lambda one: getattr(one, "name", ""),
 )
@@ -152,6 +152,7 @@ def test_the_time_of_the_delegate_begins_with_its_call_and_is_stopped_or_spent_o
     assert {row.event: m.StopBudget in row.commands for row in ends} == {
         m.SdkInputReceived: True,
         m.NoSdkInput: True,
+        m.DelegateFailed: True,
         m.DelegateTimeSpent: False,
     }
     assert [row for row in machine.rows if m.StopBudget in row.commands and row.state is not S.POSTING] == []

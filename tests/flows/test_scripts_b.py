@@ -241,7 +241,9 @@ def test_the_delegate_returns_nil_when_no_sdk_input_can_be_produced(variant, nam
     back_end, answer = AT_THE_POST[name]
     bench, played = play(variant, back_end=back_end)
     part = PARTS[variant.name]
-    assert played == part["looked"] + shown + tapped + part["posting"] + requested + answer + nil
+    assert played == part["looked"] + shown + tapped + part["posting"] + requested + answer + (
+        nil.replace("NoSdkInput", "DelegateFailed") if "base64" in name else nil  # the back end had one
+    )
     assert (bench.state, bench.button, bench.label, bench.phone.cards) == ("failed", "shown", "not added", set())
 
 

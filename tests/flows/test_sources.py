@@ -61,6 +61,7 @@ SHOWN = {
         STARTING FinishedWithNeither
         POSTING SdkInputReceived ReturnSdkInput
         POSTING NoSdkInput ReturnNil
+        POSTING DelegateFailed ReturnNil
         PROVISIONING FinishedWithPass
         PROVISIONING FinishedWithError
         PROVISIONING FinishedWithNeither

@@ -120,7 +120,7 @@ def lost_answers(trace: Trace) -> Iterator[Finding]:
         outcome = call[-2].message
         if isinstance(outcome, m.AnswerLost):
             text = f"No answer to the {over.method}: {outcome.fault} ({outcome.error})."
-            yield Finding("REL-1", Level.WARN, Owner.NOBODY, text, MEANS[over.method], call[-1].at)
+            yield Finding("REL-1", Level.NOTE, Owner.NOBODY, text, MEANS[over.method], call[-1].at)
 
 
 MEANS = {
@@ -139,6 +139,16 @@ def refused_answers(trace: Trace) -> Iterator[Finding]:
 
 
 # What a trace shows of every back end, watched attempt by attempt or not.
+
+IN_ORDER = "That is in order: the app says that the card was not added, and the cardholder's next tap is a new attempt."
+"""What to do about an attempt that ended because the API gave nothing, and nobody on this side made a mistake."""
+
+
+def gave_nothing(trace: Trace, at: float) -> bool:
+    """Whether the API's latest call until then gave no sdkInput: an error, no answer, or one that was refused."""
+    outcomes = [record.message for record in trace.select(m.ApiAnswered, m.ApiFailed) if record.at <= at]
+    return bool(outcomes) and getattr(outcomes[-1], "sdk_input", None) is None
+
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.ApiFailed: Symptom(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from workbook.checks.api import IN_ORDER, gave_nothing
 from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of
@@ -114,8 +115,23 @@ def nil_from_the_delegate(trace: Trace) -> Iterator[Finding]:
     for record, returned in trace.seen(m.DelegateReturned):
         if returned.sdk_input is None:
             text = "The delegate's provision returned nil, so there is no request."
-            todo = "Look into the back end's log: the POST gave no sdkInput."
-            yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+            if gave_nothing(trace, record.at):
+                yield Finding("X-DEL-1", Level.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
+            else:
+                todo = "Look into your provision, then into the back end's log. Nil is for a POST without an sdkInput."
+                yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def sdk_threw(trace: Trace) -> Iterator[Finding]:
+    """An SDK operation that threw (X-GEN-1); it does so where the delegate had nothing."""
+    for record, threw in trace.seen(m.SdkThrew):
+        text = f"An SDK operation threw: {threw.case} (sdk-b), {threw.why}."
+        nil = [returned.sdk_input is None for at, returned in trace.seen(m.DelegateReturned) if at.at <= record.at]
+        if nil[-1:] == [True] and gave_nothing(trace, record.at):
+            yield Finding("X-GEN-1", Level.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
+        else:
+            todo = "Return nil when it throws, and look at what the delegate returned."
+            yield Finding("X-GEN-1", Level.WARN, Owner.YOU, text, todo, record.at)
 
 
 def text_from_the_delegate(trace: Trace) -> Iterator[Finding]:
@@ -198,10 +214,6 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "X-GEN-1", Level.FAIL, Owner.YOU, "The wallet cannot use the request: {r.why}.",
         "Offer only cards that are missing here, and return what the SDK made from this call's own arguments.",
     ),
-    m.SdkThrew: Symptom(
-        "X-GEN-1", Level.WARN, Owner.YOU, "An SDK operation threw: {r.case} (sdk-b), {r.why}.",
-        "Return nil when it throws, and look at what the delegate returned.",
-    ),
 }  # fmt: skip
 """Messages that are a finding whenever they occur."""
 
@@ -217,7 +229,7 @@ RULES = {"status": "X-STATUS-1"} | ENTRY_RULES
 
 CASES: dict[str, tuple[Level, Owner, str]] = {
     "emptySDKInputs": (Level.NOTE, Owner.YOU,
-                       "Right until the main app has saved the sdkInput (X-CACHE-1), where the extension reads it."),
+                       "Right where no card is to be offered: the app has saved none (X-CACHE-1), or all are there."),
     "invalidSDKInput": (Level.FAIL, Owner.YOU, "Hand over the bytes of the GET's sdkInput, unchanged."),
     "walletNotSupported": (Level.WARN, Owner.OPERATOR,
                            "Leave the card out; have it set up for this wallet: its data names its wallets (sdk-b)."),
@@ -355,6 +367,7 @@ CHECKS: tuple[Check, ...] = (
     poor_card_art,
     crossed_posts,
     nil_from_the_delegate,
+    sdk_threw,
     text_from_the_delegate,
     request_without_the_delegate,
     nil_for_no_reason,

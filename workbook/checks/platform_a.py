@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from math import inf
 
+from workbook.checks import api
 from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor, Event, Message
@@ -44,7 +45,7 @@ SYMPTOMS: dict[type[Message], Symptom] = {
 }  # fmt: skip
 """Messages that are a finding whenever they occur."""
 
-INVALID = "InvalidSdkInput"
+INVALID, NO_OPC = "InvalidSdkInput", "OpcFetchError"
 FAILURES: dict[str, tuple[Level, Owner, str]] = {
     "Canceled": (
         Level.NOTE,
@@ -56,7 +57,7 @@ FAILURES: dict[str, tuple[Level, Owner, str]] = {
         Owner.YOU,
         "Hand over the sdkInput of this attempt's own POST, as it came (using it once only is assumed: GAP-3).",
     ),
-    "OpcFetchError": (Level.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
+    NO_OPC: (Level.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
 }
 """The failures (sdk-a) that call for something of their own."""
 
@@ -74,6 +75,8 @@ def failures(trace: Trace) -> Iterator[Finding]:
     """Attempts that ended in ProvisionResult.Failure; what overlapping taps cause has a check of its own."""
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
         level, owner, todo = FAILURES.get(failure.reason, ANY_FAILURE)
+        if failure.reason == NO_OPC and api.gave_nothing(trace, record.at):
+            level, owner, todo = Level.NOTE, Owner.NOBODY, api.IN_ORDER
         if not (_overlapped(trace, record.at) and failure.reason == INVALID):
             why = f", {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
             reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "nothing that says why"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbook.api.opaque import LAYERS
+from workbook.checks import api
 from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
@@ -18,8 +19,8 @@ SYMPTOMS: dict[type[Message], Symptom] = {
         "Treat it as not added: enable the button again, and ask once more when the page is opened.",
     ),
     m.NoSdkInput: Symptom(
-        "B-DEL-3", Level.FAIL, Owner.YOU, "The delegate returned nil: {r.reason}.",
-        "Look into your provision, then into the back end's log: no sdkInput came. Tell the cardholder that it failed.",
+        "B-DEL-3", Level.NOTE, Owner.NOBODY, "The back end had no sdkInput, and the delegate returned nil: {r.reason}.",
+        api.IN_ORDER,
     ),
     m.WatchSessionTakenOver: Symptom(
         "B-WATCH-2", Level.FAIL, Owner.YOU,
@@ -63,8 +64,28 @@ def cases(trace: Trace) -> Iterator[Finding]:
     for record in trace.select(*SAYS, kind=Kind.EVENT):
         message: Any = record.message
         level, owner, todo = CASES.get(message.case, ANY_CASE)
+        if isinstance(message, m.FinishedWithError) and _no_sdk_input(trace, record):
+            level, owner, todo = Level.NOTE, Owner.NOBODY, api.IN_ORDER
         text = f"{SAYS[type(message)]}: {message.case} (sdk-b), {message.why}."
         yield Finding(message.rules[0], level, owner, text, todo, record.at)
+
+
+def _no_sdk_input(trace: Trace, ended: Record) -> bool:
+    """Whether this attempt ended because its back end had no sdkInput, and not by the app's own delegate."""
+    nil = [record for record in trace.select(m.NoSdkInput) if record.attempt == ended.attempt]
+    own = any(isinstance(record.message, m.DelegateFailed) for record in nil)
+    return bool(nil) and (not own or api.gave_nothing(trace, nil[-1].at))
+
+
+def own_nil(trace: Trace) -> Iterator[Finding]:
+    """A nil of the delegate's own making (B-DEL-3)."""
+    for record, failed in trace.seen(m.DelegateFailed):
+        text = f"The delegate gave the SDK nil: {failed.reason}."
+        if not api.gave_nothing(trace, record.at):
+            todo = "Look into your provision, then into the back end's log. Nil is for an attempt that has no sdkInput."
+            yield Finding("B-DEL-3", Level.FAIL, Owner.YOU, text, todo, record.at)
+        else:
+            yield Finding("B-DEL-3", Level.NOTE, Owner.NOBODY, text, api.IN_ORDER, record.at)
 
 
 def text_for_bytes(trace: Trace) -> Iterator[Finding]:
@@ -162,6 +183,7 @@ def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
 
 CHECKS: tuple[Check, ...] = (
     cases,
+    own_nil,
     text_for_bytes,
     damaged_on_the_way,
     overlooked_watch,

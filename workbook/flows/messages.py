@@ -398,6 +398,11 @@ class NoSdkInput(Event):
     reason: str
 
 
+@message(APP, APP, "provision has no sdkInput", "spec", "B-DEL-3", fails=True)
+class DelegateFailed(NoSdkInput):
+    """The app's own delegate returned nil, or raised an error: its doing, and not the back end's."""
+
+
 # ---------------------------------------------------------------------- platform A
 
 

@@ -125,6 +125,7 @@ DELEGATE_LATER: Rows = row(
 FINISH: Rows = (
     *row(S.POSTING, m.SdkInputReceived, S.PROVISIONING, m.StopBudget, m.ReturnSdkInput, rules="B-DEL-3 API-11"),
     *row(S.POSTING, m.NoSdkInput, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
+    *row(S.POSTING, m.DelegateFailed, S.PROVISIONING, m.StopBudget, m.ReturnNil, rules="B-DEL-3"),
     *row(S.POSTING, m.DelegateTimeSpent, S.TOO_LATE, wallet(m.GiveUp), rules="B-DEL-3", source="wallet"),
     *row(S.TOO_LATE, m.FinishedWithError, S.FAILED, *FAILS, rules="B-FIN-1", source="wallet"),
     *row(S.PROVISIONING, m.FinishedWithPass, S.ADDED, assumed(m.ShowAdded), m.HandToApp,

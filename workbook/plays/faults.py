@@ -179,6 +179,7 @@ HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.ProviderFailed: _reason,
     m.SdkInputReceived: _value,
     m.NoSdkInput: lambda message: f"nil: “{message.reason}”",
+    m.DelegateFailed: lambda message: f"nil: “{message.reason}”",
     m.IgnoreLateSdkInput: lambda _message: "nothing in time; what came later was ignored",
     m.NoEntries: lambda _message: "no activation data, so it offers no entries",
     m.NoRequest: lambda _message: "nil",

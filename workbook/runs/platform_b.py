@@ -207,14 +207,14 @@ class PlatformBRun(InApp):
             with watched("provision", self.soon):
                 returned = completed(self.app.delegate.provision, *given)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
-            return m.NoSdkInput(f"provision raised {type(error).__name__}")
-        return m.NoSdkInput("provision returned nil") if returned is None else m.SdkInputReceived(returned)
+            return m.DelegateFailed(f"provision raised {type(error).__name__}")
+        return m.DelegateFailed("provision returned nil") if returned is None else m.SdkInputReceived(returned)
 
     def _received(self, sdk_input: Any) -> Event:
         """What the app's own delegate makes of the answer: nil when it cannot be decoded (B-DEL-3)."""
         handed = self.app.handed_over(sdk_input)
         what = "no base64 text" if sdk_input else "empty"
-        return m.NoSdkInput(f"the answer is {what}") if handed is None else m.SdkInputReceived(handed)
+        return m.DelegateFailed(f"the answer is {what}") if handed is None else m.SdkInputReceived(handed)
 
     def _give_up(self, command: m.GiveUp) -> Reply:
         """The delegate's answer, when it comes, is ignored, even if another attempt waits for one by then (wallet)."""
