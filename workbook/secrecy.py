@@ -327,6 +327,12 @@ class Secrets:
             grams.add(text[last:])
         return grams
 
+    @cached_property
+    def _runs(self) -> re.Pattern[str]:
+        """What may hold a gram: a run of the characters that grams are made of. Markup and prose are mostly others."""
+        alphabet = "".join(sorted(set().union(*self._grams)))
+        return re.compile(f"[{re.escape(alphabet)}]{{{self._size},}}")
+
     def _places(self, gram: str) -> list[tuple[_Spelling, int]]:
         """The spellings that contain a gram, and where in them it begins.
 
@@ -434,7 +440,8 @@ class Secrets:
     def _spans(self, text: str) -> Iterator[_Span]:
         """Every secret in exactly this text, from left to right; spans of several spellings may overlap."""
         grams, size, past = self._grams, self._size, 0
-        for at in [at for at in range(len(text) - size + 1) if text[at : at + size] in grams]:
+        runs = (range(run.start(), run.end() - size + 1) for run in self._runs.finditer(text))
+        for at in [at for run in runs for at in run if text[at : at + size] in grams]:
             if at >= past:
                 spans = [
                     span

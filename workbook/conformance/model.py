@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
+from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Protocol, TypeAlias
@@ -583,6 +584,7 @@ POOL = 6
 """Cards of one shape that are enough for every case, so that those of other shapes can be set aside."""
 
 
+@cache
 def shape_of(card: str) -> Need | None:
     """The shape of an id; None for an ordinary one."""
     return next((shape for shape, pattern in SHAPES.items() if pattern.match(card)), None)
