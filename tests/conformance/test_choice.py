@@ -10,8 +10,8 @@ from workbook.conformance.case_runner import Rounds
 from workbook.conformance.cases import CASES
 from workbook.conformance.config_file import load_baseline
 from workbook.conformance.model import CaseResult, Verdict
+from workbook.conformance.report import exit_code
 from workbook.conformance.selection import Known, again, apply_baseline, chosen, new_baseline
-from workbook.conformance.session import exit_code
 from workbook.errors import ParameterError
 from workbook.forms import BadConfigurationError
 

@@ -1,29 +1,17 @@
-"""Good projects, as the samples have them, with the sources that come with the workbook."""
-
-import shutil
+"""Good projects, each test's own."""
 
 import pytest
-
-from workbook.files import FIXTURES, NATIVE
+from sample_projects import good_project
 
 
 @pytest.fixture
 def platform_a(tmp_path):
-    folder = tmp_path / "a"
-    shutil.copytree(FIXTURES / "projects" / "platform_a", folder)
-    for file in (NATIVE / "kotlin").glob("*.kt"):
-        (folder / "app" / "src" / "main" / "kotlin").mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, folder / "app" / "src" / "main" / "kotlin")
-    return folder
+    return good_project(tmp_path, "a")
 
 
 @pytest.fixture
 def platform_b(tmp_path):
-    folder = tmp_path / "b"
-    shutil.copytree(FIXTURES / "projects" / "platform_b", folder)
-    for file in (NATIVE / "swift").glob("*.swift"):
-        shutil.copy(file, folder / "App")
-    return folder
+    return good_project(tmp_path, "b")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from workbook.conformance.reports import read_record
 
 def test_a_good_project_ends_with_zero_and_one_line(platform_b, capsys):
     assert main(["preflight", str(platform_b)]) == 0
-    assert re.match(r"34 cases, and none failed: .*\n\Z", capsys.readouterr().out)
+    assert re.match(r"37 cases, and none failed: .*\n\Z", capsys.readouterr().out)
 
 
 @pytest.mark.rule("X-PLIST-1")
@@ -94,4 +94,4 @@ def test_a_key_of_the_environment_is_in_no_report(platform_a, environment, tmp_p
 
 def test_the_list_names_every_case(capsys):
     assert main(["preflight", "--list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 34
+    assert len(capsys.readouterr().out.splitlines()) == 37

@@ -3,6 +3,7 @@
 import plistlib
 
 import pytest
+from sample_projects import good_project
 
 from workbook.conformance.model import Verdict
 from workbook.preflight.run import PREFLIGHT_CASES, Preflight, preflight
@@ -56,6 +57,18 @@ B = [
      f"{HANDLER}:16"),
     ("swift.authorization", "App/AuthorizationProvider.swift", "authenticated ? .authorized : .canceled", ".canceled",
      "App/AuthorizationProvider.swift:4"),
+    ("swift.delegate", "App/AddCardModel.swift", "provision(sdkOutput: Data, paymentInstrumentId: String)",
+     "provision(sdkOutput: Data)", "App/AddCardModel.swift:67"),
+    ("swift.delegate", HANDLER, "provision(paymentInstrumentId: String, sdkOutput: Data)",
+     "provision(sdkOutput: Data, paymentInstrumentId: String)", f"{HANDLER}:"),
+    ("swift.delegate", "Package.resolved", '"2.2.1"', '"1.0.0"', "App/AddCardModel.swift:67"),
+    ("swift.card-art", HANDLER, "func cardArt(paymentInstrumentId: String)", "func cardArt(forBrand: String)", HANDLER),
+    ("swift.card-art", "Package.resolved", '"2.2.1"', '"1.0.0"', HANDLER),
+    ("swift.can-add", "Package.resolved", '"2.2.1"', '"1.0.0"', "App/AddCardModel.swift:55"),
+    ("swift.can-add", "App/AddCardModel.swift", "canAddCardDetails(isWatchActivated: isWatchActivated).canAddCard",
+     "canAddCard()", "App/AddCardModel.swift:55"),
+    ("swift.can-add", "App/AddCardModel.swift", "isWatchActivated: isWatchActivated", "isWatchActivated: false",
+     "App/AddCardModel.swift:55"),
     ("swift.one-watch", "App/AddCardModel.swift", "import Foundation",
      "import Foundation\nlet first = WatchAvailability()\nlet second = WatchAvailability()", "App/AddCardModel.swift:"),
     ("app.api-address", "App/BackEnd.swift", "import Foundation",
@@ -97,7 +110,9 @@ ENVIRONMENT = [
     ("environment.base-url", "operator.example", "operator.example/bcl/v2"),
     ("environment.key", "k3-92ab-771c-0e", "<your key>"),
     ("environment.key", "k3-92ab-771c-0e", "live-92ab-771c-0e"),
+    ("environment.key", "test.operator.example\nAPI_KEY=k3", "api.operator.example\nAPI_KEY=sandbox-k3"),
     ("environment.time-limit", "API_TIMEOUT=5", "API_TIMEOUT=30"),
+    ("environment.time-limit", "API_TIMEOUT=5", "API_TIMEOUT=30s"),
     ("environment.time-limit", "API_TIMEOUT=5", "API_TIMEOUT_MS=30000"),
 ]
 
@@ -120,11 +135,21 @@ def places(case):
     return [miss.place for miss in case.misses]
 
 
+@pytest.fixture(scope="module")
+def good_a(tmp_path_factory):
+    return judged(good_project(tmp_path_factory.mktemp("good"), "a"))
+
+
+@pytest.fixture(scope="module")
+def good_b(tmp_path_factory):
+    return judged(good_project(tmp_path_factory.mktemp("good"), "b"))
+
+
+@pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-CAN-1", "B-CAN-2", "B-WATCH-1", "X-DEL-1", "X-ART-1")
 @pytest.mark.rule("X-PLIST-1", "X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2")
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), B, ids=ids(B))
-def test_platform_b_passes_until_it_is_broken(platform_b, name, file, old, new, place):  # noqa: PLR0917
-    before = judged(platform_b)
-    assert before[name].verdict is Verdict.PASS
+def test_platform_b_passes_until_it_is_broken(platform_b, good_b, name, file, old, new, place):  # noqa: PLR0917
+    assert good_b[name].verdict is Verdict.PASS
     edited(platform_b / file, old, new)
     after = judged(platform_b)
     assert after[name].verdict in {Verdict.FAIL, Verdict.NOTE}
@@ -133,8 +158,8 @@ def test_platform_b_passes_until_it_is_broken(platform_b, name, file, old, new, 
 
 @pytest.mark.rule("A-DEP-1", "A-DEP-2", "A-DEP-3", "A-MIG-1", "A-BTN-1", "A-OPC-1", "API-13", "A-ALLOW-2")
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), A, ids=ids(A))
-def test_platform_a_passes_until_it_is_broken(platform_a, name, file, old, new, place):  # noqa: PLR0917
-    assert judged(platform_a)[name].verdict is Verdict.PASS
+def test_platform_a_passes_until_it_is_broken(platform_a, good_a, name, file, old, new, place):  # noqa: PLR0917
+    assert good_a[name].verdict is Verdict.PASS
     edited(platform_a / file, old, new)
     after = judged(platform_a)
     assert after[name].verdict in {Verdict.FAIL, Verdict.NOTE}

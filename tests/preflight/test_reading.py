@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.conformance.model import Verdict
 from workbook.errors import ParameterError
+from workbook.preflight import project as project_module
 from workbook.preflight.gradle import numbers, read_build, statements
 from workbook.preflight.platform_b import read_old_plist, read_plist
 from workbook.preflight.project import read_project
@@ -271,6 +272,56 @@ def test_a_tree_that_is_too_deep_is_refused(tmp_path):
         folder.mkdir()
     with pytest.raises(ParameterError, match="folders inside one another"):
         read_project([tmp_path])
+
+
+def test_a_tree_of_too_many_entries_or_bytes_is_refused_before_a_file_is_read(tmp_path, monkeypatch):
+    for number in range(30):
+        (tmp_path / f"{number}.swift").write_bytes(b"x" * 100)
+    reads = []
+    monkeypatch.setattr(project_module, "read_regular", lambda path, _most: reads.append(path) or b"")
+    monkeypatch.setattr(project_module, "MOST_BYTES", 2000)
+    with pytest.raises(ParameterError, match="too many bytes of sources"):
+        read_project([tmp_path])
+    monkeypatch.setattr(project_module, "MOST_BYTES", 10**9)
+    monkeypatch.setattr(project_module, "MOST_FILES", 20)
+    with pytest.raises(ParameterError, match="more than 20 files"):
+        read_project([tmp_path])
+    links = tmp_path / "links"
+    links.mkdir()
+    for number in range(41):
+        (links / f"{number}.swift").symlink_to("/dev/zero")
+    with pytest.raises(ParameterError, match="too many entries"):
+        read_project([links])
+    assert reads == []
+
+
+def test_an_apps_own_function_with_a_name_of_the_other_variant_is_not_blamed(platform_b):
+    file = platform_b / "App" / "AddCardModel.swift"
+    calling = file.read_text().replace("save(sdkInput, cardId)", "_ = page.canAddCard()")
+
+    def verdict(text):
+        file.write_text(text)
+        cases = {case.name: case.verdict for case in preflight(Preflight((platform_b,))).cases}
+        return cases["preflight.swift.can-add"]
+
+    assert verdict(calling) is Verdict.FAIL
+    assert verdict(f"{calling}\nextension Page {{ func canAddCard() -> Bool {{ true }} }}\n") is Verdict.PASS
+
+
+@pytest.mark.rule("A-DEP-2")
+def test_a_librarys_module_alone_leaves_the_repositories_to_the_app_that_uses_it(tmp_path):
+    script = """
+plugins { id 'a.library' }
+platform { defaultConfig { minSdkVersion 26 } }
+repositories { mavenCentral() }
+dependencies { implementation 'wallet.gms:play-services-tapandpay:18.8.0' }
+"""
+    (tmp_path / "build.gradle").write_text(script)
+    cases = {case.name: case for case in preflight(Preflight((tmp_path,))).cases}
+    assert cases["preflight.gradle.repository"].verdict is Verdict.PASS
+    (tmp_path / "build.gradle").write_text(script.replace("minSdkVersion 26", "applicationId 'a.b'"))
+    cases = {case.name: case for case in preflight(Preflight((tmp_path,))).cases}
+    assert cases["preflight.gradle.repository"].verdict is Verdict.FAIL
 
 
 BOMB = b"""<?xml version="1.0"?><!DOCTYPE p [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>

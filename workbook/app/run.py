@@ -46,9 +46,9 @@ from workbook.conformance.logs import Logs
 from workbook.conformance.model import CaseResult, PhoneCall, Surface, Verdict, broken
 from workbook.conformance.process import StartCommand, Stopping
 from workbook.conformance.progress import RunProgress
-from workbook.conformance.report import About, Record, moment, record
+from workbook.conformance.report import INTERRUPTED, About, Record, exit_code, moment, record
 from workbook.conformance.selection import Known, apply_baseline
-from workbook.conformance.session import GLANCE, INTERRUPTED, exit_code
+from workbook.conformance.session import GLANCE
 from workbook.errors import WorkbookError
 from workbook.rules import rule
 from workbook.secrecy import Secrets

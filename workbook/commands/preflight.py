@@ -14,6 +14,7 @@ from workbook.commands import add
 from workbook.errors import ParameterError
 
 if TYPE_CHECKING:
+    from workbook.conformance.selection import Known
     from workbook.preflight.run import Preflight
 
 CODES: Final = """\
@@ -57,7 +58,6 @@ def add_to(commands: Any) -> None:
 
 def preflight(options: argparse.Namespace) -> int:
     """Judge, list the cases, or write the request."""
-    from workbook.conformance.config_file import load_baseline
     from workbook.conformance.selection import chosen
     from workbook.preflight.run import PREFLIGHT_CASES, Preflight
     from workbook.preflight.signing import PASSWORD
@@ -82,7 +82,7 @@ def preflight(options: argparse.Namespace) -> int:
         sent=options.sent,
         repository=options.repository,
         environment=options.env,
-        known=() if options.baseline is None else load_baseline(options.baseline),
+        known=() if options.baseline is None else _baseline(options.baseline),
         only=tuple(options.only),
         strict=options.strict,
         line=shlex.join(["workbook", "preflight", *map(str, paths)]),
@@ -90,18 +90,29 @@ def preflight(options: argparse.Namespace) -> int:
     return _request(run, as_json=options.as_json) if request else _judge(run, options)
 
 
+def _baseline(path: Path) -> tuple[Known, ...]:
+    from workbook.conformance.config_file import load_baseline  # with all that a configuration may say: 300 ms
+
+    return load_baseline(path)
+
+
 def _judge(run: Preflight, options: argparse.Namespace) -> int:
     from workbook.conformance.report import headline
-    from workbook.conformance.reports import to_json, to_junit, write_reports
     from workbook.files import write_whole
     from workbook.preflight.run import findings, preflight, to_sarif
 
     done = preflight(run)
-    forms = {"json": to_json, "junit": to_junit, "sarif": to_sarif}
-    text = forms[options.format](done) if options.format in forms else ""
-    sarif = to_sarif(done)
+    text, sarif = "", to_sarif(done)
+    if options.format == "sarif":
+        text = sarif
+    elif options.format != "text":
+        from workbook.conformance.reports import to_json, to_junit  # jinja2
+
+        text = (to_json if options.format == "json" else to_junit)(done)
     done.secrets.check({"text": text, "sarif": sarif})
     if options.out is not None:
+        from workbook.conformance.reports import write_reports
+
         write_reports(done, options.out)
         write_whole(options.out / "preflight.sarif", sarif)
     if text:

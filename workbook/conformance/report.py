@@ -54,7 +54,6 @@ from workbook.conformance.model import (
 from workbook.redaction import SHOWN_HEADERS, Redaction
 from workbook.rules import Rule
 from workbook.secrecy import MASK, NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
-from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Request, Response
 from workbook.views.table import clean
 
@@ -69,6 +68,34 @@ UNDECIDED = frozenset({Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR})
 """Verdicts of cases that should have been judged and could not."""
 JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
 """Verdicts that say something about the back end."""
+OK, FAILED, INCOMPLETE, INTERRUPTED, BROKEN = 0, 1, 2, 130, 255
+"""Exit codes; BROKEN says that the workbook itself failed."""
+
+
+def exit_code(
+    verdicts: Iterable[Verdict],
+    *,
+    strict: bool = False,
+    stale: bool = False,
+    undecided: bool = False,
+    failed: bool = False,
+) -> int:
+    """The worst exit code that these verdicts bring.
+
+    Args:
+        verdicts: one a case.
+        strict: a warning counts as a failure.
+        stale: an entry of the baseline is no longer right.
+        undecided: something kept cases from being judged.
+        failed: the back end fails as a whole: a plain call does not work, or it no longer answers.
+    """
+    counts = Counter(verdicts)
+    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN} if strict else set())
+    if counts[Verdict.HARNESS_ERROR]:
+        return BROKEN
+    if stale or failed or any(counts[verdict] for verdict in failing):
+        return FAILED
+    return INCOMPLETE if undecided or not any(counts[verdict] for verdict in JUDGED) else OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +356,8 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
         )
     for arrived in seen.arrived:
         request, response = arrived.request, arrived.response
+        from workbook.simulation.faults import FAULTS  # with all tables: 200 ms, and no use to `preflight`
+
         fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
         source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
         exchanges.append(

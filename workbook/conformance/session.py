@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import platform
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -26,41 +25,9 @@ from workbook.conformance.findings import PlainFailure, common_causes, plain_att
 from workbook.conformance.model import Case, CaseResult, Verdict
 from workbook.conformance.process import Launcher, StartError, Stopping
 from workbook.conformance.progress import RunProgress
-from workbook.conformance.report import JUDGED, About, Record, moment, record
+from workbook.conformance.report import INTERRUPTED, About, Record, exit_code, moment, record
 from workbook.conformance.selection import Known, apply_baseline
 from workbook.secrecy import KEY_VARIABLE, Secrets, session_secrets
-
-# The exit codes of `workbook conform`, and which of them a run's verdicts bring.
-
-OK, FAILED, UNDECIDED, INTERRUPTED = 0, 1, 2, 130
-BAD_CONFIGURATION, HARNESS_ERROR = 254, 255
-
-
-def exit_code(
-    verdicts: Iterable[Verdict],
-    *,
-    strict: bool = False,
-    stale: bool = False,
-    undecided: bool = False,
-    failed: bool = False,
-) -> int:
-    """The worst exit code that these verdicts bring.
-
-    Args:
-        verdicts: one a case.
-        strict: a warning counts as a failure.
-        stale: an entry of the baseline is no longer right.
-        undecided: something kept cases from being judged.
-        failed: the back end fails as a whole: a plain call does not work, or it no longer answers.
-    """
-    counts = Counter(verdicts)
-    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN} if strict else set())
-    if counts[Verdict.HARNESS_ERROR]:
-        return HARNESS_ERROR
-    if stale or failed or any(counts[verdict] for verdict in failing):
-        return FAILED
-    return UNDECIDED if undecided or not any(counts[verdict] for verdict in JUDGED) else OK
-
 
 STOPPING = 15.0
 """Seconds in which an interrupted run cleans up."""

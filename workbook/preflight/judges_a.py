@@ -13,6 +13,7 @@ from workbook.conformance.model import Group, Miss, Owner
 from workbook.files import read_regular
 from workbook.preflight.gradle import Module, Statement, numbers
 from workbook.preflight.model import LATER_A, Facts, Judge, Part, preflight_case
+from workbook.preflight.signing import allowlist_request
 from workbook.preflight.sources import (
     FUNCTIONS,
     STRINGS,
@@ -51,6 +52,8 @@ TRACES = {
               "Take the key out of the app, and replace it: whoever has the app has the key."),
 }  # fmt: skip
 """By the rule: the words in small letters, what they are, what to do."""
+TESTING = re.compile(r"test|sandbox|stag|\buat\b|demo", re.IGNORECASE)
+"""What a name or an address of a test's environment has in it."""
 COMMENTS = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
 LARGEST_LIBRARY = 64 * 1_048_576
 
@@ -92,8 +95,8 @@ def one_sdk_version(facts: Facts) -> Iterator[Miss]:
 
 
 def repositories(facts: Facts) -> Iterator[Miss]:
-    """A repository that can hold the private library."""
-    found = list(facts.a.build.repositories())
+    """A repository that can hold the private library; of a library's module alone, the app that uses it names them."""
+    found = list(facts.a.build.repositories()) if facts.a.build.apps else []
     if not found or not (facts.a.sdk or facts.a.library) or any(_is_internal(one, module) for module, one in found):
         return
     module, first = found[0]
@@ -347,7 +350,17 @@ def sent_pairs(facts: Facts) -> Iterator[Miss]:
                     f"{variant.application_id} was not sent",
                     f"Send it for {variant.name}, or that build fails with 15009.",
                 )
+    variants = [(one.name, one.application_id) for module in facts.a.build.apps for one in module.variants()]
     prints = {fingerprint for _identity, fingerprint in sent}
+    for row in allowlist_request(variants, facts.certificates):
+        pair = row["applicationId"], row["sha256"]
+        if pair not in sent and pair[0] in ids and pair[1] in prints:
+            yield Miss(
+                "every pair of application id and fingerprint allowlisted",
+                f"{pair[0]} was not sent with {pair[1]}",
+                f"Send the pair for {row['variant']}, or that build fails with 15009.",
+                harms=True,
+            )
     for one in facts.certificates:
         if one.fingerprint not in prints:
             yield Miss(
@@ -398,9 +411,10 @@ def base_urls(facts: Facts) -> Iterator[Miss]:
 
 def keys(facts: Facts) -> Iterator[Miss]:
     """The API's key: there, no placeholder, and of the environment that the address is of."""
+    wrong = "looks like a {} key, the address like {}"
     found = [*_environment(facts, "API_KEY", "APIKEY")]
     places = {value.lower() for _name, value, _line in _environment(facts, "BASE_URL", "API_URL")}
-    testing = any(re.search(r"test|sandbox|stag|\buat\b|demo", value) for value in places)
+    testing = any(TESTING.search(value) for value in places)
     for name, value, line in found:
         if not value or re.search(r"^<.*>$|change.?me|your.?key|todo|xxx|example", value, re.IGNORECASE):
             yield Miss(
@@ -411,11 +425,12 @@ def keys(facts: Facts) -> Iterator[Miss]:
                 file=facts.environment_file,
                 line=line,
             )
-        if re.search(r"live|prod", name + value, re.IGNORECASE) and places and testing:
+        live = re.search(r"live|prod", name + value, re.IGNORECASE) is not None
+        if places and (live if testing else not live and TESTING.search(name + value)):
             yield Miss(
                 "a key of the address's environment",
-                f"{name} looks like a live key, the address like a test",
-                "Use the test key with the test address: the answer is 401 otherwise.",
+                f"{name} {wrong.format('live', 'a test') if testing else wrong.format('test', 'live')}",
+                "Use the key of that environment: the answer is 401 otherwise.",
                 rule="API-4",
                 noted=True,
                 file=facts.environment_file,
@@ -426,8 +441,10 @@ def keys(facts: Facts) -> Iterator[Miss]:
 def time_limits(facts: Facts) -> Iterator[Miss]:
     """The back end's time limits, below the wallet's 20 seconds."""
     for name, value, line in _environment(facts, "TIMEOUT"):
-        if re.fullmatch(r"\d+(\.\d+)?", value):
-            seconds = float(value) / (1000 if name.upper().endswith("_MS") or float(value) >= 1000 else 1)  # noqa: PLR2004
+        if match := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?", value, re.IGNORECASE):
+            number, unit = float(match[1]), (match[2] or "").lower()
+            milli = unit == "ms" or (not unit and (name.upper().endswith("_MS") or number >= 1000))  # noqa: PLR2004
+            seconds = number / (1000 if milli else 1)
             if seconds >= 20:  # noqa: PLR2004
                 yield Miss(
                     "less than the wallet's 20 s",

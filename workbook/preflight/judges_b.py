@@ -9,7 +9,19 @@ from workbook.conformance.model import Group, Miss
 from workbook.preflight.gradle import numbers
 from workbook.preflight.model import Facts, Part, handlers, preflight_case
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, Target
-from workbook.preflight.sources import FUNCTIONS, NAMES, TYPES, calls, line_of, name_of, text_of, walk
+from workbook.preflight.sources import (
+    FUNCTIONS,
+    NAMES,
+    TYPES,
+    Source,
+    calls,
+    heads_of,
+    labels_of,
+    line_of,
+    name_of,
+    text_of,
+    walk,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,6 +33,8 @@ NETWORK = frozenset({"URLSession", "URLRequest", "NWConnection", "NSURLConnectio
 """Names that give a network call away."""
 LOWEST = {"app": "13.4", ISSUER: "14.0", AUTHORIZATION: "14.0"}
 """The systems from which provisioning works (sdk-b)."""
+LATER_B = (2,)
+"""From this version on platform B's SDK has the later variant's operations (sdk-b)."""
 HIGHEST_APART = 1
 """Releases of the system by which an extension may be later than its app, before phones drop out (assumed)."""
 
@@ -204,27 +218,19 @@ def _shared(target: Target, app: Target) -> bool:
 def deployment(facts: Facts) -> Iterator[Miss]:
     """The lowest system of app and extensions."""
     apps = facts.b.of("app")
-    for target in (*apps, *_ours(facts)):
+    for target in (*apps, *_ours(facts)):  # a target says the same in each configuration, and is noted once
         found, lowest = numbers(target.deployment), numbers(LOWEST[target.role])
-        if found and found < lowest:
-            yield Miss(
-                f"{LOWEST[target.role]} or later",
-                f"{target.label}: {target.deployment} (sdk-b)",
-                "Raise the deployment target, or ask for the system's version before the code runs.",
-                noted=True,
-                file=target.file.name,
-                line=target.file.line("PHONEOS_DEPLOYMENT_TARGET"),
-            )
         of_same = [numbers(app.deployment) for app in apps if app.configuration == target.configuration]
-        if target.role != "app" and found and of_same and min(of_same) and found[0] > min(of_same)[0] + HIGHEST_APART:
-            yield Miss(
-                "about the deployment target of the app",
-                f"{target.label}: {target.deployment}",
-                "On older phones the app runs and is not listed in the wallet: lower the extension's target.",
-                noted=True,
-                file=target.file.name,
-                line=target.file.line("PHONEOS_DEPLOYMENT_TARGET"),
-            )
+        if found and found < lowest:
+            expected = f"{LOWEST[target.role]} or later (sdk-b)"
+            todo = "Raise the deployment target, or ask for the system's version before the code runs."
+        elif target.role != "app" and found and of_same and min(of_same) and found[0] > min(of_same)[0] + HIGHEST_APART:
+            expected = "about the deployment target of the app"
+            todo = "On older phones the app runs and is not listed in the wallet: lower the extension's target."
+        else:
+            continue
+        line = target.file.line(f"PHONEOS_DEPLOYMENT_TARGET = {target.deployment}")
+        yield Miss(expected, f"{target.name}: {target.deployment}", todo, noted=True, file=target.file.name, line=line)
 
 
 def one_version(facts: Facts) -> Iterator[Miss]:
@@ -338,8 +344,7 @@ def always_cancels(facts: Facts) -> Iterator[Miss]:
     """An authorization UI whose completion handler is only called with `canceled`."""
     for source in facts.b.swift.about:
         for kind in source.every(TYPES):
-            heads = [text_of(one) for one in kind.named_children if one.type == "inheritance_specifier"]
-            if any("IssuerProvisioning" in head and "Authorization" in head for head in heads):
+            if any("IssuerProvisioning" in head and "Authorization" in head for head in heads_of(kind)):
                 words = {text_of(one) for one in walk(kind) if one.type in NAMES}
                 if {"canceled", "completionHandler"} <= words and "authorized" not in words:
                     yield Miss(
@@ -349,6 +354,75 @@ def always_cancels(facts: Facts) -> Iterator[Miss]:
                         file=source.file.name,
                         line=line_of(kind),
                     )
+
+
+def _of_delegates(facts: Facts, name: str) -> Iterator[tuple[Source, bool, list[Node]]]:
+    """The functions with this name in each type that is one delegate of the SDK, and whether it is the extension's."""
+    for source in facts.b.swift.about:
+        for kind in source.every(TYPES):
+            heads = [head for head in heads_of(kind) if "ProvisioningDelegate" in head]
+            found = [one for one in walk(kind) if one.type in FUNCTIONS and name_of(one) == name]
+            if len(heads) == 1 and found:
+                yield source, "Extension" in heads[0], found
+
+
+def delegates(facts: Facts) -> Iterator[Miss]:
+    """`provision` of both delegates, by the SDK's version: the order of the two arguments differs (sdk-b)."""
+    later = facts.b.version >= LATER_B
+    for source, of_extension, found in _of_delegates(facts, "provision"):
+        wanted = ["paymentInstrumentId", "sdkOutput"] if of_extension else ["sdkOutput", "paymentInstrumentId"]
+        if not later and not of_extension:
+            wanted = ["sdkOutput"]
+        if wanted not in map(labels_of, found):
+            yield Miss(
+                f"provision({':'.join([*wanted, ''])})",
+                f"provision({':'.join([*labels_of(found[0]), ''])})",
+                f"Take these arguments: SDK {'.'.join(map(str, facts.b.version))} calls no other function.",
+                rule="X-DEL-1" if of_extension else "B-DEL-2" if later else "B-DEL-1",
+                file=source.file.name,
+                line=line_of(found[0]),
+            )
+
+
+def card_art(facts: Facts) -> Iterator[Miss]:
+    """`cardArt` by brand in the earlier variant, by payment instrument id in the later one."""
+    wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
+    for source, _of_extension, found in _of_delegates(facts, "cardArt"):
+        if [wanted] not in map(labels_of, found):
+            yield Miss(
+                f"cardArt({wanted}:)",
+                f"cardArt({':'.join([*labels_of(found[0]), ''])})",
+                f"SDK {'.'.join(map(str, facts.b.version))} asks by {wanted}: the wallet has no picture otherwise.",
+                file=source.file.name,
+                line=line_of(found[0]),
+            )
+
+
+def can_add(facts: Facts) -> Iterator[Miss]:
+    """The question whether a card can be added, by the SDK's version; and a watch that is really looked for."""
+    later = facts.b.version >= LATER_B
+    asked, other = ("canAddCardDetails", "canAddCard") if later else ("canAddCard", "canAddCardDetails")
+    for source in facts.b.swift.about:
+        for call in source.calls:
+            if call.name == other and call.receiver and not facts.b.swift.declares(other):
+                yield Miss(
+                    asked,
+                    other,
+                    f"SDK {'.'.join(map(str, facts.b.version))} answers {asked}: ask that.",
+                    rule="B-CAN-2" if later else "B-CAN-1",
+                    file=source.file.name,
+                    line=line_of(call.node),
+                )
+            elif call.name == "canAddCardDetails" and any(text_of(one).endswith("false") for one in call.arguments):
+                yield Miss(
+                    "isWatchActivated as WatchAvailability tells it",
+                    "false, whatever watch there is",
+                    "Await activate() of the one WatchAvailability: the card is not offered for the watch otherwise.",
+                    rule="B-WATCH-1",
+                    noted=True,
+                    file=source.file.name,
+                    line=line_of(call.node),
+                )
 
 
 def second_watch(facts: Facts) -> Iterator[Miss]:
@@ -400,6 +474,12 @@ CASES = (
                    "X-STATUS-1", authentication, X),
     preflight_case(Group.FIDELITY, "swift.authorization", "The authorization UI can report success.", "X-AUTH-1",
                    always_cancels, B),
+    preflight_case(Group.FIDELITY, "swift.delegate", "The delegates' provision is that of the SDK's version.",
+                   "B-DEL-2", delegates, B, Part.SDK_B_VERSION),
+    preflight_case(Group.FIDELITY, "swift.card-art", "cardArt is that of the SDK's version.", "X-ART-1", card_art, B,
+                   Part.SDK_B_VERSION),
+    preflight_case(Group.FIDELITY, "swift.can-add", "The app asks as the SDK's version answers.", "B-CAN-2", can_add, B,
+                   Part.SDK_B_VERSION),
     preflight_case(Group.CONCURRENCY, "swift.one-watch", "One WatchAvailability is made.", "B-WATCH-2",
                    second_watch, B),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import PlatformB
 from workbook.preflight.project import File, Project
 from workbook.preflight.signing import Certificate
-from workbook.preflight.sources import FUNCTIONS, TYPES, Sources, name_of, text_of, walk
+from workbook.preflight.sources import FUNCTIONS, TYPES, Sources, heads_of, name_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -125,6 +125,7 @@ class Part(Enum):
     EXTENSION = "No target is an issuer-provisioning extension, nor nearly one."
     HANDLER = "No Swift source has a handler of the issuer-provisioning extension."
     SDK_A_VERSION = "The version of platform A's SDK is not in the build files."
+    SDK_B_VERSION = "The version of platform B's SDK is in no Package.resolved and no Package.swift."
     LIBRARY = "No build file names the private library itself: the SDK brings it."
     APP_IDS = "No build file says an application id."
     CERTIFICATES = "No certificate is named: --signing FILE."
@@ -144,6 +145,7 @@ _IS_IN: dict[Part, Callable[[Facts], bool]] = {
     Part.EXTENSION: lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets),
     Part.HANDLER: lambda facts: any(True for _handler in handlers(facts.b)),
     Part.SDK_A_VERSION: lambda facts: bool(facts.a.version),
+    Part.SDK_B_VERSION: lambda facts: bool(facts.b.version) and facts.b.is_there,
     Part.LIBRARY: lambda facts: bool(facts.a.library and facts.a.version),
     Part.APP_IDS: lambda facts: facts.a.is_there and any(module.variants() for module in facts.a.build.apps),
     Part.CERTIFICATES: lambda facts: bool(facts.certificates),
@@ -158,9 +160,8 @@ def handlers(b: PlatformB) -> Iterator[tuple[File, Node]]:
     """Each type that is a handler of the issuer-provisioning extension, with its file."""
     for source in b.swift.about:
         for node in source.every(TYPES):
-            heads = [text_of(one) for one in node.named_children if one.type == "inheritance_specifier"]
             own = {name_of(one) for one in walk(node) if one.type in FUNCTIONS}
-            is_handler = any("IssuerProvisioning" in head and "Handler" in head for head in heads)
+            is_handler = any("IssuerProvisioning" in head and "Handler" in head for head in heads_of(node))
             if is_handler and "status" in own:
                 yield source.file, node
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from workbook.preflight.gradle import numbers
 from workbook.preflight.project import File, Project
 from workbook.preflight.sources import Sources, read_sources
 
@@ -194,6 +195,11 @@ class PlatformB:
     def of(self, *roles: str) -> list[Target]:
         """The targets with one of these roles."""
         return [target for target in self.targets if target.role in roles]
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """The SDK's version, the latest of several; none where it is unknown."""
+        return max((numbers(one.version) for one in self.packages), default=())
 
     @property
     def is_there(self) -> bool:

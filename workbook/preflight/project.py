@@ -7,7 +7,8 @@ pods, modules), is left out. A file is read when it is needed, once.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
@@ -16,8 +17,11 @@ from pathlib import Path
 from workbook.errors import ParameterError
 from workbook.files import read_regular
 
-MOST_FILES, DEEPEST = 200_000, 64
-"""Entries of a tree, and folders inside one another, beyond which it is refused."""
+MOST_FILES, DEEPEST, MOST_BYTES = 200_000, 64, 1024 * 1_048_576
+"""Entries of a tree, folders inside one another, and bytes of files that may be read, beyond which it is refused."""
+READ = (".swift", ".kt", ".java", ".m", ".mm", ".plist", ".xml", ".gradle", ".kts", ".properties", ".toml", ".xcconfig",
+        ".strings", ".entitlements", ".pbxproj", ".resolved")  # fmt: skip
+"""Endings of the names of files that may be read; what these weigh is counted."""
 LARGEST = 16 * 1_048_576
 """Bytes of a file that is read; no property list, project file or source has more."""
 LEFT_OUT = frozenset({"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData",
@@ -126,13 +130,15 @@ def read_project(paths: Sequence[Path]) -> Project:
 
 def _walk(top: Path) -> Iterator[str]:
     folders: list[tuple[str, int]] = [(str(top), 0)]
-    entries = 0
+    entries = size = 0
     while folders:
         folder, depth = folders.pop()
         for entry in _listed(folder):
             entries += 1
-            if entries > 2 * MOST_FILES:
-                raise ParameterError(f"{str(top)!r} has too many entries. Name the project's own folder in it.")
+            size += entry.stat(follow_symlinks=False).st_size if entry.name.endswith(READ) else 0
+            if entries > 2 * MOST_FILES or size > MOST_BYTES:
+                what = "entries" if size <= MOST_BYTES else "bytes of sources"
+                raise ParameterError(f"{str(top)!r} has too many {what}. Name the project's own folder in it.")
             if entry.is_dir(follow_symlinks=False):
                 if depth >= DEEPEST:
                     raise ParameterError(f"{str(top)!r} has more than {DEEPEST} folders inside one another.")
@@ -142,9 +148,7 @@ def _walk(top: Path) -> Iterator[str]:
                 yield entry.path
 
 
-def _listed(folder: str) -> Iterable[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except OSError:  # a folder that this user may not read holds nothing of the project
-        return ()
+def _listed(folder: str) -> Iterator[os.DirEntry[str]]:
+    # a folder that this user may not read, or that goes away meanwhile, holds nothing of the project
+    with suppress(OSError), os.scandir(folder) as entries:
+        yield from entries

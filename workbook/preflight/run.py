@@ -14,9 +14,8 @@ from time import monotonic, time
 from typing import Any
 
 from workbook.conformance.model import CaseResult, Miss, Verdict, broken
-from workbook.conformance.report import FAILING, About, Record, moment, record
+from workbook.conformance.report import FAILING, About, Record, exit_code, moment, record
 from workbook.conformance.selection import Known, apply_baseline
-from workbook.conformance.session import exit_code
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import read_regular
 from workbook.preflight import judges_a, judges_b

@@ -85,6 +85,17 @@ def name_of(node: Node) -> str:
     return text_of(named) if named is not None else ""
 
 
+def labels_of(function: Node) -> list[str]:
+    """The label that a call gives each parameter of a Swift function; `_` where it gives none."""
+    parameters = (child for child in function.named_children if child.type == "parameter")
+    return [text_of(one.child_by_field_name("external_name") or one.named_children[0]) for one in parameters]
+
+
+def heads_of(kind: Node) -> list[str]:
+    """What a Swift type inherits from, or conforms to."""
+    return [text_of(child) for child in kind.named_children if child.type == "inheritance_specifier"]
+
+
 @dataclass(frozen=True)
 class Call:
     """One call: `receiver.name(label: ..., ...)`.
@@ -182,6 +193,10 @@ class Sources:
             for name in _DECLARED.findall(file.content):
                 found.setdefault(name, []).append(file)
         return found
+
+    def declares(self, name: str) -> bool:
+        """Whether the project has a function of its own with this name."""
+        return name.encode() in self._declared
 
     @cached_property
     def _parsed(self) -> dict[str, Source]:
