@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -19,17 +20,22 @@ from workbook.simulation.world import Credential, World
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parent.parent
 CANARY = "CANARY-7f3a9c51e0b24d68-KEY"
 SPELLINGS = (CANARY, CANARY.lower(), base64.b64encode(CANARY.encode()).decode(), CANARY.encode().hex(), CANARY[:16])
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """The report directory and the printed output of a run of all notebooks with the canary as their key."""
+    """The report directory and the printed output of a run of all notebooks with the canary as their key.
+
+    Without 08, the dearest: it judges a sample back end and asks no API. tests/conformance plants canaries there.
+    """
     out = tmp_path_factory.mktemp("canary") / "report"
     world = replace(World(seed=99), credentials={CANARY: Credential()})
     with running(Service(world)) as base_url:
-        command = [sys.executable, "-m", "workbook", "run", "--out", str(out), "-p", "source=api"]
+        names = sorted(path.stem for path in (ROOT / "notebooks").glob("[01]*.ipynb") if not path.stem.startswith("08"))
+        command = [sys.executable, "-m", "workbook", "run", *names, "--out", str(out), "-p", "source=api"]
         environment = {**os.environ, "WORKBOOK_API_KEY": CANARY, "WORKBOOK_BASE_URL": base_url}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     return out, done

@@ -13,9 +13,9 @@ from workbook.cli import _parsers
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 
-EACH = {"serve": 6, "proxy": 6, "export": 5, "run": 5, "render": 4, "conform": 6, "lab": 3, "doctor": 3}
-"""How many signals a command gets here: two, where it ends within a second by itself."""
-KILLS = [(name, number) for name in signals.COMMANDS for number in range(EACH.get(name, 2))]
+LONG = {"serve", "proxy", "export", "run", "render", "conform", "lab"}
+"""Commands that do not end within a second by themselves: they get three signals each, the others one."""
+KILLS = [(name, number) for name in signals.COMMANDS for number in range(3 if name in LONG else 1)]
 
 
 @pytest.mark.slow

@@ -782,7 +782,7 @@ for number in range(first, first + 1_000_000):
             assert worlds.respond(request).status == 200
             os.write(1, f"{request.method} {key} {number}\\n".encode())
 """
-ROUNDS = 20
+ROUNDS = 10
 
 
 def killed_under_load(path, first, seconds):
