@@ -14,12 +14,12 @@ FLOORS = """
     errors
     values
     files  junit  rules  secrecy
-    forms
+    diagnosis  forms
     api
     flows  parameters  redaction
     simulation
     trace
-    timing  proxy
+    inspector  timing  proxy
     runs
     extension
     checks
@@ -31,8 +31,8 @@ FLOORS = """
     exercises
     runner
     conformance  doctor  lab
-    app  preflight  diagnosis  inspector
-    display
+    app  preflight
+    display  symptoms
     commands
     cli
     __main__
@@ -44,6 +44,7 @@ UPWARD = {
     ("trace", "views"): "a trace draws itself in a notebook, and imports the picture when it is asked for it",
     ("views", "plays"): "the type of a run, for a type checker alone",
     ("exercises", "conformance"): "the judge of a prediction about a case, which runs that case when it is asked",
+    ("exercises", "preflight"): "the judge of a mended project, which reads it when it is asked",
     ("plays", "widgets"): "the live stage, imported when a notebook asks for it",
 }
 """The only imports upward, each inside a function or for types, with the reason."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from workbook.doctor import examine as examine
     from workbook.exercises.asking import exercise as exercise
     from workbook.extension.handler import AuthorizationProvider as AuthorizationProvider
-    from workbook.extension.handler import ExtensionHandler as ExtensionHandler
     from workbook.extension.handler import ReferenceHandler as ReferenceHandler
     from workbook.extension.measuring import measure_handler as measure
     from workbook.extension.service import ExtensionProvisioningService as ExtensionProvisioningService
@@ -37,15 +36,16 @@ if TYPE_CHECKING:
     from workbook.flows import messages as messages
     from workbook.lesson import check as check
     from workbook.lesson import expect as expect
-    from workbook.plays.planning import agreement as agreement
     from workbook.plays.run import Run as Run
+    from workbook.preflight.notebook import project as project
     from workbook.provisioning_service import ProvisioningService as ProvisioningService
     from workbook.provisioning_service import WatchAvailability as WatchAvailability
     from workbook.runs.platform_a import CardAddress as CardAddress
-    from workbook.sessions import Session as Session
     from workbook.sessions import session as session
     from workbook.simulation.mock_server import MockServer as MockServer
     from workbook.simulation.phones import Watch as Watch
+    from workbook.symptoms import diagnose as diagnose
+    from workbook.symptoms import inspect as inspect
     from workbook.timing.planner import LogNormal as LogNormal
     from workbook.timing.planner import Plan as Plan
     from workbook.timing.recorded import judge_recorded as judge
@@ -62,7 +62,6 @@ _HOMES = {
     "AuthorizationProvider": ("workbook.extension.handler", "AuthorizationProvider"),
     "CardAddress": ("workbook.runs.platform_a", "CardAddress"),
     "CardProvisioning": ("workbook.card_provisioning", "CardProvisioning"),
-    "ExtensionHandler": ("workbook.extension.handler", "ExtensionHandler"),
     "ExtensionProvisioningService": ("workbook.extension.service", "ExtensionProvisioningService"),
     "LogNormal": ("workbook.timing.planner", "LogNormal"),
     "MockServer": ("workbook.simulation.mock_server", "MockServer"),
@@ -74,23 +73,24 @@ _HOMES = {
     "Run": ("workbook.plays.run", "Run"),
     "SdkInput": ("workbook.api.opaque", "SdkInput"),
     "SdkOutput": ("workbook.api.opaque", "SdkOutput"),
-    "Session": ("workbook.sessions", "Session"),
     "Timeouts": ("workbook.api.exchange", "Timeouts"),
     "Watch": ("workbook.simulation.phones", "Watch"),
     "WatchAvailability": ("workbook.provisioning_service", "WatchAvailability"),
-    "agreement": ("workbook.plays.planning", "agreement"),
     "build": ("workbook.widgets.builder", "builder"),
     "check": ("workbook.lesson", "check"),
     "choose": ("workbook.widgets.chooser", "choose"),
     "conform": ("workbook.conformance.notebook", "conform"),
+    "diagnose": ("workbook.symptoms", "diagnose"),
     "errors": ("workbook.errors", ""),
     "examine": ("workbook.doctor", "examine"),
     "exercise": ("workbook.exercises.asking", "exercise"),
     "expect": ("workbook.lesson", "expect"),
+    "inspect": ("workbook.symptoms", "inspect"),
     "judge": ("workbook.timing.recorded", "judge_recorded"),
     "measure": ("workbook.extension.measuring", "measure_handler"),
     "messages": ("workbook.flows.messages", ""),
     "planner": ("workbook.widgets.planner", "planner"),
+    "project": ("workbook.preflight.notebook", "project"),
     "read_durations": ("workbook.timing.recorded", "read_durations"),
     "rule": ("workbook.display", "rule"),
     "sample": ("workbook.files", "fixture"),
@@ -106,7 +106,6 @@ __all__ = [
     "AuthorizationProvider",
     "CardAddress",
     "CardProvisioning",
-    "ExtensionHandler",
     "ExtensionProvisioningService",
     "LogNormal",
     "MockServer",
@@ -118,23 +117,24 @@ __all__ = [
     "Run",
     "SdkInput",
     "SdkOutput",
-    "Session",
     "Timeouts",
     "Watch",
     "WatchAvailability",
-    "agreement",
     "build",
     "check",
     "choose",
     "conform",
+    "diagnose",
     "errors",
     "examine",
     "exercise",
     "expect",
+    "inspect",
     "judge",
     "measure",
     "messages",
     "planner",
+    "project",
     "read_durations",
     "rule",
     "sample",

@@ -124,6 +124,7 @@ def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for e
 
 TABLES = {
     "advice": ("workbook.views.findings", "advice_table"),
+    "agreement": ("workbook.plays.planning", "agreement"),
     "answers": ("workbook.sessions", "answers"),
     "back ends": ("workbook.plays.faults", "back_end_table"),
     "cases": ("workbook.conformance.notebook", "case_table"),
@@ -142,11 +143,12 @@ def table(name: str, *args: Any, **choices: Any) -> Any:
     """A table to look something up.
 
     Args:
-        name: `advice` (what a good back end does about a failure), `answers` (wrong answers to a GET), `back ends`,
+        name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet; a
+            latency follows), `answers` (wrong answers to a GET), `back ends`,
             `cases` (of `conform`; patterns follow), `extensions` (their project files),
             `fault outcomes` (choice: `moment`), `faults`, `sources` (what is real with each), `time limits`, `variants`
             (of platform B; choice: `profile`) or `variants of platform A`.
-        args: the patterns of `cases`.
+        args: the patterns of `cases`, or the latency of `agreement`.
         choices: as named above.
 
     Raises:

@@ -32,6 +32,9 @@ ENDS = {
     "card not configured at the scheme": ("added, yet still offered", "shown", True, ["A-CAN-6"]),
     "cardholder cancels": ("failed", "shown", False, ["A-PROV-3"]),
     "wallet times out": ("failed", "shown", False, ["A-PROV-3"]),
+    "no wallet yet": ("failed", "shown", False, ["A-PROV-3"]),
+    "not certified": ("failed", "shown", False, ["A-PROV-3"]),
+    "another attempt is open": ("failed", "shown", False, ["A-PROV-3"]),
 }
 """How a play ends on each phone, in both variants: state, button, card in the wallet, rules of the findings."""
 

@@ -21,7 +21,7 @@ def test_a_finding_says_where_who_and_what_to_do(platform_b, capsys):
     assert main(["preflight", str(platform_b)]) == 1
     first = capsys.readouterr().out.splitlines()[0]
     assert first.startswith("WalletUI/Info.plist:11: fail X-PLIST-1, for you: expected com.<platform>.<kit>")
-    assert first.endswith("letter by letter. [preflight.plist.identifier]")
+    assert first.endswith("letter by letter. [preflight.plist.identifier; workbook diagnose 39]")
 
 
 def test_a_baseline_excuses_a_failure_until_it_is_mended(platform_b, tmp_path, capsys):

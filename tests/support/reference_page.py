@@ -2,6 +2,8 @@
 
 import inspect
 import re
+from operator import attrgetter
+from types import SimpleNamespace
 
 import workbook as wb
 
@@ -12,13 +14,12 @@ A lesson needs nothing else. Names are loaded when they are first used, so the i
 """
 
 GROUPS = {
-    "Begin": ["session", "Session", "Run", "examine"],
+    "Begin": ["session", "Run", "examine"],
     "Look": ["show", "table", "rule", "choose", "build"],
     "State a fact": ["check", "exercise", "expect", "errors", "messages"],
     "Platform A's SDK by hand": ["CardProvisioning", "CardAddress"],
     "Platform B's SDK by hand": ["ProvisioningService", "WatchAvailability", "Watch"],
     "The wallet extension": [
-        "ExtensionHandler",
         "ReferenceHandler",
         "AuthorizationProvider",
         "ExtensionProvisioningService",
@@ -33,11 +34,12 @@ GROUPS = {
         "MockServer",
     ],
     "Your own back end": ["conform", "Relay"],
-    "Time": ["measure", "read_durations", "judge", "Plan", "LogNormal", "planner", "agreement"],
+    "Before the build, and after a failure": ["project", "diagnose", "inspect"],
+    "Time": ["measure", "read_durations", "judge", "Plan", "LogNormal", "planner"],
     "Files": ["sample"],
 }
-NESTED = {"Session": ("platform_a", "platform_b", "wallet")}
-"""Attributes whose own verbs belong to the page, with the name that they hang on."""
+NESTED = {"session": ("session", "session.platform_a", "session.platform_b", "session.wallet")}
+"""Objects whose own verbs belong to the page, with the name that they hang on."""
 
 SECTION = re.compile(r"(Args|Attributes|Returns|Raises|Example|Yields):\Z")
 ENTRY = re.compile(r"(\**\w[\w.]*): (.*)")
@@ -64,8 +66,8 @@ def described(name, value):
     yield markdown(inspect.getdoc(value) or "")
     if inspect.isclass(value):
         yield from methods(name, value)
-    for attribute in NESTED.get(name.removeprefix("wb."), ()):
-        yield from methods(f"session.{attribute}", type(getattr(wb.session(), attribute)))
+    for spelled_so in NESTED.get(name.removeprefix("wb."), ()):
+        yield from methods(spelled_so, type(attrgetter(spelled_so)(SimpleNamespace(session=wb.session()))))
 
 
 def methods(name, kind):

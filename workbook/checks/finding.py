@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from workbook.diagnosis import see
 from workbook.trace import Record, Trace
 
 Check = Callable[[Trace], Iterator["Finding"]]
@@ -48,8 +49,14 @@ class Finding:
     todo: str
     at: float
 
+    @property
+    def see(self) -> str:
+        """The command that prints its row of the catalogue; empty where it has none."""
+        return see(self.rule, self.text)
+
     def __str__(self) -> str:
-        return f"{self.level.upper()} {self.rule} (owner: {self.owner}) {self.text} {self.todo}"
+        more = f" ({self.see})" if self.see else ""
+        return f"{self.level.upper()} {self.rule} (owner: {self.owner}) {self.text} {self.todo}{more}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from workbook.commands import add, checked_seed
 from workbook.errors import ConfigurationError, ParameterError
 
 CODES: Final = """\
-SYMPTOM is a code (15009), an outcome (OpcFetchError), a sentence, a file, or - for standard input.
+SYMPTOM is a code (15009), an outcome (OpcFetchError), a sentence, a file, - for standard input, or the number of a
+row of the catalogue (13).
 
 exit codes:
   0    at least one cause is known
@@ -46,10 +47,9 @@ def diagnose(options: argparse.Namespace) -> int:
     from workbook.secrecy import Secrets
 
     if options.reproduce is not None:
-        run = diagnosis.reproduce(options.reproduce)
-        print(repr(run))
-        for finding in run.findings:
-            print(finding)
+        from workbook.symptoms import reproduce
+
+        print(repr(reproduce(options.reproduce)))
         return 0
     if not options.symptom:
         raise ParameterError(

@@ -12,6 +12,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Protocol, TypeAlias
 
+from workbook.diagnosis import see
 from workbook.errors import DefinitionError
 from workbook.rules import Rule, rule
 from workbook.secrecy import secret_values
@@ -254,6 +255,11 @@ class Miss:
     def place(self) -> str:
         """The file and the line; empty where no file shows it."""
         return f"{self.file}:{self.line}" if self.file else ""
+
+    @property
+    def see(self) -> str:
+        """The command that prints its row of the catalogue of symptoms; empty where it has none."""
+        return see(self.rule, self.observed)
 
 
 def broken(rule: Rule) -> Verdict:

@@ -208,6 +208,7 @@ def shown_case(case: CaseRecord) -> Parts:
             ("expected", miss.expected),
             ("observed", timeless(miss.observed)),
             (f"for {case.owner}", miss.todo),
+            *([("read more", miss.see)] if miss.see else []),
         ]
     if not case.misses:
         lines.append(("so", case.why or MEANINGS[case.verdict]))

@@ -399,4 +399,5 @@ def _reasons(case: CaseRecord) -> Iterator[str]:
         yield clean(case.why)
     for miss in case.misses:
         rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
-        yield f"{rule}: expected {expected}; observed {observed}. {todo}"
+        more = f" ({miss.see})" if miss.see else ""
+        yield f"{rule}: expected {expected}; observed {observed}. {todo}{more}"

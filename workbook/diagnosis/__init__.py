@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
 
 from workbook.errors import ParameterError
 from workbook.values import whole
-
-if TYPE_CHECKING:
-    from workbook.plays.run import Run
 
 LARGEST = 16 * 1_048_576
 """Bytes of a log."""
@@ -64,6 +60,8 @@ stands beside it (`workbook rules ID` prints it). The rest is from public source
 UNDER = {
     "Platform B: the app, or its cards, are missing in the wallet": "The wallet shows no error for any of these.\n\n"
 }
+_NUMBER = re.compile(r"\s*(?:row )?([1-9]\d?)\s*", re.IGNORECASE)
+_FINDING = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.-]{28,}")
 
 
@@ -90,6 +88,7 @@ class Row:
         check: how to make sure.
         causes: what may be behind it, most likely first.
         ask: what to ask whoever has to act; empty where that is you.
+        rules: a finding that rests on one of these has this row.
         play: what reproduces it, a verb and its settings; empty where no software can.
     """
 
@@ -101,6 +100,7 @@ class Row:
     causes: tuple[Cause, ...]
     weak: tuple[str, ...] = ()
     ask: str = ""
+    rules: tuple[str, ...] = ()
     play: tuple[str, ...] = ()
 
     @cached_property
@@ -112,6 +112,11 @@ class Row:
     def weak_patterns(self) -> tuple[re.Pattern[str], ...]:
         """The weak ones."""
         return tuple(re.compile(text, re.IGNORECASE) for text in self.weak)
+
+    @property
+    def title(self) -> str:
+        """Its number and its first symptom."""
+        return f"row {self.number}: {_plain(self.causes[0].symptom)}"
 
     @property
     def owners(self) -> tuple[str, ...]:
@@ -169,20 +174,24 @@ class Diagnosis:
                 "I do not know: this belongs to no row of the catalogue. Give the code, the outcome's name, or the "
                 "error body itself, or the log from the tap on. All rows: notebooks/reference/symptoms.md"
             )
-        return "\n\n".join("\n".join(self._described(number, one)) for number, one in enumerate(self.likely[:MOST], 1))
+        blocks = []
+        for number, one in enumerate(self.likely[:MOST], 1):
+            lines = [f"   {name:<9}  {words}" for name, words in self.described(one)]
+            lines += [f"     {line}" for line in self.message(one.row).splitlines()]
+            blocks.append("\n".join([f"{number}. {one.row.title}", *lines]))
+        return "\n\n".join(blocks)
 
-    def _described(self, number: int, likely: Likely) -> Iterator[str]:
+    def described(self, likely: Likely) -> Iterator[tuple[str, str]]:
+        """What is known of one row, as pairs of a name and words; its message comes below them."""
         found = likely.row
-        yield f"{number}. row {found.number}: {_plain(found.causes[0].symptom)}"
-        yield f"   why        line {likely.line}: {likely.evidence}"
+        yield "why", f"line {likely.line}: {likely.evidence}"
         for cause in found.causes:
-            yield f"   cause      {_plain(cause.cause)} (whose job: {', '.join(cause.owner)})"
-        yield f"   make sure  {found.check}"
+            yield "cause", f"{_plain(cause.cause)} (whose job: {', '.join(cause.owner)})"
+        yield "make sure", found.check
         if found.play:
-            yield f"   see it     workbook diagnose --reproduce {found.number}"
+            yield "see it", f"workbook diagnose --reproduce {found.number}"
         if found.ask:
-            yield f"   send to    {', '.join(one for one in found.owners if one not in {YOU, NOBODY}) or 'operator'}:"
-            yield from (f"     {line}" for line in self.message(found).splitlines())
+            yield "send to", f"{', '.join(one for one in found.owners if one not in {YOU, NOBODY}) or 'operator'}:"
 
     def message(self, found: Row) -> str:
         """What to send, with the values that an answer needs; empty where there is nobody to ask."""
@@ -198,7 +207,7 @@ def diagnose(text: str) -> Diagnosis:
     """The likely causes of what this text shows.
 
     Args:
-        text: a code, a name, a sentence, an answer, a log or a trace.
+        text: a code, a name, a sentence, an answer, a log or a trace; or the number of a row.
 
     Raises:
         ParameterError: it is empty, or larger than 16 MiB.
@@ -207,13 +216,24 @@ def diagnose(text: str) -> Diagnosis:
         raise ParameterError("The symptom is empty. Give a code, an outcome's name, an error body or a log.")
     if len(text) > LARGEST:
         raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
+    if (named := _NUMBER.fullmatch(text)) and int(named[1]) <= len(catalogue()):
+        return Diagnosis((Likely(row(int(named[1])), STRONG, 1, "the number of the row"),))
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         lines.setdefault(line[:LONGEST_LINE].strip(), number)
     short = len(text.split()) <= SHORT
     likely = [found for one in catalogue() if (found := _judged(one, lines, short=short)) is not None]
+    likely += _findings(lines)
     likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
-    return Diagnosis(tuple(likely), _values(text))
+    best = {one.row.number: one for one in reversed(likely)}
+    return Diagnosis(tuple(one for one in likely if one is best[one.row.number]), _values(text))
+
+
+def _findings(lines: Mapping[str, int]) -> Iterator[Likely]:
+    """The rows of findings of ours among the lines: these have been judged already."""
+    for line, number in lines.items():
+        if (match := _FINDING.match(line)) and (found := row_of(match[1], match[2])) is not None:
+            yield Likely(found, 2 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
 
 
 def _judged(one: Row, lines: Mapping[str, int], *, short: bool) -> Likely | None:
@@ -252,7 +272,12 @@ def page() -> str:
     """The page `symptoms.md`."""
     parts = [PAGE_HEAD]
     for section in dict.fromkeys(one.section for one in catalogue()):
-        rows = [(one.number, cause) for one in catalogue() if one.section == section for cause in one.causes]
+        rows = [
+            (f'<a id="row-{one.number}"></a>{one.number}' if cause is one.causes[0] else str(one.number), cause)
+            for one in catalogue()
+            if one.section == section
+            for cause in one.causes
+        ]
         lines = [
             f"## {section}\n\n{UNDER.get(section, '')}| # | symptom | cause | whose job | see |",
             "|---|---|---|---|---|",
@@ -265,31 +290,22 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def reproduce(number: int) -> Run:
-    """Play the row with this number: everything is as it should be, but for its cause.
+@cache
+def row_of(rule: str, text: str) -> Row | None:
+    """The row of a finding, wherever it was made; None where it has none.
 
-    Raises:
-        ParameterError: there is no such row, or no software can play it.
+    A finding's rule leads there. Where several rows rest on it, or none, the words decide.
+
+    Args:
+        rule: the id of the rule that the finding rests on.
+        text: what it says happened.
     """
-    found = row(number)
-    if not found.play:
-        can = ", ".join(str(one.number) for one in sorted(catalogue(), key=lambda one: one.number) if one.play)
-        raise ParameterError(f"Row {number} cannot be played: {_plain(found.causes[0].see)}. These can: {can}.")
-    from workbook.sessions import session  # only who plays needs all of it
-
-    verb, *settings = found.play
-    run: Run = PLAYS[verb](session(), *settings)
-    return run
+    likely = [one.row for one in diagnose(text).likely] if text.strip() else []
+    resting = [one for one in catalogue() if rule in one.rules]
+    return next((one for one in likely if one in resting), None) or next(iter(resting or likely), None)
 
 
-PLAYS: Mapping[str, Callable[..., Any]] = {
-    "fault": lambda session, *settings: session.break_it(*settings),
-    "phone_a": lambda session, phone: session.platform_a.play(phone),
-    "taps": lambda session: session.platform_a.play(taps=3, guarded=False),
-    "phone_b": lambda session, phone: session.platform_b.play(phone),
-    "app_b": lambda session, app, phone="ready": session.platform_b.play(phone, app=app, pages=2),
-    "wallet": lambda session, phone: session.wallet.play(phone=phone),
-    "wallet_handler": lambda session, handler, phone="app was opened": session.wallet.play(handler, phone),
-    "authorization": lambda session, name: session.wallet.play(authorization=name),
-}
-"""What a row's `play` names, by its verb."""
+def see(rule: str, text: str) -> str:
+    """How to read more about a finding: the command that prints its row; empty where it has none."""
+    found = row_of(rule, text)
+    return "" if found is None else f"workbook diagnose {found.number}"

@@ -35,14 +35,17 @@ class Played:
     lost: int
 
 
-def agreement(latency: Latency, *, cards: int = 10, calls: int = 100, seed: int = 7) -> Table:
+def agreement(latency: Latency | None = None, *, cards: int = 10, calls: int = 100, seed: int = 7) -> Table:
     """The same latencies through the plan and, call by call, through the simulated wallet.
+
+    Without a latency it takes the planner's: half of the GETs within 0.8 s, 99 in 100 within 6 s.
 
     Raises:
         ParameterError: one of these is not what it may be.
     """
-    from workbook.timing.planner import Plan  # numpy
+    from workbook.timing.planner import LogNormal, Plan  # numpy
 
+    latency = latency or LogNormal(0.8, 6.0)
     plans = {
         "one by one": Plan(latency, cards=cards),
         "concurrent": Plan(latency, cards=cards, gets="concurrent"),

@@ -41,6 +41,9 @@ PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
     "identity check pending": lambda _card: PhoneA(verification_pending=True),
     "cardholder cancels": lambda _card: PhoneA(provision_failure="Canceled"),
     "wallet times out": lambda _card: PhoneA(provision_failure="Timeout"),
+    "no wallet yet": lambda _card: PhoneA(provision_failure="NoActiveWallet"),
+    "not certified": lambda _card: PhoneA(provision_failure="AttestationError"),
+    "another attempt is open": lambda _card: PhoneA(provision_failure="ProvisioningInProgress"),
 })  # fmt: skip
 """Platform A's phones by name; each is made for the card that the cardholder adds."""
 

@@ -196,8 +196,9 @@ def findings(done: Record) -> list[str]:
         for miss in case.misses if case.verdict in LEVELS else ():
             verdict = case.verdict if case.verdict is Verdict.KNOWN else _verdict(miss, miss.rule)
             place = f"{miss.place}: " if miss.place else ""
+            more = f"; {miss.see}" if miss.see else ""
             lines.append(f"{place}{verdict} {miss.rule}, for {case.owner}: expected {miss.expected}, observed "
-                         f"{miss.observed}. {miss.todo} [{case.name}]")  # fmt: skip
+                         f"{miss.observed}. {miss.todo} [{case.name}{more}]")  # fmt: skip
     return lines
 
 
@@ -211,7 +212,10 @@ def to_sarif(done: Record) -> str:
             result: dict[str, Any] = {
                 "ruleId": case.name,
                 "level": level,
-                "message": {"text": f"{miss.rule}: expected {miss.expected}, observed {miss.observed}. {miss.todo}"},
+                "message": {
+                    "text": f"{miss.rule}: expected {miss.expected}, observed {miss.observed}. {miss.todo}"
+                    + (f" More: {miss.see}" if miss.see else "")
+                },
             }
             if miss.file:
                 place = {"artifactLocation": {"uri": miss.file}, "region": {"startLine": max(miss.line, 1)}}

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import tomli_w
 
 from workbook.api.opaque import json_object
+from workbook.diagnosis import see
 from workbook.errors import ConfigurationError
 from workbook.proxy.record import REDACTION, ProxyRecord, RecordedExchange, shape
 from workbook.proxy.replay import (
@@ -101,6 +102,11 @@ class DriftFinding:
     lines: tuple[int, ...]
     setting: ScenarioSetting | None = None
     note: str = ""
+
+    @property
+    def see(self) -> str:
+        """The command that prints its row of the catalogue of symptoms; empty where it has none."""
+        return see(self.basis, self.real)
 
     @property
     def order(self) -> tuple[int, int, str, str]:
@@ -615,7 +621,7 @@ def as_text(drift: Drift) -> str:
                 f"       the simulator: {finding.simulated}   basis: {finding.basis}   lines: {where}",
                 f"       {NO_SETTING if finding.setting is None else setting_line(finding.setting)}",
             ]
-            lines += [f"       {finding.note}"] if finding.note else []
+            lines += [f"       {words}" for words in (finding.note, finding.see) if words]
     return "".join(f"{_printable(line)}\n" for line in lines)
 
 

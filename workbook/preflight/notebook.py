@@ -1,0 +1,117 @@
+"""`preflight` in a notebook, as `wb.project`: judges a project's folder, or files that are only in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from workbook.conformance.notebook import Parts, Result
+from workbook.conformance.report import headline
+from workbook.conformance.selection import Known, chosen
+from workbook.errors import ParameterError
+from workbook.preflight.project import read_project
+from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, findings, preflight
+from workbook.values import quoted
+from workbook.views.table import table
+
+NEXT = "Next: result.failed, .changes(OTHER), .write(FOLDER), .exit_code."
+
+
+class ProjectResult(Result):
+    """What judging a project's files came to; each finding has its place, its rule and whose job it is."""
+
+    def text(self) -> str:
+        """A line for each finding, and how it ended."""
+        return "\n".join([*findings(self.record), *self._end(), NEXT])
+
+    def html(self) -> str:
+        """The findings as a table, and how it ended."""
+        rows = [
+            (
+                miss.place,
+                case.verdict,
+                miss.rule,
+                f"expected {miss.expected}, observed {miss.observed}",
+                miss.todo,
+                miss.see,
+            )
+            for case in self.record.cases
+            if case.verdict in LEVELS
+            for miss in case.misses
+        ]
+        found = (
+            [table("What was found", ("where", "verdict", "rule", "what", "what to do", "more"), rows)] if rows else []
+        )
+        return Parts((*found, *self._end())).html()
+
+    def _end(self) -> list[str]:
+        return [*self.record.about.stale, *filter(None, [self.record.about.trouble]), headline(self.record)]
+
+
+def project(
+    files: str | Path | Mapping[str, str],
+    *only: str,
+    signing: Iterable[str | Path] = (),
+    sent: str | Path | None = None,
+    repository: str | Path | None = None,
+    known: Mapping[str, str] | None = None,
+) -> ProjectResult:
+    """Judge a mobile project's files before they are built, as `workbook preflight` does; nothing is changed.
+
+    Args:
+        files: the project's folder; or the texts of its files by their names, such as `{"App/Info.plist": "..."}`.
+        only: names, groups and globs of cases; none means all.
+        signing: signing reports, certificates, keystores or signed packages.
+        sent: the request that was sent for allowlisting, as JSON.
+        repository: the local repository with the private library.
+        known: known failures: the name of each case with a comment.
+
+    Returns:
+        The result: it shows itself, and has `failed`, `changes`, `write` and `exit_code`.
+
+    Raises:
+        ParameterError: there is no such folder, or a pattern means no case.
+        ConfigurationError: a file that is named cannot be read.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.project(wb.sample("projects/platform_b")).failed
+        ()
+    """
+    with _folder(files) as folder:
+        run = Preflight(
+            (folder,),
+            chosen(PREFLIGHT_CASES, only),
+            signing=tuple(map(Path, signing)),
+            sent=None if sent is None else Path(sent),
+            repository=None if repository is None else Path(repository),
+            known=tuple(Known(name, comment) for name, comment in (known or {}).items()),
+            only=only,
+        )
+        record = preflight(run)
+    return ProjectResult(replace(record, about=replace(record.about, target="the project")))
+
+
+@contextmanager
+def _folder(files: str | Path | Mapping[str, str]) -> Iterator[Path]:
+    """The folder itself, or a new one that holds these files for the block."""
+    if not isinstance(files, Mapping):
+        yield Path(files)
+        return
+    with TemporaryDirectory(prefix="workbook-project-") as name:
+        for file, text in files.items():
+            path = PurePosixPath(file) if isinstance(file, str) else PurePosixPath("/")
+            if path.is_absolute() or ".." in path.parts or not path.parts or not isinstance(text, str):
+                raise ParameterError(f"A file is a name below the project and its text, not {quoted(file)}.")
+            target = Path(name, path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, "utf-8")
+        yield Path(name)
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """The texts of a project's files by their names, as `project` takes them."""
+    return {file.name: file.text for file in read_project([folder]).files}
