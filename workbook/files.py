@@ -33,14 +33,15 @@ _CHECKOUT_PYTHON: Final = "../../.venv/bin/python"
 
 
 def fixture(name: str) -> Path:
-    """The path of a sample: a file such as `native/kotlin/BackEnd.kt`, or a folder such as `projects/platform_a`.
+    """The path of a sample: a file such as `native/kotlin/BackEnd.kt`, or a project such as `projects/platform_a`.
 
     Raises:
         ParameterError: there is no such file.
     """
     folder = NATIVE if str(name).startswith("native/") else FIXTURES
     path = folder / str(name).removeprefix("native/")
-    if path.exists() and folder in path.resolve().parents:
+    is_there = path.is_file() or (path.is_dir() and path.parent == FIXTURES / "projects")
+    if is_there and folder in path.resolve().parents:
         return path
     known = sorted(str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.*") if file.is_file())
     if not known:
