@@ -68,18 +68,20 @@ class Changes(TypedDict, total=False):
     retries: RetryPolicy
 
 
+Headers = tuple[tuple[str, str], ...]
+
+
 class Shared(Generic[T]):
     """What a client shares with those derived from it: connections, retry budget, clock and randomness."""
 
     def __init__(
         self,
-        headers: httpx.Headers,
+        headers: Headers,
         transport: T | None,
         build: Callable[[], T],
         clock: Clock | None,
         random: Random | None,
     ) -> None:
-        self.headers = headers  # of every request, encoded once
         self.foreign = transport is not None
         self.opened: T | None = transport
         self.closed = False
@@ -88,6 +90,8 @@ class Shared(Generic[T]):
         self.budget = RetryBudget()
         self._build = build
         self._lock = Lock()
+        self._headers = headers
+        self._encoded: httpx.Headers | None = None
 
     def transport(self) -> T:
         """The transport, built when it is first needed: reading the trust store takes 17 ms."""
@@ -96,6 +100,12 @@ class Shared(Generic[T]):
                 if self.opened is None:
                     self.opened = self._build()
         return self.opened
+
+    def headers(self, host: bytes) -> httpx.Headers:
+        """Those of every request to this host, the only one of a client; encoded once."""
+        if self._encoded is None:
+            self._encoded = httpx.Headers([("Host", host.decode("ascii")), *self._headers])
+        return self._encoded
 
 
 class BaseClient(ABC, Generic[T]):
@@ -128,9 +138,7 @@ class BaseClient(ABC, Generic[T]):
         if transport is not None and not hasattr(transport, self._needs):
             message = f"transport is a {type(transport).__name__}. Allowed: an httpx transport with {self._needs}."
             raise ConfigurationError(message)
-        self._shared: Shared[T] = Shared(
-            httpx.Headers(self._settings.headers), transport, lambda: self._build(tls), clock, random
-        )
+        self._shared: Shared[T] = Shared(self._settings.headers, transport, lambda: self._build(tls), clock, random)
         self._owner, self._closed = True, False
         guard_logs()
 
@@ -309,7 +317,7 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
         with expiring(step.remaining) as expiry:
             try:
                 until = shared.clock.now() + step.remaining
-                response = shared.transport().handle_request(_to_httpx(step, shared.headers, progress.mark))
+                response = shared.transport().handle_request(_to_httpx(step, shared, progress.mark))
                 try:
                     reading = _Reading(response, step.options.max_body)
                     for chunk in cast("httpx.SyncByteStream", response.stream):
@@ -379,9 +387,7 @@ class AsyncActivationDataClient(BaseClient[httpx.AsyncBaseTransport]):
         with anyio.move_on_after(step.remaining):
             try:
                 until = shared.clock.now() + step.remaining
-                response = await shared.transport().handle_async_request(
-                    _to_httpx(step, shared.headers, progress.amark)
-                )
+                response = await shared.transport().handle_async_request(_to_httpx(step, shared, progress.amark))
                 try:
                     reading = _Reading(response, step.options.max_body)
                     async for chunk in cast("httpx.AsyncByteStream", response.stream):
@@ -409,12 +415,18 @@ def _trust(tls: ssl.SSLContext | None, base_url: str) -> ssl.SSLContext:
 _url = lru_cache(maxsize=256)(httpx.URL)  # parsing an address takes a third of a call, and a POST follows its GET
 
 
-def _to_httpx(step: Send, headers: httpx.Headers, trace: Callable[..., Any]) -> httpx.Request:
+def _to_httpx(step: Send, shared: Shared[Any], trace: Callable[..., Any]) -> httpx.Request:
+    # Given as a stream, and its headers whole: given as content, httpx would encode every header of each request anew.
     extensions = {"timeout": step.options.timeouts.within(step.remaining), "trace": trace}
-    request = step.request
-    return httpx.Request(
-        request.method, _url(request.url), headers=headers, content=request.body, extensions=extensions
-    )
+    body, url = step.request.body, _url(step.request.url)
+    headers = shared.headers(url.netloc)
+    if body is not None:
+        headers = httpx.Headers(headers)
+        headers["Content-Length"] = str(len(body))
+    stream = httpx.ByteStream(body or b"")
+    request = httpx.Request(step.request.method, url, headers=headers, stream=stream, extensions=extensions)
+    request.read()  # a transport of the caller's may ask for `content`
+    return request
 
 
 class _Reading:

@@ -112,6 +112,11 @@ class Request:
         """Every value of the header, by its lower-case name; a header may be sent twice."""
         return [value for key, value in self.headers if key.lower() == name]
 
+    @property
+    def media_types(self) -> set[str]:
+        """What each content-type says, without its parameters, in small letters; empty where there is none."""
+        return {value.partition(";")[0].strip().lower() for value in self.values("content-type")}
+
 
 @dataclass(frozen=True, slots=True)
 class Response:

@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
+from functools import partial
 from hashlib import blake2b
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
@@ -184,9 +185,9 @@ def route(request: Request, contract: Contract) -> tuple[Operation, str, str]:
         Refused: there is no such path, or no such method on it.
     """
     path, _mark, query = request.target.partition("?")
-    before, after = contract.before_id, contract.after_id
-    instrument_id = path[len(before) : len(path) - len(after)]
-    if not (instrument_id and path.startswith(before) and path.endswith(after)) or "/" in instrument_id:
+    instrument_id = path.removeprefix(contract.before_id).removesuffix(contract.after_id)
+    whole = path == f"{contract.before_id}{instrument_id}{contract.after_id}"
+    if not (whole and instrument_id) or "/" in instrument_id:
         sentences = ("There is nothing here.", hints(request.method, request.target), f"The path is {contract.path}.")
         raise Refused(Broken.PATH, " ".join(filter(None, sentences)))
     operation = contract.operations.get(request.method)
@@ -206,6 +207,8 @@ def key_in(request: Request, query: str, contract: Contract) -> tuple[str, KeyPl
         Refused: there is none, or there are several.
     """
     keys = [(key, place) for place in contract.key_places for key in _keys_at(place, request, query)]
+    if len(keys) == 1 and keys[0][0]:
+        return keys[0]
     different = {key for key, _place in keys}
     if len(different) > 1:
         raise Refused(Broken.SEVERAL_KEYS, "The request says several API keys that differ. Send one, once.")
@@ -253,8 +256,7 @@ def read_body(request: Request, operation: Operation) -> dict[str, Any]:
     Raises:
         Refused: it does not.
     """
-    media_types = {value.partition(";")[0].strip().lower() for value in request.values("content-type")}
-    if media_types != {operation.media_type}:
+    if request.media_types != {operation.media_type}:
         raise Refused(Broken.MEDIA_TYPE, f"The header content-type must be {operation.media_type}.")
     if len(request.body) > operation.most_bytes:
         raise Refused(Broken.SIZE, f"The body is larger than {operation.most_bytes} bytes.")
@@ -271,9 +273,8 @@ def read_body(request: Request, operation: Operation) -> dict[str, Any]:
         Invalid(name, "missing", f"It must be {wanted(properties[name])}.") for name in required if name not in document
     ]
     if operation.schema.get("additionalProperties") is False:
-        near = {name.lower() for name in properties}
-        for name in (name for name in document if name not in properties):
-            repeated = name if name.lower() in near else "another field"
+        for name in [name for name in document if name not in properties]:
+            repeated = name if name.lower() in map(str.lower, properties) else "another field"
             invalid.append(Invalid(repeated, _JSON_TYPES[type(document[name])], "There is no such field."))
     if invalid:
         raise Refused(Broken.FIELDS, f"The body must be {wanted(operation.schema)}.", *invalid)
@@ -322,27 +323,23 @@ be our choice as much as to answer it: it is answered, and the basis and the log
 class Memory:
     """What the service remembers of one instrument: how much it issued, and which sdkOutputs were exchanged."""
 
-    __slots__ = ("_outputs", "activations", "opcs")
+    __slots__ = ("activations", "opcs", "used")
 
     def __init__(self) -> None:
         self.activations = 0
         self.opcs = 0
-        self._outputs: OrderedDict[bytes, None] = OrderedDict()  # digests: an sdkOutput may be a megabyte long
-
-    def knows(self, sdk_output: str) -> bool:
-        """Whether this sdkOutput was exchanged; only the latest `MOST_OUTPUTS` are known."""
-        return _digest(sdk_output) in self._outputs
+        self.used: OrderedDict[bytes, None] = OrderedDict()  # digests: an sdkOutput may be a megabyte long
 
     def issue_activation(self) -> None:
         """Count the answer to a GET."""
         self.activations += 1
 
-    def issue_opc(self, sdk_output: str) -> None:
-        """Count the answer to a POST, which uses up its sdkOutput."""
+    def issue_opc(self, digest: bytes) -> None:
+        """Count the answer to a POST, which uses up an sdkOutput; the latest `MOST_OUTPUTS` digests are kept."""
         self.opcs += 1
-        self._outputs[_digest(sdk_output)] = None
-        if len(self._outputs) > MOST_OUTPUTS:
-            self._outputs.popitem(last=False)
+        self.used[digest] = None
+        if len(self.used) > MOST_OUTPUTS:
+            self.used.popitem(last=False)
 
 
 class Service:
@@ -415,16 +412,15 @@ class Service:
                 sentence = f"There is no {name} in the body. Without one nothing can be exchanged."
                 raise Refused(Broken.NO_OUTPUT, sentence)
             claims = self._claims(instrument, sdk_output)
-            memory = self._memory_of(instrument)
-            if memory.knows(sdk_output):
+            memory, digest = self._memory_of(instrument), output_digest(sdk_output)
+            if digest in memory.used:
                 raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
             more = {"attempt": int(claims.get("attempt", 0)), **self._for_the_wallet(claims, instrument, memory)}
             text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, **more)
-            return self._success(text, basis), lambda: memory.issue_opc(sdk_output)
+            return self._success(text, basis), partial(memory.issue_opc, digest)
         if request.body:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
-        sent = {value.partition(";")[0].strip().lower() for value in request.values("content-type")}
-        if sent != {JSON}:
+        if (sent := request.media_types) != {JSON}:
             basis = f"{basis}; {NOT_SENT.format('another' if sent else 'no')}: {operation.unchecked}"
         memory = self._memory_of(instrument)
         text = self.seal.close(
@@ -484,7 +480,8 @@ class Service:
         return Response(problem.status, (("content-type", problem.media_type), *allow), body, basis)
 
 
-def _digest(sdk_output: str) -> bytes:
+def output_digest(sdk_output: str) -> bytes:
+    """What the memory keeps of an sdkOutput."""
     return blake2b(sdk_output.encode(), digest_size=16).digest()
 
 

@@ -307,7 +307,7 @@ def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
         if before != (activations, opcs):
             changes.append(put(number, f"memory {instrument}", json.dumps([activations, opcs])))
             # Every POST that was counted added one digest at the end, and the oldest are forgotten.
-            digests = [*islice(reversed(opened.memory[instrument]._outputs), opcs - before[1])]  # noqa: SLF001
+            digests = [*islice(reversed(opened.memory[instrument].used), opcs - before[1])]
             changes += [put(number, f"output {instrument}", one.hex(), opcs - at) for at, one in enumerate(digests)]
             if opcs > service.MOST_OUTPUTS:
                 changes.append(forget(number, f"output {instrument}", opcs - service.MOST_OUTPUTS))
@@ -348,7 +348,7 @@ def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorl
             memory = opened.memory[instrument] = Memory()
             memory.activations, memory.opcs = activations, opcs
             digests = parts.get(f"output {instrument}", [])
-            memory._outputs.update({bytes.fromhex(digest): None for _place, digest in digests})  # noqa: SLF001
+            memory.used.update({bytes.fromhex(digest): None for _place, digest in digests})
         elif kind == "output" and f"memory {instrument}" not in parts:
             raise ValueError("an sdkOutput of no instrument")
     if opened.service.plan is not None and "plan" in parts:
