@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, ClassVar, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, ClassVar, TypeAlias, TypeVar, cast, dataclass_transform
 
 from workbook.errors import DefinitionError
 from workbook.values import lookup
@@ -125,7 +125,11 @@ def message(
     def made(cls: type[M]) -> type[M]:
         cls.sender, cls.receiver, cls.says, cls.source = sender, receiver, says, source
         cls.rules, cls.arrow, cls.fails, cls.sources = tuple(rules.split()), arrow, fails, sources
-        kind = dataclass(frozen=True, slots=True, repr=False, eq=False)(cls)
+        if "__annotations__" in vars(cls):
+            kind = dataclass(frozen=True, slots=True, repr=False, eq=False)(cls)
+        else:  # without fields of its own, it has from its base all that a dataclass would write for it
+            own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+            kind = cast("type[M]", type(cls.__name__, cls.__bases__, own | {"__slots__": ()}))
         if missing := [f.name for f in fields(kind) if f.repr and f.name not in {**VALUES, **sources}]:
             raise DefinitionError(f"{cls.__name__} does not say where the value of {', '.join(missing)} is from.")
         return kind
