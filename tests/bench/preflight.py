@@ -46,9 +46,9 @@ from workbook.simulation.ecc_v2 import answer, wallet_request
 SLOWEST = 2.0
 """Seconds of processor time for one input."""
 WORDS = [b"{", b"}", b"(", b")", b'"', b'"""', b"'", b"=", b";", b"\n", b"/*", b"*/", b"//", b"\\", b"$", b"${",
-         b"\x00", b"\xff", b"&a;", b"<!ENTITY", b"<dict>", b"</dict>", b"bplist00", b"-----BEGIN", b"PK\x03\x04",
-         b"PK\x05\x06", b"\xfe\xed\xfe\xed", b"\x30\x82\xff\xff", b"\xff\xff\xff\xff", b"null", b"1e999", b"[" * 40, b"{" * 60,
-         "\N{LATIN SMALL LETTER E WITH ACUTE}\u2028".encode()]  # fmt: skip
+         b"\x00", b"\xff", b"&a;", b"<!ENTITY", b"<dict>", b"</dict>", b"bplist00", b"-----BEGIN", b"null", b"1e999",
+         b"PK\x03\x04", b"PK\x05\x06", b"\xfe\xed\xfe\xed", b"\x30\x82\xff\xff", b"\xff\xff\xff\xff", b"[" * 40,
+         b"{" * 60, "\N{LATIN SMALL LETTER E WITH ACUTE}\u2028".encode()]  # fmt: skip
 
 
 class Parser(NamedTuple):

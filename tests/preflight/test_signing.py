@@ -98,6 +98,13 @@ def test_a_certificate_of_an_unknown_version_is_refused_in_a_sentence(tmp_path, 
         read_certificates(file)
 
 
+def test_a_keystore_that_bends_the_rules_of_its_form_is_read_without_a_warning(tmp_path, pair, der):
+    file = tmp_path / "keystore.p12"
+    file.write_bytes(forms(pair, der)["keystore.p12"] + b"more")
+    (found,) = read_certificates(file, "secret-1")
+    assert found.fingerprint == fingerprint(der)
+
+
 def test_a_keystore_without_its_password_names_the_variable(tmp_path, pair, der):
     file = tmp_path / "keystore.p12"
     file.write_bytes(forms(pair, der)["keystore.p12"])

@@ -159,7 +159,9 @@ def _in_der(content: bytes, name: str, password: str) -> list[Certificate]:
     except ValueError:
         pass
     try:
-        store = pkcs12.load_pkcs12(content, password.encode() or None)
+        with warnings.catch_warnings():  # as above
+            warnings.simplefilter("ignore")
+            store = pkcs12.load_pkcs12(content, password.encode() or None)
     except ValueError as error:
         if "password" in str(error).lower() or "mac" in str(error).lower():
             raise ConfigurationError(f"{name!r} needs its password: set {PASSWORD}.") from None
