@@ -221,6 +221,7 @@ def test_check_config_tells_what_was_understood_or_every_mistake(folder, monkeyp
     assert cli.main(["conform", "run", "back-end.toml", "--check-config"]) == 0
     shown = capsys.readouterr().out
     assert "Cardholder 'ann': 6 cards" in shown
+    assert "Logs to scan: what the start command prints." in shown
     assert SESSION not in shown
 
 
@@ -235,6 +236,8 @@ def test_the_cases_are_listed_and_a_dry_run_says_what_would_be_run(folder, monke
     assert second.startswith(
         "relay.get.other-cardholder: not testable. Skipped: the configuration names no second [[cardholder]]."
     )
+    assert cli.main(["conform", "--dry-run", "--only", "relay.log.no-key", "relay.proxy.not-used"]) == 0
+    assert capsys.readouterr().out == "2 of 2 cases would run: 2 secrecy\n"  # what the command prints is a log
     assert [path.name for path in folder[0].iterdir()] == ["back-end.toml"]
 
 
@@ -250,14 +253,27 @@ def test_init_asks_at_a_terminal(tmp_path):
     ours, theirs = pty.openpty()
     process = subprocess.Popen([sys.executable, "-m", "workbook", "conform", "init"], cwd=tmp_path, stdin=theirs,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=os.environ | {"PYTHONPATH": str(ROOT)})  # fmt: skip
-    os.write(ours, b"http://127.0.0.1:9000\n" + b"\n" * 20)
+                               env=os.environ | {"PYTHONPATH": str(ROOT), "CARDHOLDER_SESSION": SESSION})  # fmt: skip
+    os.write(ours, b"http://127.0.0.1:9000\n" + b"\n" * 30)
     out, err = process.communicate(timeout=60)
     os.close(ours)
     os.close(theirs)
     assert process.returncode == 0, err
     assert "Where does your back end listen? [http://127.0.0.1:8080]" in out
     assert 'base_url = "http://127.0.0.1:9000"' in (tmp_path / "back-end.toml").read_text()
+
+
+def test_init_asks_for_a_session_that_is_not_set_and_goes_on_without_one(tmp_path, monkeypatch, capsys):
+    asked = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CARDHOLDER_SESSION", raising=False)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _prompt: "")
+    monkeypatch.setattr("getpass.getpass", lambda prompt: asked.append(prompt) or "")
+    assert cli.main(["conform", "init"]) == 0
+    assert [prompt.partition(" is not set.")[0] for prompt in asked] == ["The environment variable CARDHOLDER_SESSION"]
+    assert "  Nothing was tried, because CARDHOLDER_SESSION is not set." in capsys.readouterr().out
+    assert (tmp_path / "back-end.toml").exists()
 
 
 def test_answers_that_end_too_soon_write_nothing(tmp_path, monkeypatch, capsys):

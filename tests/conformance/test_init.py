@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.conformance.config_file import BackEndForm, parse
-from workbook.conformance.init import QUESTIONS, asked, likely_place, text, tried, usual, write
+from workbook.conformance.init import QUESTIONS, asked, likely_place, text, tried, unset, usual, write
 from workbook.errors import ConfigurationError
 
 ENVIRON = {"CARDHOLDER_SESSION": "s" * 20, "OTHER_SESSION": "other-session-2f7a"}
@@ -60,6 +60,7 @@ def test_every_key_at_the_top_is_explained():
             {"cards": "c1", "instruments": "P1", "other_cards": "c2", "other_instruments": "P2"},
             lambda config: config.instruments == ("P1", "P2"),
         ),
+        ({"tls": "yes", "ca_name": "MY_CA"}, lambda config: (config.api.tls, config.exports.ca) == (True, "MY_CA")),
         ({"logs": "relay.log"}, lambda config: [path.name for path in config.target.logs] == ["relay.log"]),
         ({"cards": 'A, "B"'}, lambda config: config.instruments == ("A", '"B"')),
     ],
@@ -88,7 +89,7 @@ def test_only_what_matters_is_asked():
 
     asked(ask, print)
     assert not any("environment variable" in one or "base64 text" in one for one in prompts)
-    assert len(prompts) == len(QUESTIONS) - 7
+    assert len(prompts) == len(QUESTIONS) - 8
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=40))
@@ -145,10 +146,18 @@ def test_a_route_that_is_none_is_told_before_the_file_is_written(tmp_path):
     assert "Is the path in order" in lines[0]
 
 
+def test_where_a_session_is_not_set_nothing_is_tried_and_the_answers_stay(tmp_path):
+    both = usual() | {"other_cards": "X"}
+    assert unset(usual(), {}) == ("CARDHOLDER_SESSION",)
+    assert unset(both, {"CARDHOLDER_SESSION": ""}) == ("CARDHOLDER_SESSION", "OTHER_SESSION")
+    assert unset(both | {"header": "none"}, {}) == unset(both, ENVIRON) == ()
+    told = "Nothing was tried, because CARDHOLDER_SESSION and OTHER_SESSION are not set. The run needs the value too."
+    assert tried(both, tmp_path / "x.toml", {}) == (both, [told])
+
+
 def test_where_nothing_listens_nothing_is_tried(tmp_path):
     given = usual() | {"base_url": f"http://127.0.0.1:{free_port()}"}
     assert tried(given, tmp_path / "x.toml", ENVIRON)[1][0].startswith("No program listens at http://127.0.0.1:")
-    assert "the environment variable CARDHOLDER_SESSION is not set" in tried(given, tmp_path / "x.toml", {})[1][0]
 
 
 @pytest.mark.parametrize(

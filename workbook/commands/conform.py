@@ -39,6 +39,8 @@ exit codes:
   255  the workbook itself failed
 
 Secrets come from the environment; the configuration only names the variables."""
+FOR_THE_TRIAL: Final = """\
+The environment variable {} is not set. Its value, for this trial alone, neither shown nor kept (empty: no trial)? """
 COMPARE_CODES: Final = """\
 exit codes:
   0    nothing got worse
@@ -240,7 +242,7 @@ def _count(cases: Sequence[Case], config: Config) -> int:
 
     reasons = {}
     for case in cases:
-        left_out = without(case, config.target)
+        left_out = without(case, config.expected)
         if left_out is not None:
             reasons[case.name] = f"{left_out.verdict}. {left_out.why}"
     ready = Counter(case.group for case in cases if case.name not in reasons)
@@ -339,7 +341,9 @@ def _command_line(options: argparse.Namespace) -> str:
 
 def init(options: argparse.Namespace) -> int:
     """Write a configuration, from answers or without asking."""
-    from workbook.conformance.init import asked, free, text, tried, usual, write
+    from getpass import getpass
+
+    from workbook.conformance.init import asked, free, text, tried, unset, usual, write
 
     free(options.file, over=options.force)
     if options.defaults:
@@ -350,7 +354,8 @@ def init(options: argparse.Namespace) -> int:
         try:
             answers = asked(input, print)
             if input("Try these calls once, before the file is written (yes or no)? [yes] ").strip().lower() != "no":
-                answers, lines = tried(answers, options.file)
+                values = {name: getpass(FOR_THE_TRIAL.format(name)) for name in unset(answers, os.environ)}
+                answers, lines = tried(answers, options.file, {**os.environ, **values})
                 print("\n".join(f"  {line}" for line in lines))
         except EOFError:
             raise ParameterError("The answers ended before the questions, so nothing is written.") from None

@@ -9,11 +9,14 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbook.conformance.model import BY_STATUS, IN_BODY, RAW, RELAY_GROUPS, Surface, Target
 from workbook.conformance.phone import Origin
+
+PRINTED = "command-output.log"
+"""The name of the log that holds what a start command prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,13 @@ class Config:
         """The payment instruments of all cardholders' cards."""
         return tuple(self.target.instrument(card) for one in self.target.cardholders for card in one.cards)
 
+    @property
+    def expected(self) -> Target:
+        """The back end as it will run: what a start command prints is one of its logs, and a proxy is named to it."""
+        if self.start.command is None:
+            return self.target
+        return replace(self.target, logs=(*self.target.logs, Path(PRINTED)), proxied=self.start.proxy)
+
 
 # The configuration in words: what `workbook conform --check-config` prints. A file can be in order and still not mean
 # what its author thinks, and a run of minutes is a long way to find out.
@@ -159,7 +169,8 @@ def _lines(config: Config) -> Iterator[str]:
         yield f"Between two calls pass at least {target.pace:g} s."
     yield f"An answer must arrive within {target.bound:g} s."
     yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
-    yield f"Log files to scan: {_listed(map(str, target.logs)) or 'none'}."
+    printed = ["what the start command prints"] if config.start.command else []
+    yield f"Logs to scan: {_listed([*map(str, target.logs), *printed]) or 'none'}."
     runs = _listed(group for group in RELAY_GROUPS if group not in target.without)
     left_out = f" Left out: {_listed(sorted(target.without))}." if target.without else ""
     yield f"{'Groups that run' if left_out else 'All groups run'}: {runs or 'none'}.{left_out}"

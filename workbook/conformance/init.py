@@ -126,13 +126,15 @@ QUESTIONS = (
     Question("base_url", "Where does your back end listen?", "http://127.0.0.1:8080", Url),
     Question("platforms", "Which platforms do your apps run on: A, B or both?", "both", Literal["A", "B", "both"]),
     Question("get_method", "Method of the call that gives the app the GET's sdkInput?", "GET", Method),
-    Question("get_path", "Its path, with {id} for the card's id?", "/cards/{id}/activation-data", PathTemplate),
+    Question("get_path", "Its path, with {id} for the card's id, which may be in a query (/wallet?card={id})?",
+             "/cards/{id}/activation-data", PathTemplate),
     Question("get_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
              lambda got: "{id}" not in got["get_path"]),
     Question("get_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
     Question("post_method", "Method of the call that takes the sdkOutput?", "POST", Method),
-    Question("post_path", "Its path?", "/cards/{id}/provision", PathTemplate),
+    Question("post_path", "Its path, with {id} where path or query hold the card's id?",
+             "/cards/{id}/provision", PathTemplate),
     Question("post_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
              lambda got: "{id}" not in got["post_path"]),
     Question("sdk_output", 'Where in its body is the sdkOutput (a JSON pointer, or "raw")?', "/sdkOutput",
@@ -166,6 +168,12 @@ QUESTIONS = (
     Question("key_name", "And its key?", "API_KEY", Variable,
              check=lambda got, answer: "the address has that name already."
              if answer in (got["url_name"], Exports().ca) else ""),
+    Question("tls", "Let the API have a certificate, to test whether your back end verifies it (yes or no)? It then "
+             "has to trust an authority made for the run.", "no", Literal["yes", "no"]),
+    Question("ca_name", "Under which name does your back end read the file of that authority?", Exports().ca, Variable,
+             lambda got: got["tls"] == "yes",
+             lambda got, answer: "the address or the key has that name already."
+             if answer in (got["url_name"], got["key_name"]) else ""),
     Question("command", "A command that starts your back end (empty: you start it yourself)?", "", Line),
     Question("logs", "Log files that it writes, with commas between (empty: what its command prints is enough)?", "",
              Logs),
@@ -256,6 +264,12 @@ def likely_place(body: bytes) -> str | None:
     return next((places[0] for places in (named, long) if len(places) == 1), None)
 
 
+def unset(answers: Answers, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of the environment variables that the sessions come from and that hold nothing."""
+    names = [answers["variable"], *([answers["other_variable"]] if answers["other_cards"] else [])]
+    return tuple(name for name in dict.fromkeys(names) if answers["header"] != "none" and not environ.get(name))
+
+
 def tried(answers: Answers, file: Path, environ: Mapping[str, str] = os.environ) -> tuple[Answers, list[str]]:
     """Make the calls that the answers describe, and correct where the values stand.
 
@@ -265,11 +279,14 @@ def tried(answers: Answers, file: Path, environ: Mapping[str, str] = os.environ)
     Returns:
         The answers, and what was found, a sentence each.
     """
+    if missing := unset(answers, environ):
+        names = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'}"
+        return answers, [f"Nothing was tried, because {names} not set. The run needs the value too."]
     lines: list[str] = []
     try:
         config = parse(tomllib.loads(text(answers)), file, environ)
         with ExitStack() as stack:
-            api = stack.enter_context(MockApi(config.instruments))
+            api = stack.enter_context(MockApi(config.instruments, tls=config.api.tls))
             clean = Secrets.of_keys({api.key, *config.target.session_secrets()}).scrub
             launcher = Launcher(config, api, RunProgress(), stack, clean, known=not config.start.command)
             answers = asyncio.run(_tried(answers, launcher, api, lines))
@@ -309,4 +326,6 @@ async def _tried(answers: Answers, launcher: Launcher, api: MockApi, lines: list
             answers = answers | {f"{key}_sdk_input": found} | ({"sdk_output": place} if operation == POST else {})
         else:
             lines.append(f"The {operation} does not work: {' '.join(why_not(call, seen, base_url))}")
+            if api.ca_file and not seen.arrived:
+                lines.append(f"The API has a certificate: does the back end trust the file {answers['ca_name']}?")
     return answers

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from workbook.conformance.adapter import loaded
 from workbook.conformance.api_side import MockApi
 from workbook.conformance.case_runner import CaseRunner
-from workbook.conformance.config import Config
+from workbook.conformance.config import PRINTED, Config
 from workbook.conformance.findings import first_call
 from workbook.conformance.model import POST, SUCCESS, Broke, PhoneCall
 from workbook.conformance.phone import Origin, OriginClient, listens
@@ -73,7 +73,7 @@ class StartCommand:
     ) -> None:
         self._line, self._folder, self._values, self._clean = line, folder, values, clean
         self._kept = TemporaryDirectory(prefix="workbook-conform-", ignore_cleanup_errors=True)
-        self.output = Path(self._kept.name) / "command-output.log"
+        self.output = Path(self._kept.name) / PRINTED
         self._process: subprocess.Popen[bytes] | None = None
         self._over = False
 
