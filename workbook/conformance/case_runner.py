@@ -347,10 +347,10 @@ class _CardPool:
     @asynccontextmanager
     async def lent(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
         """So many cards of one cardholder for the block, or the wanted ones; waits until they are free."""
+        holders = self._cardholders[: 1 if of_first else None]
+        cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, max(count, FEWEST)) for one in holders]
 
         def free() -> list[tuple[str, ...]]:
-            some = self._cardholders[: 1 if of_first else None]
-            cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, max(count, FEWEST)) for one in some]
             each = [tuple(card for card in cards if card not in self._lent) for cards in cards_of]
             return [cards for cards in each if len(cards) >= (len(wanted) or count)]
 

@@ -117,7 +117,7 @@ class OriginClient:
         self._origin, self._resolve = origin, resolve
         self._addresses: list[str] = []
         self._client = httpx.AsyncClient(
-            verify=trusted(ca_file) if origin.scheme == "https" else False,
+            verify=trusted(ca_file),  # never without: a context is made once, and not for each client
             trust_env=False,
             follow_redirects=False,
             timeout=seconds,
