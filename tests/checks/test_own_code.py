@@ -59,6 +59,18 @@ def trace_of(*asides):
     return run
 
 
+@pytest.mark.rule("REL-9")
+@pytest.mark.parametrize("call", ["get", "post"])
+def test_an_error_of_the_api_that_a_back_end_lets_out_is_only_noted(call):
+    error, line = "MaybeSentError: the connection broke", "mine.py, line 3: self.api.post()"
+    (first,) = found(trace_of(m.CodeFailed(call, error, line)))[:1]
+    assert first == ("REL-9", Level.NOTE, f"The API failed, and your {call}() let its error out: {error}. {line}.")
+    (own,) = found(trace_of(m.CodeFailed(call, "KeyError: 'x'", line)))[:1]
+    assert own == ("REL-6", Level.FAIL, f"Your {call}() failed: KeyError: 'x'. {line}.")
+    (other,) = found(trace_of(m.CodeFailed("fetchOpc", error, line)))[:1]
+    assert other[:2] == ("A-OPC-1", Level.FAIL)
+
+
 @pytest.mark.rule("X-STATUS-3")
 @pytest.mark.parametrize(
     ("aside", "rule", "level", "words"),

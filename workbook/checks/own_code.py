@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from workbook.checks.finding import Check, Finding, Level, Owner
 from workbook.errors import ParameterError
@@ -25,12 +26,22 @@ RULES = {
     "post": "REL-6",
 }
 """The rule of each call; of any other it is that of the request's generation."""
+API_ERRORS: Final = ("ApiStatusError", "MaybeSentError", "NotSentError", "DeadlineError", "MalformedResponseError")
+"""Errors of a call that a back end may let out: its caller tells the app a neutral sentence."""
 
 
 def failed_code(trace: Trace) -> Iterator[Finding]:
-    """The line on which code failed; that of a handler's call is in the finding about the call."""
+    """The line on which code failed; that of a handler's call is in the finding about the call.
+
+    A back end that lets the API's error out reports a failure as one, so that is only noted.
+    """
     for record, failed in trace.seen(m.CodeFailed):
-        if failed.call not in CALLS.values():
+        if failed.call in ("get", "post") and failed.error.startswith(API_ERRORS):
+            error = failed.error.rstrip(".")
+            text = f"The API failed, and your {failed.call}() let its error out: {error}. {failed.line}."
+            todo = "Nothing, where its caller tells the app a neutral sentence. Else catch the error, and tell one."
+            yield Finding("REL-9", Level.NOTE, Owner.YOU, text, todo, record.at)
+        elif failed.call not in CALLS.values():
             text = f"Your {failed.call}() failed: {failed.error.rstrip('.')}. {failed.line}."
             todo = "Mend this line, or catch the error and give the documented answer."
             yield Finding(_rule(failed.call, trace), Level.FAIL, Owner.YOU, text, todo, record.at)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+from workbook.checks.own_code import API_ERRORS
 from workbook.exercises.model import Judge, Reason, Seen, first_finding
 from workbook.flows import messages as m
 from workbook.plays.faults import break_it
@@ -118,8 +119,6 @@ LOST_POSTS: Final[tuple[tuple[str, Literal["before", "after"]], ...]] = (
 """What a POST meets that must not be sent again."""
 MOST_GETS: Final = 5
 """Attempts of one GET that an exercise accepts."""
-API_ERRORS: Final = ("ApiStatusError", "MaybeSentError", "NotSentError", "DeadlineError", "MalformedResponseError")
-"""Errors of a call that a back end may let out: its caller tells the app a neutral sentence."""
 
 
 def passed_on(run: Run, when: str) -> Reason | None:
