@@ -140,3 +140,12 @@ def test_parsing_gives_an_object_or_a_problem(body):
 )
 def test_every_object_is_understood(value):
     assert parse_object(json.dumps(value).encode()) == value
+
+
+def test_a_body_that_is_no_object_is_told_with_what_is_expected_and_whom_to_ask():
+    problem = parse_object(b"[]")
+    assert problem.kind is MalformedResponseError
+    assert problem.message == (
+        "the answer cannot be read: its JSON is not an object. Expected: a JSON object that carries sdkInput (API-9). "
+        "Ask the API's operator, or look for a proxy."
+    )

@@ -6,10 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api import RetryPolicy, SdkInput
+from workbook.api import RetryPolicy, SdkInput, Timeouts
 from workbook.api.exchange import NEVER_SENT, Failure, FailureKind, Options, RetryBudget, Send, Sleep, exchange
 from workbook.api.protocol import Answer, Settings, build_get, build_post, judge_answer
-from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError, NotSentError
+from workbook.errors import (
+    ActivationDataError,
+    ApiStatusError,
+    ConfigurationError,
+    DeadlineError,
+    MaybeSentError,
+    NotSentError,
+)
 
 HEAVY = settings.get_profile("api")
 HERE = Settings("https://api.example", "canary")
@@ -176,3 +183,12 @@ def test_any_course_of_events_ends_well(is_post, outcomes, attempts, each):
     if is_post:
         assert all(isinstance(outcome, Failure) and not outcome.sent for outcome in tried[:-1])
     assert isinstance(result, ActivationDataError) == (tried[-1] is not OK)
+
+
+def test_the_limits_that_nobody_sets_and_the_words_about_one_of_another_type():
+    usual = Options()
+    assert (usual.timeouts, usual.deadline, usual.max_body) == (Timeouts(5.0, 10.0, 5.0, 5.0), 15.0, 1_048_576)
+    for name, kind in (("timeouts", "Timeouts"), ("retries", "RetryPolicy")):
+        with pytest.raises(ConfigurationError) as raised:
+            Options(**{name: 3})
+        assert str(raised.value) == f"{name} is 3. Give {kind}(...)."
