@@ -249,6 +249,8 @@ def certificates(folder: Path) -> Mapping[Identity, Certificate]:
     return {identity: write_certificate(folder / identity.name.lower(), *pair) for identity, pair in issued.items()}
 
 
+IDLE = 60.0
+"""Seconds after which a connection without a request is closed: what a back end leaves open is counted before that."""
 TRIES, PAUSE = 20, 0.1
 """How often a port that is taken is tried again, and the seconds in between."""
 
@@ -307,7 +309,7 @@ class Listener:
         self.is_up = False
 
     def _serve(self) -> None:
-        self._server = Server(answering(self._responder))
+        self._server = Server(answering(self._responder), idle=IDLE)
         self._server.listen(self._running.enter_context(self._socket), self.certificate)
         self._running.enter_context(on_thread(self._server, abrupt=True))
         self.is_up = True

@@ -348,7 +348,7 @@ class Connection(asyncio.Protocol):
             self._deaf = True
             self._transport.close()
         elif not self._waiting and self._until == inf:
-            self._until, self._idle = self._loop.time() + IDLE, True
+            self._until, self._idle = self._loop.time() + self._server.idle, True
         self._continue()
         if self._server.log is not None:
             self._server.log(request, answer, perf_counter() - began)
@@ -449,12 +449,19 @@ class Server:
         log: see `Log`.
         most_body: bytes of a request's body that `answer` gets at most, plus one byte of a larger one.
         within: seconds that a whole request may take to arrive.
+        idle: seconds after which a connection without a request is closed; it may take `IDLE` longer.
     """
 
     def __init__(
-        self, answer: Handler, log: Log | None = None, *, most_body: int = MAX_BODY, within: float = REQUEST_WITHIN
+        self,
+        answer: Handler,
+        log: Log | None = None,
+        *,
+        most_body: int = MAX_BODY,
+        within: float = REQUEST_WITHIN,
+        idle: float = IDLE,
     ) -> None:
-        self.answer, self.log, self.most_body, self.within = answer, log, most_body, within
+        self.answer, self.log, self.most_body, self.within, self.idle = answer, log, most_body, within, idle
         self.connections: set[Connection] = set()
         self.most_connections = _most_connections()
         self.tasks: set[asyncio.Task[None]] = set()
