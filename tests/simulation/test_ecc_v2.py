@@ -11,6 +11,8 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from workbook.extension.wallet_app import WalletApp
 from workbook.flows.extension import State
@@ -36,9 +38,12 @@ def names(fields, seed=7):
     return [(step.name, step.wrong) for step in follow(MARKED | fields, seed)]
 
 
+PLACES = st.integers(0, 2000)
+
+
 def changed(text, at=-1):
     data = bytearray(b64decode(text))
-    data[at] ^= 1
+    data[at % len(data)] ^= 1
     return b64encode(data).decode()
 
 
@@ -105,6 +110,29 @@ def test_what_is_wrong_is_found_at_its_step(fields, step, says):
     *_before, last = follow(MARKED | fields, 7)
     assert (last.name, last.wrong) == (step, True)
     assert says in last.says
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_whatever_a_field_is_the_steps_end_without_an_error(data):
+    fields = dict(data.draw(st.sampled_from([REQUEST, ANSWER])))
+    name = data.draw(st.sampled_from([*fields]))
+    good = fields[name][0] if name == "certificates" else fields[name]
+    wrong = data.draw(st.sampled_from([None, 7, [], {}, "", "é", True]) | st.builds(changed, st.just(good), PLACES))
+    fields[name] = [wrong] if name == "certificates" else wrong
+    steps = [*follow(data.draw(st.sampled_from([MARKED, {}])) | fields, 7)]
+    assert not any(step.wrong for step in steps[:-1])
+
+
+def test_a_certificate_of_an_unknown_version_or_with_a_broken_subject_is_none():
+    der = wallet_request(7, 1).certificates[0]
+    version = der.replace(b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x03")
+    at = der.index(b"SIMULATED wallet leaf") - 2  # its tag, and its length
+    subject = der[:at] + b"\x02" + der[at + 1 :]
+    for wrong in (version, subject):
+        assert wrong != der
+        text = b64encode(wrong).decode()
+        assert names(REQUEST | {"certificates": [text]}) == [("certificates[1]", True)]
 
 
 def test_another_wallet_does_not_open_it():

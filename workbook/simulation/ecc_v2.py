@@ -121,17 +121,32 @@ def answer(request: Mapping[str, Any], seed: int, payment_instrument_id: str, se
         ConfigurationError: the library is not installed.
     """
     lib = _library()
-    leaf = lib.x509.load_der_x509_certificate(b64decode(request["certificates"][0], validate=True)).public_key()
-    if not isinstance(getattr(leaf, "curve", None), lib.ec.SECP256R1):
-        raise ValueError("the leaf certificate has no key on P-256")  # noqa: TRY004 - a value of the request
+    leaf, on_curve, _subject = _certificate(b64decode(request["certificates"][0], validate=True))
+    if not on_curve:
+        raise ValueError("the leaf certificate has no key on P-256")
     claims = {"simulated": MARK, "paymentInstrumentId": payment_instrument_id}
     secret = claims | {name: request[name] for name in REQUEST[1:]}  # binds the pass to this attempt (assumed)
     private = _private(seed, "ephemeral", payment_instrument_id, serial)
     point = private.public_key().public_bytes(
         lib.serialization.Encoding.X962, lib.serialization.PublicFormat.UncompressedPoint
     )
-    encrypted = lib.AESGCM(_derived(private, leaf)).encrypt(VECTOR, json.dumps(secret).encode(), None)
+    encrypted = lib.AESGCM(_derived(private, leaf.public_key())).encrypt(VECTOR, json.dumps(secret).encode(), None)
     return dict(zip(ANSWER, map(_text, (json.dumps(claims).encode(), encrypted, point)), strict=True))
+
+
+def _certificate(der: bytes) -> tuple[Any, bool, str]:
+    """A certificate, whether its key is on P-256, and its subject; the library reads each when it is asked for.
+
+    Raises:
+        ValueError: one of them cannot be read.
+    """
+    lib = _library()
+    try:
+        certificate = lib.x509.load_der_x509_certificate(der)
+        curve = getattr(certificate.public_key(), "curve", None)
+        return certificate, isinstance(curve, lib.ec.SECP256R1), certificate.subject.rfc4514_string()
+    except (ValueError, TypeError, lib.exceptions.UnsupportedAlgorithm, lib.x509.InvalidVersion):
+        raise ValueError("the leaf is no certificate in DER") from None
 
 
 def _derived(private: Any, public: Any) -> bytes:
@@ -202,15 +217,14 @@ def _through_request(fields: Mapping[str, Any]) -> Iterator[Step]:
     for number, text in enumerate(listed[:MOST_CERTIFICATES], 1):
         der, name = _bytes(f"certificates[{number}]", text), f"certificates[{number}]"
         try:
-            certificates.append(lib.x509.load_der_x509_certificate(der))
-            curve = getattr(certificates[-1].public_key(), "curve", None)
-        except (ValueError, TypeError, lib.exceptions.UnsupportedAlgorithm):
+            certificate, on_curve, subject = _certificate(der)
+        except ValueError:
             raise _Wrong(name, f"{len(der)} bytes that are no certificate in DER") from None
-        on_curve = isinstance(curve, lib.ec.SECP256R1)
+        certificates.append(certificate)
         if number == 1 and not on_curve:
             raise _Wrong(name, "a leaf without a key on P-256, which ECC V2 needs")
         says = f"{len(der)} bytes, {'the leaf' if number == 1 else 'a certificate'}{', P-256' * on_curve}"
-        yield Step(name, says, shown=certificates[-1].subject.rfc4514_string())
+        yield Step(name, says, shown=subject)
     for number, (inner, outer) in enumerate(pairwise(certificates), 1):
         try:
             inner.verify_directly_issued_by(outer)
