@@ -73,7 +73,7 @@ def test_nothing_about_provisioning_is_undecided_and_says_what_to_do(tmp_path, c
     [
         (["preflight"], "Which project?"),
         (["preflight", "nowhere-at-all"], "No folder 'nowhere-at-all'"),
-        (["preflight", ".", "--only", "plist"], "No case and no group"),
+        (["preflight", ".", "--only", "plists"], "No case and no group"),
         (["preflight", "allowlist-request", "."], "needs a fingerprint"),
     ],
 )
@@ -90,6 +90,12 @@ def test_a_key_of_the_environment_is_in_no_report(platform_a, environment, tmp_p
     texts = [path.read_text() for path in out.iterdir()] + [capsys.readouterr().out]
     assert not any("9f3a77bc01d2e4" in text for text in texts)
     assert any("TIMEOUT is 60 s" in text for text in texts)
+
+
+def test_a_case_is_chosen_by_its_name_without_the_commands(capsys):
+    for words, count in ((["swift.*"], 10), (["signing"], 2), (["preflight.signing.debug", "secrecy"], 4)):
+        assert main(["preflight", "--list", "--only", *words]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == count
 
 
 def test_the_list_names_every_case(capsys):

@@ -7,6 +7,8 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +24,7 @@ workbook preflight allowlist-request PATH... --signing FILE...    the values to 
 
 exit codes:
   0    no case failed
-  1    a case failed, or an entry of the baseline is stale
+  1    a case failed, an entry of the baseline is stale, or a variant is missing in the request
   2    nothing here is about provisioning, or a file that you named cannot be read
 
 A keystore's password comes from WORKBOOK_KEYSTORE_PASSWORD. Nothing is changed, and nothing is sent."""
@@ -64,7 +66,7 @@ def preflight(options: argparse.Namespace) -> int:
 
     request = options.paths[:1] == [Path(REQUEST)]
     paths = tuple(options.paths[1:] if request else options.paths)
-    cases = chosen(PREFLIGHT_CASES, options.only)
+    cases = chosen(PREFLIGHT_CASES, [_pattern(text, PREFLIGHT_CASES) for text in options.only])
     if options.list:
         for case in cases:
             print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
@@ -88,6 +90,12 @@ def preflight(options: argparse.Namespace) -> int:
         line=shlex.join(["workbook", "preflight", *map(str, paths)]),
     )
     return _request(run, as_json=options.as_json) if request else _judge(run, options)
+
+
+def _pattern(text: str, names: Iterable[str]) -> str:
+    """A pattern as `chosen` takes it: `signing` and `plist.*` mean the cases whose names go on like that."""
+    forms = (f"preflight.{text}", f"preflight.{text}.*")
+    return next((form for form in forms if any(fnmatchcase(name, form) for name in names)), text)
 
 
 def _baseline(path: Path) -> tuple[Known, ...]:
@@ -138,12 +146,17 @@ def _request(run: Preflight, *, as_json: bool) -> int:
     if not variants:
         raise ParameterError("No build file says an application id. Name the folder of the app's module.")
     rows = allowlist_request(variants, certificates(run))
+    signed = {row["variant"] for row in rows}
+    missing = [f"{name} ({identity})" for name, identity in variants if name not in signed]
+    if missing:
+        sys.stderr.write(f"Not in the request, for no file names their certificate: {', '.join(missing)}. Name what "
+                         "signs them with --signing too.\n")  # fmt: skip
     if as_json:
         print(json.dumps({"request": rows}, indent=1))
-        return 0
+        return 1 if missing else 0
     print("Please allowlist this app with the wallet provider (A-ALLOW-1), one entry for each line:")
     for row in rows:
         note = f" ({row['note']})" if row["note"] else ""
         print(f"\n  application id  {row['applicationId']}\n  SHA-256         {row['sha256']}\n"
               f"  build variant   {row['variant']}\n  signed on       {row['machine']}{note}")  # fmt: skip
-    return 0
+    return 1 if missing else 0

@@ -369,7 +369,7 @@ def sent_pairs(facts: Facts) -> Iterator[Miss]:
                 "Send it: workbook preflight allowlist-request.",
                 harms=True,
                 file=one.source,
-                line=1,
+                line=one.line,
             )
 
 
@@ -383,7 +383,7 @@ def debug_certificates(facts: Facts) -> Iterator[Miss]:
                 "Each machine has another one: allowlist each, or share one debug keystore.",
                 noted=True,
                 file=one.source,
-                line=1,
+                line=one.line,
             )
 
 
@@ -398,11 +398,12 @@ def base_urls(facts: Facts) -> Iterator[Miss]:
     for name, value, line in _environment(facts, "BASE_URL", "API_URL"):
         parts = urlsplit(value)
         local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
-        if (parts.scheme != "https" and not local) or not parts.hostname or re.search(r"/bcl/v\d", value):
+        wrong = "holds no https address" if not parts.hostname or (parts.scheme != "https" and not local) else ""
+        if wrong or re.search(r"/bcl/v\d", value):
             yield Miss(
                 "an https address without /bcl/v2",
-                f"{name} is another",
-                "Set the address without the path: the path is the same for everybody.",
+                f"{name} {wrong or 'ends in the path'}",
+                "Set the scheme and the host alone: the path is the same for everybody.",
                 harms=True,
                 file=facts.environment_file,
                 line=line,

@@ -154,13 +154,16 @@ def pair(facts: Facts) -> Iterator[Miss]:
 
 def entitlements(facts: Facts) -> Iterator[Miss]:
     """The provisioning entitlement on app and extensions."""
-    for target in _embedding(facts):
-        if target.entitlements is not None and not target.may_provision:
+    named = set()
+    for target in _embedding(facts):  # a target mostly has one file for all configurations, which is named once
+        place = target.name, target.entitlements_file
+        if target.entitlements is not None and not target.may_provision and place not in named:
+            named.add(place)
             file = target.entitlements_file or target.plist_file or target.file
             yield Miss(
                 "the entitlement …payment-pass-provisioning",
                 "it is missing (sdk-b)",
-                f"Add it to the entitlements of {target.label}, and to its provisioning profile.",
+                f"Add it to the entitlements of {target.name}, and to its provisioning profile.",
                 harms=True,
                 file=file.name,
                 line=1,
@@ -262,7 +265,7 @@ def network_in_status(facts: Facts) -> Iterator[Miss]:
         for function in facts.b.swift.reach(node):
             found = next((one for one in walk(function) if one.type in NAMES and text_of(one) in NETWORK), None)
             if found is not None:
-                where = "status()" if function == node else f"status(), over {name_of(function) or 'a type'}"
+                where = "status()" if function == node else f"status(), over {name_of(function)}()"
                 yield Miss(
                     "no network call in status()",
                     f"{text_of(found)} in {where}",

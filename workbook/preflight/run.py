@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
-from workbook.conformance.model import CaseResult, Miss, Verdict, broken
+from workbook.conformance.model import CaseResult, Miss, Owner, Verdict, broken
 from workbook.conformance.report import FAILING, About, Record, exit_code, moment, record
 from workbook.conformance.selection import Known, apply_baseline
 from workbook.errors import ConfigurationError, ParameterError
@@ -197,7 +197,8 @@ def findings(done: Record) -> list[str]:
             verdict = case.verdict if case.verdict is Verdict.KNOWN else _verdict(miss, miss.rule)
             place = f"{miss.place}: " if miss.place else ""
             more = f"; {miss.see}" if miss.see else ""
-            lines.append(f"{place}{verdict} {miss.rule}, for {case.owner}: expected {miss.expected}, observed "
+            who = "" if case.owner is Owner.NOBODY else f", for {case.owner}"
+            lines.append(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
                          f"{miss.observed}. {miss.todo} [{case.name}{more}]")  # fmt: skip
     return lines
 

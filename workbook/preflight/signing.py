@@ -42,10 +42,11 @@ class Certificate:
 
     Attributes:
         fingerprint: its SHA-256, such as `AB:CD:...`.
-        source: the file that it was read from, and the entry or line there.
+        source: the file that it was read from, and the entry there.
         variant: the build variant that it signs; empty where the source does not say it.
         debug: it is the default debug certificate, which each developer machine makes for itself (A-ALLOW-4).
         machine: whose it is, where the user says it.
+        line: of a report, where it is.
     """
 
     fingerprint: str
@@ -53,6 +54,7 @@ class Certificate:
     variant: str = ""
     debug: bool = False
     machine: str = ""
+    line: int = 1
 
 
 def normalised(text: str) -> str:
@@ -119,7 +121,7 @@ def _in_report(text: str, name: str) -> Iterator[Certificate]:
         line = text.count("\n", 0, match.start()) + 1
         debug = any(_DEBUG_STORE.search(fields.get(key, "")) for key in ("Store", "Alias"))
         debug = debug or _DEBUG_SUBJECT.search(text[max(match.start() - 2000, 0) : match.start()]) is not None
-        yield Certificate(normalised(match[1]), f"{name}:{line}", fields.get("Variant", ""), debug)
+        yield Certificate(normalised(match[1]), name, fields.get("Variant", ""), debug, line=line)
 
 
 def _certificate(der: bytes, source: str, alias: str = "") -> Certificate:
