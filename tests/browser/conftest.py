@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -63,31 +62,51 @@ def lab(tmp_path_factory):
         process.wait(20)
 
 
-@contextmanager
-def opened_page(chromium):
-    """A page of a fresh browser, which remembers what went wrong on it and what it asked for."""
+@pytest.fixture(scope="module")
+def browser(chromium):
+    """One browser for all tests of a module. Playwright's loop must have ended before other modules run theirs."""
     from playwright.sync_api import sync_playwright  # only where there is a browser
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGS)
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.troubles, page.asked = [], []
-        page.on("console", lambda message: message.type == "error" and page.troubles.append(message.text))
-        page.on("pageerror", lambda error: page.troubles.append(str(error)))
-        page.on("request", lambda request: page.asked.append(request.url))
-        yield page
+        yield browser
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def profile(browser):
+    """What the pages of a module keep: JupyterLab's code is read and compiled once."""
+    return new_profile(browser)
+
+
+def new_profile(browser):
+    return browser.new_context(viewport={"width": 1280, "height": 800})
+
+
+def watched(page):
+    """The page; it remembers what went wrong on it and what it asked for."""
+    page.troubles, page.asked = [], []
+    page.on("console", lambda message: message.type == "error" and page.troubles.append(message.text))
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    return page
+
+
 @pytest.fixture
-def page(chromium):
-    """A page of its own for one test."""
-    with opened_page(chromium) as page:
-        yield page
+def page(browser):
+    """A page for one test, where nobody was before."""
+    with new_profile(browser) as profile:
+        yield watched(profile.new_page())
+
+
+@pytest.fixture
+def tab(profile):
+    """A page for one test; what it kept, the module's next one has."""
+    with watched(profile.new_page()) as tab:
+        yield tab
 
 
 @pytest.fixture(scope="module")
-def board(chromium):
+def board(profile):
     """One page for all tests of a module."""
-    with opened_page(chromium) as page:
-        yield page
+    return watched(profile.new_page())

@@ -55,22 +55,22 @@ def picture(page, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_cells_run_without_a_complaint(page, lab, name):
-    opened(page, lab, name)
-    cells = ran(page, lab, name)
-    picture(page, name)
+def test_all_cells_run_without_a_complaint(tab, lab, name):
+    opened(tab, lab, name)
+    cells = ran(tab, lab, name)
+    picture(tab, name)
     assert [output for cell in cells for output in cell["outputs"] if output["output_type"] == "error"] == []
-    assert page.troubles == []
-    assert {urlsplit(url).hostname for url in page.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
+    assert tab.troubles == []
+    assert {urlsplit(url).hostname for url in tab.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
 
 
-def test_a_choice_is_made_and_run(page, lab):
-    opened(page, lab, "02_sdk_init_and_can_provision")
-    ran(page, lab, "02_sdk_init_and_can_provision")
-    phone = page.get_by_label("phone", exact=True)
+def test_a_choice_is_made_and_run(tab, lab):
+    opened(tab, lab, "02_sdk_init_and_can_provision")
+    ran(tab, lab, "02_sdk_init_and_can_provision")
+    phone = tab.get_by_label("phone", exact=True)
     phone.scroll_into_view_if_needed()
     phone.select_option("app not allowlisted")
-    call = page.locator(".widget-html", has_text='compared(phone="app not allowlisted"')
+    call = tab.locator(".widget-html", has_text='compared(phone="app not allowlisted"')
     call.filter(has_text="CannotBeProvisioned.ApiError").first.wait_for()
-    picture(page, "choice")
-    assert page.troubles == []
+    picture(tab, "choice")
+    assert tab.troubles == []
