@@ -196,11 +196,10 @@ def scrubbed_target(target: str, known: Secrets) -> str:
 def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
     """The operation, where the request is one of the two, and the payment instrument id where the path is theirs."""
     path = target.partition("?")[0]
-    ours = path.startswith(BEFORE_ID) and path.endswith(AFTER_ID) and len(path) > len(BEFORE_ID + AFTER_ID)
-    inner = path[len(BEFORE_ID) : -len(AFTER_ID)]
-    if not ours or "/" in inner:
+    instrument = path.removeprefix(BEFORE_ID).removesuffix(AFTER_ID)
+    if not instrument or "/" in instrument or path != f"{BEFORE_ID}{instrument}{AFTER_ID}":
         return None, None
-    return (method if method in OPERATIONS else None), unquote(inner)
+    return (method if method in OPERATIONS else None), unquote(instrument)
 
 
 # The redacted form of an entry, which is all that a state file holds of an exchange (REL-2, REL-3).

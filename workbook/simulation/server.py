@@ -27,6 +27,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from inspect import isawaitable
 from ipaddress import ip_address
+from itertools import chain
 from logging import getLogger
 from math import inf
 from pathlib import Path
@@ -113,12 +114,18 @@ def _date(second: int) -> str:
     return formatdate(second, usegmt=True)
 
 
+@lru_cache(maxsize=64)  # an API answers with few different heads
+def _head_start(status: int, headers: tuple[tuple[str, str], ...]) -> tuple[str, bool]:
+    """The status line and these headers, and whether a Date is among them."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
+    return _status_line(status) + lines, any(name == "date" for name, _value in headers)
+
+
 def head(response: Response) -> str:
     """The status line and the headers; a Date is added where the answer has none of its own."""
-    headers = [*response.headers, response.wire.framing(response.body)]
-    if not any(name == "date" for name, _value in headers):
-        headers.append(("date", _date(int(time()))))
-    return _status_line(response.status) + "".join([f"{name}: {value}\r\n" for name, value in headers])
+    start, dated = _head_start(response.status, response.headers)
+    name, value = response.wire.framing(response.body)
+    return f"{start}{name}: {value}\r\n" + ("" if dated else f"date: {_date(int(time()))}\r\n")
 
 
 # How a connection works. httptools parses what arrives and calls the `on_...` methods; a complete request is queued.
@@ -264,16 +271,19 @@ class Connection(asyncio.Protocol):
         """Take a header in the peer's own spelling, or a trailer, which is ignored."""
         if self._in_head:
             self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
-            if name.lower() == b"expect" and value.lower() == b"100-continue":
-                self._expects = True
 
     def on_headers_complete(self) -> None:
         """Check the size of the head, and tell a peer that waits for it to send the body."""
         self._in_head = False
-        size = sum([len(name) + len(value) for name, value in self._headers]) + len(self._url)
-        if size > MAX_HEAD or len(self._headers) > MOST_HEADERS:
+        names = [name.lower() for name, _value in self._headers]
+        size = len(self._url) + sum(map(len, chain.from_iterable(self._headers)))
+        if "expect" in names:
+            self._expects = ("expect", "100-continue") in [
+                (name.lower(), value.lower()) for name, value in self._headers
+            ]
+        if size > MAX_HEAD or len(names) > MOST_HEADERS:
             self._refuse(431)
-        elif len([name for name, _value in self._headers if name.lower() == "host"]) > 1:
+        elif names.count("host") > 1:
             self._refuse(400, "The header Host stands in the request twice.")  # RFC 9112, 3.2
         self._version = self._parser.get_http_version()
         self._keep = self._version != "1.0" and self._parser.should_keep_alive()

@@ -186,8 +186,8 @@ def route(request: Request, contract: Contract) -> tuple[Operation, str, str]:
     """
     path, _mark, query = request.target.partition("?")
     instrument_id = path.removeprefix(contract.before_id).removesuffix(contract.after_id)
-    whole = path == f"{contract.before_id}{instrument_id}{contract.after_id}"
-    if not (whole and instrument_id) or "/" in instrument_id:
+    whole = f"{contract.before_id}{instrument_id}{contract.after_id}"
+    if not instrument_id or "/" in instrument_id or path != whole:
         sentences = ("There is nothing here.", hints(request.method, request.target), f"The path is {contract.path}.")
         raise Refused(Broken.PATH, " ".join(filter(None, sentences)))
     operation = contract.operations.get(request.method)
