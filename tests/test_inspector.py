@@ -14,6 +14,7 @@ from workbook.inspector import LARGEST, UNKNOWN, inspect
 from workbook.simulation.canned import damaged
 from workbook.simulation.ecc_v2 import _library
 from workbook.simulation.mock_server import fresh_output
+from workbook.simulation.seal import Content, Seal
 from workbook.simulation.world import World
 
 GET = {
@@ -39,7 +40,7 @@ def text(content):
 def test_a_good_value_is_recognised_and_platform_a_takes_it_as_it_is(content, kind):
     found = inspect(text(content) + "\n")
     assert found.kind.startswith(kind)
-    assert (found.wrong, found.takes, found.body) == ((), "text", "")
+    assert (found.wrong, found.takes, found.body) == ((), "output text" if content is OUTPUT else "text", "")
     assert list(found.fields) == list(content)
 
 
@@ -88,9 +89,31 @@ def test_a_whole_body_is_opened():
 
 @pytest.mark.rule("API-8")
 def test_platform_bs_bytes_are_for_platform_b():
-    found = inspect(b64decode(text(OUTPUT)))
+    found = inspect(b64decode(text(ANSWER)))
     assert found.takes == "bytes"
     assert "platform B's SDK takes these bytes" in str(found)
+    assert "the POST's body needs their base64 text" in str(inspect(b64decode(text(OUTPUT))))
+
+
+def test_where_a_value_was_cut_or_its_json_breaks_is_said():
+    value = text(GET)
+    (wrong,) = inspect(value[:80]).wrong
+    assert (wrong.layer, wrong.at) == ("not-json", 81)
+    (wrong,) = inspect(b64encode(b'{"brand": "a", oops}').decode()).wrong
+    assert (wrong.layer, wrong.at) == ("not-json", 15 * 4 // 3 + 1)
+    assert inspect(b64encode(b"no JSON").decode()).wrong[0].at == 0
+
+
+def test_what_the_simulator_made_is_called_by_its_use():
+    kinds = [inspect(Seal(7).close(content, "PI1", 1)).kind for content in Content]
+    assert kinds == ["a GET's sdkInput of the simulator", "an sdkOutput of the simulator",
+                     "a POST's sdkInput of the simulator"]  # fmt: skip
+
+
+def test_a_line_end_between_two_encodings_hides_none_of_them():
+    found = inspect(b64encode(text(GET).encode() + b"\n"))
+    assert [one.layer for one in found.wrong] == ["encoded-twice"]
+    assert found.kind.startswith("the GET's sdkInput")
 
 
 @pytest.mark.rule("REL-3")
@@ -110,7 +133,7 @@ def test_junk_is_no_known_structure(junk):
 
 
 def test_what_is_empty_or_too_large_is_refused():
-    for value, says in (("\n", "is empty"), ("A" * (LARGEST + 1), "larger than 1 MiB")):
+    for value, says in (("\n", "^The value is empty"), ("A" * (LARGEST + 1), "larger than 1 MiB")):
         with pytest.raises(ParameterError, match=says):
             inspect(value)
 

@@ -17,18 +17,20 @@ from typing import Any
 
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, diagnose, json_object
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, Step, follow
+from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST, Step, follow
 from workbook.simulation.seal import Damaged, Seal
 
 LARGEST = 1_048_576
 """Bytes of a value; real ones have a few thousand (assumed)."""
 MOST_LAYERS, MOST_FIELDS, LONGEST_NAME = 8, 40, 40
+SIMULATED = "data of the simulator"
+OF_SIMULATOR = {"activation": "a GET's sdkInput", "output": "an sdkOutput", "opc": "a POST's sdkInput"}
 KINDS = {
     "the GET's sdkInput (sdk-a, sdk-b)": frozenset({"paymentInstrumentId", "supportedWallets", "lastFour", "brand"}),
     "platform B's sdkOutput (inferred)": frozenset({"certificates", "nonce", "nonceSignature"}),
     "the POST's sdkInput of platform B (inferred)": frozenset({"activationData", "encryptedPassData",
                                                                "ephemeralPublicKey"}),
-    "data of the simulator": frozenset({"simulated", "kind"}),
+    SIMULATED: frozenset({"simulated", "kind"}),
 }  # fmt: skip
 """What a value is, by the fields inside; it has at least half of them."""
 STRUCTURED = [*KINDS][1:3]
@@ -39,6 +41,8 @@ SHOWN = ("brand", "supportedWallets", "simulated", "kind")
 TAKES = {
     "text": "platform A takes it as it is; platform B takes its decoded bytes (API-7, API-8)",
     "bytes": "platform B's SDK takes these bytes; platform A and JSON need their base64 text (API-7, API-8)",
+    "output text": "the POST's body takes it as it is (API-2); on platform B the SDK hands it out as bytes (API-8)",
+    "output bytes": "platform B's SDK hands these bytes out; the POST's body needs their base64 text (API-8)",
     "": "neither platform takes it like this",
 }
 _WRONG_CHARACTER = re.compile(r"[^A-Za-z0-9+/=]|=+(?=[^=])")
@@ -61,7 +65,7 @@ class Inspection:
     """What a value is.
 
     Attributes:
-        kind: one of `KINDS`, or UNKNOWN.
+        kind: one of `KINDS`, what the simulator made, or UNKNOWN.
         length: of the value, in bytes.
         body: the name of the field of the JSON body that held it; empty where it came alone.
         wrong: the wrong layers from the outside in; none for a good value.
@@ -110,7 +114,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     data = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
     data = data.removesuffix(b"\n").removesuffix(b"\r")
     if not data:
-        raise ParameterError(f"The value is empty. {LAYERS['empty']}")
+        raise ParameterError(LAYERS["empty"])
     if len(data) > LARGEST:
         raise ParameterError("The value is larger than 1 MiB, so it is no opaque data. Give the one string.")
     body, inner = _in_body(data)
@@ -120,6 +124,8 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     # bytes that are a known structure are what platform B's SDK is given; JSON carries them as base64
     if [one.layer for one in wrong] == ["decoded-once-too-often"] and not body:
         takes = "bytes"
+    if takes and (REQUEST[0] in fields or fields.get("kind") == "output"):
+        takes = f"output {takes}"
     described = {str(name)[:LONGEST_NAME]: _described(name, inside, show=show) for name, inside in fields.items()}
     steps = tuple(_steps(content, fields, seed, show=show))
     shown = dict([*described.items()][:MOST_FIELDS])
@@ -159,8 +165,12 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
             inner = decode_strictly(data.decode("ascii", "replace"))
             if inner is None:
                 break
+            twice = decode_strictly(inner.strip().decode("ascii", "replace"))
+            if layer == "not-json" and json_object(twice or b"") is not None:  # a line end came in between
+                wrong.append(WrongLayer("encoded-twice"))
+                return wrong, twice or b"", True
             if layer == "not-json" and not coded:
-                wrong.append(WrongLayer(layer))
+                wrong.append(WrongLayer(layer, _broken_at(inner)))
             return wrong, inner, True
         if coded and layer != "encoded-twice":  # inside base64 nothing has to be text
             break
@@ -191,6 +201,21 @@ def _where(data: bytes, layer: str) -> int:
             return 0
 
 
+def _broken_at(content: bytes) -> int:
+    """The character of base64, from 1, where what began as a JSON object breaks; 0 where it began as nothing like it.
+
+    Behind the last character it was cut.
+    """
+    try:
+        json.loads(content if content.lstrip().startswith(b"{") else b"{}")
+    except json.JSONDecodeError as error:
+        whole = error.doc if error.msg.startswith("Unterminated string") else error.doc[: error.pos]
+        return len(whole.encode("utf-8", "surrogatepass")) * 4 // 3 + 1
+    except (ValueError, RecursionError):
+        pass
+    return 0
+
+
 def _undone(data: bytes, layer: str) -> bytes | None:
     """The data without this wrong layer; None where it cannot be undone."""
     undo = _UNDO.get(layer)
@@ -218,7 +243,8 @@ _UNDO: Mapping[str, Callable[[str], bytes | None]] = {
 def _kind(fields: Mapping[str, Any]) -> str:
     shares = {kind: len(names & fields.keys()) / len(names) for kind, names in KINDS.items()}
     best = max(shares, key=lambda kind: shares[kind])
-    return best if shares[best] >= 1 / 2 else UNKNOWN
+    what = OF_SIMULATOR.get(str(fields.get("kind"))) if best == SIMULATED else None
+    return UNKNOWN if shares[best] < 1 / 2 else f"{what} of the simulator" if what else best
 
 
 def _described(name: str, value: Any, *, show: bool) -> str:
