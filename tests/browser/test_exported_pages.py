@@ -7,6 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import workbook as wb
+from workbook.rules import sentence
 from workbook.runner.export import export
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
@@ -84,8 +85,8 @@ def test_a_finding_a_state_a_limit_and_a_message_lead_to_their_moment(recorded):
     badge.click()
     rule = lost.locator(".wb-page-findings .wb-rule").first
     rule.focus()
-    assert "must" in lost.locator(".wb-tip").inner_text()
-    lost.get_by_role("button", name="at 0.840 s").last.click()
+    assert sentence(rule.inner_text()) in lost.locator(".wb-tip").inner_text()
+    lost.get_by_role("button", name="at 0.840 s").first.click()
     assert "no answer: reset" in lost.locator(".wb-caption").inner_text()
     assert lost.get_by_role("tab", name="Exchange").get_attribute("aria-selected") == "true"
     lost.get_by_role("tab", name="States").click()
