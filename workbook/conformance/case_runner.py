@@ -126,7 +126,7 @@ TRIES = 3
 BUSY = 0.1
 """Share of the back end's limit, or of the bound, by which the workbook itself may be late. If it is later, neither a
 late call nor a failed one beside others says anything (assumed)."""
-NO_PLAIN_CALL = "The plain call that it makes does not work."
+NO_PLAIN_CALL = "The plain call that this case makes does not work."
 APART = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
 
 
@@ -264,13 +264,16 @@ class _Schedule:
 
 
 def only_beside(result: CaseResult, bound: float) -> CaseResult:
-    """The result of a case that failed beside other calls, and passes by itself."""
+    """The result of a case that failed beside other calls, and passes by itself.
+
+    An answer that was used again shows itself: alone the case may pass because what was kept has expired by then.
+    """
+    if any(miss.root is Root.STALE for miss in result.misses):
+        return result
     observed = f"beside other calls: {result.misses[0].observed}"
     todo = OWN_CARD if _is_astray(result) else SIDE_BY_SIDE if _is_late(result, bound) else APART
     rule_id = "REL-5" if todo == SIDE_BY_SIDE else "REL-4"
-    miss = Miss(
-        "what the back end does when the case is run alone: it passes", observed, todo, rule_id, root=Root.BESIDE
-    )
+    miss = Miss("the same as alone, where the case passes", observed, todo, rule_id, root=Root.BESIDE)
     return replace(result, verdict=gravest(result.case, [miss]), misses=(miss,))
 
 
@@ -310,7 +313,7 @@ def without(case: Case, target: Target) -> CaseResult | None:
         return CaseResult(
             case,
             Verdict.NOT_TESTABLE,
-            why=f"Skipped: it needs {case.script.cards} cards of the first cardholder ([[cardholder]] cards).",
+            why=f"Skipped: the case needs {case.script.cards} cards of the first cardholder ([[cardholder]] cards).",
         )
     return None
 

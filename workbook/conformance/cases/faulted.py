@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -60,6 +61,9 @@ EITHER = ("JSON with duplicate keys", "huge body", "gzip bomb", "bad gzip")
 ELSEWHERE = ("200", "dribble")
 """No fault at all, and one that is about time alone (group budget)."""
 TOO_MANY = "429"
+UNFRAMED = "wrong content-length"
+"""This one breaks HTTP itself: the rest of the answer stays in a connection that a client keeps, and spoils the call
+that uses it next. So the case runs alone, and only warns of such a call."""
 NOT_THEN_EITHER = (
     "Send a POST no second time after a 429 either: the document shows no 429 (GAP-2), so nothing says that the API "
     "did not carry it out. Tell the app that it failed; its next attempt has a new sdkOutput."
@@ -102,14 +106,22 @@ def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
         limited = operation == POST and fault.name.startswith(TOO_MANY)
         more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
         again = once(NOT_THEN_EITHER) if limited else not_again
-        judge = all_of(but_last(no_success), answered, in_time, recovers, again)
+        unframed = fault.name == UNFRAMED
+        judge = all_of(but_last(no_success), answered, in_time, spoils_no_other if unframed else recovers, again)
         # After the API has done its work is the worse moment: the sdkOutput is used up, the answer lost, and nothing in
         # the answer tells a back end which of the two it was. That is why no POST is ever repeated.
         for moment in ("before", "after") if operation == POST else ("before",):
             yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
                         f"{operation}, {moment} the API has done its work: {does}{more}",
                         "REL-1" if moment == "after" else "REL-6", judge,
-                        CaseScript(asks, (Order(operation, fault=fault.name, moment=moment),)))  # fmt: skip
+                        CaseScript(asks, (Order(operation, fault=fault.name, moment=moment),),
+                                   alone=unframed))  # fmt: skip
+
+
+def spoils_no_other(seen: Seen) -> Iterator[Miss]:
+    """The call after a broken answer succeeds: nothing of that answer is left in a connection (REL-7)."""
+    todo = "Close the connection of an answer that cannot be read: its rest may come before the next answer."
+    yield from (replace(miss, todo=todo, rule="REL-7") for miss in recovers(seen))
 
 
 # A failure that platform A's SDK sees as an exception is nil to platform B's: the same answer has to read well as both.
