@@ -59,13 +59,13 @@ def test_without_it_the_miss_says_where_it_is_given(breaker, monkeypatch):
     monkeypatch.setattr(ForAllCards, "pause", 10.0)  # still open when a busy machine asks again
     (found,) = relays.results(breaker, SOME[:1])
     (miss,) = found.misses
-    assert (found.verdict, miss.expected) == (Verdict.FAIL, "a success 0.05 s after everything is well again")
+    assert (found.verdict, miss.expected) == (Verdict.FAIL, "a success 0.05 s after the API works again")
     assert "as [timeouts] recovery." in miss.todo
 
 
 def test_the_miss_says_how_long_was_waited():
     (miss,) = recovers(seen([call(GET, None, status=503)], [], recovery=2.5))
-    assert miss.expected == "a success 2.5 s after everything is well again"
+    assert miss.expected == "a success 2.5 s after the API works again"
 
 
 def test_every_case_that_asks_whether_it_works_again_waits_so_long_before():

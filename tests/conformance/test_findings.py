@@ -38,7 +38,7 @@ LOST = {"status": 404, "headers": (), "body": b"", "value": None}
 PATH = f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
 FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
 PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.AFTER)
-LATER = Miss("a success 0.05 s after everything is well again", "status 502", AFRESH)
+LATER = Miss("a success 0.05 s after the API works again", "status 502", AFRESH)
 FINDING = Finding(Root.GONE, "It went away.", "Bring it back.", ("relay.post.path",))
 
 
@@ -264,7 +264,7 @@ def test_one_surface_for_two_apps_is_attempted_once():
     runner = Runs({"platform A": [AWAY, AWAY]}, {"platform A": surface, "platform B": surface})
     (failure,), alive = asyncio.run(plain_attempt(runner))
     assert (failure.apps, alive, failure.by_configuration) == (("platform A", "platform B"), False, False)
-    assert str(failure).startswith("The app of platform A and platform B: the plain POST does not work: ")
+    assert str(failure).startswith("The plain POST of the app of platform A and platform B does not work: ")
 
 
 def test_the_first_call_is_a_get_with_the_first_app():

@@ -154,7 +154,7 @@ def test_only_the_last_call_shows_whether_it_recovers(operation, rule):
     lost = call(operation, value=None, status=502)
     assert [*judging.recovers(seen([lost, call(operation)], [], recovery=3.0))] == []
     (miss,) = judging.recovers(seen([call(operation), lost], [], recovery=3.0))
-    assert (miss.expected, miss.rule) == ("a success 3 s after everything is well again", rule)
+    assert (miss.expected, miss.rule) == ("a success 3 s after the API works again", rule)
     assert [*judging.but_last(judging.no_success)(seen([lost, call()], []))] == []
     assert len([*judging.but_last(judging.no_success)(seen([call(), call()], []))]) == 1
 

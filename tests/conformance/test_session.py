@@ -117,7 +117,7 @@ def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
     assert [case.verdict for case in record.cases] == ["pass", "fail", "pass"]
     assert record.about.exit_code == 1
     says = [finding.says for finding in record.about.findings]
-    assert ["the plain GET does not work" in says[0], "the plain POST does not work" in says[1]] == [True, True]
+    assert [says[0].startswith("The plain GET of "), says[1].startswith("The plain POST of ")] == [True, True]
     source = "API-4; code: openapi; pairing: assumed"
     assert f"answered with status 401 ({source}). Does it send x-api-key with the key that it was given?" in says[0]
 
@@ -138,7 +138,7 @@ def test_where_nothing_can_be_judged_that_is_said_once_and_nothing_else_is_done(
     assert record.about.exit_code == 2
     assert record.about.trouble.count(told) == 1
     assert {case.verdict for case in record.cases} == {Verdict.NOT_TESTABLE}
-    assert "The app of platform A and platform B: the plain GET" in record.cases[0].why
+    assert "The plain GET of the app of platform A and platform B does not work" in record.cases[0].why
 
 
 def test_nobody_there_is_told_after_the_countdown():

@@ -125,20 +125,31 @@ def _run_parser() -> _Parser:
     parser = _parser(PROG, run, "Test your own back end from both sides.", CODES)
     parser.usage = "workbook conform [run] [CONFIG] [options]"
     parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=USUAL, help="default: %(default)s")
-    parser.add_argument("--check-config", action="store_true", help="explain every mistake, or print what it means")
+    parser.add_argument(
+        "--check-config", action="store_true", help="explain every mistake of CONFIG, or print what it means"
+    )
     parser.add_argument("--list", action="store_true", help="list the cases")
     parser.add_argument("--dry-run", action="store_true", help="count the cases that would run, and explain the rest")
     parser.add_argument(
-        "--only", nargs="+", action="extend", default=[], metavar="PATTERN", help="names, groups or globs of cases"
+        "--only",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="PATTERN",
+        help="run only these cases: names, groups or globs",
     )
-    parser.add_argument("--rerun-failed", type=Path, metavar="REPORT", help="the failed cases of a conform.json")
+    parser.add_argument("--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
     parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
     parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
-    parser.add_argument("--write-baseline", type=Path, metavar="FILE", help="write what failed, to be commented by you")
-    parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
-    parser.add_argument("--seed", metavar="N", help="for all made-up data; default: the configuration's")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
+    parser.add_argument(
+        "--write-baseline", type=Path, metavar="FILE", help="write what failed into a baseline, for you to comment"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
+    )
+    parser.add_argument("--seed", metavar="N", help="of all simulated data; default: the configuration's")
     return parser
 
 
@@ -150,13 +161,20 @@ def _app_parser() -> _Parser:
     )
     parser.add_argument("--list", action="store_true", help="list the cases")
     parser.add_argument(
-        "--only", nargs="+", action="extend", default=[], metavar="PATTERN", help="names, groups or globs of cases"
+        "--only",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="PATTERN",
+        help="run only these cases: names, groups or globs",
     )
     parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
-    parser.add_argument("--out", type=Path, default=Path("conform"), metavar="DIR", help="default: %(default)s")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
+    parser.add_argument(
+        "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
+    )
     parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
-    parser.add_argument("--seed", metavar="N", help="of everything simulated")
+    parser.add_argument("--seed", metavar="N", help="of all simulated data")
     return parser
 
 

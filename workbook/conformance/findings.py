@@ -99,7 +99,7 @@ class PlainFailure:
         return form and self.operation in made and own
 
     def __str__(self) -> str:
-        return f"The app of {listed(self.apps)}: the plain {self.operation} does not work: {self.why}"
+        return f"The plain {self.operation} of the app of {listed(self.apps)} does not work: {self.why}"
 
 
 async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], bool]:
@@ -204,7 +204,7 @@ def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
 FEWEST = 5
 """With so many failures in a row and no success after them, a common cause is likely (assumed)."""
 GIVE_BACK = (
-    f"Look first at what the case named here and those beside it left behind: a connection, a lock, a thread. {AFRESH}"
+    f"Look first at what this case and those that ran with it left behind: a connection, a lock, a thread. {AFRESH}"
 )
 PACE = (
     "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: [timeouts] pace "

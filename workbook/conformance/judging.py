@@ -38,11 +38,11 @@ OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 
 WORK = "Make the plain case work first: the API answered with 200 and an sdkInput."
 ASK = "Let the back end ask the API for each attempt."
-HAND_ON = "Hand the sdkInput on as the very text that the API gave: parse the JSON, and touch nothing in it."
+HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the text in it as it is."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
 GENERAL = frozenset({WORK, ASK})
 """Advice that says nothing of its case."""
-TELL = "Take anything but a 200 with an sdkInput that is not empty as a failure, and tell the app so."
+TELL = "Treat anything but a 200 with an sdkInput that is not empty as a failure, and report a failure to the app."
 FALLBACK = (
     "Answer a failed POST as a failure, and never with the sdkInput of a GET: the SDK wants the POST's for its "
     "sdkOutput (API-11)."
@@ -78,7 +78,7 @@ def recovers(seen: Seen) -> Iterator[Miss]:
     last = seen.calls[-1]
     if not last.succeeded:
         rule = "API-11" if last.operation == POST else "API-10"
-        yield Miss(f"a success {seen.recovery:g} s after everything is well again", outcome(last), AFRESH, rule)
+        yield Miss(f"a success {seen.recovery:g} s after the API works again", outcome(last), AFRESH, rule)
 
 
 def all_of(*judges: Judge) -> Judge:
@@ -156,7 +156,7 @@ def no_success(seen: Seen) -> Iterator[Miss]:
     """No call is answered as a success, and none gets an sdkInput (REL-6)."""
     for call in seen.calls:
         if takes_for_success(call, seen):
-            yield Miss("a failure that the app can tell", outcome(call), ways_to_tell(call, seen), "REL-6")
+            yield Miss("a failure that the app recognises", outcome(call), ways_to_tell(call, seen), "REL-6")
 
 
 def answered(seen: Seen) -> Iterator[Miss]:
@@ -164,7 +164,7 @@ def answered(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         if call.broke in UNANSWERED:
             todo = "Answer each call: a connection that breaks tells the app nothing that it could do."
-            yield Miss("an answer that says that it failed", outcome(call), todo, "REL-9")
+            yield Miss("an answer that reports the failure", outcome(call), todo, "REL-9")
 
 
 def in_time(seen: Seen) -> Iterator[Miss]:

@@ -67,8 +67,8 @@ class Need(StrEnum):
     API_TLS = "certificate of the API ([api] tls = true)"
     PROXY = "proxy in the environment of a start command ([start] command, proxy = true)"
     ID_LOWER_CASE = "card whose id has lower-case letters"
-    ID_DIGITS = "card whose id is of digits only"
-    ID_ESCAPED = "card whose id holds a character that a path has to escape"
+    ID_DIGITS = "card whose id has digits only"
+    ID_ESCAPED = "card whose id has a character that a path must escape"
 
 
 @unique

@@ -155,7 +155,7 @@ def or_refused(judge: Judge) -> Judge:
         if not refused:
             yield from judge(seen)
         for call in refused:
-            todo = "See whether a limit of a server, a gateway or a framework is smaller than it need be."
+            todo = "Check whether a server, a gateway or a framework limits bodies more than it has to."
             length = max((len(value) for _id, value in seen.opaque()), default=0)
             observed = "a refusal for its length" if refuses_length(call, seen) else outcome(call)
             yield Miss(f"a value of {length:,} characters handed on", observed, todo, "GAP-3")

@@ -347,7 +347,8 @@ CASES = (
     *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
             CaseScript((Ask(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),
-    *(_case(f"attempt.{need.name.lower().replace('_', '-')}", f"The id of a {need.value} reaches the API unchanged.",
+    *(_case(f"attempt.{need.name.lower().replace('_', '-')}",
+            f"An id reaches the API unchanged, also where it {need.value.partition('whose id ')[2]}.",
             "API-3", id_kept, ATTEMPT, need)
       for need in SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.

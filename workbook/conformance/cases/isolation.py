@@ -92,7 +92,9 @@ def asked_each_time(seen: Seen) -> Iterator[Miss]:
         yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.AFTER)
     elif len(lucky) > len(came):
         todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
-        yield Miss(f"{len(lucky)} POST requests at the API", f"{len(came)}, and the rest was answered without it", todo)
+        yield Miss(
+            f"{len(lucky)} POST requests at the API", f"{len(came)}, and an answer that came without the API", todo
+        )
 
 
 def not_cacheable(seen: Seen) -> Iterator[Miss]:

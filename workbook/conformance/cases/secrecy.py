@@ -77,8 +77,8 @@ def no_key(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         text = answer_text(call)
         if key_parts(seen.key).found_in(text):
-            observed = f"{SHORTEST_PART} characters of it or more in an answer"
-            yield Miss("nothing of the key", observed, KEY, root=Root.KEY)
+            observed = f"{SHORTEST_PART} or more of its characters in a row in an answer"
+            yield Miss("no part of the key in an answer", observed, KEY, root=Root.KEY)
 
 
 def no_host(seen: Seen) -> Iterator[Miss]:
@@ -87,8 +87,8 @@ def no_host(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         text = answer_text(call)
         if seen.host in text or port.search(text):
-            observed = f"it stands in an answer with status {call.status}"
-            yield Miss("nothing of the API's address", observed, HOST, harms=True)
+            observed = f"the address in an answer with status {call.status}"
+            yield Miss("no answer with the API's address", observed, HOST, harms=True)
 
 
 def no_words(seen: Seen) -> Iterator[Miss]:
@@ -110,9 +110,9 @@ def nowhere(secret: Exposed, todo: str) -> Judge:
         exposures = [exposure for exposure in seen.run.exposures if exposure.secret is secret]
         if others := [exposure for exposure in exposures if exposure.case not in OWNERS[secret]]:
             more = f", and in {len(others) - 1} more of them" if others[1:] else ""
-            observed = f"it stands in {others[0].where}, in {others[0].case}{more}"
+            observed = f"{secret} in {others[0].where}, in {others[0].case}{more}"
             root = Root.KEY if secret is Exposed.KEY else Root.CASE
-            yield Miss("nothing of it in any answer", observed, todo, harms=True, root=root)
+            yield Miss(f"no answer with {secret}", observed, todo, harms=True, root=root)
 
     return judge
 
@@ -123,9 +123,9 @@ def session_stays(seen: Seen) -> Iterator[Miss]:
         yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
     places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is Exposed.SESSION)
     if places:
-        observed = ", ".join(f"{where} ({count} times)" for where, count in places.most_common(3))
+        observed = ", ".join(f"it in {where} ({count} times)" for where, count in places.most_common(3))
         todo = "Make the API's requests anew, and take nothing of the app's headers over: the session is yours alone."
-        yield Miss("nothing of a cardholder's session in a request", f"it stands in {observed}", todo, noted=True)
+        yield Miss("no cardholder's session in a request", observed, todo, noted=True)
 
 
 def not_elsewhere(operation: str) -> Judge:
@@ -150,18 +150,20 @@ def not_elsewhere(operation: str) -> Judge:
     return judge
 
 
-def _in_the_log(seen: Seen, holds: Callable[[str], bool], todo: str) -> Iterator[Miss]:
+def _in_the_log(seen: Seen, what: str, holds: Callable[[str], bool], todo: str) -> Iterator[Miss]:
     """Counts the lines that hold it, and names the first. A very long line comes in several pieces."""
     lines = list(dict.fromkeys((line.file, line.number) for line in seen.log if holds(line.text)))
     if lines:
         (file, number), more = lines[0], len(lines) - 1
         others = f", and in {more} more {'line' if more == 1 else 'lines'}" if more else ""
-        yield Miss("nothing of it in the log", f"it stands in {file}, line {number}{others}", todo)
+        yield Miss(f"no {what} in the log", f"{what} in {file}, line {number}{others}", todo)
 
 
 def log_without_key(seen: Seen) -> Iterator[Miss]:
     """No line of a log holds so much of the key that the rest could be guessed (REL-2)."""
-    yield from _in_the_log(seen, lambda text: key_parts(seen.key).found_in(text) is not None, LOG_KEY)
+    yield from _in_the_log(
+        seen, "part of the key", lambda text: key_parts(seen.key).found_in(text) is not None, LOG_KEY
+    )
 
 
 def log_without_opaque(seen: Seen) -> Iterator[Miss]:
@@ -176,7 +178,7 @@ def log_without_opaque(seen: Seen) -> Iterator[Miss]:
         texts = readings(line)
         return any(text[at : at + length] in pieces for text in texts for at in range(len(text) - length + 1))
 
-    yield from _in_the_log(seen, holds, LOG_OPAQUE)
+    yield from _in_the_log(seen, "opaque data", holds, LOG_OPAQUE)
 
 
 def readings(line: str) -> Iterator[str]:

@@ -76,7 +76,8 @@ def side_by_side(seen: Seen) -> Iterator[Miss]:
     delay = min(BRIEF * seen.bound, seen.limit / 2)  # of each answer of the API, see Order.within
     if not any(call.succeeded for call in seen.calls):
         todo = "Give one answer of the API more time, or look at this case with the API's usual delay in mind."
-        yield Miss("a success to look at", "none, where each answer of the API comes within the back end's limit", todo)
+        observed = "no success, though each answer of the API came within the back end's own limit"
+        yield Miss("a success among the calls", observed, todo)
     elif (took := _took(seen)) > delay * len(seen.calls) * 0.45:  # two workers for six cards take half
         yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", SIDE_BY_SIDE)
 
