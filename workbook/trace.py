@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import OpaqueDataError
@@ -124,6 +125,11 @@ def shown(value: object, name: str = "") -> Any:
     return type(value).__name__
 
 
+@cache  # the vocabulary is complete before the first trace is read
+def _and_below(message: type[Message]) -> tuple[type[Message], ...]:
+    return (message, *(kind for below in message.__subclasses__() for kind in _and_below(below)))
+
+
 class Trace:
     """An append-only list of records, with ways to select and export them."""
 
@@ -133,6 +139,8 @@ class Trace:
     def __init__(self, title: str = "trace", records: list[Record] | None = None) -> None:
         self.title = title
         self._records = [] if records is None else records  # not a copy: a loop goes on to append to its own list
+        self._places: dict[type[Message], list[int]] = {}  # of the records of each message class, as far as looked at
+        self._looked = 0
 
     def __repr__(self) -> str:
         return f"Trace({self.title!r}, {len(self)} records)"
@@ -163,17 +171,24 @@ class Trace:
 
     def select(self, *messages: type[Message], kind: Kind | None = None) -> list[Record]:
         """The records of these message classes (all when none is named), optionally of one kind."""
-        return [
-            record
-            for record in self._records
-            if (not messages or isinstance(record.message, messages)) and (kind is None or record.kind is kind)
-        ]
+        found = self._of(messages) if messages else self._records
+        return [record for record in found if kind is None or record.kind is kind]
 
     def seen(self, message: type[M], kind: Kind | None = None) -> Iterator[tuple[Record, M]]:
         """Each record of one message class, together with its message."""
-        for record in self._records:
-            if isinstance(record.message, message) and (kind is None or record.kind is kind):
-                yield record, record.message
+        for record in self._of((message,)):
+            if kind is None or record.kind is kind:
+                yield record, cast("M", record.message)
+
+    def _of(self, messages: tuple[type[Message], ...]) -> list[Record]:
+        """The records of these message classes and of those below them, in order."""
+        # From an index: the checks ask a trace for more than a hundred classes, and it has few of them.
+        for place in range(self._looked, len(self._records)):
+            self._places.setdefault(type(self._records[place].message), []).append(place)
+        self._looked = len(self._records)
+        places = [self._places[kind] for message in messages for kind in _and_below(message) if kind in self._places]
+        in_order = places[0] if len(places) == 1 else sorted({place for some in places for place in some})
+        return [self._records[place] for place in in_order]
 
     def to_jsonl(self) -> str:
         """One JSON object a line, keys in a fixed order, redacted."""
@@ -254,6 +269,8 @@ class HandlerCall(NamedTuple):
 
 def handler_calls(trace: Trace) -> Iterator[HandlerCall]:
     """Each call of a handler, in the order in which they were made; one without an answer before the next has none."""
+    if not trace.select(*CALLS):
+        return
     made: Record | None = None
     inside: list[Record] = []
     for record in trace:
