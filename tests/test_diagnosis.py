@@ -203,6 +203,7 @@ def test_what_belongs_to_no_row_is_not_known(sentence):
     assert str(diagnose(sentence)).startswith("I do not know")
 
 
+@pytest.mark.slow
 def test_one_line_in_a_log_of_thousands_is_found_with_its_number():
     noise = [f"2026-01-01T10:00:{at % 60:02d} D/View: frame {at} drawn in 16 ms" for at in range(6000)]
     log = "\n".join([*noise[:3000], "E/Wallet: push tokenize failed, status code 15009", *noise[3000:]])
@@ -298,5 +299,6 @@ def test_a_text_that_is_too_large_is_refused():
         diagnose("x" * (LARGEST + 1))
 
 
+@pytest.mark.slow
 def test_a_line_that_is_hostile_takes_no_time():
     assert diagnose("provision() " * 200_000 + "\n" + "error " * 300_000 + "\n" + "((((" * 400_000).likely == ()

@@ -9,7 +9,15 @@ from workbook.rules import rules
 
 EXERCISES = all_exercises()
 KNOWN = {rule.id for rule in rules()}
-every = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+SLOW = ("08.1", "08.2", "05.5", "06.2")
+"""They judge a back end over HTTP, or a wallet that waits: ten mistakes take seconds."""
+every = pytest.mark.parametrize(
+    "exercise",
+    [
+        pytest.param(exercise, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for name, exercise in EXERCISES.items()
+    ],
+)
 
 
 def verdict_on(exercise, cell):

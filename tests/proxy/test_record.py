@@ -179,6 +179,7 @@ def test_a_shape_is_names_and_types(body, expected):
     assert shape(body) == expected
 
 
+@pytest.mark.slow
 @given(
     st.recursive(
         st.none() | st.booleans() | st.text() | st.floats(),
