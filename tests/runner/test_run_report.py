@@ -21,7 +21,7 @@ RUNS = (
         PASSED,
         1.25,
         (CheckResult("fine", passed=True, rule="A-CAN-2"),),
-        {"00.1": "done", "00.2": "untouched"},
+        {"00.1": "done", "00.2": "untouched", "00.3": "wrong"},
         written=True,
     ),
     NotebookRun("01_bad", CHECK_FAILED, 2.0, (CheckResult(EVIL, passed=False),), written=True),
@@ -46,7 +46,7 @@ def test_an_error_names_its_cell_by_the_first_line():
 
 
 def test_the_line_of_a_notebook_counts_its_exercises():
-    assert str(RUNS[0]) == "ok           00_ok  1.2 s  1/1 checks  1/2 exercises"
+    assert str(RUNS[0]) == "ok           00_ok  1.2 s  1/1 checks  1/3 exercises"
 
 
 def test_run_json_is_versioned():
@@ -65,7 +65,7 @@ def test_run_json_is_versioned():
         "file": "00_ok.ipynb",
         "error": None,
         "checks": [{"name": "fine", "passed": True, "rule": "A-CAN-2"}],
-        "exercises": {"00.1": "done", "00.2": "untouched"},
+        "exercises": {"00.1": "done", "00.2": "untouched", "00.3": "wrong"},
     }
     assert content["notebooks"][3]["error"].startswith("took longer than 4 s")
 
@@ -73,9 +73,11 @@ def test_run_json_is_versioned():
 def test_junit_is_well_formed_whatever_the_names_hold():
     suites = list(ET.fromstring(Report(RUNS, {}, 8.0).to_junit()))
     counts = [(suite.get("tests"), suite.get("failures"), suite.get("errors")) for suite in suites]
-    assert counts == [("2", "0", "0"), ("2", "1", "0"), ("1", "0", "1"), ("1", "0", "1")]
+    assert counts == [("5", "0", "0"), ("2", "1", "0"), ("1", "0", "1"), ("1", "0", "1")]
     cases = [case.get("name") for case in suites[0]]
-    assert cases == ["execution", "fine (A-CAN-2)"]
+    assert cases == ["execution", "fine (A-CAN-2)", "exercise 00.1", "exercise 00.2", "exercise 00.3"]
+    skipped = [[(one.tag, one.get("message")) for one in case] for case in suites[0][2:]]
+    assert skipped == [[], [("skipped", "not begun")], [("skipped", "answered, and not right yet")]]
     assert suites[1][1][0].get("message") == 'a "quoted" <b> & [31m name'
 
 

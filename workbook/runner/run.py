@@ -30,6 +30,8 @@ from workbook.secrecy import Secrets
 
 RUN_FILE: Final = "run.json"
 JUNIT_FILE: Final = "junit.xml"
+NOT_DONE: Final = {"untouched": "not begun", "wrong": "answered, and not right yet"}
+"""How far an exercise is that is not done."""
 INTERRUPTED: Final = 130
 DEFAULT_LIMIT: Final = 300.0  # seconds
 NO_KEY_CHECK: Final = "no key in the executed notebook"
@@ -168,7 +170,10 @@ class Report:
         }
 
     def to_junit(self) -> str:
-        """One test suite for each notebook: a case for its execution and one for each check."""
+        """One test suite for each notebook: a case for its execution, one for each check and one for each exercise.
+
+        An exercise that is not done is skipped, because it decides no exit code.
+        """
         suites = []
         for run in self.runs:
             ended = run.outcome in (PASSED, CHECK_FAILED)
@@ -188,7 +193,16 @@ class Report:
                 )
                 for check in run.checks
             )
-            suites.append(JUnitSuite(run.name, (execution, *checks), run.seconds))
+            exercises = (
+                JUnitCase(
+                    f"exercise {name}",
+                    run.name,
+                    ending=None if state == "done" else "skipped",
+                    message="" if state == "done" else NOT_DONE.get(state, "it cannot be read"),
+                )
+                for name, state in run.exercises.items()
+            )
+            suites.append(JUnitSuite(run.name, (execution, *checks, *exercises), run.seconds))
         return junit("workbook", suites, self.seconds)
 
     def write(self, directory: Path, secrets: Secrets) -> None:
