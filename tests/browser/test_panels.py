@@ -120,6 +120,15 @@ def settled(panel, state):
     pytest.fail(f"{told(panel)!r} is not {state!r}")
 
 
+def added(panel):
+    """The panel of a stage on which one tap has added the card, whatever was done on it before."""
+    panel.get_by_role("button", name="Begin again").click()
+    settled(panel, "button shown")
+    key(panel).click()
+    settled(panel, "in the wallet")
+    return panel
+
+
 def taps(panel):
     return panel.locator('.wb-rows button[aria-label*="taps Add"]').count()
 
@@ -201,9 +210,7 @@ def test_a_failure_brings_the_button_back_and_the_next_tap_is_a_second_attempt(p
 
 @pytest.mark.rule("REL-1", "API-9")
 def test_an_answer_is_lost_by_its_arrow_and_mended(panel):
-    stage = panel("break")
-    key(stage).click()
-    settled(stage, "in the wallet")
+    stage = added(panel("break"))
     stage.locator('.wb-rows button[aria-label*="POST"]').first.click()
     stage.get_by_text("Break the POST's answer").click()
     stage.get_by_label("When").select_option("after")
@@ -220,8 +227,7 @@ def test_an_answer_is_lost_by_its_arrow_and_mended(panel):
 
 @pytest.mark.rule("REL-6")
 def test_an_answer_is_written_by_hand(panel):
-    stage = panel("break")
-    to_the_end(stage)
+    stage = added(panel("break"))
     stage.locator('.wb-rows button[aria-label*="200 OK"]').last.click()
     stage.locator(".wb-break summary").click()
     stage.get_by_label("Filter what goes wrong").fill("written")
@@ -236,13 +242,10 @@ def test_an_answer_is_written_by_hand(panel):
 
 @pytest.mark.rule("API-10", "REL-7")
 def test_the_cards_page_is_left_and_opened_again(panel):
-    stage = panel("break")
-    settled(stage, "in the wallet")
+    stage = added(panel("break"))
     key(stage, "open it again").click()
     stage.locator('.wb-rows button[aria-label*="opens the card"]').nth(1).wait_for(state="attached")
     settled(stage, "in the wallet")
-    stage.get_by_role("button", name="Begin again").click()
-    settled(stage, "button shown")
 
 
 @pytest.mark.rule("X-STATUS-1")
