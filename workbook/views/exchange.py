@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 
 from workbook.api.protocol import API_PATH, Settings, build_get, encode_id
@@ -218,6 +218,7 @@ BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15em,100
 """A row of parts, one below the other where there is no room."""
 
 
+@lru_cache(maxsize=1024)
 def _part(part: DetailPart) -> Markup:
     if part.plain:
         block = tag("pre", "\n".join(part.lines), style=PRE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from workbook.views.card_svg import BANK, CARD, card, masked, tall
 from workbook.views.html import Markup, void
@@ -412,8 +413,10 @@ GAP = 18
 """Between phone and watch."""
 
 
+@lru_cache(maxsize=128)
 def draw(screen: Screen) -> Picture:
     """The picture of a screen with its places to press, the same bytes on every run."""
+    # A run that is played once more, with a message broken, shows most of its screens again.
     width, height = size(screen)
     match screen.place:
         case InFront.HOME:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from workbook.flows.messages import Actor
 from workbook.views.html import Markup, joined, tag, void
@@ -131,7 +132,7 @@ def paint(sequence: Sequence, measures: Measures = WIDE) -> Painted:
             named = y + 8  # for a reader who has scrolled; a narrow picture's player keeps the names in sight
             lines += _names(lanes, named, measures)
             y = named + BOX_HEIGHT + 8
-        parts, height = _line(line, lanes, y, measures)
+        parts, height = _line(line, tuple(lanes.items()), y, measures)
         added = {REMOVED: " is-removed", ADDED: " is-added"}.get(line.mark, "")
         classes = f"is-{line.shape.lower()}{' is-failed' * line.failed}{added}"
         lines.append(tag("g", *parts, class_=classes, data_line=len(rows)))
@@ -193,15 +194,21 @@ def _band(title: str, y: int, measures: Measures) -> Iterator[Markup]:
     yield tag("text", title, class_="wb-actor on-box", x=middle, y=y + 5)
 
 
-def _line(line: SequenceLine, lanes: Mapping[Actor, int], top: int, measures: Measures) -> tuple[list[Markup], int]:
+@lru_cache(maxsize=1024)
+def _line(
+    line: SequenceLine, places: tuple[tuple[Actor, int], ...], top: int, measures: Measures
+) -> tuple[tuple[Markup, ...], int]:
     """The parts of one line and its height: its words, its arrow below them, its detail below that."""
+    # Kept, because a run that is played once more with a message broken has the same lines up to there.
+    lanes = dict(places)
     room, behind = measures.right - measures.left, GROUNDS.get(line.shape, "")
     label = FAILED * line.failed + line.label
     labels, details = wrap(label, int(room / LABEL) - 14), wrap(line.detail, int(room / DETAIL))
     rules = wrap(" ".join(line.rules), 16) if measures.rules else []
     shaft = top + 6 + LEADING * len(labels) + (0 if line.shape is Shape.NOTE else 6)
     height = max(shaft + 8 + LEADING * len(details), top + 4 + LEADING * len(rules)) + 6 - top
-    parts, first, time = [], top + 17, measures.left - 14
+    parts: list[Markup] = []
+    first, time = top + 17, measures.left - 14
 
     def write(name: str, texts: list[str], x: int, y: int, **more: object) -> None:
         for number, text in enumerate(texts):
@@ -234,7 +241,7 @@ def _line(line: SequenceLine, lanes: Mapping[Actor, int], top: int, measures: Me
     write("wb-label", [joined(*labels[-1:], mark)], x, first + LEADING * max(len(labels) - 1, 0), text_anchor=anchor)
     x, anchor = _beside(ends, width(line.detail) * DETAIL, measures)  # a long detail leaves the label at its arrow
     write("wb-detail", details, x, shaft + 17, text_anchor=anchor)
-    return parts, height
+    return tuple(parts), height
 
 
 def _beside(ends: tuple[int, int], space: float, measures: Measures) -> tuple[int, str]:

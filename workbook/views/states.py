@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.views.film import Film
-from workbook.views.html import Markup, View, tag, void
+from workbook.views.html import Markup, View, joined, tag, void
 from workbook.views.paint import FONT, Picture, document, ground, sheet
-from workbook.views.states_layout import BADGE, BOX, LEADING, TOP, WIDTH, Arrow, Layout, Words
+from workbook.views.states_layout import BADGE, BOX, LEADING, TOP, WIDTH, Arrow, Words, laid_out
 from workbook.views.table import WIDEST, cut, paragraph, wrap
 
 # The words beside arrows. Where several events lead the same way, each can be marked by itself: an event that happened
@@ -152,15 +153,14 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
         alt: the picture in words.
         lit: the lit parts.
     """
-    plan, lit = Layout(machine), lit or Lit()
+    plan, lit = laid_out(machine), lit or Lit()
     height = plan.height + FOOT
     first, final = plan.boxes[str(machine.initial)], frozenset(map(str, machine.final))
     parts = []
-    for arrow in sorted(plan.arrows, key=lambda arrow: arrow.move.name in lit.steps):  # moves that were made are on top
-        name, taken = arrow.move.name, " wb-been" if arrow.move.name in lit.steps else ""
-        parts.append(tag("g", *_arrow(arrow, lit), data_move=name, class_=f"wb-move is-{arrow.move.origin}{taken}"))
-    for sign in plan.signs:
-        parts += texts(sign, lit.took)
+    moves = [(tuple(lit.steps.get(arrow.move.name, ())), number) for number, arrow in enumerate(plan.arrows)]
+    for steps, number in sorted(moves, key=lambda move: bool(move[0])):  # moves that were made are on top
+        parts.append(_move(machine, number, steps, lit.took))
+    parts += [_sign_of(machine, number, lit.took) for number in range(len(plan.signs))]
     parts.append(void("path", class_="wb-head", d=f"M{first.middle - 4} {TOP - 15}a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"))
     parts.append(void("path", class_="wb-way", d=f"M{first.middle} {TOP - 12}V{first.y}"))
     for state, box in plan.boxes.items():
@@ -176,7 +176,22 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
     return document(SCOPE, STYLE, f"States: {title}", alt, (WIDTH, height), *shapes)
 
 
-def _arrow(arrow: Arrow, lit: Lit) -> Iterator[Markup]:
+# Of the parts of a picture few differ between two runs of a machine, so each is kept for the next picture.
+
+
+@lru_cache(maxsize=2048)
+def _move(machine: Machine, number: int, steps: tuple[int, ...], took: frozenset[str]) -> Markup:
+    arrow = laid_out(machine).arrows[number]
+    names = f"wb-move is-{arrow.move.origin}{' wb-been' * bool(steps)}"
+    return tag("g", *_arrow(arrow, steps, took), data_move=arrow.move.name, class_=names)
+
+
+@lru_cache(maxsize=512)
+def _sign_of(machine: Machine, number: int, took: frozenset[str]) -> Markup:
+    return joined(*texts(laid_out(machine).signs[number], took))
+
+
+def _arrow(arrow: Arrow, steps: tuple[int, ...], took: frozenset[str]) -> Iterator[Markup]:
     """A move's arrow with its words, and the numbers of its steps in a pill.
 
     The path begins at the head, so that the dashes of arrows that share a lane coincide.
@@ -188,14 +203,14 @@ def _arrow(arrow: Arrow, lit: Lit) -> Iterator[Markup]:
     yield void("path", class_="wb-way", d=_rounded((neck, *reversed(arrow.points[:-1]))))
     corners = (f"{x - dx * HEAD + side * dy:g} {y - dy * HEAD + side * dx:g}" for side in (-HALF, HALF))
     yield void("path", class_="wb-head", d=f"M{x} {y}L{'L'.join(corners)}z")
-    steps, badge, words = lit.steps.get(arrow.move.name, ()), arrow.badge, arrow.words
+    badge, words = arrow.badge, arrow.words
     numbers = "… " * (len(steps) > MOST) + ", ".join(map(str, steps[-MOST:]))
     wide = max(16, 8 + 6 * len(numbers)) if numbers else 0
     if words:
         room = wide + 8 - BADGE  # a wide number moves the words away from the box
         if room > 0 and words.anchor == badge.anchor and arrow.points[0][1] == badge.y:
             words = replace(words, x=words.x + (room if words.anchor == "start" else -room))
-        yield from texts(words, lit.took)
+        yield from texts(words, took)
     if numbers:
         left = badge.x - {"start": 0, "middle": wide // 2, "end": wide}[badge.anchor]
         yield void("rect", class_="wb-step", x=left, y=badge.y - 8, width=wide, height=16, rx=8)

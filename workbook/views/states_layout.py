@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum, unique
+from functools import lru_cache
 from itertools import count
 
 from workbook.flows.machine import Machine, Row
@@ -364,6 +365,12 @@ ROUTES = {
     (Column.END, Column.END): ("lane", "east", "east", "rim"),
 }
 """The shape, the sides and the channel of an arrow between two columns; all others run left of everything."""
+
+
+@lru_cache(maxsize=32)
+def laid_out(machine: Machine) -> Layout:
+    """The layout of a machine, made once: there are a few, and each is drawn for every run."""
+    return Layout(machine)
 
 
 class Layout:

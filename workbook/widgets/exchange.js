@@ -19,11 +19,13 @@ class Exchange {
   /** The actors' names stay in sight above their lines, which scroll: two windows on the same drawing. */
   paint(shown, dark) {
     const { svg, width, height } = shown;
-    const [heads, lines] = [paint(this.heads, svg, dark), paint(this.lines, svg, dark)];
+    const lines = paint(this.lines, svg, dark);
+    const heads = lines.cloneNode(false);
+    for (const part of lines.children) if (!("line" in part.dataset)) heads.append(part.cloneNode(true));
+    this.heads.shadowRoot.replaceChildren(this.lines.shadowRoot.firstChild.cloneNode(true), heads);
     const name = heads.querySelector(".wb-box");
     const [top, tall] = [+name.getAttribute("y") - 6, +name.getAttribute("height") + 12];
     const [cut, below] = [top + tall, height - top - tall];
-    for (const line of heads.querySelectorAll("[data-line]")) line.remove();
     set(heads, { viewBox: `0 ${top} ${width} ${tall}`, height: tall, "aria-hidden": "true" });
     set(lines, { viewBox: `0 ${cut} ${width} ${below}`, height: below });
     for (const sheet of [this.heads, this.lines.parentElement]) fit(sheet, width);

@@ -345,13 +345,17 @@ class Player {
   repaint() {
     const dark = theme();
     this.shown = -1;
-    if (this.states) paint(this.states, this.data.states.svg, dark);
-    if (this.states) {
-      fit(this.states, this.data.states.width, 0.8);
-      this.linkStates();
-    }
+    this.stale = true;
     this.exchange?.paint(this.data.exchange, dark);
     this.draw();
+  }
+
+  /** The largest drawing, so it is painted when it is looked at, and not for each run. */
+  paintStates() {
+    this.stale = false;
+    paint(this.states, this.data.states.svg, theme());
+    fit(this.states, this.data.states.width, 0.8);
+    this.linkStates();
   }
 
   /** A state leads to the next moment at which the run comes to it. */
@@ -452,6 +456,8 @@ class Player {
   }
 
   drawStates() {
+    if (this.map.hidden) return;
+    if (this.stale) this.paintStates();
     const { now, before, been } = moves(this.frames, this.head.n);
     const root = this.states.shadowRoot;
     for (const state of root.querySelectorAll("[data-state]")) {
