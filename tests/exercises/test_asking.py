@@ -134,3 +134,17 @@ def test_a_rendered_solved_copy_passes_nbval(tmp_path, monkeypatch):
     command = [sys.executable, "-m", "pytest", "-q", "--nbval", "-p", "no:cacheprovider", str(lesson)]
     nbval = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert nbval.returncode == 0, nbval.stdout[-2000:]
+
+
+def test_the_case_of_an_answers_letters_does_not_matter():
+    right = wb.exercise("00.1", posts="back end", makes_sdk_output="sdk", wallet_needs=" Post", button="Disabled")
+    assert right.done
+    wrong = wb.exercise("00.1", posts="app", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
+    assert str(wrong.verdict.reason).startswith("API-13: posts='App'")
+    assert not wb.exercise("03.1", posts="2", posts_when_guarded=1, added=False, reason="InvalidSdkInput").done
+
+
+def test_a_right_answer_is_told_what_the_exercise_has_left_out():
+    done = wb.exercise("03.4", "1 2 3 4")
+    assert "done. In real code line 3 is in a finally block" in done.text()
+    assert "finally" not in wb.exercise("03.4", "2 1 3 4").text()

@@ -68,7 +68,7 @@ class Feedback(View):
 
     @property
     def _verdict_line(self) -> str:
-        said = f"not yet: {self.verdict.reason}" if self.verdict.reason else "done."
+        said = f"not yet: {self.verdict.reason}" if self.verdict.reason else f"done. {self.exercise.remark}".rstrip()
         return f"{self.exercise.title}: {said}"
 
     @property

@@ -56,6 +56,7 @@ class TookTooLong(BaseException):
 
 def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object]) -> Verdict:
     """Judge one answer; raises nothing but what stops the whole process."""
+    named = {name: exercise.asks[name].read(value) if name in exercise.asks else value for name, value in named.items()}
     if slip := _slip(exercise, args, named):
         return Verdict(State.WRONG, slip)
     untouched = False

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from workbook.errors import ActivationDataError, MaybeSentError, NotSentError, RedactedRequest
+from workbook.errors import ActivationDataError, ApiStatusError, MaybeSentError, NotSentError, RedactedRequest
 from workbook.exercises.model import Judge, Reason, Seen
 from workbook.runs.own_code import own_line
 from workbook.sessions import session
@@ -108,6 +108,7 @@ def ways_of_a_value() -> Seen:
 SENT: Final = RedactedRequest("GET", "/an-example", 0)
 LOST: Final = MaybeSentError("no answer came", request=SENT, elapsed=3.0, attempts=1)
 NEVER_LEFT: Final = NotSentError("no connection", request=SENT, elapsed=0.1, attempts=1)
+BUSY: Final = ApiStatusError("too many requests", request=SENT, elapsed=0.1, attempts=1, status=429, body=b"")
 VALUE: Final = "an sdkInput"
 MOST: Final = 3
 
@@ -174,6 +175,7 @@ def repeats_what_may_be_repeated(send: Any) -> Reason | Seen:
         Case("REL-5", "GET", "a GET that was answered 500 and then 200", 2, VALUE, (broken, VALUE)),
         Case("REL-5", "GET", "a GET without an answer (MaybeSentError), and then 200", 2, VALUE, (LOST, VALUE)),
         Case("REL-6", "GET", "a GET that was answered 401", 1, no_key, (no_key,)),
+        Case("REL-5", "GET", "a GET that was answered 429 and then 200", 2, VALUE, (BUSY, VALUE)),
         Case("REL-6", "GET", "a GET whose 200 has no sdkInput", 1, no_value, (no_value,)),
         Case("REL-5", "GET", "a GET that was answered 500 each time", MOST, broken, (broken,)),
         Case("REL-5", "GET", "a GET that never left (NotSentError), and then 200", 2, VALUE, (NEVER_LEFT, VALUE)),

@@ -95,6 +95,12 @@ class Question:
         """From the rows of a table: a wrong choice with its rule and its reason, the right one alone."""
         return cls(tuple(row[0] for row in rows), {row[0]: Reason(*row[1:]) for row in rows if len(row) > 1})
 
+    def read(self, answer: object) -> object:
+        """The choice that this answer is, in any case of its letters; what is none of them comes back as it is."""
+        same = (choice for choice in self.choices if isinstance(choice, str) and isinstance(answer, str)
+                and choice.casefold() == answer.strip().casefold())  # fmt: skip
+        return next(same, answer)
+
     @property
     def text(self) -> str:
         """The choices in words."""
@@ -130,6 +136,7 @@ class Exercise:
         solution: the cell that is right.
         hints: three, each saying more than the one before.
         notes: for the instructor, as Markdown.
+        remark: what a right answer is told beside *done*; empty where it is nothing.
         asks: its questions by name; empty where the answer is code.
         mistakes: typical wrong first answers.
         judge: plays the answer.
@@ -144,6 +151,7 @@ class Exercise:
     solution: str
     hints: tuple[str, ...]
     notes: str
+    remark: str
     asks: Mapping[str, Question]
     mistakes: tuple[Mistake, ...]
     judge: Judge
@@ -165,7 +173,7 @@ class Exercise:
 
         return cls(
             id=fields["id"], kind=Kind(fields["kind"]), title=fields["title"], minutes=fields["minutes"],
-            hints=tuple(fields["hints"]),
+            hints=tuple(fields["hints"]), remark=fields.get("remark", ""),
             asks={name: Question.of(rows) for name, rows in fields.get("asks", {}).items()},
             mistakes=tuple(Mistake(row["what"], cell(row), row["says"]) for row in fields.get("mistakes", ())),
             judge=judges[fields["id"]], **texts,
