@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields
 from enum import StrEnum
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
@@ -125,9 +124,13 @@ def shown(value: object, name: str = "") -> Any:
     return type(value).__name__
 
 
-@cache  # the vocabulary is complete before the first trace is read
+_BELOW: dict[type[Message], tuple[type[Message], ...]] = {}
+
+
 def _and_below(message: type[Message]) -> tuple[type[Message], ...]:
-    return (message, *(kind for below in message.__subclasses__() for kind in _and_below(below)))
+    if message not in _BELOW:  # the vocabulary is complete before the first trace is read
+        _BELOW[message] = (message, *(kind for below in message.__subclasses__() for kind in _and_below(below)))
+    return _BELOW[message]
 
 
 class Trace:
