@@ -45,6 +45,9 @@ UPWARD = {
     ("views", "plays"): "the type of a run, for a type checker alone",
     ("exercises", "conformance"): "the judge of a prediction about a case, which runs that case when it is asked",
     ("exercises", "preflight"): "the judge of a mended project, which reads it when it is asked",
+    ("conformance", "app"): "wb.conform takes an app's file, too, and loads the cases for apps when it does",
+    ("exercises", "app"): "the judge of an app core, which plays it when it is handed in",
+    ("plays", "app"): "the phone for an app of one's own, served when a notebook asks for it",
     ("plays", "widgets"): "the live stage, imported when a notebook asks for it",
 }
 """The only imports upward, each inside a function or for types, with the reason."""
@@ -55,7 +58,7 @@ OWNERS = {
     "httpcore": {"api/library.py"},
     "httpx2": {"api/library.py"},
     "httpcore2": {"api/library.py"},
-    "ipywidgets": {"widgets"},
+    "ipywidgets": {"widgets", "app/live.py"},
     "numpy": {"timing/planner.py"},
     "pandas": {"trace.py", "timing/recorded.py"},
     "papermill": {"runner"},

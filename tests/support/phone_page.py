@@ -8,6 +8,7 @@ import json
 from workbook.app import protocol as p
 from workbook.app.back_end import ANSWERS
 from workbook.app.cases import APP_CASES
+from workbook.files import NATIVE
 from workbook.plays.platform_a import PHONES_A
 
 HEAD = """\
@@ -19,8 +20,8 @@ Half of what you write runs on the phone. These three commands run it on a compu
     workbook phone                   # a phone for your unit tests, or for a debug build on an emulator
     workbook conform app app.toml    # {cases} cases: your app, judged as a cardholder meets it
 
-Nothing of this is the operator's. The names of operations and outcomes are the document's; the package, the protocol
-and the values that the document does not show are ours.
+Lesson 09 shows all of it. Nothing of this is the operator's. The names of operations and outcomes are the document's;
+the package, the protocol and the values that the document does not show are ours.
 
 ## A unit test of yours
 
@@ -29,6 +30,10 @@ prints. Or call `Workbook.connect(url, key)`. `Workbook.phone(name)` chooses the
 how)` what your back end does wrong; it is served at `Workbook.backEndUrl`. On an emulator,
 `adb reverse tcp:PORT tcp:PORT` makes the same address work.
 
+In a notebook, `session.platform_a.phone()` serves the same phone: `.settings` has the two variables, and its panels
+show phone, messages and states while your test runs. When an app's process ends, the trace that `workbook phone --out
+DIR` writes ends with what was under way.
+
 Phones: {phones}.
 
 What a back end does wrong: {answers}.
@@ -36,7 +41,17 @@ What a back end does wrong: {answers}.
 ## `workbook conform app`
 
 Write an adapter, `AppUnderTest`, of about 30 lines: it opens the card's page, taps Add, and tells what the page shows.
-Each function returns when the app has taken the action in. A test of yours then calls
+Each function returns when the app has taken the action in:
+
+```kotlin
+interface AppUnderTest {{
+{adapter}
+}}
+
+enum class Button {{ ABSENT, SHOWN, DISABLED, HIDDEN }}
+```
+
+`wb.show(wb.sample("apps/Adapter.kt"))` shows a whole one. A test of yours then calls
 `conform {{ backEnd, session -> YourApp(backEnd, session) }}`, and `app.toml` says how that test is started:
 
 ```toml
@@ -53,8 +68,19 @@ path = "/cards/{{id}}/provision"
 sdk_output = "/sdkOutput"
 ```
 
-The app presents the session that it is given as `authorization: Bearer SESSION`. A line of your process's output
-counts as its log. Verdicts, baseline, reports and exit codes are those of `workbook conform`; `--list` lists the cases.
+Without a build tool, write `[kotlin]` instead of `[start]`. With the extra `[kotlin]` the workbook compiles the files,
+together with the stand-in, and starts them; it downloads nothing. Coroutines are there; `libraries` adds jars of yours.
+
+```toml
+[kotlin]
+sources = ["src"]                       # files and folders beside app.toml; "native/kotlin" is the reference app core
+main = "com.example.AdapterKt"          # the class with `fun main() = conform {{ ... }}`
+variant = "from-0.4.0"                  # of the SDK
+```
+
+In a notebook: `wb.conform("app.toml")`. The app presents the session that it is given as
+`authorization: Bearer SESSION`. A line of your process's output counts as its log. Verdicts, baseline, reports and
+exit codes are those of `workbook conform`; `--list` lists the cases.
 
 ## The protocol, version {version}
 
@@ -88,9 +114,16 @@ def page() -> str:
         phones=", ".join(f"`{name}`" for name in PHONES_A),
         answers=", ".join(f"`{name}`" for name in ANSWERS),
         version=p.VERSION,
+        adapter=_adapter(),
         about=(p.__doc__ or "").partition("\n\n")[2].strip(),
     )
     return head + "".join(map(_row, p.CALLS)) + _schema() + PLATFORM_B
+
+
+def _adapter() -> str:
+    """The functions of the adapter's interface, as the stand-in declares them."""
+    text = (NATIVE / "kotlin/standin/Driving.kt").read_text("utf-8").partition("interface AppUnderTest {")[2]
+    return "\n".join(line for line in text.partition("\n}")[0].splitlines() if line.strip().startswith("suspend"))
 
 
 def _row(name: str) -> str:

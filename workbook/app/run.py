@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import secrets
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -19,7 +20,7 @@ from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from time import monotonic, time
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from workbook.app import protocol as p
@@ -40,14 +41,17 @@ from workbook.app.cases import (
     Settle,
     Step,
 )
+from workbook.app.compiling import missing
+from workbook.app.config import load, started_by
 from workbook.app.server import SURFACE, Client, PhoneServer
 from workbook.conformance import model
 from workbook.conformance.logs import Logs
 from workbook.conformance.model import CaseResult, PhoneCall, Surface, Verdict, broken
 from workbook.conformance.process import StartCommand, Stopping
-from workbook.conformance.progress import RunProgress
+from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
 from workbook.conformance.report import INTERRUPTED, About, Record, exit_code, moment, record
-from workbook.conformance.selection import Known, apply_baseline
+from workbook.conformance.reports import read_record
+from workbook.conformance.selection import Known, apply_baseline, chosen
 from workbook.conformance.session import GLANCE
 from workbook.errors import WorkbookError
 from workbook.rules import rule
@@ -58,21 +62,38 @@ NAME = "app"
 """What the app's process calls itself."""
 PACE = 0.005
 """Multiplies the SDK's seconds, so that a case takes no longer than the app itself."""
-QUIET, LOOKS = 0.1, 0.015
-"""Seconds without any change after which a page has settled, and seconds between two looks."""
 RESTING = (SHOWN, HIDDEN)
 """What a page shows of its button when it waits for nothing but the cardholder."""
 PATIENCE = 20.0
 """Seconds that an action may take; a machine may be busy with other things (assumed)."""
-RESTLESS = 5.0
-"""Seconds after which a page that never rests is left as it is (assumed)."""
-CLOSING = 2.0
-"""Seconds after which a page that waits for something is taken to wait for ever (assumed)."""
 START = 120.0
 """Seconds until the app's process has to ask what to do: a build may come before it."""
 
 
+STORED = "This is a stored run of the sample; changes of yours in its code are not seen."
 RETURN = "Return from each action as soon as the app has taken it in."
+
+
+@dataclass(frozen=True, slots=True)
+class Tempo:
+    """How long to wait for an app, in seconds (all assumed).
+
+    Attributes:
+        looks: between two looks at the page.
+        quiet: without any change after which a page has settled.
+        starting: the same where nothing has come of the last action so far: a cold process is slow to begin.
+        closing: after which a page that waits for something is taken to wait for ever.
+        restless: after which a page that never rests is left as it is.
+    """
+
+    looks: float = 0.015
+    quiet: float = 0.07
+    starting: float = 0.4
+    closing: float = 2.0
+    restless: float = 5.0
+
+
+TEMPO = Tempo()
 
 
 class NoAnswerError(WorkbookError):
@@ -118,15 +139,26 @@ class Cardholder:
         self._next.put_nowait({"do": "end", "turn": 0})
 
 
+class Driver(Protocol):
+    """Whatever has the app act: its process over the protocol, or an app core of an exercise in this one."""
+
+    async def does(self, what: str, **fields: str) -> p.Next:
+        """Have the app do this."""
+        ...
+
+
 class Stage:
     """Carries out one case in front of the app."""
 
-    def __init__(self, client: Client, cardholder: Cardholder, url: str, session: str) -> None:
+    def __init__(self, client: Client, cardholder: Driver, url: str, session: str = "", tempo: Tempo = TEMPO) -> None:
         self._client, self._cardholder, self._url, self._session = client, cardholder, url, session
+        self._tempo = tempo
+        self._before = 0
         self._looks: dict[str, tuple[str, str]] = {}
         self._threw: list[str] = []
         self._hosts: set[str] = set()
         self._reports: int | None = None
+        self._unreached = ""
 
     async def play(self, case: AppCase) -> Seen:
         """What came of it; the log is missing still.
@@ -150,12 +182,14 @@ class Stage:
             back_end=urlsplit(self._url).netloc,
             reports=self._reports,
             session=self._session,
+            unreached=self._unreached,
         )
 
     async def _step(self, step: Step) -> None:
         device, back_end = self._client.device, self._client.back_end
         match step:
             case Do():
+                self._before = self._happened()
                 card = {"card": INSTRUMENT_IDS[step.card]} if step.what == "openCardPage" else {}
                 await self._do(step.what, **card)
             case Look():
@@ -168,9 +202,10 @@ class Stage:
             case Hold():
                 back_end.held[step.where] = asyncio.Event()
             case Reached():
-                await self._until(
+                if not await self._until(
                     lambda: bool(device.in_wallet if step.where == WALLET else back_end.waiting(step.where))
-                )
+                ):
+                    self._unreached = self._unreached or step.where
             case Release():
                 held = device.held if step.where == WALLET else back_end.held.pop(step.where)
                 device.held = None if step.where == WALLET else device.held
@@ -190,30 +225,38 @@ class Stage:
             self._threw.append(f"{what}: {done.threw}")
         return done
 
+    def _happened(self) -> int:
+        """How much the phone and the back end have seen so far."""
+        return len(self._client.device.trace) + len(self._client.back_end.arrivals)
+
     async def _settled(self) -> None:
         """Until nothing is under way, and the page has looked the same for a while.
 
         A page with a button to press, or with none any more, rests. One whose button is disabled, or not there yet, is
         still waiting for something, unless it has waited for long: then it will wait for ever.
         """
-        device, back_end = self._client.device, self._client.back_end
+        device, back_end, tempo = self._client.device, self._client.back_end, self._tempo
         before: tuple[object, ...] = ()
         since = until = monotonic()
-        until += RESTLESS
+        until += tempo.restless
         while monotonic() < until:
             shown = await self._do("screen")
-            now = (shown.button, shown.message, len(device.trace), len(back_end.arrivals))
+            now = (shown.button, shown.message, self._happened())
             held = back_end.held or device.held
+            enough = tempo.quiet if shown.button in RESTING else tempo.closing
+            if self._happened() == self._before:
+                enough = max(enough, tempo.starting)
             if now != before or ((device.busy or back_end.busy) and not held):
                 before, since = now, monotonic()
-            elif monotonic() - since >= (QUIET if shown.button in RESTING else CLOSING):
+            elif monotonic() - since >= enough:
                 return
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(tempo.looks)
 
-    async def _until(self, reached: Callable[[], bool]) -> None:
-        until = monotonic() + CLOSING
+    async def _until(self, reached: Callable[[], bool]) -> bool:
+        until = monotonic() + self._tempo.closing
         while not reached() and monotonic() < until:  # noqa: ASYNC110 - many things end it, and none is an event
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(self._tempo.looks)
+        return reached()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +290,49 @@ class AppRun:
     name: str = "your app"
     file: str = ""
     line: str = "workbook conform app"
+
+
+def of_file(path: Path, run: AppRun) -> AppRun:
+    """The run with what this `app.toml` says; compiles the app where the file has `[kotlin]`.
+
+    Raises:
+        ConfigurationError: the file has mistakes, or the code does not compile.
+    """
+    form, surface = load(path)
+    beside = path.absolute().parent
+    return replace(
+        run,
+        command=started_by(form, beside),
+        folder=beside / form.start.folder,
+        surface=surface,
+        name=form.name,
+        file=str(path),
+        line=shlex.join(["workbook", "conform", "app", str(path)]),
+    )
+
+
+def judge_app(
+    path: Path, only: Sequence[str] = (), *, seed: int = 7, known: tuple[Known, ...] = ()
+) -> tuple[Record, str]:
+    """Judge the app of an `app.toml` in a notebook: its record, and a sentence where that is a stored one.
+
+    Where Kotlin cannot be compiled here, a sample's record is the one that a machine with the compiler has stored
+    beside its file.
+
+    Raises:
+        ConfigurationError: the file has mistakes, the code does not compile, or Kotlin is missing and nothing stored.
+        ParameterError: a pattern means no case.
+    """
+    cases = chosen(APP_CASES, only)
+    stored = path.with_suffix(".json")
+    if missing() and stored.is_file():
+        record = read_record(stored)
+        names = {case.name for case in cases}
+        return replace(
+            record, cases=tuple(case for case in record.cases if case.name in names)
+        ), f"{missing()}. {STORED}"
+    run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, known=known))
+    return conform_app(run, Cell() if in_a_notebook() else None), ""
 
 
 def conform_app(
@@ -362,7 +448,7 @@ class _Judged:
             self.results.append(result)
             self._progress.ended(result)
         cardholder.end()
-        await asyncio.sleep(LOOKS)  # the answer leaves before the server does
+        await asyncio.sleep(TEMPO.looks)  # the answer leaves before the server does
 
     async def _app(self) -> tuple[Client, Cardholder]:
         """The app's process, once it asks what to do."""
@@ -372,7 +458,7 @@ class _Judged:
                 return self._cardholder.client, self._cardholder
             if self._command is not None and self._command.ended:
                 raise NoAnswerError(f"The app's process did not call conform(...). {self._command.ended}")
-            await asyncio.sleep(LOOKS)
+            await asyncio.sleep(TEMPO.looks)
         raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
 
     async def _judged(self, case: AppCase, client: Client, cardholder: Cardholder, number: int) -> CaseResult:
@@ -394,7 +480,7 @@ class _Judged:
         if case.asks and seen.reports is None:
             why = "Your adapter does not count reports: implement AppUnderTest.reports()."
             return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
-        misses = tuple(case.misses(seen))
+        misses = case.missed(seen)
         verdicts = [Verdict.NOTE if miss.noted else broken(rule(miss.rule or case.rule)) for miss in misses]
         worst = min(verdicts, key=WORST.index, default=Verdict.PASS)
         return CaseResult(case, worst, misses, seen=_both_sides(seen), seconds=monotonic() - began)

@@ -223,8 +223,7 @@ def run(options: argparse.Namespace) -> int:
 def app(options: argparse.Namespace) -> int:
     """Run cases against an app, or list them."""
     from workbook.app.cases import APP_CASES
-    from workbook.app.config import load
-    from workbook.app.run import AppRun, conform_app
+    from workbook.app.run import AppRun, conform_app, of_file
     from workbook.conformance.config_file import load_baseline
     from workbook.conformance.process import Stopping
     from workbook.conformance.progress import Terminal
@@ -242,11 +241,7 @@ def app(options: argparse.Namespace) -> int:
         seed=checked_seed(options.seed) or 7,
     )
     if options.config is not None:
-        form, surface = load(options.config)
-        folder = options.config.absolute().parent / form.start.folder
-        run = replace(run, command=form.start.command, folder=folder, surface=surface, name=form.name)
-        file = str(options.config)
-        run = replace(run, file=file, line=shlex.join(["workbook", "conform", "app", file]))
+        run = of_file(options.config, run)
     _empty(options.out)
     with Stopping(last=True) as stopping:
         record = conform_app(run, Terminal(), options.port, stopping)

@@ -18,7 +18,7 @@ from workbook.conformance.api_side import MockApi
 from workbook.conformance.cases import CASES
 from workbook.conformance.compare import Change, compare
 from workbook.conformance.config import Api, Config, Exports
-from workbook.conformance.config_file import load
+from workbook.conformance.config_file import EXAMPLE, load
 from workbook.conformance.model import MEANINGS, PLATFORMS, Cardholder, Case, Need, Operation, Surface, Target, Values
 from workbook.conformance.process import environment, surroundings
 from workbook.conformance.progress import Cell, in_a_notebook
@@ -41,6 +41,7 @@ from workbook.conformance.selection import Known, chosen
 from workbook.conformance.session import RunOptions
 from workbook.errors import ParameterError
 from workbook.files import fixture
+from workbook.forms import read_toml
 from workbook.values import lookup
 from workbook.views.html import View, tag, trusted
 from workbook.views.table import Table, facts, paragraph, table
@@ -277,14 +278,16 @@ NEXT = 'Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit
 
 
 class Result(View):
-    """What judging a back end came to.
+    """What judging a back end or an app came to.
 
     Attributes:
         record: everything that the reports are made of.
+        note: a sentence about where the record comes from; empty where it was just made.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, note: str = "") -> None:
         self.record = record
+        self.note = note
 
     @property
     def exit_code(self) -> int:
@@ -336,18 +339,23 @@ class Result(View):
 
     def text(self) -> str:
         """How it ended, what to do first, and every case that did not pass."""
-        return f"{conformance(self.record).text()}\n{NEXT}"
+        return f"{self._shown.text()}\n{NEXT}"
 
     def html(self) -> str:
         """The same as HTML."""
-        return conformance(self.record).html()
+        return self._shown.html()
+
+    @property
+    def _shown(self) -> Parts:
+        return Parts((*filter(None, [self.note]), *conformance(self.record).parts))
 
 
 def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
-    """Judge a back end between a simulated phone and a simulated API, case by case.
+    """Judge a back end between a simulated phone and a simulated API, or an app on a simulated phone, case by case.
 
     Args:
-        what: a class of a relay, run in this process; or the path of a `back-end.toml`, which says where yours is.
+        what: a class of a relay, run in this process; the path of a `back-end.toml`, which says where yours is; or the
+            path of an `app.toml`, which says how your app is started or compiled.
         only: names, groups and globs of cases; none means all.
         seed: of everything that the run makes up.
         known: known failures: the name of each case with a comment.
@@ -365,6 +373,10 @@ def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         0
     """
     entries = tuple(Known(name, comment) for name, comment in (known or {}).items())
+    if isinstance(what, str | Path) and "name" in read_toml(Path(what), EXAMPLE):  # only an app's file has one
+        from workbook.app.run import judge_app  # its cases are loaded only for an app
+
+        return Result(*judge_app(Path(what), only, seed=seed, known=entries))
     if isinstance(what, str | Path):
         options = RunOptions(chosen(CASES, only), known=entries, only=only)
         return Result(session.conform(load(Path(what)), options, progress=Cell() if in_a_notebook() else None))

