@@ -19,6 +19,7 @@ from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
 from workbook.values import flag, lookup, whole
 
 if TYPE_CHECKING:
+    from workbook.app.live import LivePhone
     from workbook.widgets.stage import Stage
 
 EXAMPLES: Mapping[str, Any] = {"throwable": "IOException", "status_code": NOT_ALLOWLISTED}
@@ -54,6 +55,8 @@ MOST_TAPS = 20
 class PlatformA:
     """Platform A of a session: `create` for the SDK by hand, `play` for a whole flow, `live` to press it yourself.
 
+    `phone` serves a phone for an app of your own.
+
     Attributes:
         phones: the names of the phones that `open_page`, `play` and `live` take.
         variants: the names of the variants that every verb takes.
@@ -71,7 +74,8 @@ class PlatformA:
     def __repr__(self) -> str:
         return (
             f"Platform A, SDK {self._setup.variant_a.name}\n"
-            "Next: .create() for the SDK by hand, .play() for a whole flow, .open_page(), .live(); .phones, .variants."
+            "Next: .create() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .phone(); "
+            ".phones, .variants."
         )
 
     def create(self, variant: str | None = None, *, phone: PhoneA | None = None, damage: str = "none") -> Any:
@@ -167,6 +171,24 @@ class PlatformA:
         from workbook.widgets.stage import stage  # widgets are for notebooks
 
         return stage("platform A", **{"variant": self._setup.variant_a.name} | choices)
+
+    def phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LivePhone:
+        """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
+
+        It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
+
+        Args:
+            phone: one of `phones`.
+            port: where it listens; 0 takes any free one.
+            pace: multiplies the SDK's seconds; 0 answers at once.
+
+        Raises:
+            ParameterError: there is no such phone.
+            ConfigurationError: the port is taken.
+        """
+        from workbook.app.live import LivePhone  # a server and widgets, for a notebook that wants them
+
+        return LivePhone(phone, port=port, pace=pace, seed=self._setup.seed)
 
     def machine(self, variant: str | None = None) -> Machine:
         """The flow's table of states and events: `f"{machine:md}"` and `f"{machine:mermaid}"` draw it."""

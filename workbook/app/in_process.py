@@ -1,0 +1,195 @@
+"""An app core in Python, driven through cases of `workbook conform app` in this process: for exercises.
+
+There is no protocol and no network between: the core calls the phone and the back end that the cases play.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from workbook.app import protocol as p
+from workbook.app.back_end import PlayedBackEnd
+from workbook.app.cases import AppCase, Seen
+from workbook.app.device import Device
+from workbook.app.run import Stage, Tempo
+from workbook.app.server import SURFACE, Client
+from workbook.conformance.model import LogLine, Miss
+from workbook.flows.variants import A_FROM_0_4_0
+from workbook.runs.own_code import completed, exception_words, own_line
+from workbook.simulation.http import Ending, Request
+from workbook.values import quoted
+
+NAME: Final = "exercise"
+TEMPO: Final = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, restless=2.0)
+"""Nothing crosses a network here, so nothing takes longer."""
+OK: Final = 200
+
+
+def _call(name: str, **fields: object) -> p.Call:
+    """A call as it would arrive: through the protocol's own door."""
+    return p.read(name, json.dumps({"client": NAME, **fields}).encode())
+
+
+FetchOpc = Callable[[str, str], Awaitable[str]]
+
+
+@dataclass
+class BackEndOfApp:
+    """The app's own back end; `get` and `post` return an sdkInput, or raise ConnectionError where there is none."""
+
+    played: PlayedBackEnd
+
+    async def get(self, card: str) -> str:
+        """The sdkInput of the GET."""
+        return await self._call("GET", f"/cards/{card}/activation-data", b"")
+
+    async def post(self, card: str, sdk_output: str) -> str:
+        """The sdkInput of the POST with this sdkOutput."""
+        return await self._call("POST", f"/cards/{card}/provision", json.dumps({"sdkOutput": sdk_output}).encode())
+
+    async def _call(self, method: str, path: str, body: bytes) -> str:
+        answer = await self.played.respond(Request(method, path, (), body))
+        usable = answer.status == OK and answer.wire.ending is Ending.WHOLE and answer.body.startswith(b"{")
+        sdk_input = json.loads(answer.body).get("sdkInput") if usable else None
+        if not sdk_input:
+            raise ConnectionError("the back end gave no sdkInput")
+        return str(sdk_input)
+
+
+@dataclass
+class Sdk:
+    """Platform A's SDK from 0.4.0, as little of it as an app core needs."""
+
+    device: Device
+    _number: int = 0
+
+    async def button(self, sdk_input: str) -> str:
+        """`create` and `canProvision`: "shown" on CanBeProvisioned, else "hidden"."""
+        created = await self.device.answer(_call("create", sdkInput=sdk_input))
+        if created["outcome"] != "Success":
+            return "hidden"
+        self._number = created["provisioning"]
+        answer = await self.device.answer(_call("canProvision", provisioning=self._number))
+        return "shown" if answer["outcome"] == "CanBeProvisioned" else "hidden"
+
+    async def provision(self, fetch_opc: FetchOpc) -> str:
+        """`provision(..., opcProvider)`: "Success" or "Failure"."""
+        call = _call("provisionWithProvider", provisioning=self._number, cardDisplayName="My card")
+        while "ask" in (reply := await self.device.answer(call)):
+            turn = reply["turn"]
+            if reply["ask"] == "activity":
+                call = _call("activity", turn=turn, there=True)
+            else:
+                call = await self._asked(turn, fetch_opc, reply["paymentInstrumentId"], reply["sdkOutput"])
+        return str(reply["outcome"])
+
+    async def _asked(self, turn: int, fetch_opc: FetchOpc, card: str, sdk_output: str) -> p.Call:
+        try:
+            opc = await fetch_opc(card, sdk_output)
+        except asyncio.CancelledError:
+            await asyncio.shield(self.device.answer(_call("cancelled", turn=turn)))
+            raise
+        except Exception as error:  # noqa: BLE001  # the SDK catches what a provider throws (sdk-a)
+            return _call("noOpc", turn=turn, threw=type(error).__name__)
+        if not isinstance(opc, str):
+            raise TypeError(f"fetch_opc returned {quoted(opc)}; it returns the sdkInput of the POST, or raises")
+        return _call("opc", turn=turn, sdkInput=opc)
+
+
+@dataclass
+class InProcess:
+    """An app core of this class in front of one phone: does what the cardholder does."""
+
+    kind: Callable[..., Any]
+    client: Client
+    log: list[LogLine] = field(default_factory=list)
+    _model: Any = None
+    _work: set[asyncio.Task[Any]] = field(default_factory=set)
+    _threw: str = ""
+
+    async def does(self, what: str, **fields: str) -> p.Next:
+        """Have the app core do this."""
+        match what:
+            case "openCardPage":
+                device, back_end = self.client.device, self.client.back_end
+                self._model = self.kind(fields["card"], Sdk(device), BackEndOfApp(back_end), self._print)
+                self._begin(self._model.opened)
+            case "tapAdd" if self._button == "shown":
+                self._begin(self._model.add_tapped)
+            case "closeCardPage" | "processDeath":
+                self._model = None
+                for task in self._work:
+                    task.cancel()
+                if what == "processDeath":
+                    self.client.device.process_ended()
+        await asyncio.sleep(0)  # what has begun runs as far as its first wait
+        threw, self._threw = self._threw, ""
+        return p.Next(client=NAME, turn=0, threw=threw, button=self._button)
+
+    @property
+    def _button(self) -> str:
+        return "absent" if self._model is None else str(self._model.button)
+
+    def _print(self, text: object) -> None:
+        self.log.append(LogLine("the log", len(self.log) + 1, str(text)))
+
+    def _begin(self, function: Callable[[], Awaitable[None]]) -> None:
+        async def work() -> None:
+            try:
+                await function()
+            except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
+                self._threw = f"{exception_words(error)}. {own_line(error)}".rstrip(" .")
+
+        task = asyncio.get_running_loop().create_task(work())
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+
+def played(kind: Callable[..., Any], case: AppCase) -> Seen:
+    """What one case saw with an app core of this class."""
+
+    async def play() -> Seen:
+        device = Device(NAME, A_FROM_0_4_0, pace=0)
+        client = Client(device, PlayedBackEnd(SURFACE), "")
+        app = InProcess(kind, client)
+        seen = await Stage(client, app, "http://127.0.0.1", tempo=TEMPO).play(case)
+        await app.does("closeCardPage")
+        return replace(seen, log=tuple(app.log))
+
+    seen: Seen = completed(play)
+    return seen
+
+
+def first_miss(kind: Callable[..., Any], cases: Iterable[AppCase]) -> tuple[AppCase, Miss, Seen] | None:
+    """The first case that an app core of this class does not hold, with the first thing that was missed."""
+    for case in cases:
+        seen = played(kind, case)
+        for miss in case.missed(seen):
+            return case, miss, seen
+    return None
+
+
+class Reference:
+    """The reference app core, in Python."""
+
+    def __init__(self, card: str, sdk: Sdk, back_end: BackEndOfApp, log: Callable[[object], None]) -> None:
+        self.card, self.sdk, self.back_end, self.log = card, sdk, back_end, log
+        self.button = "absent"
+
+    async def opened(self) -> None:
+        """The page opens."""
+        self.button = await self.sdk.button(await self.back_end.get(self.card))
+
+    async def add_tapped(self) -> None:
+        """The cardholder taps Add."""
+        self.button = "disabled"
+        result = await self.sdk.provision(self.fetch_opc)
+        self.button = "hidden" if result == "Success" else "shown"
+
+    async def fetch_opc(self, card: str, sdk_output: str) -> str:
+        """What the SDK calls during the tap."""
+        return await self.back_end.post(card, sdk_output)
