@@ -1,0 +1,118 @@
+"""Compiling an app's files: once, and what is told where Kotlin is missing or the code is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import workbook as wb
+from workbook.app import compiling, run
+from workbook.app.compiling import Toolchain, compiled, files_of
+from workbook.app.config import load, started_by
+from workbook.errors import ConfigurationError
+from workbook.files import FIXTURES
+
+APPS = FIXTURES / "apps"
+ERRORS = """\
+/tmp/app/src/AddCard.kt:12:5: error: unresolved reference 'provsion'.
+    sdk.provsion(name)
+        ^^^^^^^^
+/tmp/app/src/AddCard.kt:20:9: error: 'when' expression must be exhaustive.
+"""
+
+
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program in the place of Java: it notes each start, and fails where a file `errors` says how."""
+    folder = tmp_path / "compiler"
+    folder.mkdir()
+    java = folder / "java"
+    java.write_text(
+        f"#!/bin/sh\necho started >> {folder}/starts\n"
+        f"[ ! -f {folder}/errors ] || {{ cat {folder}/errors >&2; exit 1; }}\n"
+    )
+    java.chmod(0o755)
+    monkeypatch.setattr(compiling, "toolchain", lambda: Toolchain(str(java), folder / "a.jar", folder / "b.jar"))
+    return folder
+
+
+@pytest.fixture
+def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "toolchain", lambda: None)
+
+
+def source(folder: Path, text: str) -> Path:
+    (file := folder / "AddCard.kt").write_text(text, "utf-8")
+    return file
+
+
+def test_the_same_files_are_compiled_once(compiler: Path, tmp_path: Path) -> None:
+    file = source(tmp_path, "class Once")
+    assert compiled([file]) == compiled([file])
+    assert (compiler / "starts").read_text().count("started") == 1
+    assert compiled([source(tmp_path, "class Changed")]) != compiled([file], "before-0.4.0")
+    assert (compiler / "starts").read_text().count("started") == 3
+
+
+def test_each_mistake_of_the_code_is_named_with_its_line(compiler: Path, tmp_path: Path) -> None:
+    (compiler / "errors").write_text(ERRORS)
+    with pytest.raises(ConfigurationError) as error:
+        compiled([source(tmp_path, "class Wrong")])
+    assert str(error.value).splitlines() == [
+        "The Kotlin code does not compile.",
+        "AddCard.kt:12:5: error: unresolved reference 'provsion'.",
+        "AddCard.kt:20:9: error: 'when' expression must be exhaustive.",
+    ]
+
+
+def test_the_reference_app_core_is_a_part_of_the_workbook() -> None:
+    names = [path.name for path in files_of(["native/kotlin", "."], APPS)]
+    assert names == ["AddButton.kt", "AddCardModel.kt", "BackEnd.kt", "Adapter.kt", "Careless.kt", "Json.kt"]
+    with pytest.raises(ConfigurationError, match="There is no Kotlin file at 'src'"):
+        files_of(["src"], APPS)
+
+
+def test_a_program_needs_all_jars_on_its_path(compiler: Path) -> None:
+    form, _surface = load(APPS / "careless.toml")
+    line = started_by(form, APPS)
+    assert line.startswith(f"exec {compiler}/java ")
+    assert line.endswith(f":{compiler}/b.jar:{compiler}/a.jar sample.CarelessKt")
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_without_kotlin_a_sample_shows_its_stored_run_and_says_so() -> None:
+    good = wb.conform(APPS / "reference.toml")
+    assert good.text().startswith("Kotlin's compiler or Java is not installed: pip install")
+    assert f"{run.STORED}\n\n67 cases, and none failed: 66 pass, 1 not applicable." in good.text()
+    assert good.exit_code == 0
+    careless = wb.conform(APPS / "careless.toml", "app.faults.post-500")
+    assert careless.failed == ("app.faults.post-500",)
+    assert [row[:2] for row in careless.changes(wb.conform(APPS / "reference.toml", *careless.failed)).rows] == [
+        ("fixed", "app.faults.post-500")
+    ]
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_the_stored_runs_are_what_the_lesson_shows() -> None:
+    cells = json.loads((FIXTURES.parent / "notebooks/09_your_own_app.ipynb").read_text("utf-8"))["cells"]
+    shown = {cell["id"]: "".join(cell["outputs"][-1]["data"]["text/plain"]) for cell in cells if cell.get("outputs")}
+    failed = ("app.concurrency.disabled-at-once", "app.faults.post-500", "app.secrecy.no-sdk-output-in-log")
+    for cell, name, only in (("cell-05", "reference", ()), ("cell-09", "careless", failed)):
+        assert wb.conform(APPS / f"{name}.toml", *only).text().endswith(shown[cell])
+
+
+@pytest.mark.usefixtures("nothing_installed")
+def test_without_kotlin_an_app_of_ones_own_is_told_what_to_install(tmp_path: Path) -> None:
+    source(tmp_path, "class Mine")
+    (tmp_path / "app.toml").write_text('name = "mine"\n[kotlin]\nsources = ["AddCard.kt"]\nmain = "MainKt"\n', "utf-8")
+    with pytest.raises(ConfigurationError, match=r"Kotlin's compiler or Java is not installed: pip install .*kotlin"):
+        wb.conform(tmp_path / "app.toml")
+
+
+def test_a_file_says_one_way_to_start(tmp_path: Path) -> None:
+    text = '[start]\ncommand = "./gradlew test"\n[kotlin]\nsources = ["src"]\nmain = "MainKt"\n'
+    (tmp_path / "app.toml").write_text(f'name = "mine"\n{text}', "utf-8")
+    with pytest.raises(ConfigurationError, match=r"\[kotlin\]: \[start\] has a command already. Keep one of the two"):
+        load(tmp_path / "app.toml")
