@@ -20,6 +20,7 @@ from workbook.app.run import AppRun, conform_app
 from workbook.conformance.model import Verdict
 from workbook.conformance.report import Record
 from workbook.conformance.reports import from_json, to_json
+from workbook.conformance.selection import chosen
 from workbook.files import FIXTURES
 
 slow = pytest.mark.slow
@@ -59,7 +60,7 @@ def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
     assert record.about.exit_code == 0
     if os.environ.get("WORKBOOK_GOLDEN") == "write":
         store(record, "reference")
-        cases = [APP_CASES[name] for name in OF_THE_LESSON]
+        cases = chosen(APP_CASES, OF_THE_LESSON)
         store(conform_app(replace(run, command=command(classes, "sample.CarelessKt"), cases=cases)), "careless")
     stored = from_json((APPS / "reference.json").read_text("utf-8"))
     assert {case.name: case.verdict for case in stored.cases} == {case.name: case.verdict for case in record.cases}

@@ -6,6 +6,7 @@ Each figure is the median of paired rounds (ours, theirs, ours, theirs ...), so 
 drifts still compares like with like.
 """
 
+import json
 import os
 import statistics
 import subprocess
@@ -14,6 +15,8 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+
+from servers import BARE, started
 
 from workbook.api import ActivationDataClient
 from workbook.flows import messages as m
@@ -58,6 +61,34 @@ def client_call():
                 lambda: [bare.get(url, headers=headers).json()["sdkInput"] for _ in range(200)],
                 15,
             )
+    return f"{ratio:.2f}", f"{mine / 200 * 1e6:.0f} us against {other / 200 * 1e6:.0f} us a call"
+
+
+def crossing():
+    """One call of the app's protocol, `create`, against a bare ASGI app's exchange. Aim: less than 3."""
+    import httpx
+
+    phone = (sys.executable, "-m", "workbook", "phone", "--json", "--pace", "0", "--quiet")
+    with (
+        started(BARE) as (_bare, address, _told),
+        subprocess.Popen(phone, stdout=subprocess.PIPE, cwd=ROOT) as process,
+        httpx.Client(trust_env=False) as client,
+    ):
+        values = json.loads(process.stdout.readline())
+        base, headers = values["WORKBOOK_PHONE_URL"], {"x-workbook-key": values["WORKBOOK_PHONE_KEY"]}
+
+        def call(name, **fields):
+            return client.post(f"{base}/phone/v1/{name}", headers=headers, json={"client": "app", **fields}).json()
+
+        back_end = call("hello", platform="A", variant="from-0.4.0", protocol=1)["backEnd"]
+        sdk_input = client.get(f"{back_end}/cards/{ID}/activation-data").json()["sdkInput"]
+        url = f"http://{address[0]}:{address[1]}/"
+        ratio, mine, other = paired(
+            lambda: [call("create", sdkInput=sdk_input) for _ in range(200)],
+            lambda: [client.post(url, headers=headers, json={"sdkInput": sdk_input}).json() for _ in range(200)],
+            9,
+        )
+        process.terminate()
     return f"{ratio:.2f}", f"{mine / 200 * 1e6:.0f} us against {other / 200 * 1e6:.0f} us a call"
 
 
@@ -163,7 +194,7 @@ def notebooks():
     return f"{ratio:.2f}", f"{mine:.1f} s against {other:.1f} s for {len(paths)} notebooks"
 
 
-BENCHES = (client_call, import_cost, direct_flows, transport_flows, machine_steps, notebooks)
+BENCHES = (client_call, crossing, import_cost, direct_flows, transport_flows, machine_steps, notebooks)
 
 
 def main(names):

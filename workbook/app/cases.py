@@ -383,7 +383,7 @@ def silent(what: str) -> Judge:
         for line in seen.log:
             if what in kinds(line.text):
                 todo = "Log where a value came from and its length, never the value."
-                yield Miss(f"no {what} in the log", f"it is in line {line.number} of {line.file}", todo,
+                yield Miss(f"no {what} in the log", f"it is there (line {line.number} of {line.file})", todo,
                            noted=what == "session")  # fmt: skip
                 return
 

@@ -327,10 +327,9 @@ def judge_app(
     stored = path.with_suffix(".json")
     if missing() and stored.is_file():
         record = read_record(stored)
-        names = {case.name for case in cases}
-        return replace(
-            record, cases=tuple(case for case in record.cases if case.name in names)
-        ), f"{missing()}. {STORED}"
+        by_name = {case.name: case for case in record.cases}
+        kept = tuple(by_name[case.name] for case in cases if case.name in by_name)
+        return replace(record, cases=kept), f"{missing()}. {STORED}"
     run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, known=known))
     return conform_app(run, Cell() if in_a_notebook() else None), ""
 

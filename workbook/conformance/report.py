@@ -420,7 +420,7 @@ ROOTS = tuple(Root)
 MANY = 3
 """Cases that a back end fails when it mixes up calls; fewer may follow from what else is wrong (assumed)."""
 LENIENT = "Warnings fail the run with --strict only."
-_TIME = re.compile(r", after \d+(\.\d+)? s|; the line, without its values: .*")
+_TIME = re.compile(r", after \d+(\.\d+)? s| \(line \d+ of [^)]*\)|; the line, without its values: .*")
 
 
 @dataclass(frozen=True, slots=True)
