@@ -151,6 +151,21 @@ def test_a_body_is_asked_for_where_its_sender_waits_for_that(peer):
 
 
 @pytest.mark.rule("API-2")
+@pytest.mark.parametrize("cut", [None, 40, -20])
+def test_a_request_that_offers_another_protocol_is_read_with_its_body(peer, cut):
+    # Java's own client offers HTTP/2 with each request in clear text, and sends the body of HTTP/1.1 behind it
+    offer = b"connection: Upgrade, HTTP2-Settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\ncontent-type"
+    data = post(1).replace(b"content-type", offer)
+    for piece in (data[:cut], data[cut:]) if cut else (data,):
+        peer.sendall(piece)
+        time.sleep(0.01)
+    peer.sendall(head("connection: close"))
+    (first, _headers, document), (second, *_rest) = answers(read_all(peer))
+    assert first.startswith("HTTP/1.1 200")
+    assert "sdkInput" in document
+    assert second.startswith("HTTP/1.1 200")
+
+
 def test_header_names_in_odd_case_and_a_body_in_chunks(peer):
     data = post(1).partition(b"\r\n\r\n")[2]
     first = head("CONTENT-Type: application/json", "Transfer-ENCODING: chunked", method="POST")

@@ -194,7 +194,7 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:  # not accepted: what follows is HTTP/1.1 as before
-            rest = data[upgrade.args[0] :]
+            rest = self._declined() + data[upgrade.args[0] :]
         except httptools.HttpParserError:
             wrong = True
         self._answer_waiting()
@@ -204,6 +204,27 @@ class Connection(asyncio.Protocol):
             self._refuse(431)
         elif rest:
             self.data_received(rest)
+
+    def _declined(self) -> bytes:
+        """The head of a request that offers another protocol, without its offer, for a parser that reads the body.
+
+        Java's own client offers HTTP/2 with every request in clear text (RFC 9113, 3.1), and then sends its body as
+        ever; to the parser, whatever follows an offer is of the other protocol.
+        """
+        if not self._offers:
+            return b""
+        version, method = self._parser.get_http_version().encode(), self._parser.get_method()
+        close = ("close" in value.lower() for name, value in self._headers if name.lower() == "connection")
+        kept = [(name, value) for name, value in self._headers if name.lower() not in ("upgrade", "connection")]
+        kept += [("connection", "close")] if any(close) else []
+        head = b"".join(f"{name}: {value}\r\n".encode("latin-1") for name, value in kept)
+        self._parser = httptools.HttpRequestParser(self)
+        return b"%b %b HTTP/%b\r\n%b\r\n" % (method, self._url, version, head)
+
+    @property
+    def _offers(self) -> bool:
+        """Whether this request offers another protocol: a CONNECT, which the parser takes for the same, does not."""
+        return self._parser.should_upgrade() and any(name.lower() == "upgrade" for name, _value in self._headers)
 
     def eof_received(self) -> bool:
         """Finish the answer that is being made, and close; without one, or over TLS, close at once.
@@ -296,6 +317,8 @@ class Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         """Queue the request; from now on the time is the server's."""
+        if self._offers:
+            return  # it is read once more, without the offer
         self._until = inf
         if not self._deaf:
             body = bytes(self._body[: self._server.most_body + 1])
