@@ -177,6 +177,15 @@ def test_an_environment_passes_until_it_is_broken(platform_a, environment, name,
     assert judged(platform_a, environment=environment)[name].verdict not in {Verdict.PASS, Verdict.NOT_APPLICABLE}
 
 
+@pytest.mark.rule("REL-2")
+def test_the_back_ends_key_in_the_app_is_found_and_not_shown(platform_a, environment):
+    assert judged(platform_a, environment=environment)["app.api-key"].verdict is Verdict.PASS
+    edited(platform_a / BACK_END, "package issuer", 'package issuer\nval secret = "K3-92AB-771C-0E"')
+    case = judged(platform_a, environment=environment)["app.api-key"]
+    assert places(case) == [f"{BACK_END}:2"]
+    assert "771C" not in str(case).upper().replace(str(platform_a).upper(), "")
+
+
 def test_a_good_project_fails_nothing_and_notes_nothing(platform_a, platform_b):
     for folder in (platform_a, platform_b):
         assert {case.verdict for case in judged(folder).values()} == {Verdict.PASS, Verdict.NOT_APPLICABLE}

@@ -10,7 +10,7 @@ from workbook.conformance.model import Verdict
 from workbook.errors import ParameterError
 from workbook.preflight import project as project_module
 from workbook.preflight.gradle import numbers, read_build, statements
-from workbook.preflight.platform_b import read_old_plist, read_plist
+from workbook.preflight.platform_b import read_old_plist, read_platform_b, read_plist
 from workbook.preflight.project import read_project
 from workbook.preflight.run import Preflight, preflight
 from workbook.preflight.sources import Source, calls
@@ -255,6 +255,23 @@ def test_another_packages_name_and_version_can_be_given(platform_b):
     for sdk, verdict in (("operator-sdk", Verdict.NOTE), ("another", Verdict.PASS)):
         cases = {case.name: case.verdict for case in preflight(Preflight((platform_b,), sdk=sdk)).cases}
         assert cases["preflight.build.package-version"] is verdict
+
+
+@pytest.mark.parametrize(
+    ("pin", "version"),
+    [
+        ('from: "2.0.1"', (2, 0, 1)),
+        ('exact: "1.0.0"', (1, 0, 0)),
+        ('.upToNextMajor(from: "2.2.0")', (2, 2, 0)),
+        ('"2.0.0"..<"3.0.0"', (2, 0, 0)),
+        ('branch: "main"', ()),
+    ],
+)
+def test_the_sdks_version_is_read_from_a_package_manifest_too(platform_b, pin, version):
+    (platform_b / "Package.resolved").unlink()
+    url = "https://host.example/operator/card-provisioning.git"
+    (platform_b / "Package.swift").write_text(f'let package = Package(dependencies: [.package(url: "{url}", {pin})])')
+    assert read_platform_b(read_project([platform_b])).version == version
 
 
 def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, platform_b):

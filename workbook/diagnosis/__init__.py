@@ -294,7 +294,8 @@ def page() -> str:
 def row_of(rule: str, text: str) -> Row | None:
     """The row of a finding, wherever it was made; None where it has none.
 
-    A finding's rule leads there. Where several rows rest on it, or none, the words decide.
+    A finding's rule leads there. Where several rows rest on it, or none, the words decide; a gap of the document is no
+    rule, so that the words alone decide.
 
     Args:
         rule: the id of the rule that the finding rests on.
@@ -302,7 +303,8 @@ def row_of(rule: str, text: str) -> Row | None:
     """
     likely = [one.row for one in diagnose(text).likely] if text.strip() else []
     resting = [one for one in catalogue() if rule in one.rules]
-    return next((one for one in likely if one in resting), None) or next(iter(resting or likely), None)
+    named = likely if rule.startswith("GAP-") else resting or likely
+    return next((one for one in likely if one in resting), None) or next(iter(named), None)
 
 
 def see(rule: str, text: str) -> str:

@@ -48,12 +48,14 @@ SWALLOWING = frozenset({"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "re
 TRACES = {
     "API-13": ((b"/bcl/v2", b"networktokenactivationdata"), "the API's path",
                "Call your own back end: only it calls the API."),
-    "REL-2": ((b"x-api-key",), "the header of the API's key",
+    "REL-2": ((b"x-api-key",), "the API's key, or the header for it",
               "Take the key out of the app, and replace it: whoever has the app has the key."),
 }  # fmt: skip
 """By the rule: the words in small letters, what they are, what to do."""
 TESTING = re.compile(r"test|sandbox|stag|\buat\b|demo", re.IGNORECASE)
 """What a name or an address of a test's environment has in it."""
+KEY = 12
+"""Characters from which a value of the back end's environment is looked for in the app."""
 COMMENTS = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
 LARGEST_LIBRARY = 64 * 1_048_576
 
@@ -269,9 +271,11 @@ def _swallowed(source: Source, line: int, observed: str) -> Miss:
 
 def traces(rule: str) -> Judge:
     """The judge that looks for one trace of the API in what becomes an app."""
-    words, what, todo = TRACES[rule]
+    known, what, todo = TRACES[rule]
 
     def judge(facts: Facts) -> Iterator[Miss]:
+        values = [value.lower().encode() for _name, value, _line in _environment(facts, "API_KEY", "APIKEY")]
+        words = (*known, *(value for value in values if len(value) >= KEY and rule == "REL-2"))
         for file in facts.app_files:
             if not file.mentions(*words):
                 continue

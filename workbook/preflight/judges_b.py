@@ -162,7 +162,7 @@ def entitlements(facts: Facts) -> Iterator[Miss]:
             file = target.entitlements_file or target.plist_file or target.file
             yield Miss(
                 "the entitlement …payment-pass-provisioning",
-                "it is missing (sdk-b)",
+                "the entitlement is missing (sdk-b)",
                 f"Add it to the entitlements of {target.name}, and to its provisioning profile.",
                 harms=True,
                 file=file.name,

@@ -322,7 +322,9 @@ def _packages(project: Project, package: str) -> Iterator[Package]:
                 version = pin["state"].get("version")
                 yield Package(name, version if isinstance(version, str) else "", file, file.line(f'"{name}"'))
     for file in project.named("Package.swift"):
-        for match in re.finditer(r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?"(\d[\w.-]*)"', file.text):
+        # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
+        pattern = r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?(?:\.\w+\([^()]*?)?"(\d[\w.-]*)"'
+        for match in re.finditer(pattern, file.text):
             if is_sdk(match[1].rstrip("/").rpartition("/")[2].removesuffix(".git"), match[1]):
                 line = file.text.count("\n", 0, match.start()) + 1
                 yield Package(match[1].rpartition("/")[2].removesuffix(".git"), match[2], file, line)
