@@ -137,6 +137,8 @@ HTTP = [
     ("list.kept-connection", seen([call(), call(card=OTHER)], [request(), request(value=SECOND, card=OTHER)]), FAIL),
 ]
 FIDELITY = [
+    ("get.text-unicode", attempt(first=call(value=None, body='{"sdkInput": "\u00fc'.encode())), FAIL),
+    ("get.text-unicode", attempt(first=call(value=None, body='{"sdkInput": "\u00fc"'.encode()[:-2])), FAIL),
     ("get.sdk-input-byte-exact", attempt(), PASS),
     ("get.sdk-input-byte-exact", attempt(first=call(value=FIRST.upper())), FAIL),
     ("get.sdk-input-byte-exact", attempt(first=dropped()), FAIL),

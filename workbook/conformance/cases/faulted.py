@@ -63,7 +63,7 @@ ELSEWHERE = ("200", "dribble")
 TOO_MANY = "429"
 UNFRAMED = "wrong content-length"
 """This one breaks HTTP itself: the rest of the answer stays in a connection that a client keeps, and spoils the call
-that uses it next. So the case runs alone, and only warns of such a call."""
+that uses it next. So the case runs alone, and only notes such a call."""
 NOT_THEN_EITHER = (
     "Send a POST no second time after a 429 either: the document shows no 429 (GAP-2), so nothing says that the API "
     "did not carry it out. Tell the app that it failed; its next attempt has a new sdkOutput."
@@ -119,9 +119,9 @@ def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
 
 
 def spoils_no_other(seen: Seen) -> Iterator[Miss]:
-    """The call after a broken answer succeeds: nothing of that answer is left in a connection (REL-7)."""
+    """The call after a broken answer succeeds: nothing of that answer is left in a connection."""
     todo = "Close the connection of an answer that cannot be read: its rest may come before the next answer."
-    yield from (replace(miss, todo=todo, rule="REL-7") for miss in recovers(seen))
+    yield from (replace(miss, todo=todo, noted=True) for miss in recovers(seen))
 
 
 # A failure that platform A's SDK sees as an exception is nil to platform B's: the same answer has to read well as both.

@@ -32,6 +32,7 @@ from workbook.conformance.model import (
     Miss,
     Need,
     Order,
+    PhoneCall,
     Root,
     Seen,
     both,
@@ -120,6 +121,20 @@ def _difference(wanted: str, came: str | None) -> str:
     return next((words for words, change in CHANGES.items() if change(wanted) == came), other)
 
 
+CUT = "Write the whole JSON to the app: its content-length counts bytes in UTF-8, and not characters."
+
+
+def _is_cut(call: PhoneCall) -> bool:
+    """Whether an answer is the beginning of a JSON object, and ends before the object does."""
+    try:
+        json.loads(call.body)
+    except UnicodeDecodeError:
+        return call.body.startswith(b"{")
+    except json.JSONDecodeError as error:
+        return call.body.startswith(b"{") and (error.pos >= len(error.doc) or error.msg.startswith("Unterminated"))
+    return False
+
+
 def given_back(operation: str) -> Judge:
     """The phone gets what the API gave, and not something else of the same length."""
 
@@ -128,6 +143,8 @@ def given_back(operation: str) -> Judge:
         for call in seen.asked(operation):
             if not given:
                 yield Miss("an sdkInput from the API", "none came", ASK, root=Root.AFTER)
+            elif call.value is None and _is_cut(call):
+                yield Miss("the sdkInput as the API gave it", "JSON that breaks off in a whole answer", CUT)
             elif call.value not in given:
                 observed = f"{outcome(call)}: {_difference(given[-1], call.value)}"
                 yield Miss("the sdkInput as the API gave it", observed, HAND_ON)
