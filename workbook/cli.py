@@ -12,7 +12,7 @@ from workbook.commands import Handler, Parser, about, app, conform, diagnosis, n
 from workbook.errors import ParameterError, WorkbookError
 from workbook.values import did_you_mean
 
-SUBJECTS: Final = (preflight, diagnosis, notebooks, serving, conform, app, about)
+SUBJECTS: Final = (notebooks, serving, conform, app, preflight, diagnosis, about)
 """In the order in which the help lists their commands."""
 USAGE: Final = 2
 INTERRUPTED: Final = 130
