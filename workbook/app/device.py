@@ -14,7 +14,7 @@ from dataclasses import replace
 from enum import StrEnum
 from itertools import count
 from time import monotonic
-from typing import Any
+from typing import Any, get_args
 
 from workbook.api.opaque import SdkInput
 from workbook.app import protocol as p
@@ -36,11 +36,7 @@ OUTCOMES: Mapping[type[Event], Callable[[Any], Reply]] = {
     m.CreateSuccess: lambda _event: {"outcome": "Success"},
     m.WalletPayNotSupported: lambda _event: {"outcome": "WalletPayNotSupported"},
     m.InvalidSdkInput: lambda _event: {"outcome": "InvalidSdkInput"},
-    m.CanBeProvisioned: lambda _event: {"outcome": "CanBeProvisioned"},
-    m.AlreadyExistsInWallet: lambda _event: {"outcome": "AlreadyExistsInWallet"},
-    m.CanProvisionError: lambda event: {"outcome": "Error", "throwable": event.throwable},
-    m.UnknownFailure: lambda _event: {"outcome": "UnknownFailure"},
-    m.ApiError: lambda event: {"outcome": "ApiError", "statusCode": event.status_code},
+    **dict.fromkeys(get_args(m.CanProvisionResult), p.outcome),
     m.SdkOutputCreated: lambda event: {"outcome": "Success", "sdkOutput": event.sdk_output.text},
     m.SdkOutputFailed: lambda event: {"outcome": "Failure", "message": event.why},
     m.ProvisionSuccess: lambda _event: {"outcome": "Success"},

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar
+from dataclasses import fields
+from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
 
 from workbook.errors import ParameterError
+from workbook.flows import messages as m
 from workbook.values import did_you_mean, quoted
 
 VERSION = 1
@@ -62,6 +64,20 @@ class Create(Call):
     sdk_input: Text
 
 
+def outcome(event: m.Event) -> dict[str, Any]:
+    """An outcome by its own name, with all that it carries; names as the document spells them."""
+    return {"outcome": _name(type(event))} | {to_camel(f.name): getattr(event, f.name) for f in fields(event)}
+
+
+def _spelled(event: type[m.Event]) -> str:
+    carried = ", ".join(f"`{to_camel(f.name)}`" for f in fields(event))
+    return f'"{_name(event)}"{carried and f" with {carried}"}'
+
+
+def _name(event: type[m.Event]) -> str:
+    return event.says.rpartition(".")[2]
+
+
 class OfOne(Call):
     """A call on one CardProvisioning, by the number that `create` answered."""
 
@@ -71,10 +87,7 @@ class OfOne(Call):
 class CanProvision(OfOne):
     """`canProvision()` (A-CAN-1)."""
 
-    answer = (
-        'outcome "CanBeProvisioned", "AlreadyExistsInWallet", "UnknownFailure", "Error" with `throwable`, or '
-        '"ApiError" with `statusCode`'
-    )
+    answer = "outcome " + " or ".join(map(_spelled, get_args(m.CanProvisionResult)))
 
 
 class CreateSdkOutput(OfOne):
