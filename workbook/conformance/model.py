@@ -259,7 +259,7 @@ class Miss:
     @property
     def see(self) -> str:
         """The command that prints its row of the catalogue of symptoms; empty where it has none."""
-        return see(self.rule, self.observed)
+        return see(self.rule, f"{self.expected}: {self.observed}")
 
 
 def broken(rule: Rule) -> Verdict:

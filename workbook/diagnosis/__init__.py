@@ -29,7 +29,7 @@ MOST = 3
 """Causes that are shown."""
 YOU, NOBODY = "you", "nobody"
 VALUES = {
-    "HTTP status": r'"status"\s*:\s*(\d{3})\b',
+    "HTTP status": r'"status"\s*:\s*([45]\d\d)\b',
     "errorCode": r"errorCode\W{1,4}([0-9A-Za-z_]{2,20})",
     "requestId": r"(?:requestId|x-request-id)\W{1,4}([\w-]{6,64})",
     "wallet status": r"\b(150\d\d)\b",

@@ -9,19 +9,53 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from workbook.conformance.notebook import Parts, Result
-from workbook.conformance.report import headline
+from workbook.conformance.report import Record, headline
 from workbook.conformance.selection import Known, chosen
 from workbook.errors import ParameterError
 from workbook.preflight.project import read_project
+from workbook.preflight.gradle import read_build
+from workbook.preflight.signing import allowlist_request, read_certificates
 from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, findings, preflight
 from workbook.values import quoted
-from workbook.views.table import table
+from workbook.views.table import Table, table
 
-NEXT = "Next: result.failed, .changes(OTHER), .write(FOLDER), .exit_code."
+NEXT = "Next: result.failed, .files, .changes(OTHER), .write(FOLDER), .exit_code."
 
 
 class ProjectResult(Result):
-    """What judging a project's files came to; each finding has its place, its rule and whose job it is."""
+    """What judging a project's files came to; each finding has its place, its rule and whose job it is.
+
+    Attributes:
+        folder: where the files are; None where they were only in memory.
+        variants: the name of each build variant of platform A, and its application id.
+        record: everything that the reports are made of.
+    """
+
+    def __init__(self, record: Record, variants: Iterable[tuple[str, str]], folder: Path | None = None) -> None:
+        super().__init__(record)
+        self.variants = tuple(variants)
+        self.folder = folder
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The texts of the project's files by their names, to change a copy and judge it; empty for a copy."""
+        return files_of(self.folder) if self.folder else {}
+
+    def allowlist_request(self, *signing: str | Path, machine: str = "") -> Table:
+        """The values to send for allowlisting: a row for each build variant and each certificate that may sign it.
+
+        Args:
+            signing: signing reports, certificates, keystores or signed packages.
+            machine: whose certificates these are.
+
+        Raises:
+            ConfigurationError: a file cannot be read, or holds no fingerprint.
+        """
+        certificates = [one for path in signing for one in read_certificates(Path(path), "", machine)]
+        rows = allowlist_request(self.variants, certificates)
+        head = ("application id", "SHA-256", "variant", "signed on")
+        return table("Please allowlist with the wallet provider (A-ALLOW-1)", head,
+                     ((row["applicationId"], row["sha256"], row["variant"], row["machine"]) for row in rows))  # fmt: skip
 
     def text(self) -> str:
         """A line for each finding, and how it ended."""
@@ -70,7 +104,8 @@ def project(
         known: known failures: the name of each case with a comment.
 
     Returns:
-        The result: it shows itself, and has `failed`, `changes`, `write` and `exit_code`.
+        The result: it shows itself, and has `failed`, `files`, `changes`, `allowlist_request`,
+        `write` and `exit_code`.
 
     Raises:
         ParameterError: there is no such folder, or a pattern means no case.
@@ -92,14 +127,17 @@ def project(
             only=only,
         )
         record = preflight(run)
-    return ProjectResult(replace(record, about=replace(record.about, target="the project")))
+        apps = read_build(read_project([folder])).apps
+        variants = [(one.name, one.application_id) for module in apps for one in module.variants()]
+    about = replace(record.about, target="the project")
+    return ProjectResult(replace(record, about=about), variants, None if isinstance(files, Mapping) else Path(files).expanduser())
 
 
 @contextmanager
 def _folder(files: str | Path | Mapping[str, str]) -> Iterator[Path]:
     """The folder itself, or a new one that holds these files for the block."""
     if not isinstance(files, Mapping):
-        yield Path(files)
+        yield Path(files).expanduser()
         return
     with TemporaryDirectory(prefix="workbook-project-") as name:
         for file, text in files.items():
