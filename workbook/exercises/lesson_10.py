@@ -32,7 +32,11 @@ PUBLISHED: Final[Edit] = (
     "dependencies {",
     'publishing {\n    artifact(file("libs/tap-and-pay-18.8.0.aar"))\n}\n\ndependencies {',
 )
-DEBUG_SUFFIX: Final[Edit] = (APP, "        release {", '        debug { applicationIdSuffix = ".debug" }\n        release {')
+DEBUG_SUFFIX: Final[Edit] = (
+    APP,
+    "        release {",
+    '        debug { applicationIdSuffix = ".debug" }\n        release {',
+)
 GRAVE: Final = ("fail", "warn")
 
 
@@ -100,9 +104,10 @@ def three_in_b(mend: Any) -> Reason | Seen:
 def three_in_a(mend: Any) -> Reason | Seen:
     """Three mistakes about platform A's private library; the SDK stays what it is."""
     seen = mended(mend, "platform_a", OLD_LIBRARY, NO_REPOSITORY, PUBLISHED)
-    if isinstance(seen, Seen) and 'sdk = "0.4.1"' not in mend(
-        edited("platform_a", OLD_LIBRARY, NO_REPOSITORY, PUBLISHED)
-    )[CATALOG]:
+    if (
+        isinstance(seen, Seen)
+        and 'sdk = "0.4.1"' not in mend(edited("platform_a", OLD_LIBRARY, NO_REPOSITORY, PUBLISHED))[CATALOG]
+    ):
         return Reason("A-DEP-1", "the SDK is no longer 0.4.1. Bring the library that this SDK needs.", seen.run)
     return seen
 

@@ -35,7 +35,9 @@ def incidents(exercise_id: str) -> Seen:
     logs = _LOGS.findall(lesson("11")[exercise_id].task + "\n")
     rows = [diagnose(log).likely[0].row for log in logs]
     causes = {name: CAUSES[row.number] for name, row in zip(NAMES, rows, strict=True)}
-    return Seen(None, **causes, **{f"{name}_acts": OWNERS[row.owners[0]] for name, row in zip(NAMES, rows, strict=True)})
+    return Seen(
+        None, **causes, **{f"{name}_acts": OWNERS[row.owners[0]] for name, row in zip(NAMES, rows, strict=True)}
+    )
 
 
 KEY: Final = "key-of-the-back-end-5f20c1"
@@ -79,7 +81,9 @@ def ready_to_send(write: Callable[[str], Any]) -> Reason | Seen:
         if missing := [name for name, value in wanted if value not in told]:
             return Reason("GAP-1", f"your message lacks {', '.join(missing)}: without it nobody finds {asked[0]}.")
         if len(told.splitlines()) > LONGEST:
-            return Reason("GAP-1", f"your message has {len(told.splitlines())} lines; nobody reads more than {LONGEST}.")
+            return Reason(
+                "GAP-1", f"your message has {len(told.splitlines())} lines; nobody reads more than {LONGEST}."
+            )
     return Seen()
 
 

@@ -12,10 +12,10 @@ from workbook.conformance.notebook import Parts, Result
 from workbook.conformance.report import Record, headline
 from workbook.conformance.selection import Known, chosen
 from workbook.errors import ParameterError
-from workbook.preflight.project import read_project
 from workbook.preflight.gradle import read_build
-from workbook.preflight.signing import allowlist_request, read_certificates
+from workbook.preflight.project import read_project
 from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, findings, preflight
+from workbook.preflight.signing import allowlist_request, read_certificates
 from workbook.values import quoted
 from workbook.views.table import Table, table
 
@@ -52,10 +52,12 @@ class ProjectResult(Result):
             ConfigurationError: a file cannot be read, or holds no fingerprint.
         """
         certificates = [one for path in signing for one in read_certificates(Path(path), "", machine)]
-        rows = allowlist_request(self.variants, certificates)
         head = ("application id", "SHA-256", "variant", "signed on")
-        return table("Please allowlist with the wallet provider (A-ALLOW-1)", head,
-                     ((row["applicationId"], row["sha256"], row["variant"], row["machine"]) for row in rows))  # fmt: skip
+        rows = (
+            (row["applicationId"], row["sha256"], row["variant"], row["machine"])
+            for row in allowlist_request(self.variants, certificates)
+        )
+        return table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows)
 
     def text(self) -> str:
         """A line for each finding, and how it ended."""
@@ -130,7 +132,9 @@ def project(
         apps = read_build(read_project([folder])).apps
         variants = [(one.name, one.application_id) for module in apps for one in module.variants()]
     about = replace(record.about, target="the project")
-    return ProjectResult(replace(record, about=about), variants, None if isinstance(files, Mapping) else Path(files).expanduser())
+    return ProjectResult(
+        replace(record, about=about), variants, None if isinstance(files, Mapping) else Path(files).expanduser()
+    )
 
 
 @contextmanager
