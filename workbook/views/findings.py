@@ -8,7 +8,7 @@ from typing import Any
 
 from workbook.checks.advice import ADVICE, Advice
 from workbook.checks.finding import Finding
-from workbook.diagnosis import see
+from workbook.diagnosis import row_of, see
 from workbook.errors import ParameterError
 from workbook.rules import rule
 from workbook.views.html import View, tag, unbroken
@@ -37,7 +37,7 @@ class Findings(View):
         lines = []
         for finding in self.found:
             level, rule, at, todo = _parts(finding)
-            lines.append(f"{level}  {rule}, {at}{_more(finding)}")
+            lines.append(f"{level}  {rule}, {at}{_row(finding)}")
             for words in filter(None, (clean(finding.text), "".join(todo))):
                 lines += (f"    {line}" for line in wrap(words, WIDEST - 4))
         return "\n".join(lines) or NOTHING
@@ -51,7 +51,7 @@ class Findings(View):
             level, rule, at, todo = _parts(finding)
             advice = tag("div", tag("i", todo[0]), unbroken(todo[1])) if todo else ""
             head = tag("div", tag("b", level), "  ", unbroken(rule), ", ", tag("span", at, class_="wb-at"),
-                       _more(finding))  # fmt: skip
+                       tag("span", _row(finding), title=see(str(finding.rule), str(finding.text))))  # fmt: skip
             border = f"border-left:5px {BORDERS.get(str(finding.level), BORDERS['note'])}"
             items.append(
                 tag(
@@ -80,10 +80,10 @@ def _parts(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:
     return f"{MARKS.get(str(finding.level), '?')} {level}", clean(finding.rule), f"at {finding.at:.3f} s", todo
 
 
-def _more(finding: Finding) -> str:
-    """Where there is more about it: the command that prints its row of the catalogue."""
-    row = see(str(finding.rule), str(finding.text))
-    return f"; {row}" if row else ""
+def _row(finding: Finding) -> str:
+    """The row of the catalogue that has more about it, as every finding's head names it: `; row 13`."""
+    row = row_of(str(finding.rule), str(finding.text))
+    return "" if row is None else f"; row {row.number}"
 
 
 # What a good back end does about a failure: the whole table, or the row that fits one failure.
