@@ -71,6 +71,13 @@ def test_a_call_that_reached_the_api_is_told_so():
 def test_the_path_that_arrived_is_shown_beside_the_one_expected(target, shown):
     text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=target))
     assert f"The document has POST {PATH} (API-2), and POST {shown} arrived." in text
+    assert "The id is another one" not in text
+
+
+@pytest.mark.rule("API-3")
+def test_another_id_in_the_right_path_is_told_as_that():
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=PATH.replace(CARD, "another")))
+    assert "arrived. The id is another one: keep it as the text that it is." in text
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,13 @@ def test_a_head_that_is_too_large_is_refused(patient, lines):
     assert answered(patient, head(b"content-length: 0", *lines)).startswith(b"HTTP/1.1 431 ")
 
 
+def test_a_request_with_two_hosts_is_refused_because_nobody_can_say_which_one_is_meant(patient):
+    told = answered(patient, head(b"content-length: 0", b"host: 127.0.0.1", b"Host: another.example"))
+    assert told.startswith(b"HTTP/1.1 400 ")
+    assert b"stands in the request twice" in told
+    assert answered(patient, head(b"content-length: 0", b"x-host: 127.0.0.1")).startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_header_without_an_end_is_given_up_before_it_fills_the_memory(patient):
     pieces = [b"GET / HTTP/1.1\r\nx: ", *[b"y" * 20_000] * 10]
     assert given_up(answered(patient, *pieces, every=0.01), b"431")

@@ -34,6 +34,7 @@ from workbook.conformance.model import (
 )
 from workbook.redaction import Redaction
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.journal import operation_of
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
@@ -63,6 +64,7 @@ NO_CONNECTION = {
     Broke.NO_TLS: tls.PLAIN,
 }
 """What to check where no connection was made."""
+OTHER_ID = " The id is another one: keep it as the text that it is."
 NOTHING = "No request reached the API."
 MEND = "Mend this first, because nearly every case makes this call; the cases of the group form look at the request."
 _AFTER = re.compile(r", after [0-9.]+ s\Z")
@@ -94,7 +96,8 @@ class PlainFailure:
 
     def _is_about(self, result: CaseResult, miss: Miss) -> bool:
         made = {ask.operation for ask in result.case.script.asks}
-        form = result.case.group is Group.FORM and result.verdict in JUDGED
+        one_card = result.case.script.cards == 1  # what a list needs besides is no advice about one call
+        form = result.case.group is Group.FORM and result.verdict in JUDGED and one_card
         own = miss.root in (Root.KEY, Root.CASE) and miss.todo not in (AFRESH, HAND_ON)
         return form and self.operation in made and own
 
@@ -149,7 +152,8 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
         rule_id = "API-1" if call.operation == GET else "API-2"
         arrived = f"{_SHOWN.method(came.method)} {_SHOWN.target(came.target, call.instrument)}"
-        yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived."
+        other_id = operation_of(came.method, came.target)[1] not in (None, call.instrument)
+        yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived.{OTHER_ID * other_id}"
     else:
         status, source = requests[-1].response.status, requests[-1].response.basis
         yield f"A request reached the API, which answered with status {status} ({source})."

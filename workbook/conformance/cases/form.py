@@ -213,7 +213,8 @@ def id_kept(seen: Seen) -> Iterator[Miss]:
         todo = ENCODE
         yield Miss("a GET for an id with such a character", "no GET reached the API", ENCODE)
     for arrived in seen.arrived:
-        if arrived.instrument != id_:
+        elsewhere = not arrived.instrument and quote(id_, safe="") in arrived.request.target  # and the id is in order
+        if arrived.instrument != id_ and not elsewhere:
             how = (words for words, change in CHANGES.items() if change(id_) == arrived.instrument != id_)
             yield Miss("the id as it is configured", f"the id {next(how, 'changed, or on another path')}", todo)
     yield from each_request(GET, lambda _request: ())(seen)
