@@ -164,9 +164,15 @@ def test_two_apps_at_once_never_mix() -> None:
         crossed = await two.call("opc", 409, turn=asked["turn"] + 7, sdkInput="x")
         assert "Nothing waits" in crossed["error"]
         assert [await one.ends(asked), await two.ends(also)] == [{"outcome": "Success"}] * 2
-        assert await one.http.get(f"{two.back_end}x/cards/{CARD}/activation-data")
+        nobodys = await one.http.get(f"{two.back_end}x/cards/{CARD}/activation-data")
+        assert (nobodys.status_code, "No app has its back end here" in nobodys.text) == (404, True)
 
     clients = served(work).clients
+    for name, card in (("one", CARD), ("two", OTHER)):
+        assert {arrival.card for arrival in clients[name].back_end.arrivals} == {card}
+        assert {
+            called.payment_instrument_id for _record, called in clients[name].device.trace.seen(m.FetchOpcCalled)
+        } == {card}
     assert clients["one"].device.phone.cards == {CARD}
     assert clients["two"].device.phone.cards == {OTHER}
 

@@ -78,6 +78,7 @@ main = "com.example.AdapterKt"          # the class with `fun main() = conform {
 variant = "from-0.4.0"                  # of the SDK
 ```
 
+Keys of `[get]` and `[post]` that are not here (`method`, `id`, `sdk_input`) are those of a [back-end.toml](conform.md).
 In a notebook: `wb.conform("app.toml")`. The app presents the session that it is given as
 `authorization: Bearer SESSION`. A line of your process's output counts as its log. Verdicts, baseline, reports and
 exit codes are those of `workbook conform`; `--list` lists the cases.
@@ -93,17 +94,49 @@ exit codes are those of `workbook conform`; `--list` lists the cases.
 PLATFORM_B = """
 ## Platform B: designed, not served yet
 
-The same protocol carries platform B, with the document's names. In the app: `service` (sdkInput as base64),
-`canAddCard`, `canAddCardDetails` (isWatchActivated), `activate`, `start`; the phone asks `provision` (sdkOutput, and
-from the later variant on paymentInstrumentId), which the app answers with `sdkInput` or `nil`, and tells
-`didFinishProvisioning`
-(pass or error). In the extension, where each call is a new instance: the phone asks `status`, `passEntries`,
-`remotePassEntries`, `cardArt`, `generateAddPaymentPassRequest` and `authorize`; the app calls `extensionService`
-(sdkInputs), `extensionStatus` (requiresAuthentication) and the SDK's `passEntries`, `remotePassEntries` and `generate`.
-`status` is given 100 ms and the entries 20 s of the phone's clock (X-STATUS-3, X-ENTRIES-3); what comes later counts as
-none. The cases are those of platform A where the rules agree, and for the extension: listed in time, listed without a
-network, unavailable when nothing is stored, the chosen entry found by a new instance, art for each card, nil and not a
-crash when the back end fails, and a watch that has the card while the phone has not.
+The same protocol carries platform B, with the document's names and bytes as base64. `hello` says platform `B`, and which
+process it is: the `app`, the `extension` or the `authorization` extension, which share one phone.
+
+| who calls | message | fields | answer |
+|---|---|---|---|
+| app | `service` | `sdkInput` | `service`, a number; or that the initializer threw (*inferred*) |
+| app | `canAddCard`, earlier variant | `service` | a boolean |
+| app | `activate`; `canAddCardDetails`, later variant | `service`, `isWatchActivated` | a boolean; `canAddCard` |
+| app | `start` | `service` | ask `provision`, then ask `didFinishProvisioning`; or that it threw |
+| phone | ask `provision` | `sdkOutput`, later variant also `paymentInstrumentId` | `sdkInput`, or nil |
+| phone | ask `didFinishProvisioning` | `pass`, `error`: each present or not | nothing |
+| phone | ask `status`, `passEntries`, `remotePassEntries` | `instance`, new each time | what the SDK's call gave |
+| extension | `extensionService` | `sdkInputs` | `service`, a number; or that the initializer threw |
+| extension | `extensionStatus`, `entriesUnavailableExtensionStatus` | `requiresAuthentication` | the status |
+| extension | `passEntries`, `remotePassEntries` | `service` | entries, each with `identifier` |
+| phone | ask `cardArt` | `brand`, or `paymentInstrumentId` | whether there was an image, and its digest |
+| phone | ask `authorize` | - | `authorized` or `canceled`, once |
+| phone | ask `generate` | `identifier` and the four values of X-GEN-1 | what the SDK's `generate` gave, or nil |
+
+`status` is given 100 ms and the entries 20 s of the phone's clock (X-STATUS-3, X-ENTRIES-3); an answer that comes later
+counts as none. `next` gains `openWallet`, `chooseEntry`, `pairWatch`, `openWatch`, `signOut` and `lockPhone`. The cases
+of platform A hold where the rules agree. These come with platform B:
+
+| case | what must come of it | rule |
+|---|---|---|
+| `app.form.bytes` | the SDK gets the bytes of the back end's base64, decoded once | API-8 |
+| `app.form.nil-not-crash` | a failure of the back end ends in nil, and in *Not added* | B-DEL-3, B-FIN-1 |
+| `app.form.start-throws` | when `start` throws, the button can be pressed again | B-START-1 |
+| `app.watch.one-instance` | one `WatchAvailability` in the app's life | B-WATCH-2 |
+| `app.watch.still-offered` | the phone has the card, the watch has not: the button stays | B-CAN-3 |
+| `extension.status.in-time` | an answer within 100 ms, also when the back end is slow | X-STATUS-3 |
+| `extension.status.no-network` | no request during `status` | X-STATUS-3 |
+| `extension.status.nothing-stored` | `entriesUnavailableExtensionStatus` before the app was opened | X-STATUS-2 |
+| `extension.status.authentication` | true where there is an authorization extension | X-STATUS-1 |
+| `extension.entries.one-bad` | an sdkInput that the SDK refuses does not spoil the list | X-INIT-1 |
+| `extension.entries.slow-card` | a card whose GET is late is left out, the list comes within 20 s | X-ENTRIES-3 |
+| `extension.entries.watch` | `remotePassEntries` lists what the watch lacks | X-ENTRIES-2 |
+| `extension.entries.art` | each card has its own picture | X-ART-1 |
+| `extension.add.new-instance` | the entry is found by a handler that has listed nothing | X-HANDLER-1 |
+| `extension.add.arguments` | the SDK gets identifier, configuration, chain, nonce and signature unchanged | X-GEN-1 |
+| `extension.add.throws` | nil where the SDK throws, and no crash | X-GEN-1 |
+| `extension.authorization.once` | one result, also when the cardholder goes away | X-AUTH-1 |
+| `extension.secrecy.store` | no API key in what app and extension share | API-13, X-CACHE-1 |
 """
 
 

@@ -36,13 +36,21 @@ class Answer:
         status: of the answer.
         body: of the answer.
         ending: how its bytes end.
-        seconds: until the first byte.
+        holds: what stands at the sdkInput's place, instead of the body: None, an empty text or a text.
+        ending: how its bytes end.
     """
 
     status: int = 200
     body: bytes = b""
+    holds: tuple[str | None, ...] = ()
     ending: Ending = Ending.WHOLE
-    seconds: float = 0.0
+
+    def body_at(self, place: str) -> bytes:
+        """Its body where the sdkInput has this place; a body that is cut is cut there."""
+        if not self.holds:
+            return self.body
+        (value,) = self.holds
+        return (value or "").encode() if place == RAW else json.dumps(_placed(place, value)).encode()
 
 
 def _neutral(status: int) -> Answer:
@@ -58,11 +66,11 @@ ANSWERS: Mapping[str, Answer] = MappingProxyType({
     "503": _neutral(503),
     "empty body": Answer(),
     "no sdkInput": Answer(body=b"{}"),
-    "sdkInput null": Answer(body=b'{"sdkInput": null}'),
-    "sdkInput empty": Answer(body=b'{"sdkInput": ""}'),
+    "sdkInput null": Answer(holds=(None,)),
+    "sdkInput empty": Answer(holds=("",)),
     "no JSON": Answer(body=b"<html>Please log in.</html>"),
     "connection cut": Answer(ending=Ending.RESET),
-    "cut in the middle": Answer(body=b'{"sdkInput": "SIMU', ending=Ending.TRUNCATED),
+    "cut in the middle": Answer(holds=("SIMULATED" * 9,), ending=Ending.TRUNCATED),
 })  # fmt: skip
 """Every way in which the back end fails, by its name."""
 
@@ -156,8 +164,8 @@ class PlayedBackEnd:
     def _answer(self, arrival: Arrival) -> Response:
         if arrival.operation in self.failing:
             played = ANSWERS[self.failing[arrival.operation]]
-            wire = Wire(before_headers=played.seconds, ending=played.ending)
-            return Response(played.status, JSON_HEADERS, played.body, BASIS, wire)
+            failed = played.body_at(self._operations[arrival.operation].sdk_input)
+            return Response(played.status, JSON_HEADERS, failed, BASIS, Wire(ending=played.ending))
         if not arrival.operation:
             return _refused(404, "The app's back end has no such route. Is the surface configured as the app calls it?")
         if self._session and not arrival.session:
@@ -204,7 +212,7 @@ def _found(body: bytes, pointer: str | None) -> Any:
         return None
 
 
-def _placed(pointer: str, value: str) -> Any:
+def _placed(pointer: str, value: str | None) -> Any:
     """A document with this value at its place."""
     document: Any = value
     for part in reversed(JsonPointer(pointer).parts):

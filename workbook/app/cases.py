@@ -105,6 +105,7 @@ class Seen:
         log: what the process printed meanwhile.
         session: what the app was given to present.
         unreached: where the attempt should have been held and never came; empty where it did.
+        earlier: every sdkInput that the back end gave in the cases before.
     """
 
     cards: tuple[str, ...]
@@ -118,6 +119,7 @@ class Seen:
     log: tuple[LogLine, ...] = field(default=(), repr=False)
     session: str = field(default="", repr=False)
     unreached: str = ""
+    earlier: frozenset[str] = field(default=frozenset(), repr=False)
 
     def button(self, look: str) -> str:
         """The button at that look."""
@@ -182,6 +184,15 @@ TAKES: tuple[tuple[str, type[Event]], ...] = (("create", m.CreateCalled), ("the 
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
 
 
+KEPT = Miss(
+    "the sdkInput of this page's own GET",
+    "create got one that an earlier page was given",
+    "Fetch activation data each time the page opens, and keep it nowhere.",
+    rule="REL-7",
+)
+"""What an app does that keeps activation data beyond its page."""
+
+
 def button(look: str, *allowed: str, todo: str) -> Judge:
     """At this look, the button is one of these."""
 
@@ -224,7 +235,10 @@ def get_then_create(seen: Seen) -> Iterator[Miss]:
     """The SDK is created with the very sdkInput of this page's GET."""
     given = {arrival.given for arrival in seen.came(GET)}
     for _record, call in seen.device.trace.seen(m.CreateCalled):
-        if text_of(call.sdk_input) not in given:
+        text = text_of(call.sdk_input)
+        if text not in given and text in seen.earlier:
+            yield KEPT
+        elif text not in given:
             yield Miss(
                 "create with the GET's sdkInput, byte for byte", "create got another text", "Hand it on as it is."
             )
@@ -237,7 +251,10 @@ def only_what_was_given(seen: Seen) -> Iterator[Miss]:
     given = {arrival.given for arrival in seen.arrivals if arrival.given}
     calls = [(where, call) for where, kind in TAKES for _record, call in seen.device.trace.seen(kind)]
     for where, call in calls:
-        if text_of(getattr(call, "sdk_input", "")) not in given:
+        text = text_of(getattr(call, "sdk_input", ""))
+        if text not in given and text in seen.earlier:
+            yield KEPT
+        elif text not in given:
             yield Miss(
                 "no call with what is no sdkInput",
                 f"{where} got a text that the back end never gave",

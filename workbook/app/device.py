@@ -64,6 +64,7 @@ class Device:
         held: while it is there, the wallet waits for it before it answers.
         in_wallet: how many attempts the wallet is busy with.
         log: called with each step as a line.
+        began: the moment that the trace's seconds count from, in seconds of the monotonic clock.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class Device:
         self.held: asyncio.Event | None = None
         self.in_wallet = 0
         self.log: Callable[[str], None] = lambda _line: None
-        self._began = monotonic()
+        self.began = monotonic()
         self._numbers, self._turns = count(1), count(1)
         self._made: dict[int, _Provisioning] = {}
         self._asked: dict[int, _Conversation] = {}
@@ -109,7 +110,7 @@ class Device:
         self, kind: Kind, message: m.Message, before: str, after: str, rules: tuple[str, ...], **more: Any
     ) -> None:
         """Put one step into the trace, at its time."""
-        step = Record(monotonic() - self._began, kind, message, before, after, rules, **more)
+        step = Record(monotonic() - self.began, kind, message, before, after, rules, **more)
         self.trace.append(step)
         self.log(f"{self.client}  {step.at:8.3f} s  {message.sender} -> {message.receiver}: {message.says}")
 

@@ -54,6 +54,7 @@ from workbook.conformance.reports import read_record
 from workbook.conformance.selection import Known, apply_baseline, chosen
 from workbook.conformance.session import GLANCE
 from workbook.errors import WorkbookError
+from workbook.flows import messages as m
 from workbook.rules import rule
 from workbook.secrecy import Secrets
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -82,18 +83,21 @@ class Tempo:
         looks: between two looks at the page.
         quiet: without any change after which a page has settled.
         starting: the same where nothing has come of the last action so far: a cold process is slow to begin.
-        closing: after which a page that waits for something is taken to wait for ever.
+        closing: after which a page that waits for something is taken to wait for ever, and an app that was given
+            something and has done nothing with it to be done.
         restless: after which a page that never rests is left as it is.
     """
 
     looks: float = 0.015
     quiet: float = 0.07
-    starting: float = 0.4
+    starting: float = 1.0
     closing: float = 2.0
     restless: float = 5.0
 
 
 TEMPO = Tempo()
+SLOWER = 5
+"""How many looks an app that does something may take until it shows it, on the same machine (assumed)."""
 
 
 class NoAnswerError(WorkbookError):
@@ -229,21 +233,35 @@ class Stage:
         """How much the phone and the back end have seen so far."""
         return len(self._client.device.trace) + len(self._client.back_end.arrivals)
 
+    def _owes(self) -> bool:
+        """Whether the next call is the app's: it was given an sdkInput, or a client that it has asked nothing yet."""
+        device, arrivals = self._client.device, self._client.back_end.arrivals
+        if len(device.trace) and isinstance(device.trace[-1].message, m.CreateSuccess):
+            return True
+        if not arrivals or arrivals[-1].given is None or (answered := arrivals[-1].answered) is None:
+            return False
+        taken = device.trace.select(m.CreateCalled, m.OpcReceived)
+        return not taken or device.began + taken[-1].at < answered
+
     async def _settled(self) -> None:
         """Until nothing is under way, and the page has looked the same for a while.
 
         A page with a button to press, or with none any more, rests. One whose button is disabled, or not there yet, is
-        still waiting for something, unless it has waited for long: then it will wait for ever.
+        still waiting for something, unless it has waited for long: then it will wait for ever. A machine that is busy
+        with other things is slow to answer a look, and gets more time for everything.
         """
         device, back_end, tempo = self._client.device, self._client.back_end, self._tempo
         before: tuple[object, ...] = ()
         since = until = monotonic()
         until += tempo.restless
-        while monotonic() < until:
+        slowest = 0.0
+        while (began := monotonic()) < until:
             shown = await self._do("screen")
+            slowest = max(slowest, monotonic() - began)
             now = (shown.button, shown.message, self._happened())
             held = back_end.held or device.held
-            enough = tempo.quiet if shown.button in RESTING else tempo.closing
+            rests = shown.button in RESTING and not self._owes()
+            enough = max(tempo.quiet if rests else tempo.closing, SLOWER * slowest)
             if self._happened() == self._before:
                 enough = max(enough, tempo.starting)
             if now != before or ((device.busy or back_end.busy) and not held):
@@ -393,6 +411,7 @@ class _Judged:
         self._logs = Logs([])
         self.key = self._server.key
         self.sessions: set[str] = set()
+        self._given: set[str] = set()
         self.results: list[CaseResult] = []
         self.trouble = ""
         self.interrupted = False
@@ -475,7 +494,8 @@ class _Judged:
             ended = "" if self._command is None else self._command.ended
             self.trouble = f"Since {case.name} the app's process does nothing more. {ended}".strip()
             return CaseResult(case, Verdict.FAIL, (model.Miss("an answer", str(error), RETURN),))
-        seen = replace(seen, log=tuple(self._logs.since(mark)))
+        seen = replace(seen, log=tuple(self._logs.since(mark)), earlier=frozenset(self._given))
+        self._given.update(arrival.given for arrival in seen.arrivals if arrival.given)
         if case.asks and seen.reports is None:
             why = "Your adapter does not count reports: implement AppUnderTest.reports()."
             return CaseResult(case, Verdict.NOT_TESTABLE, why=why)

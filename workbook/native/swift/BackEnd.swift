@@ -24,10 +24,9 @@ struct BackEnd: Sendable {
     /// One call, made once, with one time limit for all of it.
     private func call(_ method: String, _ cardId: String, _ operation: String, body: Data?) async throws -> Data {
         // the id is one segment of the path, whatever is in it
-        let id = cardId.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-        guard let url = URL(string: "\(address.absoluteString)/cards/\(id)/\(operation)") else {
-            throw BackEndFailure.noSuchCard
-        }
+        guard let id = cardId.addingPercentEncoding(withAllowedCharacters: .alphanumerics), !id.isEmpty,
+            let url = URL(string: "\(address.absoluteString)/cards/\(id)/\(operation)")
+        else { throw BackEndFailure.noSuchCard }
         guard let token = sessionToken() else { throw BackEndFailure.signIn }
         var request = URLRequest(url: url)
         request.httpMethod = method
