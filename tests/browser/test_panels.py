@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from workbook.views.phone_svg import LEAST_SIZE
 from workbook.widgets.player import WAKE
 
 NAME = "panels"
@@ -342,7 +343,7 @@ def test_the_newest_line_and_the_present_state_are_seen_in_whole(panel):
     assert api["x"] + api["width"] < edge["x"] + edge["width"]
 
 
-def test_no_word_of_the_exchange_is_smaller_than_11_pixels(panel):
+def test_no_word_of_the_exchange_or_the_phone_is_smaller_than_11_pixels(panel):
     shown = panel("walk")
     scale = "svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"
     smallest = 11.5  # in the drawing's own units
@@ -350,6 +351,7 @@ def test_no_word_of_the_exchange_is_smaller_than_11_pixels(panel):
         shown.page.set_viewport_size({"width": width, "height": 800})
         shown.page.wait_for_timeout(100)
         assert smallest * shown.locator(".wb-sheet svg").evaluate(scale) >= 11
+        assert LEAST_SIZE * shown.locator(".wb-handset svg").evaluate(scale) >= 11
     shown.page.set_viewport_size({"width": 1280, "height": 800})
 
 

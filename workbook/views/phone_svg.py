@@ -30,6 +30,8 @@ ROOM = WIDE - 2 * MARGIN
 """The width between the margins."""
 CENTRE = WIDE / 2
 TIME = "9:30"
+LEAST_SIZE = 13
+"""Of any words on a phone or a watch: a player shows the picture in 0.85 of its size, so they are 11 pixels high."""
 
 
 def body() -> Iterator[Markup]:
@@ -84,7 +86,7 @@ def home(screen: Screen) -> Drawn:
 def _app(name: str, tile: str, line: str, called: str, x: float) -> Iterator[Markup]:
     yield block(x, TOP, ICON, ICON, 15, tile)
     yield sign(name, x + ICON / 2, TOP + ICON / 2, line=line, scale=1.9, width=1.3)
-    yield word(called, x + ICON / 2, TOP + ICON + 20, 12, anchor="middle", weight=500, room=110)
+    yield word(called, x + ICON / 2, TOP + ICON + 20, LEAST_SIZE, anchor="middle", weight=500, room=110)
 
 
 # The issuer's app: the card's page with the add button, and the page that authenticates the cardholder.
@@ -120,7 +122,7 @@ def app(screen: Screen) -> Drawn:
         yield disc(MARGIN + 24, y, 13, "fill")
         yield sign(name, MARGIN + 24, y, line="muted", scale=0.85, width=1.6)
         yield word(what, MARGIN + 46, y - 1, 13, weight=500, room=110)
-        yield word(when, MARGIN + 46, y + 13, 11, fill="muted", room=100)
+        yield word(when, MARGIN + 46, y + 14, LEAST_SIZE, fill="muted", room=100)
         yield word(amount, WIDE - MARGIN - 12, y + 5, 13, anchor="end", room=90)
         if number:
             yield rule(MARGIN + 46, y - ROW / 2, ROOM - 58)
@@ -344,7 +346,7 @@ def _apps() -> Drawn:
     yield block(MARGIN + 12, middle - 20, 40, 40, 11, "accent")
     yield sign("arch", MARGIN + 32, middle, line="label", scale=1.3, width=1.5)
     yield word(BANK, MARGIN + 64, middle - 2, 14, weight=600, room=140)
-    yield word("App on this phone", MARGIN + 64, middle + 15, 11, fill="muted", room=140)
+    yield word("App on this phone", MARGIN + 64, middle + 15, LEAST_SIZE, fill="muted", room=160)
     yield sign("chevron", WIDE - MARGIN - 18, middle, line="muted", width=1.8)
     yield Control("choose app", BANK, MARGIN, LIST, ROOM, 64)
 
@@ -363,7 +365,7 @@ def _cards(screen: Screen) -> Drawn:
         middle = y + high / 2
         yield card(entry, MARGIN + 10, middle - tall(wide) / 2, wide)
         yield word(CARD, left, middle - 3, 13, weight=600, room=120)
-        yield word(masked(entry), left, middle + 14, 12, fill="muted", room=110)
+        yield word(masked(entry), left, middle + 14, LEAST_SIZE, fill="muted", room=110)
         yield sign("chevron", WIDE - MARGIN - 14, middle, line="muted", width=1.8)
         if number:
             yield rule(left, y, ROOM - wide - 34)
@@ -387,19 +389,19 @@ def watch(screen: Screen) -> Iterator[Markup]:
     yield block(0, WATCH_TOP, WATCH_WIDTH, CASE, 40, "bezel", line="rim")
     yield block(WATCH_WIDTH - 0.5, WATCH_TOP + 54, 4, 30, 2, "rim")
     yield block(WATCH_BEZEL, WATCH_TOP + WATCH_BEZEL, WATCH_WIDTH - 2 * WATCH_BEZEL, CASE - 2 * WATCH_BEZEL, 32, "face")
-    yield word("Wallet", 24, WATCH_TOP + 33, 11, fill="bright", weight=600, room=60)
-    yield word(TIME, WATCH_WIDTH - 24, WATCH_TOP + 33, 11, fill="dim", anchor="end", room=40)
+    yield word("Wallet", 24, WATCH_TOP + 33, LEAST_SIZE, fill="bright", weight=600, room=60)
+    yield word(TIME, WATCH_WIDTH - 24, WATCH_TOP + 33, LEAST_SIZE, fill="dim", anchor="end", room=40)
     cards = sorted(screen.on_watch or ())
     if not cards:
         outline = {"x": 23, "y": WATCH_TOP + 44, "width": 86, "height": 55, "rx": 8, "stroke_dasharray": "4 4"}
         yield void("rect", class_="wb-line-dim", fill="none", stroke_width=1.3, **outline)
-        yield word("No card", WATCH_CENTRE, WATCH_TOP + 117, 12, fill="dim", anchor="middle", room=90)
+        yield word("No card", WATCH_CENTRE, WATCH_TOP + 117, LEAST_SIZE, fill="dim", anchor="middle", room=90)
         return
     on_top = shown(cards, screen.card)
     yield card(on_top, 23, WATCH_TOP + 44, 86)
-    yield word(masked(on_top), WATCH_CENTRE, WATCH_TOP + 117, 12, fill="bright", anchor="middle", room=94)
+    yield word(masked(on_top), WATCH_CENTRE, WATCH_TOP + 117, LEAST_SIZE, fill="bright", anchor="middle", room=94)
     if more := len(cards) - 1:
-        yield word(f"and {more} more", WATCH_CENTRE, WATCH_TOP + 132, 11, fill="dim", anchor="middle", room=90)
+        yield word(f"and {more} more", WATCH_CENTRE, WATCH_TOP + 132, LEAST_SIZE, fill="dim", anchor="middle", room=90)
 
 
 def shown(held: list[str], front: str) -> str:
