@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from workbook.cli import main
 from workbook.conformance.reports import read_record
+from workbook.preflight.run import PREFLIGHT_CASES
 
 
 def test_a_good_project_ends_with_zero_and_one_line(platform_b, capsys):
@@ -96,6 +98,13 @@ def test_a_case_is_chosen_by_its_name_without_the_commands(capsys):
     for words, count in ((["swift.*"], 10), (["signing"], 2), (["preflight.signing.debug", "secrecy"], 4)):
         assert main(["preflight", "--list", "--only", *words]) == 0
         assert len(capsys.readouterr().out.splitlines()) == count
+
+
+def test_the_manual_names_every_case_and_no_other():
+    page = (Path(__file__).parents[2] / "notebooks" / "reference" / "preflight.md").read_text()
+    section = page.partition("## What it judges")[2].partition("## Verdicts")[0]
+    named = re.findall(r"`([a-z]+\.[a-z-]+)`", section)
+    assert sorted(named) == sorted(name.removeprefix("preflight.") for name in PREFLIGHT_CASES)
 
 
 def test_the_list_names_every_case(capsys):

@@ -80,6 +80,8 @@ def test_a_signature_tools_output_is_read_too(tmp_path):
         (b"SHA1: AA:BB", "holds no certificate and no SHA-256"),
         (b"\x30\x82\x01\x00junk", "is broken"),
         (b"PK\x03\x04junk", "the package has no end"),
+        (b"PK\x03\x04PK\x05\x06" + b"\0" * 8 + b"\xff" * 8 + b"\0\0", "list of files is too long"),
+        (b"PK\x03\x04PK\x06\x07" + b"\0" * 16 + b"PK\x05\x06" + b"\0" * 18, "list of files is too long"),
         (jks(b"x")[:30], "is broken"),
         (b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", "is broken"),
     ],

@@ -218,7 +218,7 @@ def _in_package(path: Path) -> list[bytes]:
         if at < 0 or len(tail) - at < 22:  # noqa: PLR2004
             raise ValueError("the package has no end")
         length, start = struct.unpack("<II", tail[at + 12 : at + 20])
-        if length > LARGEST_DIRECTORY:
+        if length > LARGEST_DIRECTORY or b"PK\x06\x07" in tail:  # ZIP64 has a list of its own; no package is one
             raise ValueError("its list of files is too long")
         file.seek(max(start - 24, 0))
         footer = file.read(24)
