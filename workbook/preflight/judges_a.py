@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from workbook.conformance.model import Group, Miss, Owner
 from workbook.files import read_regular
 from workbook.preflight.gradle import Module, Statement, numbers
-from workbook.preflight.model import LATER_A, Facts, Judge, Part, preflight_case
+from workbook.preflight.model import LATER_A, Facts, Part, preflight_case
 from workbook.preflight.signing import allowlist_request
 from workbook.preflight.sources import (
     FUNCTIONS,
@@ -45,17 +45,12 @@ DISABLING = re.compile(
 )
 """Names by which code keeps a second tap away; a file with one of them is not blamed."""
 SWALLOWING = frozenset({"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "recover"})
-TRACES = {
-    "API-13": ((b"/bcl/v2", b"networktokenactivationdata"), "the API's path",
-               "Call your own back end: only it calls the API."),
-    "REL-2": ((b"x-api-key",), "the API's key, or the header for it",
-              "Take the key out of the app, and replace it: whoever has the app has the key."),
-}  # fmt: skip
-"""By the rule: the words in small letters, what they are, what to do."""
+API_PATH, API_HEADER = (b"/bcl/v2", b"networktokenactivationdata"), b"x-api-key"
+"""What of the API nobody writes by chance, and the header of its key, in small letters."""
+SHORTEST_KEY = 12
+"""Characters from which a value of the back end's environment is looked for in the app."""
 TESTING = re.compile(r"test|sandbox|stag|\buat\b|demo", re.IGNORECASE)
 """What a name or an address of a test's environment has in it."""
-KEY = 12
-"""Characters from which a value of the back end's environment is looked for in the app."""
 COMMENTS = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
 LARGEST_LIBRARY = 64 * 1_048_576
 
@@ -269,26 +264,43 @@ def _swallowed(source: Source, line: int, observed: str) -> Miss:
     )
 
 
-def traces(rule: str) -> Judge:
-    """The judge that looks for one trace of the API in what becomes an app."""
-    known, what, todo = TRACES[rule]
+def api_address(facts: Facts) -> Iterator[Miss]:
+    """The API's path in what becomes an app."""
+    for file, line in _traces(facts, API_PATH):
+        todo = "Call your own back end: only it calls the API."
+        yield Miss("no trace of the API in the app", "the API's path", todo, file=file, line=line)
 
-    def judge(facts: Facts) -> Iterator[Miss]:
-        values = [value.lower().encode() for _name, value, _line in _environment(facts, "API_KEY", "APIKEY")]
-        words = (*known, *(value for value in values if len(value) >= KEY and rule == "REL-2"))
-        for file in facts.app_files:
-            if not file.mentions(*words):
-                continue
-            # a comment may name them; its lines stay, so that the line of a finding is right
-            code = COMMENTS.sub(
-                lambda match: b"\n" * match[0].count(b"\n"), file.content.replace(b"://", b":::")
-            ).lower()
-            found = min((at for word in words if (at := code.find(word)) >= 0), default=-1)
-            if found >= 0:
-                line = code.count(b"\n", 0, found) + 1
-                yield Miss("no trace of the API in the app", what, todo, file=file.name, line=line)
 
-    return judge
+def api_key(facts: Facts) -> Iterator[Miss]:
+    """The API's key in what becomes an app, or the header for it.
+
+    Many gateways have a header of that name, so beside no other trace of the API it is noted, and no more.
+    """
+    values = [value.lower().encode() for _name, value, _line in _environment(facts, "API_KEY", "APIKEY")]
+    keys = tuple(value for value in values if len(value) >= SHORTEST_KEY)
+    sure = any(True for _place in _traces(facts, (*API_PATH, *keys)))
+    for file, line in _traces(facts, (API_HEADER, *keys)):
+        yield Miss(
+            "no trace of the API in the app",
+            "the API's key, or the header for it",
+            "Take the key out of the app, and replace it: whoever has the app has the key."
+            + ("" if sure else " The header of a gateway of your own is none of that."),
+            noted=not sure,
+            file=file,
+            line=line,
+        )
+
+
+def _traces(facts: Facts, words: tuple[bytes, ...]) -> Iterator[tuple[str, int]]:
+    """In which files of an app one of these words is, in small letters, and in which line; comments do not count."""
+    for file in facts.app_files:
+        if not file.mentions(*words):
+            continue
+        # the lines of a comment stay, so that the line of a finding is right
+        code = COMMENTS.sub(lambda match: b"\n" * match[0].count(b"\n"), file.content.replace(b"://", b":::")).lower()
+        found = min((at for word in words if (at := code.find(word)) >= 0), default=-1)
+        if found >= 0:
+            yield file.name, code.count(b"\n", 0, found) + 1
 
 
 def in_repository(facts: Facts) -> Iterator[Miss]:
@@ -490,8 +502,8 @@ CASES = (
                    deprecated_calls, A),
     preflight_case(Group.CONCURRENCY, "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", button, A),
     preflight_case(Group.FAULTS, "kotlin.fetch-opc", "fetchOpc swallows no error.", "A-OPC-1", swallowed, A),
-    preflight_case(Group.SECRECY, "app.api-address", "The app does not know the API.", "API-13", traces("API-13")),
-    preflight_case(Group.SECRECY, "app.api-key", "The app has no API key.", "REL-2", traces("REL-2")),
+    preflight_case(Group.SECRECY, "app.api-address", "The app does not know the API.", "API-13", api_address),
+    preflight_case(Group.SECRECY, "app.api-key", "The app has no API key.", "REL-2", api_key),
     preflight_case(Group.FORM, "library.in-repository", "The private library is in the local repository, whole and in "
                    "the right version.", "A-DEP-2", in_repository, Part.REPOSITORY),
     preflight_case(Group.FORM, "signing.sent", "What is built and signed is what was sent for allowlisting.",
