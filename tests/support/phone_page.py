@@ -94,8 +94,8 @@ exit codes are those of `workbook conform`; `--list` lists the cases.
 PLATFORM_B = """
 ## Platform B: designed, not served yet
 
-The same protocol carries platform B, with the document's names and bytes as base64. `hello` says platform `B`, and which
-process it is: the `app`, the `extension` or the `authorization` extension, which share one phone.
+The same protocol carries platform B, with the document's names and bytes as base64. `hello` says platform `B`, and
+which process it is: the `app`, the `extension` or the `authorization` extension, which share one phone.
 
 | who calls | message | fields | answer |
 |---|---|---|---|
