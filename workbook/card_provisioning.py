@@ -99,7 +99,7 @@ class CardProvisioning(ByHand):
         run.sdk.activity_provider = activity_provider
         run.state = State.FETCHED
         client = CardProvisioning(run)
-        outcome = client._call(m.CreateCalled(_opaque(sdk_input)))
+        outcome = client._call(m.CreateCalled(opaque(sdk_input)))
         if isinstance(outcome, m.CreateSuccess):
             return replace(outcome, card_provisioning=client)
         return cast("CardProvisioningCreateResult", outcome)
@@ -150,14 +150,14 @@ class CardProvisioning(ByHand):
             check_callable(getattr(opc_provider, "fetch_opc", None), "opc_provider", "fetch_opc", FETCH_OPC)
             with_provider = m.ProvisionWithProviderCalled(card_display_name, card_address)
             return cast("ProvisionResult", self._call(with_provider, fetch_opc=opc_provider.fetch_opc))
-        opc = _opaque(sdk_input)
+        opc = opaque(sdk_input)
         call = m.ProvisionCalled(opc, card_display_name, card_address)
         return cast("ProvisionResult", self._call(call, first=m.OpcReceived(opc)))
 
 
-def _opaque(text: SdkInput | str | None) -> Any:
+def opaque(text: Any) -> Any:
     """The text as opaque data, so that no trace and no repr shows it; a value that cannot be that stays as it is."""
     try:
-        return text if isinstance(text, SdkInput) else SdkInput.from_json(text)
+        return text if isinstance(text, SdkInput) else SdkInput(text)
     except OpaqueDataError:
         return text

@@ -58,15 +58,6 @@ class Opaque:
             raise self._error("not-text", "holds half a surrogate pair, which is no text")
 
     @classmethod
-    def from_json(cls, value: object) -> Self:
-        """Take a value out of parsed JSON: a non-empty string, and nothing else.
-
-        Raises:
-            OpaqueDataError: names what the value is instead.
-        """
-        return cls(value)  # type: ignore[arg-type]  # the constructor is the check
-
-    @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Encode platform B's bytes as canonical base64 text (API-8).
 

@@ -16,9 +16,9 @@ from itertools import count
 from time import monotonic
 from typing import Any, get_args
 
-from workbook.api.opaque import SdkInput
 from workbook.app import protocol as p
-from workbook.errors import DefinitionError, OpaqueDataError, OutOfOrderError
+from workbook.card_provisioning import opaque
+from workbook.errors import DefinitionError, OutOfOrderError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
@@ -141,7 +141,7 @@ class Device:
                 with_provider = m.ProvisionWithProviderCalled(call.card_display_name, _address(call))
                 reply = await self._converse(self._of(call), with_provider, m.AddTapped())
             case p.Provision():
-                opc = _opaque(call.sdk_input)
+                opc = opaque(call.sdk_input)
                 provision = m.ProvisionCalled(opc, call.card_display_name, _address(call))
                 reply = await self._converse(self._of(call), provision, m.OpcReceived(opc))
             case p.Turn():
@@ -152,7 +152,7 @@ class Device:
 
     async def _create(self, call: p.Create) -> Reply:
         made = _Provisioning(self)
-        event = await _Steps(made).call(m.CreateCalled(_opaque(call.sdk_input)))
+        event = await _Steps(made).call(m.CreateCalled(opaque(call.sdk_input)))
         if not isinstance(event, m.CreateSuccess):
             return _reply(event)
         number = next(self._numbers)
@@ -300,7 +300,7 @@ class _Steps:
         )
         match answer:
             case p.Opc():
-                return m.OpcReceived(_opaque(answer.sdk_input))
+                return m.OpcReceived(opaque(answer.sdk_input))
             case p.NoOpc():
                 return m.ProviderFailed(f"fetchOpc threw {answer.threw}")
             case _:
@@ -329,11 +329,3 @@ def _reply(event: Event) -> Reply:
 
 def _address(call: p.Provision | p.ProvisionWithProvider) -> CardAddress:
     return CardAddress(**{name: getattr(call, name) for name in CardAddress.__slots__})
-
-
-def _opaque(text: str) -> Any:
-    """The text as opaque data, so that no trace shows it; a text that cannot be that stays as it is."""
-    try:
-        return SdkInput.from_json(text)
-    except OpaqueDataError:
-        return text

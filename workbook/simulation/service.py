@@ -405,19 +405,26 @@ class Service:
                 but = f" but {' and '.join(known)}" if known else ""
                 raise Refused(Broken.QUERY, f"The {operation.method} has no query parameters{but}.")
         basis = operation.basis if place.place == "header" else f"{operation.basis}; key: {place.basis}"
-        if operation.media_type:
-            name = next(iter(operation.schema["properties"]))
-            sdk_output = read_body(request, operation).get(name)
-            if not sdk_output:  # a schema may let it be left out, and still nothing can be exchanged for nothing
-                sentence = f"There is no {name} in the body. Without one nothing can be exchanged."
-                raise Refused(Broken.NO_OUTPUT, sentence)
-            claims = self._claims(instrument, sdk_output)
-            memory, digest = self._memory_of(instrument), output_digest(sdk_output)
-            if digest in memory.used:
-                raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
-            more = {"attempt": int(claims.get("attempt", 0)), **self._for_the_wallet(claims, instrument, memory)}
-            text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, **more)
-            return self._success(text, basis), partial(memory.issue_opc, digest)
+        answered = self._exchanged if operation.media_type else self._read
+        return answered(request, operation, instrument, basis)
+
+    def _exchanged(self, request: Request, operation: Operation, instrument: Instrument, basis: str) -> Decided:
+        """The POST: OPC data for an sdkOutput, which is then used up."""
+        name = next(iter(operation.schema["properties"]))
+        sdk_output = read_body(request, operation).get(name)
+        if not sdk_output:  # a schema may let it be left out, and still nothing can be exchanged for nothing
+            sentence = f"There is no {name} in the body. Without one nothing can be exchanged."
+            raise Refused(Broken.NO_OUTPUT, sentence)
+        claims = self._claims(instrument, sdk_output)
+        memory, digest = self._memory_of(instrument), output_digest(sdk_output)
+        if digest in memory.used:
+            raise Refused(Broken.USED, "This sdkOutput was exchanged already. Make a new one for each attempt.")
+        more = {"attempt": int(claims.get("attempt", 0)), **self._for_the_wallet(claims, instrument, memory)}
+        text = self.seal.close(Content.OPC, instrument.id, memory.opcs + 1, **more)
+        return self._success(text, basis), partial(memory.issue_opc, digest)
+
+    def _read(self, request: Request, operation: Operation, instrument: Instrument, basis: str) -> Decided:
+        """The GET: activation data, another with each request."""
         if request.body:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
         if (sent := request.media_types) != {JSON}:
