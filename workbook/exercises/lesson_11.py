@@ -27,7 +27,7 @@ CAUSES: Final = {
 """The cause of a row as the exercises name it."""
 OWNERS: Final = {"you": "you", "operator": "the operator", "scheme": "the scheme"}
 NAMES: Final = ("first", "second", "third", "fourth")
-_LOGS: Final = re.compile(r"^```text\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_LOGS: Final = re.compile(r"^```text[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 def incidents(exercise_id: str) -> Seen:
