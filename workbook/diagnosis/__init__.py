@@ -23,8 +23,10 @@ LONGEST_LINE, LONGEST_QUOTE = 2_000, 100
 """Characters of a line that are looked at, and of a piece of evidence that is shown."""
 SHORT = 4
 """Words of a text in which a weak pattern is enough: it is a name alone."""
-STRONG = 4
-"""A pattern's weight; that of a weak one is 1."""
+STRONG, SAID = 4, 3
+"""The weight of a pattern, and of a sentence; that of a weak pattern is 1."""
+FEW, SENTENCE = 20, 300
+"""Lines of a text that a person may have written, and characters of one: a log is not read for sentences."""
 MOST = 3
 """Causes that are shown."""
 YOU, NOBODY = "you", "nobody"
@@ -85,6 +87,7 @@ class Row:
         section: of the page.
         patterns: one that fits is enough.
         weak: these only add to another, or to a text of a few words.
+        told: how people say it: the words of one sentence, in any order; all of a list are needed.
         check: how to make sure.
         causes: what may be behind it, most likely first.
         ask: what to ask whoever has to act; empty where that is you.
@@ -99,6 +102,7 @@ class Row:
     check: str
     causes: tuple[Cause, ...]
     weak: tuple[str, ...] = ()
+    told: tuple[tuple[str, ...], ...] = ()
     ask: str = ""
     rules: tuple[str, ...] = ()
     play: tuple[str, ...] = ()
@@ -107,6 +111,11 @@ class Row:
     def strong_patterns(self) -> tuple[re.Pattern[str], ...]:
         """The patterns, ready for use."""
         return tuple(re.compile(text, re.IGNORECASE) for text in self.patterns)
+
+    @cached_property
+    def told_patterns(self) -> tuple[tuple[re.Pattern[str], ...], ...]:
+        """What people say."""
+        return tuple(tuple(re.compile(text, re.IGNORECASE) for text in texts) for texts in self.told)
 
     @cached_property
     def weak_patterns(self) -> tuple[re.Pattern[str], ...]:
@@ -246,6 +255,12 @@ def _judged(one: Row, lines: Mapping[str, int], *, short: bool) -> Likely | None
         if found is not None and (weight or amount == STRONG or short):
             weight += amount
             first = first or found
+    for line in lines if len(lines) <= FEW else ():
+        for words in one.told_patterns if len(line) <= SENTENCE else ():
+            matches = [match for word in words if (match := word.search(line))]
+            if len(matches) == len(words):
+                weight += SAID
+                first = first or (matches[0], lines[line])
     return None if first is None else Likely(one, weight, first[1], _redacted(first[0][0])[:LONGEST_QUOTE])
 
 

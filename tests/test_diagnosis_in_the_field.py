@@ -1,0 +1,171 @@
+"""Symptoms as people write them, and logs of thousands of lines as devices and back ends do: the right cause is there.
+
+They were written before any of them was tried, in other words than the catalogue's. Nine of the first thirty were found.
+"""
+
+from itertools import cycle, islice
+
+import pytest
+
+from workbook.diagnosis import MOST, diagnose
+
+SAID = [
+    (1, "Our staging server says Unauthorized since we rotated the credentials"),
+    (2, "the request is refused as forbidden although the key is right"),
+    (9, "the spinner turns for half a minute and then the wallet closes itself"),
+    (11, "Mrs. Miller got Mr. Jones's card on her phone"),
+    (19, "customer has the card in her wallet but our app still shows the Add button"),
+    (15, "the wallet says that our app may not use it, status Unavailable"),
+    (17, "provisioning does not work on the emulator, only on real phones"),
+    (29, "when I press add the sheet never opens, the controller comes back as nil"),
+    (36, "after adding to the phone the button has disappeared, so nobody can add the card to the watch"),
+    (39, "we cannot find our bank in the list of apps when adding a card from the wallet"),
+    (41, "in the extension it asks to log in again, and again, forever"),
+    (25, "gradle sync fails: Failed to resolve: wallet.provider:tapandpay:18.3.3"),
+    (26, "why does the wallet ask our customers to type their street and postcode"),
+    (27, "the card sits in the wallet greyed out and wants to be verified, but no SMS is ever sent"),
+    (43, "my colleague's machine builds an app that can add cards, mine builds one that cannot"),
+]
+SAID_LATER = [
+    (1, "we get a 401 from the activation endpoint on production, test is fine"),
+    (2, "HTTP 403 on GET networkTokenActivationData"),
+    (3, "the operator answers 422 although the sdkOutput looks right"),
+    (4, "api complains about our JSON: 400 Bad Request"),
+    (5, "our servlet logs request length 0 although the phone has sent something"),
+    (6, "all we see in the log viewer is 'undefined'"),
+    (7, "backend returns 200 but sdkInput is missing so the app crashes"),
+    (8, "security audit extracted our api key from the apk"),
+    (9, "provisioning aborts after twenty seconds when the network is slow, wallet closes"),
+    (10, "the SDK says invalid sdk input right away when we create it"),
+    (11, "a customer reports that somebody else's card showed up in his wallet"),
+    (12, "card was removed from the wallet and added again, terminal says declined, card is dead"),
+    (13, "if I hammer the button quickly it fails with an invalid input error"),
+    (14, "error: provisioning already in progress"),
+    (15, "status 15009 after changing the package name"),
+    (16, "15002 on a brand new phone"),
+    (17, "attestation failed on a rooted phone"),
+    (18, "create says the wallet is not supported for this card"),
+    (19, "add button is still visible even though the card was added last week"),
+    (20, "card waits for verification in the wallet, and the button is offered again"),
+    (21, "user sees 'Something went wrong. Try again later' in the wallet"),
+    (22, "our coroutine hangs in provision() for ever on SDK 0.2"),
+    (23, "CreateSdkOutputNotCalled in logcat"),
+    (24, "OpcFetchError with message timeout"),
+    (25, "build error: Could not find wallet.provider:tap-and-pay:18.8.0 in any repository"),
+    (26, "the wallet shows a form for the billing address during adding, can we skip it"),
+    (27, "customers never receive the one-time code, card stays unverified in the wallet"),
+    (28, "two cards ending in the same four digits, app says both are added"),
+    (29, "AddPassViewController is nil on the simulator"),
+    (30, "pass library returns no passes for our app"),
+    (31, "it crashes with an error before the user can read the terms and conditions"),
+    (32, "user agrees to the terms, then 'could not add card' error"),
+    (33, "app crashed because we invoked the callback twice"),
+    (35, "nonce does not match: we send hex"),
+    (36, "paired watch has no card but there is no button to add it"),
+    (37, "since the release messages between phone and watch app stop working"),
+    (38, "pass in the wallet must be activated first"),
+    (39, "our bank's app does not appear in the wallet's list of apps"),
+    (40, "the wallet shows our app but no cards in the extension"),
+    (41, "extension asks for the face over and over"),
+    (42, "after selecting, extension says entry identifier unknown"),
+    (43, "release build works, debug build gets 15009 when adding a card"),
+]
+"""Written after the first had been mended, and tried once before a second mending: 37 of 42 were found."""
+BESIDE = """\
+The card fee was charged twice this month
+My wallet was stolen and I want a new card
+The watch app shows yesterday's weather
+Our app asks for the password again after an update
+The login page is forever loading
+The bank's street address on the contact page is wrong
+The app is not listed in the store in Austria
+Please verify my identity by phone
+The SMS code for my transfer never arrives
+The card design looks blurry in the app
+Which key opens the safe in the office
+The API documentation is missing an example
+The build works on my machine but the unit tests fail on CI
+My colleague's laptop needs a new battery
+The release build is larger than the debug build
+The customer wants to change the name on the card
+The payment with my card was declined in a restaurant
+A dialog about cookies never closes
+The fingerprint sensor is broken on my phone
+The handler for push messages was registered twice
+A callback number is missing on the invoice
+The terms and conditions need a new date
+After accepting the cookie banner the page fails to scroll
+The view of the account list is empty on Mondays
+There is no button to delete an old standing order
+Passes for the conference are still missing
+My colleague cannot find the meeting room
+The response of the statistics service is empty
+We get 500 from the mail gateway
+The request for a new credit limit was refused
+""".splitlines()
+"""Sentences with the same words that belong to no row."""
+LOGGED = [
+    (10, ["E/Flutter (9121): CardProvisioning.create -> Failed.InvalidSdkInput"]),
+    (24, ["W/System.err: java.io.IOException: unexpected end of stream",
+          "W/System.err:     at issuer.BackEndOpcProvider.fetchOpc(BackEnd.kt:41)"]),
+    (9, ["Traceback (most recent call last):", '  File "relay.py", line 88, in post', "httpx.ReadTimeout"]),
+    (3, ['INFO httpx: HTTP Request: POST https://api.test/networkTokenActivationData "HTTP/1.1 422 Unprocessable Entity"']),
+    (1, ['10.0.0.7 - - [03/Mar/2026:10:15:04 +0100] "GET /bcl/v2/paymentInstruments/PI/networkTokenActivationData HTTP/1.1" 401 312']),
+    (4, ['10.0.0.7 - - [03/Mar/2026:10:15:04 +0100] "POST /bcl/v2/paymentInstruments/PI/networkTokenActivationData HTTP/1.1" 400 312']),
+    (14, ["D/AddCard: result=ProvisionResult$Failure$ProvisioningInProgress@4f2a"]),
+    (16, ["E/TapAndPay: com.platform.common.api.ApiException: 15002: "]),
+    (17, ["E/TapAndPay: ApiException: 15005: TAP_AND_PAY_ATTESTATION_ERROR"]),
+    (39, ["WalletExtension[512] <Debug>: status() done in 0.34 s"]),
+    (40, ["WalletExtension[512] <Debug>: passEntries() finished after 23.4 s with 0 entries"]),
+    (33, ["Issuer[77] *** Terminating app: completion handler has already been invoked"]),
+    (7, ["relay INFO upstream 200 OK, content-length 2", "relay INFO reply to app: {sdkInput=null}"]),
+    (8, ["I/okhttp.OkHttpClient: --> GET https://api.operator.example/bcl/v2/paymentInstruments/PI/networkToken",
+         "I/okhttp.OkHttpClient: x-api-key: AQE0...", "I/okhttp.OkHttpClient: --> END GET"]),
+    (6, ["node:internal/process HttpClientException: undefined", "    at HttpURLConnectionClient.request"]),
+]  # fmt: skip
+NOISE = [
+    "I/Choreographer: Skipped 31 frames! The application may be doing too much work on its main thread.",
+    "D/okhttp.OkHttpClient: <-- 200 OK https://cdn.example/fonts.css (41ms, 1834-byte body)",
+    "I/art: Background concurrent mark sweep GC freed 12031(1MB) AllocSpace objects, paused 1.2ms total 103ms",
+    "W/System: A resource failed to call close.",
+    "D/Auth: token refreshed, expires in 3599 s",
+    "E/Ads: Failed to load ad: 3",
+    "D/ViewRootImpl: changed state to resumed, status bar height 75",
+    "I/WorkerWrapper: Worker result SUCCESS for Work [ id=4, tags={ SyncWorker } ]",
+    'Mar  3 10:15:04 web nginx: "GET /health HTTP/1.1" 200 2 "-" "kube-probe/1.29"',
+    "DEBUG sqlalchemy.engine: SELECT cards.id FROM cards WHERE cards.owner = ? [cached since 12.4s ago]",
+    "CoreData: annotation: Connecting to sqlite database file at /dev/null",
+    "nw_protocol_get_quic_image_block_invoke dlopen libquic failed",
+]
+LINES = 4_000
+
+
+def log(telling):
+    """These lines in the middle of a log."""
+    noise = list(islice(cycle(NOISE), LINES))
+    return "\n".join([*noise[: LINES // 2], *telling, *noise[LINES // 2 :]])
+
+
+def rows(text):
+    return [one.row.number for one in diagnose(text).likely[:MOST]]
+
+
+@pytest.mark.parametrize(("number", "words"), [*SAID, *SAID_LATER])
+def test_what_a_person_says_leads_to_its_row(number, words):
+    assert number in rows(words)
+
+
+@pytest.mark.parametrize("words", BESIDE)
+def test_the_same_words_about_something_else_are_not_known(words):
+    assert rows(words) == []
+
+
+@pytest.mark.parametrize(("number", "telling"), LOGGED, ids=[str(number) for number, _telling in LOGGED])
+def test_a_log_of_thousands_of_lines_leads_to_its_row_and_its_line(number, telling):
+    found = diagnose(log(telling)).likely
+    assert number in [one.row.number for one in found[:MOST]]
+    assert all(LINES // 2 < one.line <= LINES // 2 + len(telling) for one in found)
+
+
+def test_a_log_in_which_nothing_went_wrong_is_not_known():
+    assert rows(log([])) == []
