@@ -274,6 +274,23 @@ def test_the_sdks_version_is_read_from_a_package_manifest_too(platform_b, pin, v
     assert read_platform_b(read_project([platform_b])).version == version
 
 
+@pytest.mark.parametrize("key", ["minimumVersion", "version"])
+def test_a_project_file_that_names_the_sdks_package_says_its_version(platform_b, key):
+    (platform_b / "Package.resolved").unlink()
+    file = platform_b / "Issuer.project" / "project.pbxproj"
+    reference = (
+        'objects = { FF01 = { isa = XCRemoteSwiftPackageReference; requirement = { kind = range; %s = 2.0.1; };'
+        ' repositoryURL = "https://host.example/operator/card-provisioning.git"; };'
+    )  # fmt: skip
+    file.write_text(file.read_text().replace("objects = {", reference % key, 1))
+    (found,) = read_platform_b(read_project([platform_b])).packages
+    assert (found.name, found.version, found.file.name) == (
+        "card-provisioning",
+        "2.0.1",
+        "Issuer.project/project.pbxproj",
+    )
+
+
 def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, platform_b):
     (tmp_path / "secret.swift").write_text('let key = "x-api-key"')
     (platform_b / "again").symlink_to(platform_b)

@@ -125,7 +125,7 @@ class Part(Enum):
     EXTENSION = "No target is an issuer-provisioning extension, nor nearly one."
     HANDLER = "No Swift source has a handler of the issuer-provisioning extension."
     SDK_A_VERSION = "The version of platform A's SDK is not in the build files."
-    SDK_B_VERSION = "The version of platform B's SDK is in no Package.resolved and no Package.swift."
+    SDK_B_VERSION = "The version of platform B's SDK is in no Package.resolved, no Package.swift and no project file."
     LIBRARY = "No build file names the private library itself: the SDK brings it."
     APP_IDS = "No build file says an application id."
     CERTIFICATES = "No certificate is named: --signing FILE."

@@ -212,18 +212,18 @@ def read_platform_b(project: Project, package: str = "") -> PlatformB:
     """Read everything; `package` is how the SDK's package is called, where the user says it."""
     broken: list[tuple[File, str]] = []
     targets: list[Target] = []
+    packages = list(_packages(project, package))
     for file in project.named("project.pbxproj"):
         found = read_old_plist(file.text)
         if isinstance(found, dict) and isinstance(found.get("objects"), dict):
             targets += _targets(file, found["objects"], project, broken)
+            packages += _references(file, found["objects"], package)
         else:
             broken.append((file, "no property list in the old form"))
     if not targets:
         targets = list(_by_plist(project, broken))
     unique = {(t.name, t.configuration, t.file.name): t for t in targets}
-    return PlatformB(
-        tuple(unique.values()), tuple(_packages(project, package)), read_sources(project, "*.swift"), tuple(broken)
-    )
+    return PlatformB(tuple(unique.values()), tuple(packages), read_sources(project, "*.swift"), tuple(broken))
 
 
 def _targets(
@@ -300,12 +300,6 @@ def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[Targ
 
 def _packages(project: Project, package: str) -> Iterator[Package]:
     """The SDK's package in every `Package.resolved` and every package manifest."""
-
-    def is_sdk(name: str, location: str = "") -> bool:
-        if package:
-            return package.lower() in {name.lower(), location.lower().rstrip("/").removesuffix(".git")}
-        return bool(SDK_PACKAGE.search(name) or SDK_PACKAGE.search(location))
-
     for file in project.named("Package.resolved"):
         try:
             content = json.loads(file.text)
@@ -318,13 +312,35 @@ def _packages(project: Project, package: str) -> Iterator[Package]:
                 continue
             name = str(pin.get("identity") or pin.get("package") or "")
             location = str(pin.get("location") or pin.get("repositoryURL") or "")
-            if is_sdk(name, location):
+            if _is_sdk(package, name, location):
                 version = pin["state"].get("version")
                 yield Package(name, version if isinstance(version, str) else "", file, file.line(f'"{name}"'))
     for file in project.named("Package.swift"):
         # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
         pattern = r'\.package\([^()]*?url:\s*"([^"]*)"[^()]*?(?:\.\w+\([^()]*?)?"(\d[\w.-]*)"'
         for match in re.finditer(pattern, file.text):
-            if is_sdk(match[1].rstrip("/").rpartition("/")[2].removesuffix(".git"), match[1]):
+            if _is_sdk(package, _last(match[1]), match[1]):
                 line = file.text.count("\n", 0, match.start()) + 1
-                yield Package(match[1].rpartition("/")[2].removesuffix(".git"), match[2], file, line)
+                yield Package(_last(match[1]), match[2], file, line)
+
+
+def _references(file: File, objects: Mapping[str, Any], package: str) -> Iterator[Package]:
+    """The SDK's package where a project file itself names it, with the lowest version that it takes."""
+    for one in objects.values():
+        if isinstance(one, dict) and one.get("isa") == "XCRemoteSwiftPackageReference":
+            url, wanted = str(one.get("repositoryURL", "")), one.get("requirement")
+            if _is_sdk(package, _last(url), url) and isinstance(wanted, dict):
+                version = wanted.get("version") or wanted.get("minimumVersion") or ""
+                yield Package(_last(url), str(version), file, file.line(url))
+
+
+def _is_sdk(package: str, name: str, location: str) -> bool:
+    """Whether this is the package that the user named, or, without one, what the SDK's is usually called."""
+    if package:
+        return package.lower() in {name.lower(), location.lower().rstrip("/").removesuffix(".git")}
+    return bool(SDK_PACKAGE.search(name) or SDK_PACKAGE.search(location))
+
+
+def _last(url: str) -> str:
+    """A repository's own name."""
+    return url.rstrip("/").rpartition("/")[2].removesuffix(".git")
