@@ -1,6 +1,7 @@
 """Symptoms as people write them, and logs of thousands of lines as devices and back ends do: the right cause is there.
 
-They were written before any of them was tried, in other words than the catalogue's. Nine of the first thirty were found.
+They were written before any of them was tried, in other words than the catalogue's.
+Nine of the first thirty were found.
 """
 
 from itertools import cycle, islice
@@ -109,9 +110,9 @@ LOGGED = [
     (24, ["W/System.err: java.io.IOException: unexpected end of stream",
           "W/System.err:     at issuer.BackEndOpcProvider.fetchOpc(BackEnd.kt:41)"]),
     (9, ["Traceback (most recent call last):", '  File "relay.py", line 88, in post', "httpx.ReadTimeout"]),
-    (3, ['INFO httpx: HTTP Request: POST https://api.test/networkTokenActivationData "HTTP/1.1 422 Unprocessable Entity"']),
-    (1, ['10.0.0.7 - - [03/Mar/2026:10:15:04 +0100] "GET /bcl/v2/paymentInstruments/PI/networkTokenActivationData HTTP/1.1" 401 312']),
-    (4, ['10.0.0.7 - - [03/Mar/2026:10:15:04 +0100] "POST /bcl/v2/paymentInstruments/PI/networkTokenActivationData HTTP/1.1" 400 312']),
+    (3, ['INFO httpx: HTTP Request: POST https://api.test/x "HTTP/1.1 422 Unprocessable Entity"']),
+    (1, ['10.0.0.7 [03/Mar/2026:10:15:04] "GET /bcl/v2/paymentInstruments/PI/x HTTP/1.1" 401 312']),
+    (4, ['10.0.0.7 [03/Mar/2026:10:15:04] "POST /bcl/v2/paymentInstruments/PI/x HTTP/1.1" 400 312']),
     (14, ["D/AddCard: result=ProvisionResult$Failure$ProvisioningInProgress@4f2a"]),
     (16, ["E/TapAndPay: com.platform.common.api.ApiException: 15002: "]),
     (17, ["E/TapAndPay: ApiException: 15005: TAP_AND_PAY_ATTESTATION_ERROR"]),
