@@ -316,7 +316,11 @@ def row_of(rule: str, text: str) -> Row | None:
         rule: the id of the rule that the finding rests on.
         text: what it says happened.
     """
-    likely = [one.row for one in diagnose(text).likely] if text.strip() else []
+    words = text[:LONGEST_LINE]  # a finding's text is exact, so what people say of a symptom is not looked for in it
+    fitting = {one.number: sum(bool(it.search(words)) for it in one.strong_patterns) for one in catalogue()}
+    likely = sorted(
+        (one for one in catalogue() if fitting[one.number]), key=lambda one: (-fitting[one.number], one.number)
+    )
     resting = [one for one in catalogue() if rule in one.rules]
     named = likely if rule.startswith("GAP-") else resting or likely
     return next((one for one in likely if one in resting), None) or next(iter(named), None)
