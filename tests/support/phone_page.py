@@ -34,6 +34,11 @@ In a notebook, `session.platform_a.phone()` serves the same phone: `.settings` h
 show phone, messages and states while your test runs. When an app's process ends, the trace that `workbook phone --out
 DIR` writes ends with what was under way.
 
+In a Kotlin notebook of the same JupyterLab (the extra `[kotlin]` brings its kernel), cells call the stand-in, too:
+`workbook native kotlin DIR --jar` compiles it with the reference app core, and prints the lines of the first cell.
+`Workbook.connect(url, key)` is the second, and then there are `CardProvisioning.create(...)`, and the classes of
+`issuer`. Nothing is downloaded. A stored cell would name a path and a key of one machine, so no lesson has any.
+
 Phones: {phones}.
 
 What a back end does wrong: {answers}.

@@ -20,10 +20,11 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import mkdtemp
+from zipfile import ZipFile
 
 from workbook.app.native import sources as standin
 from workbook.errors import ConfigurationError
-from workbook.files import NATIVE, pip_line, write_all
+from workbook.files import FIXTURES, NATIVE, pip_line, write_all
 from workbook.flows.variants import A_FROM_0_4_0
 
 COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
@@ -139,6 +140,26 @@ def _folder() -> Path:
     folder = mkdtemp(prefix="workbook-kotlin-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)
+
+
+def for_cells(file: Path, variant: str = A_FROM_0_4_0.name) -> str:
+    """Write the stand-in and the reference app core as a jar; the lines with which a Kotlin notebook begins to use it.
+
+    Raises:
+        ConfigurationError: the extra is not installed, or the file cannot be written.
+    """
+    later = variant == A_FROM_0_4_0.name  # the reference core is for it, and needs the platform's JSON, which it lacks
+    classes = compiled(files_of([OURS, "Json.kt"], FIXTURES / "apps") if later else [], variant)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with ZipFile(file, "w") as jar:
+            for path in sorted(classes.rglob("*.*")):
+                jar.write(path, path.relative_to(classes))
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write {str(file)!r}: {error.strerror}.") from None
+    tools = toolchain()
+    needed = [file.absolute(), *([tools.compiler] if tools else [])]
+    return "\n".join([*(f'@file:DependsOn("{path.as_posix()}")' for path in needed), "import provisioning.*"])
 
 
 def command(classes: Path, main: str, *arguments: str, libraries: Sequence[Path] = ()) -> str:

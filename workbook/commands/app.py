@@ -25,6 +25,9 @@ def add_to(commands: Any) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="where they go: your test sources")
     parser.add_argument("--variant", default="from-0.4.0", metavar="NAME", help="of the SDK; default: %(default)s")
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")
+    parser.add_argument(
+        "--jar", action="store_true", help="a jar for Kotlin notebooks instead; prints the lines that load it"
+    )
 
     parser = add(commands, "phone", phone, "play the phone for an app that calls the SDK stand-in", AFTER)
     parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
@@ -38,9 +41,13 @@ def add_to(commands: Any) -> None:
 
 
 def native(options: argparse.Namespace) -> int:
-    """Write the files."""
+    """Write the files, or the jar."""
+    from workbook.app.compiling import for_cells
     from workbook.app.native import write
 
+    if options.jar:
+        print(for_cells(options.folder / "provisioning.jar", options.variant))
+        return 0
     for path in write(options.folder, options.variant, force=options.force):
         print(path)
     return 0
