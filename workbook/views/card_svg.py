@@ -66,7 +66,7 @@ def card(instrument: str, x: float, y: float, width: float) -> Markup:
     if width >= LEGIBLE:
         stroke = {"stroke": look.words, "stroke_width": 1.9, "stroke_linecap": "round"}
         parts.append(void("path", d=SIGNS["arch"], fill="none", transform="translate(24 25)", **stroke))
-        parts.append(tag("text", BANK, x=39, y=30, font_size=13, font_weight=600, fill=look.words))
+        parts.append(tag("text", BANK, x=39, y=31, font_size=15, font_weight=600, fill=look.words))
     return placed(x, y, *parts, scale=round(width / CARD_WIDTH, 4))
 
 

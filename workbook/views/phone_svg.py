@@ -30,8 +30,10 @@ ROOM = WIDE - 2 * MARGIN
 """The width between the margins."""
 CENTRE = WIDE / 2
 TIME = "9:30"
-LEAST_SIZE = 13
-"""Of any words on a phone or a watch: a player shows the picture in 0.85 of its size, so they are 11 pixels high."""
+LEAST_SIZE = 15
+"""Of any words on a phone or a watch: a player shows the picture in 0.74 of its size, so they are 11 pixels high."""
+LINE = 290
+"""Room for a sentence on a line of its own; `word` takes each letter for a wide one."""
 
 
 def body() -> Iterator[Markup]:
@@ -52,7 +54,7 @@ def blank() -> Iterator[Markup]:
 
 def bars() -> Iterator[Markup]:
     """The status line and the bar at the foot."""
-    yield word(TIME, 24, 28, 13, weight=600)
+    yield word(TIME, 24, 28, LEAST_SIZE, weight=600)
     for number in range(4):
         yield block(204 + 6 * number, 25 - 2.5 * number, 4, 3 + 2.5 * number, 1, "ink")
     yield void("rect", class_="wb-line-ink", fill="none", x=234.5, y=18.5, width=20, height=9, rx=3)
@@ -121,19 +123,19 @@ def app(screen: Screen) -> Drawn:
         y = ROWS_TOP + ROW * number
         yield disc(MARGIN + 24, y, 13, "fill")
         yield sign(name, MARGIN + 24, y, line="muted", scale=0.85, width=1.6)
-        yield word(what, MARGIN + 46, y - 1, 13, weight=500, room=110)
-        yield word(when, MARGIN + 46, y + 14, LEAST_SIZE, fill="muted", room=100)
-        yield word(amount, WIDE - MARGIN - 12, y + 5, 13, anchor="end", room=90)
+        yield word(what, MARGIN + 46, y - 2, LEAST_SIZE, weight=500, room=130)
+        yield word(when, MARGIN + 46, y + 15, LEAST_SIZE, fill="muted", room=100)
+        yield word(amount, WIDE - MARGIN - 12, y + 5, LEAST_SIZE, anchor="end", room=90)
         if number:
             yield rule(MARGIN + 46, y - ROW / 2, ROOM - 58)
     yield from _button(screen)
     if screen.label:
         name, colour = LABELS.get(screen.label, ("wallet", "ink"))
-        top, high, size = (NOTE, NOTE_TALL, 13) if screen.button in ("shown", "disabled") else (BUTTON, TALL, 14)
+        top, high = (NOTE, NOTE_TALL) if screen.button in ("shown", "disabled") else (BUTTON, TALL)
         middle = top + high / 2
         yield block(MARGIN, top, ROOM, high, 14, "panel")
         yield sign(name, SIGN, middle, line=colour, width=2)
-        yield word(screen.label, CENTRE + 8, middle + 5, size, fill=colour, weight=600, anchor="middle", room=186)
+        yield word(screen.label, CENTRE + 8, middle + 5, LEAST_SIZE, fill=colour, weight=600, anchor="middle", room=200)
     if not screen.waits:
         yield Control("open", "Leave the card's page and open it again", MARGIN - 6, 38, 68, 46, screen.card)
 
@@ -149,7 +151,7 @@ def named(screen: Screen, top: float) -> Iterator[Markup]:
     """The card's name and number, below a card that begins at `top`."""
     below = top + tall(ROOM)
     yield word(CARD, MARGIN, below + 26, 16, weight=600, room=150)
-    yield word(masked(screen.card), WIDE - MARGIN, below + 26, 13, fill="muted", anchor="end", room=110)
+    yield word(masked(screen.card), WIDE - MARGIN, below + 26, LEAST_SIZE, fill="muted", anchor="end", room=110)
 
 
 def header(*, back: bool = False) -> Iterator[Markup]:
@@ -169,11 +171,11 @@ def authorization(screen: Screen) -> Drawn:
     yield from blank()
     yield from header()
     yield card(screen.card, CENTRE - 78, 112, 156)
-    yield word(f"{CARD} {masked(screen.card)}", CENTRE, 236, 13, fill="muted", anchor="middle")
+    yield word(f"{CARD} {masked(screen.card)}", CENTRE, 236, LEAST_SIZE, fill="muted", anchor="middle")
     yield disc(CENTRE, 304, 30, "fill")
     yield sign("lock", CENTRE, 303, line="ink", scale=1.5, width=1.3)
     yield word("Confirm it's you", CENTRE, 370, 21, weight=700, anchor="middle")
-    yield word("before this card is added", CENTRE, 394, 13, fill="muted", anchor="middle")
+    yield word("before this card is added", CENTRE, 394, LEAST_SIZE, fill="muted", anchor="middle", room=LINE)
     yield from pressed("confirm", "Confirm", 468)
     yield word("Cancel", CENTRE, 553, 15, fill="accent", weight=600, anchor="middle")
     yield Control("cancel", "Cancel", MARGIN, 526, ROOM, 44)
@@ -219,15 +221,15 @@ def sheet(screen: Screen) -> Iterator[Markup]:
     yield void("rect", class_="wb-fill-shade", fill_opacity=SHADE, width=WIDE, height=HIGH, rx=CORNER)
     yield block(SHEET_GAP, SHEET_TOP, WIDE - 2 * SHEET_GAP, HIGH - SHEET_TOP - SHEET_GAP, CORNER - SHEET_GAP, "panel")
     yield sign("wallet", 34, SHEET_TOP + 27, line="ink")
-    yield word("Wallet", 50, SHEET_TOP + 32, 14, weight=600)
+    yield word("Wallet", 50, SHEET_TOP + 32, LEAST_SIZE, weight=600)
     yield rule(SHEET_GAP, SHEET_TOP + 52, WIDE - 2 * SHEET_GAP)
     yield card(screen.card, CENTRE - 68, SHEET_TOP + 70, 136)
-    yield word(f"{CARD} {masked(screen.card)}", CENTRE, SHEET_TOP + 178, 13, fill="muted", anchor="middle")
+    yield word(f"{CARD} {masked(screen.card)}", CENTRE, SHEET_TOP + 178, LEAST_SIZE, fill="muted", anchor="middle")
     if screen.sheet is Sheet.UP:
         yield word("Add this card?", CENTRE, SHEET_TOP + 222, 19, weight=700, anchor="middle")
         yield block(26, 480, WIDE - 52, 48, 14, "accent")
         yield word("Continue", CENTRE, 509, 15, fill="label", weight=600, anchor="middle")
-        yield word("Not now", CENTRE, 561, 14, fill="accent", weight=600, anchor="middle")
+        yield word("Not now", CENTRE, 561, LEAST_SIZE, fill="accent", weight=600, anchor="middle")
     else:
         yield from outcome(screen.sheet, where(screen), SHEET_OUTCOME)
     yield block(CENTRE - 46, HIGH - 13, 92, 4, 2, "ink")
@@ -259,7 +261,7 @@ def outcome(page: Sheet | Page, place: str, y: float) -> Iterator[Markup]:
     yield disc(CENTRE, y, 25, fill)
     yield sign(name, CENTRE, y, line="label" if fill != "fill" else "ink", scale=1.6, width=1.6)
     yield word(headline, CENTRE, y + 54, 19, weight=700, anchor="middle")
-    yield word(line or place.capitalize(), CENTRE, y + 76, 13, fill="muted", anchor="middle")
+    yield word(line or place.capitalize(), CENTRE, y + 76, LEAST_SIZE, fill="muted", anchor="middle", room=LINE)
 
 
 # The wallet app, where the flow may begin (FLOW-5), page by page. How it looks is assumed: the document shows none.
@@ -316,7 +318,7 @@ def wallet(screen: Screen) -> Drawn:
             yield block(MARGIN + 96, y + 20, 96, 10, 5, "fill")
             yield block(MARGIN + 96, y + 38, 62, 9, 4.5, "fill")
         yield sign("spinner", CENTRE, 416, line="muted", scale=1.3, width=1.8)
-        yield word(words, CENTRE, 452, 13, fill="muted", anchor="middle")
+        yield word(words, CENTRE, 452, LEAST_SIZE, fill="muted", anchor="middle")
 
 
 def held(screen: Screen) -> str:
@@ -325,7 +327,7 @@ def held(screen: Screen) -> str:
 
 
 def _headed(text: str) -> Markup:
-    return word(text, MARGIN, LIST - 16, 13, fill="muted", weight=500, room=250)
+    return word(text, MARGIN, LIST - 16, LEAST_SIZE, fill="muted", weight=500, room=250)
 
 
 def _empty(headline: str, reason: str, button: str) -> Drawn:
@@ -334,7 +336,7 @@ def _empty(headline: str, reason: str, button: str) -> Drawn:
     yield void("rect", class_="wb-line-muted", fill="none", stroke_width=1.5, **outline)
     yield sign("cross", CENTRE, 255, line="muted", width=1.8)
     yield word(headline, CENTRE, 334, 18, weight=700, anchor="middle")
-    yield word(reason, CENTRE, 358, 13, fill="muted", anchor="middle")
+    yield word(reason, CENTRE, 358, LEAST_SIZE, fill="muted", anchor="middle", room=LINE)
     if button:
         yield from pressed("look", button, BACK)
 
@@ -345,8 +347,8 @@ def _apps() -> Drawn:
     yield block(MARGIN, LIST, ROOM, 64, 14, "panel")
     yield block(MARGIN + 12, middle - 20, 40, 40, 11, "accent")
     yield sign("arch", MARGIN + 32, middle, line="label", scale=1.3, width=1.5)
-    yield word(BANK, MARGIN + 64, middle - 2, 14, weight=600, room=140)
-    yield word("App on this phone", MARGIN + 64, middle + 15, LEAST_SIZE, fill="muted", room=160)
+    yield word(BANK, MARGIN + 64, middle - 2, LEAST_SIZE, weight=600, room=140)
+    yield word("App on this phone", MARGIN + 64, middle + 16, LEAST_SIZE, fill="muted", room=170)
     yield sign("chevron", WIDE - MARGIN - 18, middle, line="muted", width=1.8)
     yield Control("choose app", BANK, MARGIN, LIST, ROOM, 64)
 
@@ -364,14 +366,14 @@ def _cards(screen: Screen) -> Drawn:
         y = LIST + high * number
         middle = y + high / 2
         yield card(entry, MARGIN + 10, middle - tall(wide) / 2, wide)
-        yield word(CARD, left, middle - 3, 13, weight=600, room=120)
+        yield word(CARD, left, middle - 3, LEAST_SIZE, weight=600, room=120)
         yield word(masked(entry), left, middle + 14, LEAST_SIZE, fill="muted", room=110)
         yield sign("chevron", WIDE - MARGIN - 14, middle, line="muted", width=1.8)
         if number:
             yield rule(left, y, ROOM - wide - 34)
         yield Control("choose card", f"{CARD} {masked(entry)}", MARGIN, y, ROOM, high, entry)
     if more := len(entries) - len(shown):
-        yield word(f"and {more} more", CENTRE, LIST + high * len(shown) + 24, 13, fill="muted", anchor="middle")
+        yield word(f"and {more} more", CENTRE, LIST + high * len(shown) + 24, LEAST_SIZE, fill="muted", anchor="middle")
 
 
 # The watch beside the phone, with the cards that its own wallet holds.
@@ -389,8 +391,7 @@ def watch(screen: Screen) -> Iterator[Markup]:
     yield block(0, WATCH_TOP, WATCH_WIDTH, CASE, 40, "bezel", line="rim")
     yield block(WATCH_WIDTH - 0.5, WATCH_TOP + 54, 4, 30, 2, "rim")
     yield block(WATCH_BEZEL, WATCH_TOP + WATCH_BEZEL, WATCH_WIDTH - 2 * WATCH_BEZEL, CASE - 2 * WATCH_BEZEL, 32, "face")
-    yield word("Wallet", 24, WATCH_TOP + 33, LEAST_SIZE, fill="bright", weight=600, room=60)
-    yield word(TIME, WATCH_WIDTH - 24, WATCH_TOP + 33, LEAST_SIZE, fill="dim", anchor="end", room=40)
+    yield word("Wallet", WATCH_CENTRE, WATCH_TOP + 33, LEAST_SIZE, fill="bright", weight=600, anchor="middle", room=90)
     cards = sorted(screen.on_watch or ())
     if not cards:
         outline = {"x": 23, "y": WATCH_TOP + 44, "width": 86, "height": 55, "rx": 8, "stroke_dasharray": "4 4"}
@@ -401,7 +402,7 @@ def watch(screen: Screen) -> Iterator[Markup]:
     yield card(on_top, 23, WATCH_TOP + 44, 86)
     yield word(masked(on_top), WATCH_CENTRE, WATCH_TOP + 117, LEAST_SIZE, fill="bright", anchor="middle", room=94)
     if more := len(cards) - 1:
-        yield word(f"and {more} more", WATCH_CENTRE, WATCH_TOP + 132, LEAST_SIZE, fill="dim", anchor="middle", room=90)
+        yield word(f"and {more} more", WATCH_CENTRE, WATCH_TOP + 134, LEAST_SIZE, fill="dim", anchor="middle", room=100)
 
 
 def shown(held: list[str], front: str) -> str:
