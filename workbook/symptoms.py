@@ -5,7 +5,9 @@ A symptom or a log leads to its causes; an opaque value to its layers. Nothing t
 
 from __future__ import annotations
 
+import json
 import os
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from workbook.plays.run import Run
 from workbook.preflight.notebook import files_of, project
 from workbook.secrecy import Secrets
 from workbook.sessions import session
+from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.values import of_type
 from workbook.views.html import joined, tag, trusted
 from workbook.views.table import Snapshot, facts, paragraph, preformatted
@@ -181,8 +184,8 @@ def _text(value: str | bytes) -> str:
 # Playing a row: everything is as it should be, but for its cause.
 
 
-def reproduce(number: int) -> Run | Result:
-    """Play the row with this number: a run, or a project with the mistake in it, judged.
+def reproduce(number: int) -> Run | Result | InspectionPanel:
+    """Play the row with this number: a run, a project with the mistake in it, judged, or a value, inspected.
 
     Raises:
         ParameterError: there is no such row, or no software can play it.
@@ -193,7 +196,7 @@ def reproduce(number: int) -> Run | Result:
                         if one.play)  # fmt: skip
         raise ParameterError(f"Row {number} cannot be played: nothing here is its cause. These can: {can}.")
     verb, *settings = found.play
-    played: Run | Result = PLAYS[verb](session(), *settings)
+    played: Run | Result | InspectionPanel = PLAYS[verb](session(), *settings)
     return played
 
 
@@ -201,6 +204,13 @@ def _mistaken(sample: str, file: str, old: str, new: str) -> Result:
     """A sample project with one edit."""
     files = files_of(fixture(f"projects/{sample}"))
     return project(files | {file: files[file].replace(old, new)})
+
+
+def _wrapped_key(card: str, seed: int) -> InspectionPanel:
+    """The POST's sdkInput for platform B with its key under the name of another scheme's."""
+    fields = answer(wallet_request(seed, 1).fields(), seed, card, 1)
+    fields["wrappedKey"] = fields.pop("ephemeralPublicKey")
+    return inspect(b64encode(json.dumps(fields).encode()).decode(), seed=seed)
 
 
 PLAYS: Mapping[str, Callable[..., Any]] = {
@@ -212,6 +222,7 @@ PLAYS: Mapping[str, Callable[..., Any]] = {
     "wallet": lambda session, phone: session.wallet.play(phone=phone),
     "wallet_handler": lambda session, handler, phone="app was opened": session.wallet.play(handler, phone),
     "authorization": lambda session, name: session.wallet.play(authorization=name),
+    "wrapped_key": lambda session: _wrapped_key(session.payment_instrument_id, session.parameters.seed),
     "project": lambda _session, *edit: _mistaken(*edit),
 }
 """What a row's `play` names, by its verb."""
