@@ -34,13 +34,13 @@ def add_to(commands: Any) -> None:
         "--basis", action="store_true", help="add the header x-workbook-basis: which rule or source each answer follows"
     )
     parser.add_argument("--allow-remote", action="store_true", help="accept requests from other machines")
-    parser.add_argument(
-        "--notify", default="", metavar="URL", help="send the operator's notifications there, simulated"
-    )
+    parser.add_argument("--notify", default="", metavar="URL", help="send notifications (openapi) there, simulated")
 
     parser = add(commands, "sdk-output", sdk_output, "print a fresh sdkOutput, good for one POST to `workbook serve`")
     parser.add_argument("id", nargs="?", metavar="ID", help="of the payment instrument; default: the first one")
-    parser.add_argument("--platform", choices=["a", "b"], default="a", help="whose SDK makes it; default: %(default)s")
+    parser.add_argument(
+        "--platform", choices=["a", "b"], default="a", help="the platform that it is from; default: %(default)s"
+    )
     _add_world(parser, "the one that the server was started with", "the one that it was started with")
 
     parser = add(commands, "openapi", openapi, "print the OpenAPI document of the simulated API, as JSON")
