@@ -6,6 +6,7 @@ stays in the kernel until the next one comes, and goes nowhere. What is stored i
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import ipywidgets
@@ -38,9 +39,9 @@ class Paste(Live):
     def __repr__(self) -> str:
         return self.snapshot().text()
 
+    @abstractmethod
     def read(self, value: str | bytes, *, ticked: bool) -> Snapshot:
-        """The result for a value; an error is shown as a result, too."""
-        raise NotImplementedError
+        """The result for a value; `ticked` is the one choice, where there is one."""
 
     def snapshot(self) -> Snapshot:
         """The result for what was given last, or what to give."""
