@@ -1,6 +1,7 @@
 """What every test shares: no setting from outside, and the dose of Hypothesis.
 
-`HYPOTHESIS_PROFILE=thorough pytest` draws 10,000 examples for each property.
+`HYPOTHESIS_PROFILE=thorough pytest` draws 10,000 examples for each property. With --cov a property draws 10: watching
+each line trebles the time, and what a line does with many values is for the run without.
 """
 
 import gc
@@ -12,8 +13,9 @@ from hypothesis import HealthCheck, settings
 
 CI = bool(os.environ.get("CI"))
 KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL"}  # a tester's own switches, no settings of the package
-SWEEPS = {"checks", "extension", "flows", "plays", "runs", "views", "widgets"}
-"""Directories whose slow tests go through every play, mistake or fault again, on lines that the quick ones cover."""
+WATCHED = {"api", "app", "conformance", "proxy", "runner", "simulation"}
+"""Directories whose slow tests reach lines that no quick one does. Others go through every play, mistake or fault
+again, or start other processes."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A script's background job ignores Ctrl-C, and every program that a test starts and interrupts would inherit that.
@@ -24,16 +26,20 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=15)
+settings.register_profile("watched", settings.get_profile("default"), max_examples=10)
 
 
 def pytest_configure(config):
     """With -m "not slow" each property draws fewer examples; the whole line draws Hypothesis' hundred."""
     quick = config.getoption("markexpr") == "not slow"
-    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if quick else "default"))
+    dose = "watched" if config.getoption("cov_source", None) else "quick" if quick else "default"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", dose))
+    most = min(20 * settings().max_examples, 10_000)  # strangers send what the client reads
+    settings.register_profile("api", settings(), max_examples=most, suppress_health_check=[*HealthCheck])
 
 
 def pytest_collection_modifyitems(items):
-    """Notebooks and browser tests are slow without saying so. Coverage, which costs half as much again, skips sweeps.
+    """Notebooks and browser tests are slow without saying so. Of slow tests, coverage watches those of `WATCHED`.
 
     Files with slow tests come first, so that two workers end with many small files and at the same time.
     """
@@ -41,8 +47,11 @@ def pytest_collection_modifyitems(items):
         elsewhere = item.path.suffix == ".ipynb" or item.get_closest_marker("browser")
         if elsewhere:
             item.add_marker(pytest.mark.slow)
-        if elsewhere or (item.path.parent.name in SWEEPS and item.get_closest_marker("slow")):
-            item.add_marker(pytest.mark.no_cover)
+        drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if drawn:
+            item.add_marker(pytest.mark.property)
+        if item.get_closest_marker("slow") and (drawn or elsewhere or item.path.parent.name not in WATCHED):
+            item.add_marker(pytest.mark.unwatched)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 

@@ -1,6 +1,5 @@
-"""What the tests of the client share: a clock that only moves when told, raw sockets, Hypothesis's dose."""
+"""What the tests of the client share: a clock that only moves when told, raw sockets."""
 
-import os
 import random
 import socket
 import struct
@@ -9,19 +8,9 @@ import time
 
 import anyio
 import pytest
-from hypothesis import HealthCheck, settings
 
 from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy
 from workbook.api.library import httpx
-
-settings.register_profile(
-    "api",
-    max_examples=10_000 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 2_000,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
 
 KEY = "canary-KEY-0123456789"
 OUTPUT = "canary-sdk-output"
