@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import fields
 from enum import StrEnum
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
@@ -124,13 +125,16 @@ def shown(value: object, name: str = "") -> Any:
     return type(value).__name__
 
 
-_BELOW: dict[type[Message], tuple[type[Message], ...]] = {}
+_BELOW: dict[tuple[type[Message], ...], dict[type[Message], None]] = {}
 
 
-def _and_below(message: type[Message]) -> tuple[type[Message], ...]:
-    if message not in _BELOW:  # the vocabulary is complete before the first trace is read
-        _BELOW[message] = (message, *(kind for below in message.__subclasses__() for kind in _and_below(below)))
-    return _BELOW[message]
+def _and_below(messages: tuple[type[Message], ...]) -> dict[type[Message], None]:
+    """These message classes and all below them, each once."""
+    if messages not in _BELOW:  # the vocabulary is complete before the first trace is read
+        _BELOW[messages] = dict.fromkeys(messages)
+        for message in messages:
+            _BELOW[messages] |= _and_below(tuple(message.__subclasses__()))
+    return _BELOW[messages]
 
 
 class Trace:
@@ -186,11 +190,13 @@ class Trace:
     def _of(self, messages: tuple[type[Message], ...]) -> list[Record]:
         """The records of these message classes and of those below them, in order."""
         # From an index: the checks ask a trace for more than a hundred classes, and it has few of them.
-        for place in range(self._looked, len(self._records)):
-            self._places.setdefault(type(self._records[place].message), []).append(place)
-        self._looked = len(self._records)
-        places = [self._places[kind] for message in messages for kind in _and_below(message) if kind in self._places]
-        in_order = places[0] if len(places) == 1 else sorted({place for some in places for place in some})
+        for record in self._records[self._looked :]:
+            self._places.setdefault(type(record.message), []).append(self._looked)
+            self._looked += 1
+        places = [self._places[kind] for kind in _and_below(messages) if kind in self._places]
+        if not places:
+            return []
+        in_order = places[0] if len(places) == 1 else sorted(chain(*places))
         return [self._records[place] for place in in_order]
 
     def to_jsonl(self) -> str:
