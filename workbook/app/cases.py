@@ -335,6 +335,19 @@ def in_wallet(card: int) -> Judge:
     return once_added(judge)
 
 
+def after_process_death(judge: Judge) -> Judge:
+    """This, where nothing of the ended process went on; else that it did, which only an adapter can be to blame for."""
+
+    def judged(seen: Seen) -> Iterator[Miss]:
+        if seen.happened(m.ProvisionSuccess):
+            todo = "In processDeath() of your adapter, cancel everything that the app has begun."
+            yield Miss("an attempt that ends with its process", "it went on and added the card", todo)
+        else:
+            yield from judge(seen)
+
+    return judged
+
+
 def fresh(seen: Seen) -> Iterator[Miss]:
     """One GET for each time that the page was opened."""
     if (count := len(seen.came(GET))) < 2:  # noqa: PLR2004 - the case opens the page twice
@@ -519,7 +532,7 @@ ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
      (*HELD_POST, CLOSE, SETTLE), every(no_crash, provider_ended)),
     (Group.LIFE, "process-death", "After the process has ended, the page works again.", "A-CAN-1",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
-     every(no_crash, button("after", SHOWN, todo=SHOW))),
+     every(no_crash, after_process_death(button("after", SHOWN, todo=SHOW)))),
     (Group.ISOLATION, "second-card", "Another card's page adds that card.", "API-3",
      (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE), every(no_crash, in_wallet(1), output_unchanged)),
 ]  # fmt: skip
