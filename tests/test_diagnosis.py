@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from workbook.checks import Finding, Level, Owner
 from workbook.cli import main
+from workbook.conformance.model import Miss
 from workbook.diagnosis import LARGEST, MOST, catalogue, diagnose, page, row, see
 from workbook.errors import ParameterError
+from workbook.proxy.drift import DriftFinding, DriftKind
 from workbook.rules import rules
+from workbook.views.findings import findings
 from workbook.views.html import RULE_ID
 
 PAGE = Path(__file__).parent.parent / "notebooks" / "reference" / "symptoms.md"
@@ -260,6 +264,16 @@ def test_a_row_has_its_number_and_no_rule_that_does_not_exist():
 )
 def test_a_finding_leads_to_its_row(rule, text, number):
     assert see(rule, text) == (f"workbook diagnose {number}" if number else "")
+
+
+def test_a_finding_of_every_command_names_its_row():
+    miss = Miss("an answer within 20 s", "none after 30 s", "Answer sooner.", rule="REL-5")
+    drift = DriftFinding(DriftKind.DOCUMENT, "GET", "it answers 403", "it answers 200", "GAP-1", 1, 1, (1,))
+    finding = Finding("A-BTN-1", Level.FAIL, Owner.YOU, "Two taps began two attempts.", "Disable the button.", 0.5)
+    assert (miss.see, drift.see) == ("workbook diagnose 9", "workbook diagnose 2")
+    assert str(finding).endswith("Disable the button. (workbook diagnose 13)")
+    assert "at 0.500 s; row 13\n" in findings([finding]).text()
+    assert 'title="workbook diagnose 13"' in findings([finding]).html()
 
 
 def test_the_page_is_made_from_the_catalogue():

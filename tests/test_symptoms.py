@@ -1,14 +1,16 @@
 """The panels to paste into, and playing a row: the result is that of what was pasted, and nothing pasted is kept."""
 
 import json
+from functools import cache
 
 import pytest
 
 import workbook as wb
+from workbook import symptoms
 from workbook.diagnosis import catalogue
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.symptoms import reproduce
 
+reproduce = cache(symptoms.reproduce)
 LOG = "\n".join(["10:00:01 D/View: drawn in 16 ms"] * 2000 + ["E/Wallet: NoActiveWallet"])
 
 
