@@ -111,7 +111,7 @@ class Row:
     @cached_property
     def strong_patterns(self) -> tuple[re.Pattern[str], ...]:
         """The patterns, ready for use."""
-        return tuple(re.compile(text, re.IGNORECASE) for text in self.patterns)
+        return tuple(map(_in_a_line, self.patterns))
 
     @cached_property
     def told_patterns(self) -> tuple[tuple[re.Pattern[str], ...], ...]:
@@ -121,7 +121,7 @@ class Row:
     @cached_property
     def weak_patterns(self) -> tuple[re.Pattern[str], ...]:
         """The weak ones."""
-        return tuple(re.compile(text, re.IGNORECASE) for text in self.weak)
+        return tuple(map(_in_a_line, self.weak))
 
     @property
     def title(self) -> str:
@@ -132,6 +132,11 @@ class Row:
     def owners(self) -> tuple[str, ...]:
         """Who may have to act."""
         return tuple(dict.fromkeys(owner for cause in self.causes for owner in cause.owner))
+
+
+def _in_a_line(text: str) -> re.Pattern[str]:
+    """A pattern for a whole text, which fits within one line of it: that is faster than a search in each line."""
+    return re.compile(text.replace(r"\W", r"[^\w\n]"), re.IGNORECASE | re.MULTILINE)
 
 
 @cache
@@ -231,8 +236,8 @@ def diagnose(text: str) -> Diagnosis:
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
         lines.setdefault(line[:LONGEST_LINE].strip(), number)
-    short = len(text.split()) <= SHORT
-    likely = [found for one in catalogue() if (found := _judged(one, lines, short=short)) is not None]
+    short, whole_text = len(text.split()) <= SHORT, "\n".join(lines)
+    likely = [found for one in catalogue() if (found := _judged(one, lines, whole_text, short=short)) is not None]
     likely += _findings(lines)
     likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
     best = {one.row.number: one for one in reversed(likely)}
@@ -246,16 +251,17 @@ def _findings(lines: Mapping[str, int]) -> Iterator[Likely]:
             yield Likely(found, 2 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
 
 
-def _judged(one: Row, lines: Mapping[str, int], *, short: bool) -> Likely | None:
+def _judged(one: Row, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
+    """The row with what fits of it; `text` is the lines, each once, and `lines` where each of them stood first."""
     weight, first = 0, None
     for pattern, amount in (
         *((pattern, STRONG) for pattern in one.strong_patterns),
         *((pattern, 1) for pattern in one.weak_patterns),
     ):
-        found = next(((match, number) for line, number in lines.items() if (match := pattern.search(line))), None)
-        if found is not None and (weight or amount == STRONG or short):
+        if (match := pattern.search(text)) and (weight or amount == STRONG or short):
             weight += amount
-            first = first or found
+            line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
+            first = first or (match, lines[line])
     for line in lines if len(lines) <= FEW else ():
         for words in one.told_patterns if len(line) <= SENTENCE else ():
             matches = [match for word in words if (match := word.search(line))]
