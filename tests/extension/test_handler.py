@@ -57,7 +57,7 @@ NOT_ITS_FAULT = {
     "extension lacks the entitlement": ("app not listed", ["X-PLIST-1"]),
     "authorization UI lacks the entitlement": ("not authenticated", ["X-AUTH-1"]),
     "slow network": ("no card offered", ["API-9"] * 3),
-    "back end takes 25 s": ("not added", ["API-9", "X-GEN-1", "X-DEL-1"]),
+    "back end takes 25 s": ("not added", ["API-9", "X-DEL-1", "X-GEN-1"]),
     "first card is there already": ("added", []),
     "with a watch": ("added", []),
     "app was opened": ("added", []),
