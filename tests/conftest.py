@@ -7,6 +7,7 @@ each line trebles the time, and what a line does with many values is for the run
 import gc
 import os
 import signal
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,6 +35,10 @@ def pytest_configure(config):
     quick = config.getoption("markexpr") == "not slow"
     dose = "watched" if config.getoption("cov_source", None) else "quick" if quick else "default"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", dose))
+    if not hasattr(config, "workerinput"):  # two workers share what Kotlin's compiler made, and leave it to nobody
+        cache = TemporaryDirectory(prefix="workbook-tests-")
+        config.add_cleanup(cache.cleanup)
+        os.environ["XDG_CACHE_HOME"] = cache.name
     most = min(20 * settings().max_examples, 10_000)  # strangers send what the client reads
     settings.register_profile("api", settings(), max_examples=most, suppress_health_check=[*HealthCheck])
 

