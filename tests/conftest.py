@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 CI = bool(os.environ.get("CI"))
 KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL"}  # a tester's own switches, no settings of the package
-WATCHED = {"api", "app", "conformance", "proxy", "runner", "simulation"}
+WATCHED = {"api", "app", "conformance", "proxy", "runner", "simulation", "timing"}
 """Directories whose slow tests reach lines that no quick one does. Others go through every play, mistake or fault
 again, or start other processes."""
 

@@ -126,7 +126,7 @@ def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
 @pytest.mark.parametrize(
     ("status", "wait", "told"),
     [
-        (404, 0, "status 404, no sdkInput where the configuration says. No request reached the API. Is the path"),
+        (404, 0, "status 404. No request reached the API. Is the path"),
         (401, 0, "Is the session in order?"),
         (200, 10, "no answer came in time. No request reached the API."),
     ],
