@@ -39,7 +39,7 @@ def pytest_configure(config):
         cache = TemporaryDirectory(prefix="workbook-tests-")
         config.add_cleanup(cache.cleanup)
         os.environ["XDG_CACHE_HOME"] = cache.name
-    most = min(20 * settings().max_examples, 10_000)  # strangers send what the client reads
+    most = min(10 * settings().max_examples, 10_000)  # strangers send what the client reads
     settings.register_profile("api", settings(), max_examples=most, suppress_health_check=[*HealthCheck])
 
 
