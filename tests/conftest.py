@@ -18,9 +18,11 @@ WATCHED = {"api", "app", "conformance", "proxy", "runner", "simulation", "timing
 """Directories whose slow tests reach lines that no quick one does. Others go through every play, mistake or fault
 again, or start other processes."""
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # A script's background job ignores Ctrl-C, and every program that a test starts and interrupts would inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A script's background job ignores Ctrl-C, and one of nohup a closed terminal: every program that a test starts and
+# ends with such a signal would inherit that.
+for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, usual)
 
 settings.register_profile(
     "default", deadline=None, derandomize=CI, database=None, suppress_health_check=[HealthCheck.too_slow]

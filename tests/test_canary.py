@@ -34,9 +34,8 @@ def report(tmp_path_factory):
     out = tmp_path_factory.mktemp("canary") / "report"
     world = replace(World(seed=99), credentials={CANARY: Credential()})
     with running(Service(world)) as base_url:
-        names = sorted(
-            path.stem for path in (ROOT / "notebooks").glob("[01]*.ipynb") if path.stem[:2] not in {"08", "09"}
-        )
+        asking = (path.stem for path in (ROOT / "notebooks").glob("*.ipynb") if path.stem[:2] not in {"08", "09"})
+        names = sorted(asking)
         command = [sys.executable, "-m", "workbook", "run", *names, "--out", str(out), "-p", "source=api"]
         environment = {**os.environ, "WORKBOOK_API_KEY": CANARY, "WORKBOOK_BASE_URL": base_url}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)

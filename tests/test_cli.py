@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from workbook import cli
+from workbook.commands import end_like_ctrl_c
+from workbook.ending import ending_signals
 from workbook.simulation.contract import contract
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -232,3 +234,13 @@ def test_lab_opens_a_learners_copy_and_leaves_the_lessons_alone(tmp_path, monkey
     assert opened == [tmp_path / "provisioning-workbook" / "notebooks"] * 2
     assert capsys.readouterr().out == "Your copy of the lessons is provisioning-workbook.\n"
     assert (tmp_path / "provisioning-workbook" / "progress.jsonl").read_text() == ""
+
+
+def test_what_nohup_switched_off_stays_off():
+    interrupted = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    end_like_ctrl_c()
+    assert signal.SIGHUP not in ending_signals()
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    assert callable(signal.getsignal(signal.SIGTERM))
+    signal.signal(signal.SIGINT, interrupted)

@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "workbook"
 
 FLOORS = """
-    errors
+    ending  errors
     values
     files  junit  rules  secrecy
     diagnosis  forms

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
-PATIENCE = 60_000  # milliseconds
+PATIENCE = 120_000  # milliseconds; 09 compiles Kotlin
 
 pytestmark = pytest.mark.browser
 

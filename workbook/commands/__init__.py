@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
+from workbook.ending import ending_signals
 from workbook.errors import ParameterError
 
 Handler = Callable[[argparse.Namespace], int]
@@ -63,7 +64,7 @@ def end_like_ctrl_c() -> None:
 
     A second one would break off what the first one set going: kernels that end, a report that is being written.
     """
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = ending_signals()
 
     def first(_number: int, _frame: object) -> NoReturn:
         for number in numbers:

@@ -26,6 +26,7 @@ from workbook.conformance.findings import first_call
 from workbook.conformance.model import POST, SUCCESS, Broke, PhoneCall
 from workbook.conformance.phone import Origin, OriginClient, listens
 from workbook.conformance.progress import RunProgress
+from workbook.ending import ending_signals
 from workbook.errors import WorkbookError
 from workbook.runner.kernel import end_with_parent
 
@@ -313,9 +314,6 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
 
 # Ctrl-C during a run: asks once for its end, and never interrupts what is being cleaned up or written.
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Ctrl-C, a cancelled build, a closed terminal."""
-
 
 class Stopping:
     """From `begin` to the end of the block such a signal raises nothing.
@@ -347,8 +345,7 @@ class Stopping:
         """From here on the first signal calls `stop`, and later ones do nothing. Only the main thread gets signals."""
         self._stop = stop
         if threading.current_thread() is threading.main_thread() and not self._handlers:
-            numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
-            self._handlers = {number: signal.signal(number, self._on_signal) for number in numbers}
+            self._handlers = {number: signal.signal(number, self._on_signal) for number in ending_signals()}
 
     def _on_signal(self, _number: int, _frame: object) -> None:
         first, self.asked = not self.asked, True

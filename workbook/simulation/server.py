@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import signal
 import socket
 import ssl
 import struct
@@ -38,6 +37,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import httptools
 
+from workbook.ending import ending_signals
 from workbook.errors import ConfigurationError
 from workbook.simulation.http import (
     AT_ONCE,
@@ -733,7 +733,7 @@ def run_until_signal(server: Server, ready: Callable[[], None]) -> None:
     """Serve until Ctrl-C, SIGTERM or SIGHUP (a closed terminal); `ready` is called when connections are taken."""
 
     async def main() -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(number, server.stop)
         await server.serve(ready)
 
