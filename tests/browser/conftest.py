@@ -45,6 +45,7 @@ def lab(tmp_path_factory):
     """The address of a JupyterLab on copies of the notebooks, and where the copies are."""
     folder = tmp_path_factory.mktemp("lab") / "notebooks"
     folder.mkdir()
+    shutil.copytree(ROOT / "fixtures", folder.parent / "fixtures")
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         (folder / path.name).write_text(json.dumps(unrun(json.loads(path.read_text()))))
     with socket.create_server(("127.0.0.1", 0)) as chosen:  # two workers that look for one at once find the same

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
@@ -37,7 +37,8 @@ class Kernel:
         expired: the time limit passed.
         stopped: `stop` was called.
         pid: of its process, once there is one.
-        connection_file: holds its ports and signing key, once there is one.
+        scratch: its directory for temporary files, which ends with it. There is the file with its ports and signing
+            key, and that of each kernel that a notebook starts itself and can no longer end.
     """
 
     def __init__(self, *, limit: float | None, env: Mapping[str, str] | None = None) -> None:
@@ -46,7 +47,7 @@ class Kernel:
         self.expired = False
         self.stopped = False
         self.pid: int | None = None
-        self.connection_file = ""
+        self.scratch = ""
         self._closed = False
         self._wake = threading.Event()
 
@@ -57,18 +58,18 @@ class Kernel:
 
     @contextmanager
     def watched(self) -> Iterator[Kernel]:
-        """Keep the limit inside the block; leave no process and no connection file behind."""
+        """Keep the limit inside the block; leave no process and no temporary file behind."""
         watch = threading.Thread(target=self._watch, daemon=True, name="kernel watch")
-        watch.start()
-        try:
-            yield self
-        finally:
-            self._closed = True
-            self._wake.set()
-            watch.join()
-            self.kill()
-            if self.connection_file:
-                Path(self.connection_file).unlink(missing_ok=True)
+        # A process that was killed a moment ago may still hold a file there, where the system minds that.
+        with TemporaryDirectory(prefix="workbook-kernel-", ignore_cleanup_errors=True) as self.scratch:
+            watch.start()
+            try:
+                yield self
+            finally:
+                self._closed = True
+                self._wake.set()
+                watch.join()
+                self.kill()
 
     def _watch(self) -> None:
         self._wake.wait(self.limit)
@@ -102,13 +103,12 @@ def manager_class(kernel: Kernel) -> type[Any]:
     class Managed(AsyncKernelManager):
         def __init__(self, **options: Any) -> None:
             super().__init__(**options, kernel_spec_manager=ThisInterpreter())
-            # known before the file is there: whoever ends the kernel while it starts deletes the file, too
-            self.connection_file = kernel.connection_file = str(Path(gettempdir()) / f"kernel-{uuid4()}.json")
+            self.connection_file = str(Path(kernel.scratch) / f"kernel-{uuid4()}.json")
 
         async def start_kernel(self, **options: Any) -> None:  # type: ignore[override]  # its stubs forget async
             quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            env = {} if kernel.env is None else {"env": kernel.env}
-            await super().start_kernel(**quiet, **env, **options)
+            env = {**(os.environ if kernel.env is None else kernel.env), "TMPDIR": kernel.scratch}
+            await super().start_kernel(**quiet, env=env, **options)
             kernel.pid = getattr(self.provisioner, "pid", None)
 
     return Managed
