@@ -130,14 +130,7 @@ def _run_parser() -> _Parser:
     )
     parser.add_argument("--list", action="store_true", help="list the cases")
     parser.add_argument("--dry-run", action="store_true", help="count the cases that would run, and explain the rest")
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="PATTERN",
-        help="run only these cases: names, groups or globs",
-    )
+    _add_only(parser)
     parser.add_argument("--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
     parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
@@ -153,6 +146,11 @@ def _run_parser() -> _Parser:
     return parser
 
 
+def _add_only(parser: _Parser) -> None:
+    text = "run only these cases: names, groups or globs"
+    parser.add_argument("--only", nargs="+", action="extend", default=[], metavar="PATTERN", help=text)
+
+
 def _app_parser() -> _Parser:
     text = "Test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it."
     parser = _parser(f"{PROG} app", app, text, CODES.partition("\n\n")[2].replace("back end", "app"))
@@ -160,14 +158,7 @@ def _app_parser() -> _Parser:
         "config", nargs="?", type=Path, metavar="CONFIG", help="an app.toml; without one, start it yourself"
     )
     parser.add_argument("--list", action="store_true", help="list the cases")
-    parser.add_argument(
-        "--only",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="PATTERN",
-        help="run only these cases: names, groups or globs",
-    )
+    _add_only(parser)
     parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
     parser.add_argument(
