@@ -1,11 +1,13 @@
 """The API's side of a run: the certificates that it presents, and the proxy that leads to it."""
 
+import socket
 import ssl
+from contextlib import ExitStack, closing
 
 import httpx
 import pytest
 
-from workbook.conformance.api_side import MockApi
+from workbook.conformance.api_side import MockApi, ProxyTrap
 from workbook.conformance.model import GET, Identity, Order
 from workbook.conformance.process import AUTHORITY_VARIABLES, PROXY_VARIABLES, surroundings
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
@@ -79,3 +81,12 @@ def test_the_listener_knows_the_connections_that_are_open():
         assert api.listener.connections == frozenset()
         assert [client.get(f"{api.url}{PATH}").status_code for _call in range(3)] == [200] * 3
         assert len(api.listener.connections) == 1
+
+
+@pytest.mark.rule("REL-2")
+def test_a_burst_of_connections_to_the_proxy_waits_in_its_queue_and_is_not_turned_away():
+    """One that is turned away comes again a second later, and the back end would be called late for it."""
+    trap = ProxyTrap("127.0.0.1:9")
+    with closing(trap.socket), ExitStack() as burst:
+        for _one in range(64):  # nothing accepts them yet
+            burst.enter_context(socket.create_connection(trap.server_address, timeout=0.5))

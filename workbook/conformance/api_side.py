@@ -31,6 +31,7 @@ from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response,
 from workbook.simulation.journal import OPERATIONS, operation_of
 from workbook.simulation.seal import Seal
 from workbook.simulation.server import (
+    BACKLOG,
     LOOPBACK,
     Certificate,
     Connection,
@@ -218,6 +219,7 @@ class ProxyTrap(ThreadingTCPServer):
     """
 
     daemon_threads, allow_reuse_address = True, True
+    request_queue_size = BACKLOG  # the default, 5, makes a burst of connections wait a second and more
 
     def __init__(self, host: str) -> None:
         super().__init__(("127.0.0.1", 0), _Tunnel)

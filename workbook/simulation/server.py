@@ -557,6 +557,7 @@ def _most_connections() -> int:
 # Where a server listens: on this machine, unless others are let in explicitly.
 
 BACKLOG = 128
+"""Connections that wait to be accepted; the system lets a burst beyond that wait a second and more."""
 
 
 def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.socket:
