@@ -1,7 +1,6 @@
 """What every test shares: no setting from outside, and the dose of Hypothesis.
 
-`HYPOTHESIS_PROFILE=thorough pytest` draws 10,000 examples for each property. With --cov a property draws 10: watching
-each line trebles the time, and what a line does with many values is for the run without.
+`HYPOTHESIS_PROFILE=thorough pytest` draws 10,000 examples for each property.
 """
 
 import gc
@@ -13,10 +12,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 CI = bool(os.environ.get("CI"))
-KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL"}  # a tester's own switches, no settings of the package
-WATCHED = {"api", "app", "conformance", "proxy", "runner", "simulation", "timing"}
-"""Directories whose slow tests reach lines that no quick one does. Others go through every play, mistake or fault
-again, or start other processes."""
+KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL", "WORKBOOK_HTTP_LIBRARY"}
+"""A tester's own switches; what else begins so would be a setting from outside."""
 
 # A script's background job ignores Ctrl-C, and one of nohup a closed terminal: every program that a test starts and
 # ends with such a signal would inherit that.
@@ -29,15 +26,18 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=15)
-settings.register_profile("watched", settings.get_profile("default"), max_examples=10)
 
 
 def pytest_configure(config):
     """With -m "not slow" each property draws fewer examples; the whole line draws Hypothesis' hundred."""
+    for name in [*os.environ]:
+        if name.startswith("WORKBOOK_") and name not in KEPT:
+            del os.environ[name]
     quick = config.getoption("markexpr") == "not slow"
-    dose = "watched" if config.getoption("cov_source", None) else "quick" if quick else "default"
-    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", dose))
-    if not hasattr(config, "workerinput"):  # two workers share what Kotlin's compiler made, and leave it to nobody
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if quick else "default"))
+    if hasattr(config, "workerinput"):  # slipcover watches this process, and none that a test starts
+        os.environ.pop("SLIPCOVER_ENABLED", None)
+    else:  # two workers share what Kotlin's compiler made, and leave it to nobody
         cache = TemporaryDirectory(prefix="workbook-tests-")
         config.add_cleanup(cache.cleanup)
         os.environ["XDG_CACHE_HOME"] = cache.name
@@ -46,19 +46,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Notebooks and browser tests are slow without saying so. Of slow tests, coverage watches those of `WATCHED`.
+    """Notebooks and browser tests are slow without saying so.
 
-    Files with slow tests come first, so that two workers end with many small files and at the same time.
+    Files with slow tests come first, so that the workers end with many small files and at the same time.
     """
     for item in items:
-        elsewhere = item.path.suffix == ".ipynb" or item.get_closest_marker("browser")
-        if elsewhere:
+        if item.path.suffix == ".ipynb" or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
-        drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-        if drawn:
-            item.add_marker(pytest.mark.property)
-        if item.get_closest_marker("slow") and (drawn or elsewhere or item.path.parent.name not in WATCHED):
-            item.add_marker(pytest.mark.unwatched)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
@@ -73,11 +67,9 @@ def pytest_collection_finish(session):
     gc.enable()
 
 
-@pytest.fixture(autouse=True)
-def _no_settings_from_outside(monkeypatch):
-    for name in [*os.environ]:
-        if name.startswith("WORKBOOK_") and name not in KEPT:
-            monkeypatch.delenv(name)
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish():
+    os.environ["SLIPCOVER_ENABLED"] = "1"  # where it watched, it now writes down what it saw
 
 
 @pytest.fixture

@@ -3,12 +3,13 @@
 import os
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from runpy import run_path
 
 import pytest
 
+from workbook import api
 from workbook.errors import ConfigurationError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -35,15 +36,17 @@ def test_a_library_that_is_not_installed_is_named():
 
 
 def loaded(monkeypatch, library):
-    """The module's names as another process would have them."""
+    """The module as another process would have it."""
     monkeypatch.setenv("WORKBOOK_HTTP_LIBRARY", library)
-    return run_path(str(ROOT / "workbook" / "api" / "library.py"))
+    monkeypatch.setattr(api, "library", api.library)  # an import binds it anew
+    monkeypatch.delitem(sys.modules, api.library.__name__, raising=False)
+    return import_module(api.library.__name__)
 
 
 @pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
 def test_the_successor_is_chosen_by_the_environment(monkeypatch):
-    names = loaded(monkeypatch, "httpx2")
-    assert [names[name].__name__ for name in ("httpx", "httpcore")] == ["httpx2", "httpcore2"]
+    module = loaded(monkeypatch, "httpx2")
+    assert [module.httpx.__name__, module.httpcore.__name__] == ["httpx2", "httpcore2"]
 
 
 def test_what_cannot_be_chosen_is_an_error_of_the_configuration(monkeypatch):

@@ -16,10 +16,10 @@ CHOSEN: Final = os.environ.get(VARIABLE) or "httpx"
 
 if CHOSEN not in ("httpx", "httpx2"):
     raise ConfigurationError(f"{VARIABLE} is {CHOSEN!r:.40}. Allowed: httpx, httpx2.")
-if CHOSEN == "httpx":
+if TYPE_CHECKING or CHOSEN == "httpx":
     import httpcore
     import httpx
-elif not TYPE_CHECKING:  # pragma: no branch  # false for a type checker only
+else:
     try:
         import httpcore2 as httpcore
         import httpx2 as httpx
