@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -58,6 +60,24 @@ def test_a_kernel_that_starts_after_the_stop_is_stopped_too(is_alive):
         assert process.wait(timeout=5) == -signal.SIGKILL
     assert kernel.stopped
     assert not kernel.expired
+
+
+def test_what_writes_on_for_a_moment_leaves_nothing_behind():
+    """As a kernel does that a notebook started: it notices a little later that its parent has ended."""
+
+    def write():
+        while time.monotonic() < until:
+            for number in range(20):
+                with suppress(OSError):
+                    (scratch / str(number)).touch()
+
+    until = time.monotonic() + 0.3
+    with Fleet().kernel(limit=60.0) as kernel:
+        scratch = Path(kernel.scratch)
+        writer = threading.Thread(target=write)
+        writer.start()
+    writer.join()
+    assert not scratch.exists()
 
 
 def test_the_limit_counts_from_the_start_and_is_remembered():

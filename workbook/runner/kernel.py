@@ -10,15 +10,17 @@ import asyncio
 import atexit
 import ctypes
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any, Final, TypeVar
 from uuid import uuid4
 
@@ -27,6 +29,7 @@ T = TypeVar("T")
 KERNEL_NAME: Final = "python3"
 AT_ONCE: Final = 2
 _KILL_PAUSE: Final = 0.1  # seconds between two kills: the kernel may be about to start when the first one comes
+_REMOVAL_LIMIT: Final = 5.0  # seconds for what a notebook started to end, and its files with it
 _EXAMINATION_LIMIT: Final = 60.0  # seconds
 
 
@@ -60,16 +63,26 @@ class Kernel:
     def watched(self) -> Iterator[Kernel]:
         """Keep the limit inside the block; leave no process and no temporary file behind."""
         watch = threading.Thread(target=self._watch, daemon=True, name="kernel watch")
-        # A process that was killed a moment ago may still hold a file there, where the system minds that.
-        with TemporaryDirectory(prefix="workbook-kernel-", ignore_cleanup_errors=True) as self.scratch:
-            watch.start()
-            try:
-                yield self
-            finally:
-                self._closed = True
-                self._wake.set()
-                watch.join()
-                self.kill()
+        self.scratch = mkdtemp(prefix="workbook-kernel-")
+        watch.start()
+        try:
+            yield self
+        finally:
+            self._closed = True
+            self._wake.set()
+            watch.join()
+            self.kill()
+            self._remove_scratch()
+
+    def _remove_scratch(self) -> None:
+        # A kernel that the notebook started itself notices within a second that its parent has ended, and writes there
+        # until then: what is not empty at the first try is so a moment later.
+        until = time.monotonic() + _REMOVAL_LIMIT
+        while True:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+            if not Path(self.scratch).exists() or time.monotonic() > until:
+                return
+            time.sleep(_KILL_PAUSE)
 
     def _watch(self) -> None:
         self._wake.wait(self.limit)
@@ -77,7 +90,7 @@ class Kernel:
             self.expired = True
         while not self._closed:
             self.kill()
-            threading.Event().wait(_KILL_PAUSE)
+            time.sleep(_KILL_PAUSE)
 
     def kill(self) -> None:
         """End the kernel's process and everything that it started."""
