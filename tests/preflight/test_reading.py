@@ -111,7 +111,7 @@ platform {
 }
 """)
     (module,) = read_build(read_project([tmp_path])).apps
-    assert {one.name: one.application_id for one in module.variants() if not one.debuggable} == {
+    assert {one.name: one.application_id for one in module.variants() if not one.name.lower().endswith("debug")} == {
         "bankTestRelease": "com.issuer.test",
         "bankLiveRelease": "com.issuer",
         "clubTestRelease": "com.club.test",

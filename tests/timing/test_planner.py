@@ -121,7 +121,7 @@ CLOSED = [
 @pytest.mark.parametrize("plan", CLOSED, ids=lambda plan: plan.words)
 def test_a_closed_form_agrees_with_the_simulation(plan):
     found = plan.simulate(200_000)
-    low, high = found.missed_between
+    low, high = found.judgement.low, found.judgement.high
     assert low <= plan.exact() <= high
     assert found.missed == found.judgement.share
     assert "by its closed form, the chance to miss is " in found.text
@@ -158,8 +158,8 @@ def test_several_cards_one_by_one_have_no_closed_form():
 def test_two_points_one_by_one_are_binomial():
     plan = Plan(Resampled([0.5] * 9 + [4.0]), cards=10, limit=16.0)
     late = sum(comb(10, k) * 0.1**k * 0.9 ** (10 - k) for k in range(11) if 0.5 * (10 - k) + 4 * k > 16)
-    low, high = plan.simulate(400_000).missed_between
-    assert low <= late <= high
+    judged = plan.simulate(400_000).judgement
+    assert judged.low <= late <= judged.high
 
 
 # ---------------------------------------------------------------- simulating
@@ -267,8 +267,8 @@ def test_the_timeout_found_is_good_and_the_next_larger_one_is_not_surely_so(retr
     assert found.calls == 40_000
     good = replace(plan, timeout=found.value).simulate(200_000, seed=99)
     larger = replace(plan, timeout=round(found.value + 0.1, 9)).simulate(200_000, seed=99)
-    assert good.missed_between[0] <= 0.001
-    assert larger.missed_between[1] >= 0.0005
+    assert good.judgement.low <= 0.001
+    assert larger.judgement.high >= 0.0005
     assert repr(found).startswith(
         f"{found.value:g} s is the largest timeout for which the chance to miss 20 s is at most 0.1 %"
     )
@@ -303,7 +303,7 @@ def test_an_answer_about_many_cards_and_retries_rests_on_fewer_calls(monkeypatch
 def test_so_many_cards_fit_and_one_more_would_not_surely():
     plan = Plan(QUICK)
     found = plan.cards_for(0.001)
-    assert replace(plan, cards=int(found.value)).simulate(200_000, seed=99).missed_between[0] <= 0.001
+    assert replace(plan, cards=int(found.value)).simulate(200_000, seed=99).judgement.low <= 0.001
     assert replace(plan, cards=int(found.value) + 2).simulate(200_000, seed=99).missed > 0.001
     assert found.text == (
         f"{found.value} cards fit: with as many, the chance to miss 20 s is at most 0.1 % "

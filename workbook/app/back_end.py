@@ -116,13 +116,13 @@ class PlayedBackEnd:
         held: by operation, an event that an answer waits for.
     """
 
-    def __init__(self, surface: Surface, *, seed: int = 7, session: str = "", world: World | None = None) -> None:
+    def __init__(self, surface: Surface, *, seed: int = 7, session: str = "") -> None:
         self.arrivals: list[Arrival] = []
         self.failing: dict[str, str] = {}
         self.held: dict[str, asyncio.Event] = {}
         self._operations = {GET: surface.get, POST: surface.post}
         self._session = session
-        self._relay: BackEnd = simulated_back_end(world or World(seed=seed))
+        self._relay: BackEnd = simulated_back_end(World(seed=seed))
 
     @property
     def busy(self) -> bool:

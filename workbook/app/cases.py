@@ -214,14 +214,10 @@ def every(*judges: Judge) -> Judge:
     return judge
 
 
-def attempts(most: int, todo: str = GUARD) -> Judge:
-    """So many calls of provision, no more and no fewer."""
-
-    def judge(seen: Seen) -> Iterator[Miss]:
-        if (made := len(seen.happened(*ATTEMPTS))) != most:
-            yield Miss(f"{most} {'call' if most == 1 else 'calls'} of provision", f"{made} were made", todo)
-
-    return judge
+def one_attempt(seen: Seen) -> Iterator[Miss]:
+    """One call of provision, no more and no fewer."""
+    if (made := len(seen.happened(*ATTEMPTS))) != 1:
+        yield Miss("1 call of provision", f"{made} were made", GUARD)
 
 
 def no_crash(seen: Seen) -> Iterator[Miss]:
@@ -492,9 +488,9 @@ ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
      (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
      button("held", DISABLED, HIDDEN, todo=GUARD)),
     (Group.CONCURRENCY, "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
-     (*OPENED, *(TAP,) * 5, SETTLE), attempts(1)),
+     (*OPENED, *(TAP,) * 5, SETTLE), one_attempt),
     (Group.CONCURRENCY, "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
-     (*HELD_POST, TAP, TAP, Release(POST), SETTLE), attempts(1)),
+     (*HELD_POST, TAP, TAP, Release(POST), SETTLE), one_attempt),
     (Group.CONCURRENCY, "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
      asked_once(GET, "Fetch it when the page opens, and nowhere else.")),
     (Group.RECOVERY, "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
@@ -525,7 +521,7 @@ ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
      (*OPENED, ROTATE, SETTLE, Look("after")), every(no_crash, button("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
      (*HELD_POST, ROTATE, Look("rotated"), TAP, Release(POST), SETTLE),
-     every(no_crash, attempts(1), button("rotated", DISABLED, HIDDEN, todo=GUARD))),
+     every(no_crash, one_attempt, button("rotated", DISABLED, HIDDEN, todo=GUARD))),
     (Group.LIFE, "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")), every(no_crash, fresh, button("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",

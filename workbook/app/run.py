@@ -112,11 +112,9 @@ class Cardholder:
     _turns: Iterator[int] = field(default_factory=lambda: count(1))
     _next: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
     _done: dict[int, asyncio.Future[p.Next]] = field(default_factory=dict)
-    here: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def on_next(self, call: p.Next) -> dict[str, Any]:
         """The app's process has done something, and asks what comes next."""
-        self.here.set()
         if (waiting := self._done.pop(call.turn, None)) is not None and not waiting.done():
             waiting.set_result(call)
         return await self._next.get()

@@ -21,7 +21,6 @@ from socketserver import StreamRequestHandler, ThreadingTCPServer
 from tempfile import TemporaryDirectory
 from threading import Lock, Thread
 from time import monotonic, sleep
-from types import TracebackType
 from typing import Self
 
 from workbook.conformance.model import Arrived, Identity, Order
@@ -283,9 +282,7 @@ class Listener:
         self._serve()
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.down()
 
     @property
@@ -391,7 +388,5 @@ class MockApi:
             self.listener.certificate = certificate
         self.listener.up()
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._stack.close()

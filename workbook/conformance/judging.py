@@ -33,7 +33,6 @@ from workbook.conformance.model import (
 )
 from workbook.secrecy import Secrets, secret_values, session_secrets
 
-OfCall: TypeAlias = Callable[[PhoneCall], Iterable[Miss]]
 OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 
 WORK = "Make the plain case work first: the API answered with 200 and an sdkInput."

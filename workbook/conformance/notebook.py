@@ -141,14 +141,13 @@ def relay_running(
         file.close()
 
 
-def target(address: str, log: Path, bound: float = BOUND, *, tls: bool = False) -> Target:
+def target(address: str, log: Path, *, tls: bool = False) -> Target:
     """The configuration of such a relay. A `back-end.toml` would say the same."""
     cardholders = tuple(
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
         for session, cards in SESSIONS.items()
     )
-    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, bound, (log,),
-                  api_tls=tls, proxied=True)  # fmt: skip
+    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, BOUND, (log,), api_tls=tls, proxied=True)
 
 
 # A record in a notebook: how the run ended, what to do first, one case with both sides, and what changed since a run.

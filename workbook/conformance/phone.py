@@ -10,16 +10,15 @@ import base64
 import json
 import re
 import ssl
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -98,7 +97,7 @@ BREAKS: tuple[tuple[type[Exception], Broke], ...] = (
 """What an error of the client means; the first that fits."""
 
 
-class OriginClient:
+class OriginClient(AbstractAsyncContextManager["OriginClient"]):
     """An HTTP client for one origin.
 
     Args:
@@ -130,12 +129,7 @@ class OriginClient:
         """Close every connection."""
         await self._client.aclose()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     async def exchange(
@@ -358,7 +352,7 @@ SLACK = 1.25
 """Multiple of the bound for which a call is waited for, so that a late answer can be distinguished from no answer."""
 
 
-class Phone(ABC):
+class Phone(AbstractAsyncContextManager["Phone"]):
     """The app of one platform, on as many phones as there are calls at the same time.
 
     Args:
@@ -368,12 +362,7 @@ class Phone(ABC):
     def __init__(self, bound: float) -> None:
         self._bound = bound
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.close()
 
     async def call(self, call: PhoneCall) -> PhoneCall:

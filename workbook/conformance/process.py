@@ -9,12 +9,11 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -85,9 +84,7 @@ class StartCommand:
         self.output.touch()
         return self
 
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.end()
         self._kept.cleanup()
 
@@ -315,7 +312,7 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
 # Ctrl-C during a run: asks once for its end, and never interrupts what is being cleaned up or written.
 
 
-class Stopping:
+class Stopping(AbstractContextManager["Stopping"]):
     """From `begin` to the end of the block such a signal raises nothing.
 
     Args:
@@ -331,12 +328,7 @@ class Stopping:
         self._stop: Callable[[], None] | None = None
         self._handlers: dict[int, Any] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for number, handler in self._handlers.items():
             signal.signal(number, signal.SIG_IGN if self.asked and self._last else handler)
         self._handlers.clear()

@@ -252,6 +252,8 @@ FEW = 4
 """Exchanges that are shown as an example."""
 PAIR = 2
 """Exchanges of a value that went astray: one where it came from, and one where it arrived."""
+FIRST = 3
+"""Pieces of advice that a terminal prints, and that a page shows with their exchanges."""
 LONGEST_LINE = 600
 """Characters of an advice on a terminal."""
 DIGITS = 4
@@ -557,10 +559,10 @@ def telling(case: CaseRecord) -> list[Exchange]:
     return [call, *requests(call)][:FEW]
 
 
-def first_lines(record: Record, most: int = 3) -> Iterator[str]:
+def first_lines(record: Record) -> Iterator[str]:
     """What to do first, for a terminal: each advice with its cases, one example, and how to run that again."""
     advice = todos(record)
-    for number, todo in enumerate(advice[:most], 1):
+    for number, todo in enumerate(advice[:FIRST], 1):
         cases = f", {_cases(len(todo.cases))}" if todo.cases else ""
         yield f"{number}. {MARKS[todo.verdict]} {todo.verdict}{cases}: {clean(todo.text, LONGEST_LINE)}"
         if todo.shown is not None and todo.miss is not None and todo.miss.expected:
@@ -568,8 +570,8 @@ def first_lines(record: Record, most: int = 3) -> Iterator[str]:
             yield f"   {name}: expected {expected}, observed {observed}"
         if todo.shown is not None:
             yield f"   {clean(todo.shown.reproduce)}"
-    if len(advice) > most:
-        yield f"   … and {len(advice) - most} more; see conform.html"
+    if len(advice) > FIRST:
+        yield f"   … and {len(advice) - FIRST} more; see conform.html"
 
 
 def timeless(text: str) -> str:

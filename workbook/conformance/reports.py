@@ -35,6 +35,7 @@ from pydantic_core import ErrorDetails
 
 from workbook.conformance.model import MEANINGS, Group, Values, Verdict
 from workbook.conformance.report import (
+    FIRST,
     FORMAT,
     MARKS,
     PHONE,
@@ -232,8 +233,6 @@ UNFOLDED = 3
 """Cases that did not hold and are unfolded on the page; the others show their names."""
 MOST_NAMED = 3
 """Cases named beside a piece of advice; more of them are folded."""
-FIRST = 3
-"""Pieces of advice with the exchange that shows them; the others are folded."""
 SCRIPT = (FOLDER / "conform.js").read_text(encoding="utf-8")
 """Filters the cases on the page. The page's policy names its digest, so nothing else can run."""
 MOST, MOST_CASES = 40, 200

@@ -159,7 +159,6 @@ class Variant:
 
     name: str
     application_id: str
-    debuggable: bool
 
 
 @dataclass(frozen=True)
@@ -267,7 +266,7 @@ class Module:
                 name = words[0] + "".join(f"{word[:1].upper()}{word[1:]}" for word in words[1:])
                 resolved = self.resolved(identity + suffixes + suffix)
                 if identity and resolved:
-                    found.append(Variant(name, resolved, kind == "debug"))
+                    found.append(Variant(name, resolved))
         return found
 
     def _suffixes(self, mobile: Statement, block: str) -> dict[str, str]:

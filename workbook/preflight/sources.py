@@ -24,7 +24,7 @@ TYPES = frozenset({"class_declaration", "object_declaration", "protocol_declarat
 NAMES = frozenset({"simple_identifier", "identifier", "type_identifier"})
 STRINGS = frozenset({"line_string_literal", "multi_line_string_literal", "raw_string_literal", "string_literal",
                      "multiline_string_literal"})  # fmt: skip
-CALL, MEMBER = "call_expression", "navigation_expression"
+CALL = "call_expression"
 SDK_WORDS = (b"provisioningservice", b"watchavailability", b"cardprovisioning", b"opcprovider", b"issuerprovisioning")
 SDK_NAMES = re.compile(
     rb"\b(Extension)?ProvisioningService\b|IssuerProvisioning|\bWatchAvailability\b|\bCardProvisioning\b|\bOpcProvider\b"
@@ -247,8 +247,3 @@ def read_sources(project: Project, pattern: str, within: Iterable[str] | None = 
     return Sources(
         tuple(Source(file) for file in files if file.mentions(*SDK_WORDS) and SDK_NAMES.search(file.content)), files
     )
-
-
-def strings(node: Node) -> Iterator[Node]:
-    """Every text in quotes at or below a node."""
-    return (one for one in walk(node) if one.type in STRINGS)

@@ -235,10 +235,10 @@ class Plan:
         judgement = Judgement(self.bound, self.words, calls, int(late.sum()), spread, bins, target=target, todo=todo)
         return Estimate(self, seed, judgement, lacking)
 
-    def chance(self, calls: int = 50_000, seed: int = 7) -> float:
+    def chance(self, calls: int = 50_000) -> float:
         """The chance to miss the limit: by its closed form where there is one, else simulated."""
         exact = missed(self)
-        return self.simulate(calls, seed).missed if exact is None else exact
+        return self.simulate(calls).missed if exact is None else exact
 
     def advice(self, share: float | None = None) -> tuple[Advice, ...]:
         """What to change, each by itself, so that fewer calls miss the limit; empty where one in a thousand does.
@@ -510,11 +510,6 @@ class Estimate:
     def missed(self) -> float:
         """The chance to miss the limit, as it was simulated."""
         return self.judgement.share
-
-    @property
-    def missed_between(self) -> tuple[float, float]:
-        """Where the true chance to miss lies, with 95 % confidence."""
-        return interval(self.judgement.over, self.calls)
 
     @property
     def card_missing(self) -> float:
