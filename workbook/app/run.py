@@ -8,18 +8,15 @@ Verdicts, baseline, reports and exit codes are those of `workbook conform`.
 from __future__ import annotations
 
 import asyncio
-import platform
 import secrets
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import partial
 from itertools import count
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -49,10 +46,9 @@ from workbook.conformance.logs import Logs
 from workbook.conformance.model import CaseResult, PhoneCall, Surface, Verdict, broken
 from workbook.conformance.process import StartCommand, Stopping
 from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
-from workbook.conformance.report import INTERRUPTED, About, Record, exit_code, moment, record
+from workbook.conformance.report import About, Record, concluded
 from workbook.conformance.reports import read_record
-from workbook.conformance.selection import Known, apply_baseline, chosen
-from workbook.conformance.session import GLANCE
+from workbook.conformance.selection import Known, chosen
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
 from workbook.rules import rule
@@ -359,44 +355,32 @@ def conform_app(
         run: what to run, and in front of which app.
         progress: shows what happens; nothing by default.
         port: where the phone listens; 0 takes any free one.
-        stopping: handles Ctrl-C until the caller has written the reports; None leaves it alone.
+        stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
 
     Raises:
         ConfigurationError: the port is taken.
     """
-    judged = _Judged(run, progress or RunProgress())
-    began, clock = time(), monotonic()
-    if stopping is not None:
-        stopping.begin(judged.stop)
-    with ThreadPoolExecutor(1) as pool:  # a notebook's thread has a loop already
-        ended = pool.submit(asyncio.run, judged.everything(port))
-        while not ended.done():  # short waits: a signal is handled between two of them
-            with suppress(TimeoutError):
-                ended.result(GLANCE)
-    ended.result()
-    results, stale = apply_baseline(run.known, judged.results, APP_CASES, datetime.now(UTC).date())
-    code = exit_code([result.verdict for result in results], strict=run.strict, stale=bool(stale),
-                     undecided=bool(judged.trouble))  # fmt: skip
-    done = {result.case.name for result in results}
-    about = About(
+    judged, began = _Judged(run, progress or RunProgress()), monotonic()
+    with ExitStack() as stack:
+        stopping = stopping or stack.enter_context(Stopping())
+        stopping.run(lambda: judged.everything(port))
+    done = {result.case.name for result in judged.results}
+    about = partial(
+        About,
         target=run.name,
         base_url="an app on platform A",
         seed=run.seed,
-        started=moment(began),
-        seconds=round(monotonic() - clock, 3),
-        exit_code=INTERRUPTED if judged.interrupted else code,
         command=run.line,
         config=run.file,
-        versions={"workbook": version("provisioning-workbook"), "python": platform.python_version()},
         strict=run.strict,
         only=run.only,
-        interrupted=judged.interrupted,
+        interrupted=stopping.asked,
         unfinished=tuple(case.name for case in run.cases if case.name not in done),
         trouble=judged.trouble,
-        stale=stale,
         program="workbook conform app",
     )
-    return record(results, about, (judged.key, *judged.sessions))
+    secrets = (judged.key, *judged.sessions)
+    return concluded(about, began, judged.results, APP_CASES, run.known, secrets=secrets)
 
 
 class _Judged:
@@ -412,10 +396,8 @@ class _Judged:
         self._given: set[str] = set()
         self.results: list[CaseResult] = []
         self.trouble = ""
-        self.interrupted = False
         self._cardholder: Cardholder | None = None
         self._server.on_hello = self._greet
-        self._stop: Callable[[], object] = lambda: None
 
     def _greet(self, client: Client) -> None:
         """Play the cardholder for this app from its first call on: it asks what to do at once."""
@@ -423,21 +405,8 @@ class _Judged:
             self._cardholder = Cardholder(client)
             client.on_next = self._cardholder.on_next
 
-    def stop(self) -> None:
-        """End the run early. A signal handler calls this, so it does little and prints nothing."""
-        self.interrupted = True
-        self._stop()
-
     async def everything(self, port: int) -> None:
-        """Start the app's process, and carry out case after case, until `stop` is called."""
-        loop, task = asyncio.get_running_loop(), asyncio.create_task(self._everything(port))
-        self._stop = lambda: loop.call_soon_threadsafe(task.cancel)
-        if self.interrupted:
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-    async def _everything(self, port: int) -> None:
+        """Start the app's process, and carry out case after case."""
         async with self._server.serving(port):
             values = {"WORKBOOK_PHONE_URL": self._server.url, "WORKBOOK_PHONE_KEY": self.key}
             if not self._run.command:

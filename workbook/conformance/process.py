@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +48,12 @@ NO_PROXY_VARIABLES = ("no_proxy", "NO_PROXY")
 """Environment variables by which HTTP libraries find a proxy, unasked, and those that spare a host from it."""
 OUR_VARIABLES = "WORKBOOK_"
 """Prefix of the workbook's own environment variables. They hold a real API key, which no back end under test gets."""
+
+
+CLEANING_UP = 15.0
+"""Seconds in which an interrupted run cleans up."""
+GLANCE = 0.2
+"""Seconds between two looks whether a run is over."""
 
 
 class StartError(WorkbookError):
@@ -343,3 +349,39 @@ class Stopping(AbstractContextManager["Stopping"]):
         first, self.asked = not self.asked, True
         if first and self._stop is not None:
             self._stop()
+
+    def run(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a coroutine to its end. The first signal cancels it, and leaves it `CLEANING_UP` seconds.
+
+        It runs on a thread with an event loop of its own, because a notebook's thread has a loop already.
+        """
+        running: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[None]]] = []
+        failures: list[BaseException] = []
+
+        async def cancellable() -> None:
+            task = asyncio.create_task(main())
+            running.append((asyncio.get_running_loop(), task))
+            if self.asked:  # before there was a task to cancel
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+        def work() -> None:
+            try:
+                asyncio.run(cancellable())
+            except BaseException as error:  # noqa: BLE001 - it is raised again on the caller's thread
+                failures.append(error)
+
+        def stop() -> None:  # a signal handler calls this, so it does little and prints nothing
+            for loop, task in running:
+                with suppress(RuntimeError):  # the loop is closed: the run was over anyway
+                    loop.call_soon_threadsafe(task.cancel)
+
+        self.begin(stop)
+        thread = threading.Thread(target=work, name="conform", daemon=True)
+        thread.start()
+        while thread.is_alive() and not self.asked:  # short waits: a signal is handled between two of them
+            thread.join(GLANCE)
+        thread.join(CLEANING_UP)
+        if failures:
+            raise failures[0]

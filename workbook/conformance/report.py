@@ -26,6 +26,7 @@ equal values. A string that the simulator made says so. No value, no key and no 
 
 from __future__ import annotations
 
+import platform
 import re
 import shlex
 from collections import Counter
@@ -33,7 +34,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from operator import attrgetter
+from time import monotonic, time
 from typing import Any
 
 from workbook.conformance.logs import with_log_line
@@ -41,6 +44,7 @@ from workbook.conformance.model import (
     MEANINGS,
     OWNERS,
     SUCCESS,
+    Case,
     CaseResult,
     Finding,
     Group,
@@ -51,6 +55,7 @@ from workbook.conformance.model import (
     Seen,
     Verdict,
 )
+from workbook.conformance.selection import Known, apply_baseline
 from workbook.redaction import SHOWN_HEADERS, Redaction
 from workbook.rules import Rule
 from workbook.secrecy import MASK, NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
@@ -387,6 +392,51 @@ def _marked(headers: Iterable[tuple[str, str]], key: str) -> Iterator[tuple[str,
     for name, value in headers:
         mark = MASK if value == key else f"[another value, {len(value)} characters]"
         yield name, mark if name.lower() == KEY_HEADER else value
+
+
+def concluded(
+    about: Callable[..., About],
+    began: float,
+    results: Iterable[CaseResult],
+    cases: Mapping[str, Case],
+    known: Iterable[Known] = (),
+    *,
+    findings: Callable[[Sequence[CaseResult]], Iterable[Finding]] = lambda _results: (),
+    secrets: Iterable[str] = (),
+    values: Iterable[str] = (),
+) -> Record:
+    """The record of a run that is over: the baseline marks what is known, and the verdicts give the exit code.
+
+    Args:
+        about: `About` without what is found out here.
+        began: when the run began, in seconds of the monotonic clock.
+        results: one for each case that ended.
+        cases: all cases by name.
+        known: the baseline's entries.
+        findings: what explains many results at once.
+        secrets: as in `record`.
+        values: as in `record`.
+    """
+    marked, stale = apply_baseline(known, results, cases, datetime.now(UTC).date())
+    found, seconds = tuple(findings(marked)), monotonic() - began
+    try:
+        ours = version("provisioning-workbook")
+    except PackageNotFoundError:
+        ours = "not installed"
+    done = about(
+        started=moment(time() - seconds),
+        seconds=round(seconds, 3),
+        exit_code=INTERRUPTED,
+        versions={"workbook": ours, "python": platform.python_version()},
+        stale=stale,
+        findings=found,
+    )
+    if not done.interrupted:
+        failed = any(finding.fails for finding in found)
+        verdicts = [result.verdict for result in marked]
+        code = exit_code(verdicts, strict=done.strict, stale=bool(stale), undecided=bool(done.trouble), failed=failed)
+        done = replace(done, exit_code=code)
+    return record(marked, done, secrets, values)
 
 
 # The summary: how the run ended, how many cases of each verdict, and what to do in which order.

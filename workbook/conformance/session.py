@@ -8,31 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-import platform
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
-from threading import Thread
-from time import monotonic, time
+from functools import partial
+from time import monotonic
 
 from workbook.conformance.api_side import MockApi
 from workbook.conformance.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.conformance.cases import CASES
 from workbook.conformance.config import Config
 from workbook.conformance.findings import PlainFailure, common_causes, plain_attempt
-from workbook.conformance.model import Case, CaseResult, Verdict
+from workbook.conformance.model import Case, CaseResult, Finding, Verdict
 from workbook.conformance.process import Launcher, StartError, Stopping
 from workbook.conformance.progress import RunProgress
-from workbook.conformance.report import INTERRUPTED, About, Record, exit_code, moment, record
-from workbook.conformance.selection import Known, apply_baseline
+from workbook.conformance.report import About, Record, concluded
+from workbook.conformance.selection import Known
 from workbook.secrecy import KEY_VARIABLE, Secrets, session_secrets
-
-STOPPING = 15.0
-"""Seconds in which an interrupted run cleans up."""
-GLANCE = 0.2
-"""Seconds between two looks whether a run is over. Ctrl-C is noticed in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,102 +110,58 @@ class _Run:
         self._progress, self._clean = progress, clean
         self._rounds, self._trouble = Rounds(), ""
         self._plain: tuple[PlainFailure, ...] = ()
-        self._undecided = self._interrupted = self._over = False
-        self._failure: BaseException | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._over = False
 
     def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> Record:
         """Run everything, and return the record. After a signal it holds only what had ended by then."""
-        began, clock = time(), monotonic()
-        stopping.begin(self._stop)
-        thread = Thread(target=self._on_thread, name="conform", daemon=True)
-        thread.start()
-        # Short joins, because a signal handler runs only between two steps of the main thread.
+        began = monotonic()
         try:
-            while thread.is_alive() and not self._interrupted:
-                thread.join(GLANCE)
-            thread.join(STOPPING)
+            stopping.run(self._main)
         finally:
             self._over = True
             self._progress.close()
-        if self._failure is not None:
-            raise self._failure
-        options, config = self._options, self._config
-        ended = {case.name: self._result_of(case) for case in options.cases}
-        results, stale = apply_baseline(
-            options.known, [result for result in ended.values() if result], CASES, datetime.now(UTC).date()
-        )
-        gone, how = map(self._clean, (self._runner.gone, self._launcher.ended if self._runner.gone else ""))
-        findings = [*(failure.finding(results) for failure in self._plain), *common_causes(results, gone, how)]
-        code = exit_code(
-            [result.verdict for result in results],
-            strict=options.strict,
-            stale=bool(stale),
-            undecided=self._undecided,
-            failed=any(finding.fails for finding in findings),
-        )
-        about = About(
+        options, config, runner = self._options, self._config, self._runner
+        ended = {}
+        for case in options.cases:
+            undecided = None if stopping.asked else CaseResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
+            ended[case.name] = self._rounds.ended(case.name) or without(case, runner.target) or undecided
+
+        def findings(results: Sequence[CaseResult]) -> Iterator[Finding]:
+            gone, how = map(self._clean, (runner.gone, self._launcher.ended if runner.gone else ""))
+            yield from (failure.finding(results) for failure in self._plain)
+            yield from common_causes(results, gone, how)
+
+        about = partial(
+            About,
             target=config.file or config.target.base_url,
             base_url=config.target.base_url,
             seed=config.api.seed,
-            started=moment(began),
-            seconds=round(monotonic() - clock, 3),
-            exit_code=INTERRUPTED if self._interrupted else code,
             command=options.command,
             config=config.file,
-            versions={"workbook": _version(), "python": platform.python_version()},
             profile=config.api.profile,
             repeat=options.repeat,
             strict=options.strict,
             only=options.only,
-            interrupted=self._interrupted,
+            interrupted=stopping.asked,
             unfinished=tuple(name for name, result in ended.items() if result is None),
             trouble=self._trouble,
-            stale=stale,
-            findings=tuple(findings),
         )
-        values = tuple(value for _card, value in self._runner.values) if options.repeat > 1 else ()
-        return record(results, about, secrets, values)
-
-    def _result_of(self, case: Case) -> CaseResult | None:
-        """How a case ended; None where it did not, because of an interruption."""
-        ended = self._rounds.ended(case.name) or without(case, self._runner.target)
-        if ended is not None or self._interrupted:
-            return ended
-        return CaseResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
-
-    def _on_thread(self) -> None:
-        try:
-            with suppress(asyncio.CancelledError):
-                asyncio.run(self._main())
-        except BaseException as error:  # noqa: BLE001 - it is raised again on the caller's thread
-            self._failure = error
-
-    def _stop(self) -> None:
-        """Cancel the run. A signal handler calls this, so it does little and prints nothing."""
-        self._interrupted = True
-        if self._loop is not None and self._task is not None:
-            with suppress(RuntimeError):  # the loop is closed: the run was over anyway
-                self._loop.call_soon_threadsafe(self._task.cancel)
+        values = tuple(value for _card, value in runner.values) if options.repeat > 1 else ()
+        results = [result for result in ended.values() if result]
+        return concluded(about, began, results, CASES, options.known, findings=findings, secrets=secrets, values=values)
 
     async def _main(self) -> None:
-        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-        if self._interrupted:  # before there was a task to cancel
-            return
         limit = self._config.timeouts.whole
         try:
             async with asyncio.timeout(limit) as clock:
                 await self._launcher.ready(self._runner)
                 await self._cases()
         except StartError as error:
-            self._report_trouble(str(error), undecided=True)
+            self._report_trouble(str(error))
         except TimeoutError:
             if not clock.expired():
                 raise
-            self._report_trouble(
-                f"The time limit of {limit:g} s for all cases passed: [timeouts] whole.", undecided=True
-            )
+            self._report_trouble(f"The time limit of {limit:g} s for all cases passed: [timeouts] whole.")
 
     async def _cases(self) -> None:
         """The plain attempt, and where anything can be judged, the cases."""
@@ -223,7 +171,7 @@ class _Run:
         if failures and self._launcher.misled:
             says += f" {self._launcher.misled}"
         if not alive or (any(failure.by_configuration for failure in failures) and not options.keep_going):
-            self._report_trouble(f"{says} {self._launcher.ended}", undecided=True)
+            self._report_trouble(f"{says} {self._launcher.ended}")
             return
         if failures:
             self._plain = failures
@@ -248,16 +196,8 @@ class _Run:
             self._rounds.keep(clean)
             self._progress.ended(clean)
 
-    def _report_trouble(self, text: str, *, undecided: bool) -> None:
+    def _report_trouble(self, text: str) -> None:
         """Add something that a reader has to know first, and say it at once."""
-        self._undecided = self._undecided or undecided
         if text := self._clean(text.strip()):
             self._trouble = f"{self._trouble} {text}".strip()
             self._progress.say(text)
-
-
-def _version() -> str:
-    try:
-        return version("provisioning-workbook")
-    except PackageNotFoundError:
-        return "not installed"

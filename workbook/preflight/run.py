@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import platform
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.metadata import version
+from functools import partial
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 from workbook.conformance.model import CaseResult, Miss, Owner, Verdict, broken
-from workbook.conformance.report import FAILING, About, Record, exit_code, moment, record
-from workbook.conformance.selection import Known, apply_baseline
+from workbook.conformance.report import FAILING, About, Record, concluded
+from workbook.conformance.selection import Known
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import read_regular
 from workbook.preflight import judges_a, judges_b
@@ -141,35 +139,29 @@ def preflight(run: Preflight) -> Record:
     Raises:
         ConfigurationError: a path does not exist, or what it names cannot be read.
     """
-    began, clock = time(), monotonic()
+    began = monotonic()
     facts = read_facts(run)
-    judged = [_judged(case, facts) for case in run.cases]
-    results, stale = apply_baseline(run.known, judged, PREFLIGHT_CASES, datetime.now(UTC).date())
+    results = [_judged(case, facts) for case in run.cases]
     something = facts.a.is_there or facts.b.is_there
     trouble = "" if something else (
         "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
         "and the SDK with --sdk where its name is another one."
     )  # fmt: skip
-    about = About(
+    about = partial(
+        About,
         target=", ".join(path.name or str(path) for path in run.paths),
         base_url="project files",
         seed=0,
-        started=moment(began),
-        seconds=round(monotonic() - clock, 3),
-        exit_code=exit_code(
-            [one.verdict for one in results], strict=run.strict, stale=bool(stale), undecided=bool(trouble)
-        ),
         command=run.line,
         config=str(run.paths[0]),
-        versions={"workbook": version("provisioning-workbook"), "python": platform.python_version()},
         strict=run.strict,
         only=run.only,
         trouble=trouble,
-        stale=stale,
         program="workbook preflight",
     )
     values = [value for value, _line in (facts.environment or {}).values()]
-    return record(results, about, [value for value in values if len(value) >= SECRET])
+    secrets = [value for value in values if len(value) >= SECRET]
+    return concluded(about, began, results, PREFLIGHT_CASES, run.known, secrets=secrets)
 
 
 SECRET = 12
