@@ -6,9 +6,9 @@ import pytest
 import relays
 from seen_values import CARD, GET, POST
 
-from workbook.conformance.case_runner import GRAVEST, combined, platforms
+from workbook.conformance.case_runner import combined, platforms
 from workbook.conformance.cases import CASES
-from workbook.conformance.model import Cardholder, CaseResult, Miss, Operation, Surface, Target, Verdict
+from workbook.conformance.model import GRAVEST, Cardholder, CaseResult, Miss, Operation, Surface, Target, Verdict
 
 pytestmark = pytest.mark.slow
 

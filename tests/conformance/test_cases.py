@@ -8,7 +8,6 @@ import pytest
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
 from workbook.app.cases import APP_CASES
-from workbook.conformance.case_runner import gravest
 from workbook.conformance.cases import CASES, by_name
 from workbook.conformance.model import (
     GET,
@@ -28,6 +27,7 @@ from workbook.conformance.model import (
     Together,
     Verdict,
     WholeRun,
+    gravest,
 )
 from workbook.errors import DefinitionError
 from workbook.rules import rule
@@ -40,7 +40,7 @@ STRAY = {"operation": ""}
 
 def verdict(name, value):
     case = CASES[f"relay.{name}"]
-    return gravest(case, tuple(case.judge(value)))
+    return gravest(case.judge(value), case.rule)
 
 
 def get_with(*headers):

@@ -43,7 +43,7 @@ from workbook.app.config import load, started_by
 from workbook.app.server import SURFACE, Client, PhoneServer
 from workbook.conformance import model
 from workbook.conformance.logs import Logs
-from workbook.conformance.model import CaseResult, PhoneCall, Surface, Verdict, broken
+from workbook.conformance.model import CaseResult, PhoneCall, Surface, Verdict, gravest
 from workbook.conformance.process import StartCommand, Stopping
 from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
 from workbook.conformance.report import About, Record, concluded
@@ -51,7 +51,6 @@ from workbook.conformance.reports import read_record
 from workbook.conformance.selection import Known, chosen
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
-from workbook.rules import rule
 from workbook.secrecy import Secrets
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -467,12 +466,8 @@ class _Judged:
             why = "Your adapter does not count reports: implement AppUnderTest.reports()."
             return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
         misses = case.missed(seen)
-        verdicts = [Verdict.NOTE if miss.noted else broken(rule(miss.rule or case.rule)) for miss in misses]
-        worst = min(verdicts, key=WORST.index, default=Verdict.PASS)
-        return CaseResult(case, worst, misses, seen=_both_sides(seen), seconds=monotonic() - began)
-
-
-WORST = (Verdict.FAIL, Verdict.WARN, Verdict.NOTE)
+        verdict = gravest(misses, case.rule)
+        return CaseResult(case, verdict, misses, seen=_both_sides(seen), seconds=monotonic() - began)
 
 
 def _both_sides(seen: Seen) -> model.Seen:

@@ -29,6 +29,7 @@ from workbook.conformance.judging import (
 from workbook.conformance.logs import Logs, LogSpan
 from workbook.conformance.model import (
     GET,
+    GRAVEST,
     OWN_413,
     OWN_429,
     POST,
@@ -63,13 +64,12 @@ from workbook.conformance.model import (
     Verdict,
     WholeRun,
     asks_of,
-    broken,
+    gravest,
     ordinary,
     shape_of,
 )
 from workbook.conformance.phone import HttpPhone, Origin, Phone, listens
 from workbook.errors import WorkbookError
-from workbook.rules import rule
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
@@ -274,7 +274,7 @@ def only_beside(result: CaseResult, bound: float) -> CaseResult:
     todo = OWN_CARD if _is_astray(result) else SIDE_BY_SIDE if _is_late(result, bound) else APART
     rule_id = "REL-5" if todo == SIDE_BY_SIDE else "REL-4"
     miss = Miss("the same as alone, where the case passes", observed, todo, rule_id, root=Root.BESIDE)
-    return replace(result, verdict=gravest(result.case, [miss]), misses=(miss,))
+    return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 
 def _is_astray(result: CaseResult) -> bool:
@@ -371,16 +371,6 @@ class _CardPool:
 
 # The result of a case with each platform's app, put together: the rule is kept where it is kept with all of them.
 
-GRAVEST = (
-    Verdict.HARNESS_ERROR,
-    Verdict.FAIL,
-    Verdict.WARN,
-    Verdict.NOTE,
-    Verdict.NOT_TESTABLE,
-    Verdict.PASS,
-)
-"""The verdicts of a case that was carried out. The first counts: a case that was half tried does not pass."""
-
 
 def combined(parts: Sequence[CaseResult]) -> CaseResult:
     """One result of at least one. Each miss says with whose app it happened."""
@@ -410,15 +400,6 @@ def _by_platform(pairs: Iterable[tuple[T, str]]) -> list[tuple[T, str]]:
 def listed(platforms: Iterable[str]) -> str:
     """Their names in a sentence, each once."""
     return " and ".join(dict.fromkeys(filter(None, platforms)))
-
-
-def gravest(case: Case, misses: Iterable[Miss]) -> Verdict:
-    """The verdict of the gravest of these misses; a pass where there is none."""
-    verdicts = {
-        Verdict.NOTE if miss.noted else Verdict.FAIL if miss.harms else broken(rule(miss.rule or case.rule))
-        for miss in misses
-    }
-    return min(verdicts, key=GRAVEST.index, default=Verdict.PASS)
 
 
 def reason(error: BaseException) -> str:
@@ -639,11 +620,11 @@ class CaseRunner:
             if any(answers_429_itself(call, seen) for call in seen.calls):
                 return replace(result, why=OWN_429)
             misses = tuple(case.judge(seen))
-            if gravest(case, misses) in CONFIRMED and not case.script.whole:
+            if gravest(misses, case.rule) in CONFIRMED and not case.script.whole:
                 misses = self._explained(case, misses, seen)
         except Exception as error:  # noqa: BLE001 - an error of ours is no verdict about a back end
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
-        return replace(result, verdict=gravest(case, misses), misses=misses)
+        return replace(result, verdict=gravest(misses, case.rule), misses=misses)
 
     def _explained(self, case: Case, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses with where they come from.
@@ -742,7 +723,7 @@ class CaseRunner:
         ]
         seen = self._scanned_case(stall.case, stall.calls, own, (), LogSpan())
         misses = tuple(stall.case.judge(seen))
-        return CaseResult(stall.case, gravest(stall.case, misses), misses, "", stall.app, seen, seconds)
+        return CaseResult(stall.case, gravest(misses, stall.case.rule), misses, "", stall.app, seen, seconds)
 
     async def run(self, case: Case, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""

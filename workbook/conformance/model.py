@@ -261,22 +261,33 @@ class Miss:
         """The command that prints its row of the catalogue of symptoms; empty where it has none."""
         return see(self.rule, f"{self.expected}: {self.observed}")
 
+    def verdict(self, of_case: str = "") -> Verdict:
+        """The verdict that it brings; `of_case` is the case's own rule.
 
-def broken(rule: Rule) -> Verdict:
-    """The verdict when this rule was broken.
+        A must fails and a should warns. A practice rule fails where a breach harms somebody and warns otherwise. What
+        the document does not show can be observed and never fails.
+        """
+        if self.noted or self.harms:
+            return Verdict.NOTE if self.noted else Verdict.FAIL
+        broken = rule(self.rule or of_case)
+        practice = Verdict.FAIL if broken.harm else Verdict.WARN
+        return {"must": Verdict.FAIL, "should": Verdict.WARN, "practice": practice}.get(broken.level, Verdict.NOTE)
 
-    A must fails and a should warns. A practice rule fails where a breach harms somebody and warns otherwise. What the
-    document does not show can be observed and never fails.
-    """
-    match rule.level:
-        case "must":
-            return Verdict.FAIL
-        case "should":
-            return Verdict.WARN
-        case "practice":
-            return Verdict.FAIL if rule.harm else Verdict.WARN
-        case _:
-            return Verdict.NOTE
+
+GRAVEST = (
+    Verdict.HARNESS_ERROR,
+    Verdict.FAIL,
+    Verdict.WARN,
+    Verdict.NOTE,
+    Verdict.NOT_TESTABLE,
+    Verdict.PASS,
+)
+"""The verdicts of a case that was carried out. The first counts: a case that was half tried does not pass."""
+
+
+def gravest(misses: Iterable[Miss], of_case: str) -> Verdict:
+    """The verdict of the gravest of these misses of a case with this rule; a pass where there is none."""
+    return min((miss.verdict(of_case) for miss in misses), key=GRAVEST.index, default=Verdict.PASS)
 
 
 # The script of a case: the phone's calls, and what the API answers meanwhile. Data only; CaseRunner carries it out.

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from workbook.conformance.model import Group, Miss, Owner
 from workbook.files import read_regular
 from workbook.preflight.gradle import Module, Statement, numbers
-from workbook.preflight.model import LATER_A, Facts, Part, preflight_case
+from workbook.preflight.model import LATER_A, Facts, Part, miss_at, preflight_case
 from workbook.preflight.signing import allowlist_request
 from workbook.preflight.sources import (
     FUNCTIONS,
@@ -65,13 +65,9 @@ def library_version(facts: Facts) -> Iterator[Miss]:
     for one in facts.a.library:
         if one.version and numbers(one.version) and one.version != wanted:
             version = ".".join(map(str, facts.a.version))
-            yield Miss(
-                f"{wanted}, which SDK {version} needs",
-                one.version,
-                f"Set the library to {wanted}, or leave it out: the SDK brings it.",
-                harms=True,
-                file=one.file.name,
-                line=one.line,
+            todo = f"Set the library to {wanted}, or leave it out: the SDK brings it."
+            yield miss_at(
+                one.file.name, one.line, f"{wanted}, which SDK {version} needs", one.version, todo, harms=True
             )
 
 
@@ -81,14 +77,8 @@ def one_sdk_version(facts: Facts) -> Iterator[Miss]:
     if len(versions) > 1:
         for one in facts.a.sdk:
             if numbers(one.version) not in {(), max(versions)}:
-                yield Miss(
-                    "one version of the SDK",
-                    one.version,
-                    "Use the latest version in all modules.",
-                    noted=True,
-                    file=one.file.name,
-                    line=one.line,
-                )
+                todo = "Use the latest version in all modules."
+                yield miss_at(one.file.name, one.line, "one version of the SDK", one.version, todo, noted=True)
 
 
 def repositories(facts: Facts) -> Iterator[Miss]:
@@ -97,14 +87,11 @@ def repositories(facts: Facts) -> Iterator[Miss]:
     if not found or not (facts.a.sdk or facts.a.library) or any(_is_internal(one, module) for module, one in found):
         return
     module, first = found[0]
-    yield _miss(
-        module,
-        first.line,
-        "mavenLocal() or an internal repository",
-        "public repositories only",
+    todo = (
         "Get the private library from the operator's contact or the wallet provider, and add the repository "
-        "that holds it.",
+        "that holds it."
     )
+    yield _miss(module, first.line, "mavenLocal() or an internal repository", "public repositories only", todo)
 
 
 def _is_internal(one: Statement, module: Module) -> bool:
@@ -128,21 +115,17 @@ def publishing(facts: Facts) -> Iterator[Miss]:
         for part in targets:
             if any(wanted.search(text) for text in (*part.strings, *part.words[1:])):
                 named = " ".join(part.strings) or part.words[-1]
-                yield _miss(
-                    module,
-                    part.line,
-                    "a publication without the private library",
-                    named,
-                    "Take the library out of what is published: it is not public.",
-                )
+                todo = "Take the library out of what is published: it is not public."
+                yield _miss(module, part.line, "a publication without the private library", named, todo)
         for one in facts.a.library:
             if one.file is module.file and publishes and BUNDLING.search(one.configuration):
+                todo = "Depend on the library instead of bundling it."
                 yield _miss(
                     module,
                     one.line,
                     "a publication that does not contain the private library",
                     f"{one.configuration} puts {one.coordinate} into what the module publishes",
-                    "Depend on the library instead of bundling it.",
+                    todo,
                 )
 
 
@@ -155,14 +138,8 @@ def levels(facts: Facts) -> Iterator[Miss]:
         for names, lowest in wanted:
             found = module.level(*names)
             if found is not None and found[0] < lowest:
-                yield _miss(
-                    module,
-                    found[1],
-                    f"{names[0]} {lowest} or later (sdk-a)",
-                    str(found[0]),
-                    f"Raise {names[0]}, or the build fails.",
-                    noted=True,
-                )
+                todo = f"Raise {names[0]}, or the build fails."
+                yield _miss(module, found[1], f"{names[0]} {lowest} or later (sdk-a)", str(found[0]), todo, noted=True)
 
 
 def application_ids(facts: Facts) -> Iterator[Miss]:
@@ -173,12 +150,13 @@ def application_ids(facts: Facts) -> Iterator[Miss]:
             ids.setdefault(variant.application_id, []).append(variant.name)
         if len(ids) > 1:
             rows = "; ".join(f"{one} ({', '.join(names)})" for one, names in ids.items())
+            todo = "Send them all: workbook preflight allowlist-request."
             yield _miss(
                 module,
                 module.file.line("applicationId"),
                 "each application id allowlisted on its own",
                 f"{len(ids)} application ids: {rows:.300}",
-                "Send them all: workbook preflight allowlist-request.",
+                todo,
                 noted=True,
             )
 
@@ -196,13 +174,8 @@ def deprecated_calls(facts: Facts) -> Iterator[Miss]:
     """The calls that 0.4.0 deprecated."""
     if facts.a.is_later:
         for source, line, what in _deprecated(facts):
-            yield Miss(
-                "provision(cardDisplayName, cardAddress, opcProvider)",
-                what,
-                "Remove createSdkOutput(), implement OpcProvider, and call the new provision.",
-                file=source.file.name,
-                line=line,
-            )
+            todo = "Remove createSdkOutput(), implement OpcProvider, and call the new provision."
+            yield miss_at(source.file.name, line, "provision(cardDisplayName, cardAddress, opcProvider)", what, todo)
 
 
 def button(facts: Facts) -> Iterator[Miss]:
@@ -223,12 +196,13 @@ def button(facts: Facts) -> Iterator[Miss]:
                 if users and file.name != source.file.name and any(user.encode() in file.content for user in users)
             ]
             if not any(DISABLING.search(name) for one in (*pages, *beside) for name in one.identifiers):
-                yield Miss(
+                todo = "Disable the button in the tap itself, before anything suspends; enable it in finally."
+                yield miss_at(
+                    source.file.name,
+                    line_of(call.node),
                     "the button disabled from the tap until the attempt is over",
                     "nothing that disables it",
-                    "Disable the button in the tap itself, before anything suspends; enable it in finally.",
-                    file=source.file.name,
-                    line=line_of(call.node),
+                    todo,
                 )
 
 
@@ -255,13 +229,8 @@ def _throws(node: Node) -> bool:
 
 
 def _swallowed(source: Source, line: int, observed: str) -> Miss:
-    return Miss(
-        "an error of the back end thrown on",
-        f"fetchOpc has {observed}",
-        "Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC data.",
-        file=source.file.name,
-        line=line,
-    )
+    todo = "Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC data."
+    return miss_at(source.file.name, line, "an error of the back end thrown on", f"fetchOpc has {observed}", todo)
 
 
 def api_address(facts: Facts) -> Iterator[Miss]:
@@ -280,14 +249,11 @@ def api_key(facts: Facts) -> Iterator[Miss]:
     keys = tuple(value for value in values if len(value) >= SHORTEST_KEY)
     sure = any(True for _place in _traces(facts, (*API_PATH, *keys)))
     for file, line in _traces(facts, (API_HEADER, *keys)):
-        yield Miss(
-            "no trace of the API in the app",
-            "the API's key, or the header for it",
-            "Take the key out of the app, and replace it: whoever has the app has the key."
-            + ("" if sure else " The header of a gateway of your own is none of that."),
-            noted=not sure,
-            file=file,
-            line=line,
+        todo = "Take the key out of the app, and replace it: whoever has the app has the key." + (
+            "" if sure else " The header of a gateway of your own is none of that."
+        )
+        yield miss_at(
+            file, line, "no trace of the API in the app", "the API's key, or the header for it", todo, noted=not sure
         )
 
 
@@ -310,12 +276,8 @@ def in_repository(facts: Facts) -> Iterator[Miss]:
     found = [path for path in _artifacts(root) if pattern.search(path.parent.parent.name)]
     versions = sorted({path.parent.name for path in found})
     if not found:
-        yield Miss(
-            "the private library",
-            f"nothing like it in {root}",
-            "Ask the operator's implementation contact or the wallet provider for the library.",
-            harms=True,
-        )
+        todo = "Ask the operator's implementation contact or the wallet provider for the library."
+        yield Miss("the private library", f"nothing like it in {root}", todo, harms=True)
     elif wanted and wanted not in versions:
         yield Miss(
             f"version {wanted}", ", ".join(versions), f"Put {wanted} into the repository.", rule="A-DEP-1", harms=True
@@ -326,23 +288,18 @@ def in_repository(facts: Facts) -> Iterator[Miss]:
             if listed.is_file():
                 said = read_regular(listed, 1024).decode("ascii", "replace").split()
                 if said[:1] != [new_hash(ending, read_regular(path, LARGEST_LIBRARY)).hexdigest()]:
-                    yield Miss(
+                    todo = "Copy the library again."
+                    yield miss_at(
+                        str(path.relative_to(root)),
+                        1,
                         f"the {ending} that {listed.name} says",
                         "another",
-                        "Copy the library again.",
+                        todo,
                         harms=True,
-                        file=str(path.relative_to(root)),
-                        line=1,
                     )
         if not path.with_suffix(".pom").is_file():
-            yield Miss(
-                "a .pom beside the library",
-                "none",
-                "Copy the whole folder of this version.",
-                noted=True,
-                file=str(path.relative_to(root)),
-                line=1,
-            )
+            todo = "Copy the whole folder of this version."
+            yield miss_at(str(path.relative_to(root)), 1, "a .pom beside the library", "none", todo, noted=True)
 
 
 def _artifacts(root: Path) -> Iterator[Path]:
@@ -359,33 +316,32 @@ def sent_pairs(facts: Facts) -> Iterator[Miss]:
         line = module.file.line("applicationId")
         for variant in module.variants():
             if variant.application_id not in ids:
+                todo = f"Send it for {variant.name}, or that build fails with 15009."
                 yield _miss(
-                    module,
-                    line,
-                    "every application id allowlisted",
-                    f"{variant.application_id} was not sent",
-                    f"Send it for {variant.name}, or that build fails with 15009.",
+                    module, line, "every application id allowlisted", f"{variant.application_id} was not sent", todo
                 )
     variants = [(one.name, one.application_id) for module in facts.a.build.apps for one in module.variants()]
     prints = {fingerprint for _identity, fingerprint in sent}
     for row in allowlist_request(variants, facts.certificates):
         pair = row["applicationId"], row["sha256"]
         if pair not in sent and pair[0] in ids and pair[1] in prints:
+            todo = f"Send the pair for {row['variant']}, or that build fails with 15009."
             yield Miss(
                 "every pair of application id and fingerprint allowlisted",
                 f"{pair[0]} was not sent with {pair[1]}",
-                f"Send the pair for {row['variant']}, or that build fails with 15009.",
+                todo,
                 harms=True,
             )
     for one in facts.certificates:
         if one.fingerprint not in prints:
-            yield Miss(
+            todo = "Send it: workbook preflight allowlist-request."
+            yield miss_at(
+                one.source,
+                one.line,
                 "every fingerprint allowlisted",
                 f"{one.fingerprint} was not sent",
-                "Send it: workbook preflight allowlist-request.",
+                todo,
                 harms=True,
-                file=one.source,
-                line=one.line,
             )
 
 
@@ -393,13 +349,14 @@ def debug_certificates(facts: Facts) -> Iterator[Miss]:
     """Default debug certificates: each machine has its own."""
     for one in facts.certificates:
         if one.debug:
-            yield Miss(
+            todo = "Each machine has another one: allowlist each, or share one debug keystore."
+            yield miss_at(
+                one.source,
+                one.line,
                 "a certificate of your own",
                 f"the default debug certificate{one.variant and ' of '}{one.variant}",
-                "Each machine has another one: allowlist each, or share one debug keystore.",
+                todo,
                 noted=True,
-                file=one.source,
-                line=one.line,
             )
 
 
@@ -416,13 +373,14 @@ def base_urls(facts: Facts) -> Iterator[Miss]:
         local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
         wrong = "holds no https address" if not parts.hostname or (parts.scheme != "https" and not local) else ""
         if wrong or re.search(r"/bcl/v\d", value):
-            yield Miss(
+            todo = "Set the scheme and the host alone: the path is the same for everybody."
+            yield miss_at(
+                facts.environment_file,
+                line,
                 "an https address without /bcl/v2",
                 f"{name} {wrong or 'ends in the path'}",
-                "Set the scheme and the host alone: the path is the same for everybody.",
+                todo,
                 harms=True,
-                file=facts.environment_file,
-                line=line,
             )
 
 
@@ -434,24 +392,19 @@ def keys(facts: Facts) -> Iterator[Miss]:
     testing = any(TESTING.search(value) for value in places)
     for name, value, line in found:
         if not value or re.search(r"^<.*>$|change.?me|your.?key|todo|xxx|example", value, re.IGNORECASE):
-            yield Miss(
-                "a key",
-                f"{name} holds a placeholder",
-                "Set the key of your credential.",
-                harms=True,
-                file=facts.environment_file,
-                line=line,
-            )
+            todo = "Set the key of your credential."
+            yield miss_at(facts.environment_file, line, "a key", f"{name} holds a placeholder", todo, harms=True)
         live = re.search(r"live|prod", name + value, re.IGNORECASE) is not None
         if places and (live if testing else not live and TESTING.search(name + value)):
-            yield Miss(
+            todo = "Use the key of that environment: the answer is 401 otherwise."
+            yield miss_at(
+                facts.environment_file,
+                line,
                 "a key of the address's environment",
                 f"{name} {wrong.format('live', 'a test') if testing else wrong.format('test', 'live')}",
-                "Use the key of that environment: the answer is 401 otherwise.",
+                todo,
                 rule="API-4",
                 noted=True,
-                file=facts.environment_file,
-                line=line,
             )
 
 
@@ -463,24 +416,22 @@ def time_limits(facts: Facts) -> Iterator[Miss]:
             milli = unit == "ms" or (not unit and (name.upper().endswith("_MS") or number >= 1000))  # noqa: PLR2004
             seconds = number / (1000 if milli else 1)
             if seconds >= 20:  # noqa: PLR2004
-                yield Miss(
-                    "less than the wallet's 20 s",
-                    f"{name} is {seconds:g} s",
-                    "Set it to a few seconds.",
-                    file=facts.environment_file,
-                    line=line,
+                todo = "Set it to a few seconds."
+                yield miss_at(
+                    facts.environment_file, line, "less than the wallet's 20 s", f"{name} is {seconds:g} s", todo
                 )
 
 
 def roles(facts: Facts) -> Iterator[Miss]:
     """What no file can say about the credential."""
-    yield Miss(
+    todo = "Ask the operator's contact, or try one GET: 403 means that it is missing."
+    yield miss_at(
+        facts.environment_file,
+        1,
         "the role 'Bank Issuing PaymentInstrument Network Token Activation Data'",
         "no file says which roles the credential has",
-        "Ask the operator's contact, or try one GET: 403 means that it is missing.",
+        todo,
         noted=True,
-        file=facts.environment_file,
-        line=1,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbook.conformance.model import Group, Miss
 from workbook.preflight.gradle import numbers
-from workbook.preflight.model import Facts, Part, handlers, preflight_case
+from workbook.preflight.model import Facts, Part, handlers, miss_at, preflight_case
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, Target
 from workbook.preflight.sources import (
     FUNCTIONS,
@@ -52,14 +52,8 @@ def _ours(facts: Facts) -> list[Target]:
 def broken(facts: Facts) -> Iterator[Miss]:
     """Files of targets that cannot be read."""
     for file, why in facts.b.broken:
-        yield Miss(
-            "a file that can be read",
-            why,
-            "Mend the file: nothing in it was judged.",
-            harms=True,
-            file=file.name,
-            line=1,
-        )
+        todo = "Mend the file: nothing in it was judged."
+        yield miss_at(file.name, 1, "a file that can be read", why, todo, harms=True)
 
 
 def identifiers(facts: Facts) -> Iterator[Miss]:
@@ -67,20 +61,16 @@ def identifiers(facts: Facts) -> Iterator[Miss]:
     for target in _ours(facts):
         if not target.points and target.plist is not None:
             point = target.extension.get(KEY, "nothing")
-            yield _miss(
-                target,
-                f"{KEY} com.<platform>.<kit>.{target.role}",
-                f"{point!s:.80}",
-                f"Set {KEY} of {target.name}; its principal class is that of this extension.",
-                KEY,
-            )
+            todo = f"Set {KEY} of {target.name}; its principal class is that of this extension."
+            yield _miss(target, f"{KEY} com.<platform>.<kit>.{target.role}", f"{point!s:.80}", todo, KEY)
         for _place, text in target.points:
             if not POINT.match(text):
+                todo = f"Correct the identifier of {target.name}, letter by letter."
                 yield _miss(
                     target,
                     "com.<platform>.<kit>.issuer-provisioning, or the same with .authorization",
                     f"{text:.80}",
-                    f"Correct the identifier of {target.name}, letter by letter.",
+                    todo,
                     text,
                 )
 
@@ -91,13 +81,8 @@ def places(facts: Facts) -> Iterator[Miss]:
         wrong = [place for place, _text in target.points if place != f"NSExtension.{KEY}"]
         right = [place for place, _text in target.points if place == f"NSExtension.{KEY}"]
         if wrong and not right:
-            yield _miss(
-                target,
-                f"NSExtension.{KEY}",
-                wrong[0],
-                f"Put the identifier of {target.name} into the dictionary NSExtension, under {KEY}.",
-                wrong[0].rpartition(".")[2],
-            )
+            todo = f"Put the identifier of {target.name} into the dictionary NSExtension, under {KEY}."
+            yield _miss(target, f"NSExtension.{KEY}", wrong[0], todo, wrong[0].rpartition(".")[2])
 
 
 def principal_classes(facts: Facts) -> Iterator[Miss]:
@@ -114,21 +99,11 @@ def principal_classes(facts: Facts) -> Iterator[Miss]:
             if target.role == ISSUER or not storyboard:
                 yield _miss(target, wanted, "no principal class", f"Set {CLASS} of {target.name}.", "NSExtension")
         elif (not dot or not module) and not _has_plain_name(facts, name):
-            yield _miss(
-                target,
-                wanted,
-                found,
-                "Write the module in front of the class: the wallet loads it by its full name.",
-                CLASS,
-            )
+            todo = "Write the module in front of the class: the wallet loads it by its full name."
+            yield _miss(target, wanted, found, todo, CLASS)
         elif name == other:
-            yield _miss(
-                target,
-                wanted,
-                found,
-                f"The two extensions are mixed up: {target.name} has the class of the other one.",
-                CLASS,
-            )
+            todo = f"The two extensions are mixed up: {target.name} has the class of the other one."
+            yield _miss(target, wanted, found, todo, CLASS)
 
 
 def _has_plain_name(facts: Facts, name: str) -> bool:
@@ -143,13 +118,8 @@ def pair(facts: Facts) -> Iterator[Miss]:
     for role in (ISSUER, AUTHORIZATION):
         if not any(target.role == role for target in targets):
             there = targets[0]
-            yield _miss(
-                there,
-                f"an extension com.<platform>.<kit>.{role}",
-                "none",
-                "Add the target: the wallet needs both extensions.",
-                harms=True,
-            )
+            todo = "Add the target: the wallet needs both extensions."
+            yield _miss(there, f"an extension com.<platform>.<kit>.{role}", "none", todo, harms=True)
 
 
 def entitlements(facts: Facts) -> Iterator[Miss]:
@@ -160,13 +130,14 @@ def entitlements(facts: Facts) -> Iterator[Miss]:
         if target.entitlements is not None and not target.may_provision and place not in named:
             named.add(place)
             file = target.entitlements_file or target.plist_file or target.file
-            yield Miss(
+            todo = f"Add it to the entitlements of {target.name}, and to its provisioning profile."
+            yield miss_at(
+                file.name,
+                1,
                 "the entitlement …payment-pass-provisioning",
                 "the entitlement is missing (sdk-b)",
-                f"Add it to the entitlements of {target.name}, and to its provisioning profile.",
+                todo,
                 harms=True,
-                file=file.name,
-                line=1,
             )
 
 
@@ -198,13 +169,16 @@ def app_groups(facts: Facts) -> Iterator[Miss]:
         if not shared:
             file = target.entitlements_file or target.file
             app = of_same[0]
-            yield Miss(
+            todo = (
+                "Put app and extension into one app group, or one keychain access group: the extension reads "
+                "what the app saved."
+            )
+            yield miss_at(
+                file.name,
+                1,
                 f"an app group of {app.name}: {', '.join(sorted(app.groups)) or 'it is in none'}",
                 ", ".join(sorted(target.groups)) or f"{target.label} is in none",
-                "Put app and extension into one app group, or one keychain access group: the extension reads "
-                "what the app saved.",
-                file=file.name,
-                line=1,
+                todo,
             )
 
 
@@ -241,13 +215,14 @@ def one_version(facts: Facts) -> Iterator[Miss]:
     majors = {numbers(one.version)[:1] for one in facts.b.packages if numbers(one.version)}
     if len(majors) > 1:
         for one in facts.b.packages[1:]:
-            yield Miss(
+            todo = "Pin one version everywhere."
+            yield miss_at(
+                one.file.name,
+                one.line,
                 "one version of the SDK's package",
                 f"{one.name} {one.version}",
-                "Pin one version everywhere.",
+                todo,
                 noted=True,
-                file=one.file.name,
-                line=one.line,
             )
 
 
@@ -266,13 +241,8 @@ def network_in_status(facts: Facts) -> Iterator[Miss]:
             found = next((one for one in walk(function) if one.type in NAMES and text_of(one) in NETWORK), None)
             if found is not None:
                 where = "status()" if function == node else f"status(), over {name_of(function)}()"
-                yield Miss(
-                    "no network call in status()",
-                    f"{text_of(found)} in {where}",
-                    "Use what the app saved: status() has 100 ms. passEntries() may call the back end.",
-                    file=file,
-                    line=line_of(node),
-                )
+                todo = "Use what the app saved: status() has 100 ms. passEntries() may call the back end."
+                yield miss_at(file, line_of(node), "no network call in status()", f"{text_of(found)} in {where}", todo)
                 break
 
 
@@ -281,12 +251,9 @@ def entries_mixed_up(facts: Facts) -> Iterator[Miss]:
     for file, _kind, node in _functions(facts, "remotePassEntries"):
         names = {call.name: call for call in calls(node)}
         if "passEntries" in names and "remotePassEntries" not in names:
-            yield Miss(
-                "remotePassEntries(withDelegate:)",
-                "passEntries",
-                "Call remotePassEntries: the watch is offered the phone's cards otherwise.",
-                file=file,
-                line=line_of(names["passEntries"].node),
+            todo = "Call remotePassEntries: the watch is offered the phone's cards otherwise."
+            yield miss_at(
+                file, line_of(names["passEntries"].node), "remotePassEntries(withDelegate:)", "passEntries", todo
             )
 
 
@@ -300,12 +267,13 @@ def kept_service(facts: Facts) -> Iterator[Miss]:
             words = {text_of(one) for one in walk(node) if one.type in NAMES}
             function = any(one.type in {"function_type", "lambda_literal"} for one in walk(node))
             if "ExtensionProvisioningService" in words and not function:
-                yield Miss(
+                todo = "Make the service in each call: the wallet makes a new handler for each of them."
+                yield miss_at(
+                    file.name,
+                    line_of(node),
                     "no service in a property of the handler",
                     f"{text_of(node).splitlines()[0].strip():.80}",
-                    "Make the service in each call: the wallet makes a new handler for each of them.",
-                    file=file.name,
-                    line=line_of(node),
+                    todo,
                 )
 
 
@@ -318,12 +286,13 @@ def unavailable(facts: Facts) -> Iterator[Miss]:
             word.endswith("ExtensionStatus") and word[0].isupper() for call in calls(node) for word in [call.name]
         )
         if "extensionStatus" in words and "entriesUnavailableExtensionStatus" not in words and not own:
-            yield Miss(
+            todo = "Return ExtensionProvisioningService.entriesUnavailableExtensionStatus from that branch."
+            yield miss_at(
+                file,
+                line_of(node),
                 "entriesUnavailableExtensionStatus, where the service cannot be initialised",
                 "nothing like it",
-                "Return ExtensionProvisioningService.entriesUnavailableExtensionStatus from that branch.",
-                file=file,
-                line=line_of(node),
+                todo,
             )
 
 
@@ -334,12 +303,13 @@ def authentication(facts: Facts) -> Iterator[Miss]:
     for source in facts.b.swift.about:
         for call in source.calls:
             if call.name == "extensionStatus" and any("true" in text_of(one) for one in call.arguments):
-                yield Miss(
+                todo = "Add the authorization UI extension, or return false."
+                yield miss_at(
+                    source.file.name,
+                    line_of(call.node),
                     "an authorization UI extension",
                     "requiresAuthentication: true, and no such target",
-                    "Add the authorization UI extension, or return false.",
-                    file=source.file.name,
-                    line=line_of(call.node),
+                    todo,
                 )
 
 
@@ -350,12 +320,13 @@ def always_cancels(facts: Facts) -> Iterator[Miss]:
             if any("IssuerProvisioning" in head and "Authorization" in head for head in heads_of(kind)):
                 words = {text_of(one) for one in walk(kind) if one.type in NAMES}
                 if {"canceled", "completionHandler"} <= words and "authorized" not in words:
-                    yield Miss(
+                    todo = "Report .authorized when the cardholder has authenticated."
+                    yield miss_at(
+                        source.file.name,
+                        line_of(kind),
                         "completionHandler(.authorized) on one way",
                         "only .canceled",
-                        "Report .authorized when the cardholder has authenticated.",
-                        file=source.file.name,
-                        line=line_of(kind),
+                        todo,
                     )
 
 
@@ -377,13 +348,14 @@ def delegates(facts: Facts) -> Iterator[Miss]:
         if not later and not of_extension:
             wanted = ["sdkOutput"]
         if wanted not in map(labels_of, found):
-            yield Miss(
+            todo = f"Take these arguments: SDK {'.'.join(map(str, facts.b.version))} calls no other function."
+            yield miss_at(
+                source.file.name,
+                line_of(found[0]),
                 f"provision({':'.join([*wanted, ''])})",
                 f"provision({':'.join([*labels_of(found[0]), ''])})",
-                f"Take these arguments: SDK {'.'.join(map(str, facts.b.version))} calls no other function.",
+                todo,
                 rule="X-DEL-1" if of_extension else "B-DEL-2" if later else "B-DEL-1",
-                file=source.file.name,
-                line=line_of(found[0]),
             )
 
 
@@ -392,12 +364,13 @@ def card_art(facts: Facts) -> Iterator[Miss]:
     wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
     for source, _of_extension, found in _of_delegates(facts, "cardArt"):
         if [wanted] not in map(labels_of, found):
-            yield Miss(
+            todo = f"SDK {'.'.join(map(str, facts.b.version))} asks by {wanted}: the wallet has no picture otherwise."
+            yield miss_at(
+                source.file.name,
+                line_of(found[0]),
                 f"cardArt({wanted}:)",
                 f"cardArt({':'.join([*labels_of(found[0]), ''])})",
-                f"SDK {'.'.join(map(str, facts.b.version))} asks by {wanted}: the wallet has no picture otherwise.",
-                file=source.file.name,
-                line=line_of(found[0]),
+                todo,
             )
 
 
@@ -408,23 +381,20 @@ def can_add(facts: Facts) -> Iterator[Miss]:
     for source in facts.b.swift.about:
         for call in source.calls:
             if call.name == other and call.receiver and not facts.b.swift.declares(other):
-                yield Miss(
-                    asked,
-                    other,
-                    f"SDK {'.'.join(map(str, facts.b.version))} answers {asked}: ask that.",
-                    rule="B-CAN-2" if later else "B-CAN-1",
-                    file=source.file.name,
-                    line=line_of(call.node),
+                todo = f"SDK {'.'.join(map(str, facts.b.version))} answers {asked}: ask that."
+                yield miss_at(
+                    source.file.name, line_of(call.node), asked, other, todo, rule="B-CAN-2" if later else "B-CAN-1"
                 )
             elif call.name == "canAddCardDetails" and any(text_of(one).endswith("false") for one in call.arguments):
-                yield Miss(
+                todo = "Await activate() of the one WatchAvailability: the card is not offered for the watch otherwise."
+                yield miss_at(
+                    source.file.name,
+                    line_of(call.node),
                     "isWatchActivated as WatchAvailability tells it",
                     "false, whatever watch there is",
-                    "Await activate() of the one WatchAvailability: the card is not offered for the watch otherwise.",
+                    todo,
                     rule="B-WATCH-1",
                     noted=True,
-                    file=source.file.name,
-                    line=line_of(call.node),
                 )
 
 
@@ -437,12 +407,13 @@ def second_watch(facts: Facts) -> Iterator[Miss]:
         if call.name == "WatchAvailability" or (call.name == "init" and call.receiver == "WatchAvailability")
     ]
     for file, node in made[1:]:
-        yield Miss(
+        todo = "Share one instance: a second one takes over the phone's watch session."
+        yield miss_at(
+            file.name,
+            line_of(node),
             "one WatchAvailability",
             f"one more, beside {made[0][0].name}:{line_of(made[0][1])}",
-            "Share one instance: a second one takes over the phone's watch session.",
-            file=file.name,
-            line=line_of(node),
+            todo,
         )
 
 

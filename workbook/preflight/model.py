@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbook.conformance.model import Case, CaseScript, Group, Miss, Owner
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
@@ -118,42 +118,38 @@ def _folder(module: Module) -> str:
 
 
 class Part(Enum):
-    """What a case needs. The value says why the case does not apply where that is missing."""
+    """What a case needs: why it does not apply where that is missing, and whether it is there."""
 
-    PLATFORM_A = "Nothing here is about provisioning on platform A."
-    PLATFORM_B = "Nothing here is about provisioning on platform B."
-    EXTENSION = "No target is an issuer-provisioning extension, nor nearly one."
-    HANDLER = "No Swift source has a handler of the issuer-provisioning extension."
-    SDK_A_VERSION = "The version of platform A's SDK is not in the build files."
-    SDK_B_VERSION = "The version of platform B's SDK is in no Package.resolved, no Package.swift and no project file."
-    LIBRARY = "No build file names the private library itself: the SDK brings it."
-    APP_IDS = "No build file says an application id."
-    CERTIFICATES = "No certificate is named: --signing FILE."
-    SENT = "What was sent for allowlisting is not named: --sent FILE."
-    REPOSITORY = "No local repository is named: --repository DIR."
-    ENVIRONMENT = "No environment of a back end is named: --env FILE."
-    ANY = ""
+    PLATFORM_A = "Nothing here is about provisioning on platform A.", lambda facts: facts.a.is_there
+    PLATFORM_B = "Nothing here is about provisioning on platform B.", lambda facts: facts.b.is_there
+    EXTENSION = (
+        "No target is an issuer-provisioning extension, nor nearly one.",
+        lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets),
+    )
+    HANDLER = (
+        "No Swift source has a handler of the issuer-provisioning extension.",
+        lambda facts: any(handlers(facts.b)),
+    )
+    SDK_A_VERSION = "The version of platform A's SDK is not in the build files.", lambda facts: bool(facts.a.version)
+    SDK_B_VERSION = (
+        "The version of platform B's SDK is in no Package.resolved, no Package.swift and no project file.",
+        lambda facts: bool(facts.b.version) and facts.b.is_there,
+    )
+    LIBRARY = (
+        "No build file names the private library itself: the SDK brings it.",
+        lambda facts: bool(facts.a.library and facts.a.version),
+    )
+    APP_IDS = (
+        "No build file says an application id.",
+        lambda facts: facts.a.is_there and any(module.variants() for module in facts.a.build.apps),
+    )
+    CERTIFICATES = "No certificate is named: --signing FILE.", lambda facts: bool(facts.certificates)
+    SENT = "What was sent for allowlisting is not named: --sent FILE.", lambda facts: facts.sent is not None
+    REPOSITORY = "No local repository is named: --repository DIR.", lambda facts: facts.repository is not None
+    ENVIRONMENT = "No environment of a back end is named: --env FILE.", lambda facts: facts.environment is not None
 
-    def is_in(self, facts: Facts) -> bool:
-        """Whether it is there."""
-        return _IS_IN[self](facts)
-
-
-_IS_IN: dict[Part, Callable[[Facts], bool]] = {
-    Part.PLATFORM_A: lambda facts: facts.a.is_there,
-    Part.PLATFORM_B: lambda facts: facts.b.is_there,
-    Part.EXTENSION: lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets),
-    Part.HANDLER: lambda facts: any(True for _handler in handlers(facts.b)),
-    Part.SDK_A_VERSION: lambda facts: bool(facts.a.version),
-    Part.SDK_B_VERSION: lambda facts: bool(facts.b.version) and facts.b.is_there,
-    Part.LIBRARY: lambda facts: bool(facts.a.library and facts.a.version),
-    Part.APP_IDS: lambda facts: facts.a.is_there and any(module.variants() for module in facts.a.build.apps),
-    Part.CERTIFICATES: lambda facts: bool(facts.certificates),
-    Part.SENT: lambda facts: facts.sent is not None,
-    Part.REPOSITORY: lambda facts: facts.repository is not None,
-    Part.ENVIRONMENT: lambda facts: facts.environment is not None,
-    Part.ANY: lambda _facts: True,
-}
+    def __init__(self, missing: str, is_in: Callable[[Facts], bool]) -> None:
+        self.missing, self.is_in = missing, is_in
 
 
 def handlers(b: PlatformB) -> Iterator[tuple[File, Node]]:
@@ -178,8 +174,13 @@ class PreflightCase(Case):
         misses: yields each way in which what was read breaks the rule.
     """
 
-    needs_part: tuple[Part, ...] = (Part.ANY,)
+    needs_part: tuple[Part, ...] = ()
     misses: Judge = field(default=lambda _facts: iter(()), repr=False)
+
+
+def miss_at(file: str, line: int, expected: str, observed: str, todo: str, **more: Any) -> Miss:
+    """A miss at one line of a file; `more` are other fields of a miss."""
+    return Miss(expected, observed, todo, file=file, line=line, **more)
 
 
 def preflight_case(
@@ -187,4 +188,4 @@ def preflight_case(
 ) -> PreflightCase:
     """One row of a table of cases; `name` is without `preflight.`."""
     return PreflightCase(f"preflight.{name}", says, rule, group, NO_CALLS, lambda _seen: iter(()), owner=owner,
-                         needs_part=parts or (Part.ANY,), misses=judge)  # fmt: skip
+                         needs_part=parts, misses=judge)  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from workbook.conformance.model import CaseResult, Miss, Owner, Verdict, broken
+from workbook.conformance.model import CaseResult, Owner, Verdict, gravest
 from workbook.conformance.report import FAILING, About, Record, concluded
 from workbook.conformance.selection import Known
 from workbook.errors import ConfigurationError, ParameterError
@@ -23,10 +23,8 @@ from workbook.preflight.platform_b import read_platform_b
 from workbook.preflight.project import LARGEST, Project, read_project
 from workbook.preflight.signing import Certificate, read_certificates, read_sent
 from workbook.preflight.sources import read_sources
-from workbook.rules import rule
 
 PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (*judges_b.CASES, *judges_a.CASES)}
-WORST = (Verdict.FAIL, Verdict.WARN, Verdict.NOTE)
 LEVELS = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.NOTE: "note", Verdict.KNOWN: "note"}
 """A verdict's level in SARIF."""
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
@@ -171,14 +169,9 @@ SECRET = 12
 def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
     missing = next((part for part in case.needs_part if not part.is_in(facts)), None)
     if missing is not None:
-        return CaseResult(case, Verdict.NOT_APPLICABLE, why=missing.value)
+        return CaseResult(case, Verdict.NOT_APPLICABLE, why=missing.missing)
     misses = tuple(dict.fromkeys(case.misses(facts)))
-    verdicts = [_verdict(miss, case.rule) for miss in misses]
-    return CaseResult(case, min(verdicts, key=WORST.index, default=Verdict.PASS), misses)
-
-
-def _verdict(miss: Miss, of_case: str) -> Verdict:
-    return Verdict.NOTE if miss.noted else Verdict.FAIL if miss.harms else broken(rule(miss.rule or of_case))
+    return CaseResult(case, gravest(misses, case.rule), misses)
 
 
 def findings(done: Record) -> list[str]:
@@ -186,7 +179,7 @@ def findings(done: Record) -> list[str]:
     lines = []
     for case in done.cases:
         for miss in case.misses if case.verdict in LEVELS else ():
-            verdict = case.verdict if case.verdict is Verdict.KNOWN else _verdict(miss, miss.rule)
+            verdict = case.verdict if case.verdict is Verdict.KNOWN else miss.verdict()
             place = f"{miss.place}: " if miss.place else ""
             more = f"; {miss.see}" if miss.see else ""
             who = "" if case.owner is Owner.NOBODY else f", for {case.owner}"
@@ -201,7 +194,7 @@ def to_sarif(done: Record) -> str:
     results = []
     for case in shown:
         for miss in case.misses:
-            level = LEVELS[_verdict(miss, miss.rule)]
+            level = LEVELS[miss.verdict()]
             result: dict[str, Any] = {
                 "ruleId": case.name,
                 "level": level,
