@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum, unique
+from typing import Self
 
 from workbook.conformance.model import Verdict
 from workbook.conformance.report import FAILING, GRAVEST_FIRST, UNDECIDED, CaseRecord, Record, timeless
@@ -17,36 +18,30 @@ _PLACE = re.compile(r", line \d+(, and in \d+ more lines?)?")
 
 @unique
 class Change(StrEnum):
-    """What became of a case."""
+    """What became of a case; `meaning` says it in words."""
 
-    WORSE = "newly failing"
-    GRAVER = "graver"
-    LOST = "no longer decided"
-    REASON = "failing for another reason"
-    STILL = "still failing"
-    FIXED = "fixed"
-    MILDER = "milder"
-    DECIDED = "decided now"
-    NEW = "new"
-    GONE = "gone"
-    NOT_RUN = "not run this time"
+    WORSE = "newly failing", "did not fail before, and does now"
+    GRAVER = "graver", "failed before, and is graver now"
+    LOST = "no longer decided", "was decided before, and is not now"
+    REASON = "failing for another reason", "failed before and does now, and not for the same reasons"
+    STILL = "still failing", "failed before and does now, for the same reasons"
+    FIXED = "fixed", "failed before, and passes now"
+    MILDER = "milder", "failed before, and is less grave now"
+    DECIDED = "decided now", "was not decided before, and is now"
+    NEW = "new", "was not there before"
+    GONE = "gone", "was there before, and is not now"
+    NOT_RUN = "not run this time", "was there before; this run was interrupted, or chose other cases"
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Self:
+        """The member whose value is `word`."""
+        change = str.__new__(cls, word)
+        change._value_, change.meaning = word, meaning
+        return change
 
 
 GOT_WORSE = (Change.WORSE, Change.GRAVER, Change.LOST)
-MEANINGS = {
-    Change.WORSE: "did not fail before, and does now",
-    Change.GRAVER: "failed before, and is graver now",
-    Change.LOST: "was decided before, and is not now",
-    Change.REASON: "failed before and does now, and not for the same reasons",
-    Change.STILL: "failed before and does now, for the same reasons",
-    Change.FIXED: "failed before, and passes now",
-    Change.MILDER: "failed before, and is less grave now",
-    Change.DECIDED: "was not decided before, and is now",
-    Change.NEW: "was not there before",
-    Change.GONE: "was there before, and is not now",
-    Change.NOT_RUN: "was there before; this run was interrupted, or chose other cases",
-}
-"""Each change in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +105,7 @@ class Comparison:
         """For a terminal: below a heading for each change, its cases."""
         lines = [self.headline, *(f"Note: {clean(note)}" for note in self.notes)]
         for change, cases in self.by_change():
-            lines += ["", f"{change.capitalize()} ({len(cases)}): {MEANINGS[change]}"]
+            lines += ["", f"{change.capitalize()} ({len(cases)}): {change.meaning}"]
             for case in cases:
                 lines.append(f"  {clean(case.name)}: {case.verdicts}")
                 for sign, reason in [
@@ -123,7 +118,7 @@ class Comparison:
 
     def to_markdown(self) -> str:
         """The same as Markdown."""
-        return fill("compare.md", comparison=self, meanings=MEANINGS)
+        return fill("compare.md", comparison=self)
 
 
 def compare(old: Record, new: Record) -> Comparison:

@@ -10,7 +10,7 @@ from enum import StrEnum, unique
 from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 from workbook.diagnosis import see
 from workbook.errors import DefinitionError
@@ -137,33 +137,37 @@ def relay_case(  # noqa: PLR0917 - a row of a table
 
 @unique
 class Verdict(StrEnum):
-    """How a case ended."""
+    """How a case ended.
 
-    PASS = "pass"  # noqa: S105 - a verdict, not a password
-    WARN = "warn"
-    FAIL = "fail"
-    NOTE = "note"
-    NOT_TESTABLE = "not testable"
-    NOT_APPLICABLE = "not applicable"
-    DISABLED = "disabled"
-    KNOWN = "known"
-    FLAKY = "flaky"
-    HARNESS_ERROR = "harness error"
+    Attributes:
+        mark: its symbol; reports show it beside the word.
+        meaning: the verdict in a sentence.
+        owner: who acts on it.
+    """
 
+    PASS = "pass", "✓", "The back end did what the rule asks for."
+    WARN = "warn", "▲", "A rule that should be kept was not; no harm is sure to follow.", Owner.YOU
+    FAIL = "fail", "✗", "A rule that must be kept was not, or harm would follow.", Owner.YOU
+    NOTE = "note", "•", "Something was observed that no rule judges."
+    NOT_TESTABLE = "not testable", "○", "What the case needs is not there, and the configuration says so.", Owner.YOU
+    NOT_APPLICABLE = "not applicable", "-", "The back end has nothing that the case is about."
+    DISABLED = "disabled", "-", "The configuration leaves the case out."
+    KNOWN = "known", "◆", "It fails, and the baseline says so.", Owner.YOU
+    FLAKY = "flaky", "≈", "It did not come to the same end each time.", Owner.YOU
+    HARNESS_ERROR = (
+        "harness error", "!", "The workbook itself failed; this says nothing about the back end.", Owner.WORKBOOK,
+    )  # fmt: skip
 
-MEANINGS = {
-    Verdict.PASS: "The back end did what the rule asks for.",
-    Verdict.WARN: "A rule that should be kept was not; no harm is sure to follow.",
-    Verdict.FAIL: "A rule that must be kept was not, or harm would follow.",
-    Verdict.NOTE: "Something was observed that no rule judges.",
-    Verdict.NOT_TESTABLE: "What the case needs is not there, and the configuration says so.",
-    Verdict.NOT_APPLICABLE: "The back end has nothing that the case is about.",
-    Verdict.DISABLED: "The configuration leaves the case out.",
-    Verdict.KNOWN: "It fails, and the baseline says so.",
-    Verdict.FLAKY: "It did not come to the same end each time.",
-    Verdict.HARNESS_ERROR: "The workbook itself failed; this says nothing about the back end.",
-}
-"""Each verdict in a sentence."""
+    mark: str
+    meaning: str
+    owner: Owner
+
+    def __new__(cls, word: str, mark: str, meaning: str, owner: Owner = Owner.NOBODY) -> Self:
+        """The member whose value is `word`."""
+        verdict = str.__new__(cls, word)
+        verdict._value_, verdict.mark, verdict.meaning, verdict.owner = word, mark, meaning, owner
+        return verdict
+
 
 TOO_LARGE = 413
 OWN_413 = (
@@ -173,15 +177,6 @@ OWN_413 = (
 """What to do where a value is longer than the back end takes."""
 OWN_429 = "The back end answered 429 itself, without asking the API."
 """Why a case is not testable where the back end limits how often it is called."""
-OWNERS = {
-    Verdict.WARN: Owner.YOU,
-    Verdict.FAIL: Owner.YOU,
-    Verdict.KNOWN: Owner.YOU,
-    Verdict.FLAKY: Owner.YOU,
-    Verdict.NOT_TESTABLE: Owner.YOU,
-    Verdict.HARNESS_ERROR: Owner.WORKBOOK,
-}
-"""Who acts on a verdict. Verdicts that are missing here need no action."""
 
 
 @unique

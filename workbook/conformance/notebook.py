@@ -19,11 +19,10 @@ from workbook.conformance.cases import CASES
 from workbook.conformance.compare import Change, compare
 from workbook.conformance.config import Api, Config, Exports
 from workbook.conformance.config_file import EXAMPLE, load
-from workbook.conformance.model import MEANINGS, PLATFORMS, Cardholder, Case, Need, Operation, Surface, Target, Values
+from workbook.conformance.model import PLATFORMS, Cardholder, Case, Need, Operation, Surface, Target, Values
 from workbook.conformance.process import environment, surroundings
 from workbook.conformance.progress import Cell, in_a_notebook
 from workbook.conformance.report import (
-    MARKS,
     PHONE,
     CaseRecord,
     Exchange,
@@ -180,10 +179,10 @@ def conformance(record: Record) -> Parts:
     parts: list[str | Table] = [headline(record)]
     parts += [sentence for sentence in (about.trouble, *about.stale) if sentence]
     if verdicts := counts(record):
-        head = ("group", *(f"{MARKS[verdict]} {verdict}" for verdict, _count in verdicts))
+        head = ("group", *(f"{verdict.mark} {verdict}" for verdict, _count in verdicts))
         parts.append(table("By group", head, ((group, *(n or "" for n in row)) for group, row in by_group(record))))
     if advice := todos(record):
-        rows = ((MARKS[todo.verdict], todo.verdict, len(todo.cases), todo.text) for todo in advice[:MOST])
+        rows = ((todo.verdict.mark, todo.verdict, len(todo.cases), todo.text) for todo in advice[:MOST])
         parts.append(table(_title("What to do first", len(advice)), ("", "verdict", "cases", "what"), rows))
     if cases := to_look_at(record):
         head = ("case", "verdict", "rule", "expected; observed")
@@ -211,8 +210,8 @@ def shown_case(case: CaseRecord) -> Parts:
             *([("read more", miss.see)] if miss.see else []),
         ]
     if not case.misses:
-        lines.append(("so", case.why or MEANINGS[case.verdict]))
-    parts: list[str | Table] = [facts(f"{MARKS[case.verdict]} {case.verdict}  {case.name}", lines)]
+        lines.append(("so", case.why or case.verdict.meaning))
+    parts: list[str | Table] = [facts(f"{case.verdict.mark} {case.verdict}  {case.name}", lines)]
     values, apps = Values(), dict.fromkeys(exchange.platform for exchange in case.exchanges)
     for app in apps:
         with_app = f" with the app of {app}" if len(apps) > 1 else ""
@@ -245,11 +244,11 @@ def _title(title: str, count: int) -> str:
 
 
 def _row(case: CaseRecord) -> tuple[str, ...]:
-    what = case.why or MEANINGS[case.verdict]
+    what = case.why or case.verdict.meaning
     if case.misses:
         first, *more = case.misses
         what = f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
-    return case.name, f"{MARKS[case.verdict]} {case.verdict}", case.rule.id, what
+    return case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, what
 
 
 def _rows(exchanges: list[Exchange], values: Values) -> list[tuple[str, str, str]]:

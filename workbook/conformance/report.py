@@ -41,8 +41,6 @@ from typing import Any
 
 from workbook.conformance.logs import with_log_line
 from workbook.conformance.model import (
-    MEANINGS,
-    OWNERS,
     SUCCESS,
     Case,
     CaseResult,
@@ -282,7 +280,7 @@ def record(
     first = min((result.began for result in results if result.began is not None), default=0.0)
     cases = []
     for result in results:
-        case, began, owner = result.case, result.began, OWNERS.get(result.verdict, Owner.NOBODY)
+        case, began, owner = result.case, result.began, result.verdict.owner
         parts = [(part.platform, part.seen) for part in result.each if part.seen is not None]
         exchanges = [_exchanges(platform, seen, redaction) for platform, seen in parts]
         cases.append(
@@ -453,19 +451,6 @@ GRAVEST_FIRST = (
     Verdict.NOT_APPLICABLE,
     Verdict.DISABLED,
 )
-MARKS: Mapping[Verdict, str] = {
-    Verdict.PASS: "✓",
-    Verdict.WARN: "▲",
-    Verdict.FAIL: "✗",
-    Verdict.NOTE: "•",
-    Verdict.NOT_TESTABLE: "○",
-    Verdict.NOT_APPLICABLE: "-",
-    Verdict.DISABLED: "-",
-    Verdict.KNOWN: "◆",
-    Verdict.FLAKY: "≈",
-    Verdict.HARNESS_ERROR: "!",
-}
-"""Each verdict's symbol; reports show it beside the word."""
 SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
 """Verdicts of cases that need no look."""
 ROOTS = tuple(Root)
@@ -566,7 +551,7 @@ def todos(record: Record) -> list[Todo]:
     for case in to_look_at(record):
         if case.verdict is Verdict.NOTE or case.name in explained:
             continue
-        whole = Miss("", "", case.why or MEANINGS[case.verdict], case.rule.id)
+        whole = Miss("", "", case.why or case.verdict.meaning, case.rule.id)
         for miss in [miss for miss in case.misses if not miss.noted] or [whole] * (not case.misses):
             advice.setdefault(miss.todo, []).append((case, miss))
     for text, sources in advice.items():
@@ -614,7 +599,7 @@ def first_lines(record: Record) -> Iterator[str]:
     advice = todos(record)
     for number, todo in enumerate(advice[:FIRST], 1):
         cases = f", {_cases(len(todo.cases))}" if todo.cases else ""
-        yield f"{number}. {MARKS[todo.verdict]} {todo.verdict}{cases}: {clean(todo.text, LONGEST_LINE)}"
+        yield f"{number}. {todo.verdict.mark} {todo.verdict}{cases}: {clean(todo.text, LONGEST_LINE)}"
         if todo.shown is not None and todo.miss is not None and todo.miss.expected:
             name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
             yield f"   {name}: expected {expected}, observed {observed}"

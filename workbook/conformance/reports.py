@@ -33,11 +33,10 @@ from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from workbook.conformance.model import MEANINGS, Group, Values, Verdict
+from workbook.conformance.model import Group, Values, Verdict
 from workbook.conformance.report import (
     FIRST,
     FORMAT,
-    MARKS,
     PHONE,
     About,
     CaseRecord,
@@ -370,8 +369,6 @@ def _summary(record: Record) -> dict[str, Any]:
         "counts": counts(record),
         "by_group": by_group(record),
         "todos": todos(record),
-        "marks": MARKS,
-        "meanings": MEANINGS,
     }
 
 
@@ -407,7 +404,7 @@ def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
     text = "\n".join([case.says, *reasons, case.reproduce])
     shown = {"text": f"{case.verdict}: {text}"} if case.verdict is not Verdict.PASS else {}
     if ending:
-        message = clean(next(iter(reasons), MEANINGS[case.verdict]))
+        message = clean(next(iter(reasons), case.verdict.meaning))
         shown = {"text": text, "message": message, "kind": case.verdict.value}
     return JUnitCase(case.name, f"conform.{case.group}", case.seconds, ending, **shown)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
@@ -17,7 +17,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from threading import Thread
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 from urllib.parse import urlsplit
 
 from workbook.api.deadline import GuardedBackend, system_addresses
@@ -167,42 +167,31 @@ HEADER = "x-workbook-proxy"
 
 @unique
 class ProxyFailure(StrEnum):
-    """Why there is no answer of the real API."""
+    """Why there is no answer of the real API, and the status and the sentence that the proxy answers instead."""
 
-    UNREACHABLE = "unreachable"
-    TLS = "tls"
-    FORBIDDEN = "forbidden"
-    RESET = "reset"
-    CLOSED = "closed"
-    GARBAGE = "garbage"
-    CUT = "cut"
-    TOO_LARGE = "too-large"
-    LATE = "late"
-    BAD_REQUEST = "bad-request"
-    REQUEST_TOO_LARGE = "request-too-large"
-    MISDIRECTED = "misdirected"
-    STOPPED = "stopped"
+    UNREACHABLE = "unreachable", 502, "The API cannot be reached: its name is not known, or no server listens there."
+    TLS = "tls", 502, "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file."
+    FORBIDDEN = "forbidden", 502, "The API's name leads to an address that the proxy does not connect to."
+    RESET = "reset", 502, "The API reset the connection."
+    CLOSED = "closed", 502, "The API closed the connection without an answer."
+    GARBAGE = "garbage", 502, "The API answered something that is not HTTP/1.1."
+    CUT = "cut", 502, "The API's answer broke off in the middle of its body."
+    TOO_LARGE = "too-large", 502, "The API's answer is larger than the proxy passes on."
+    LATE = "late", 504, "The API did not finish its answer in time."
+    BAD_REQUEST = "bad-request", 400, "This request cannot be passed on as it is."
+    REQUEST_TOO_LARGE = "request-too-large", 413, "The request's body is larger than the proxy passes on."
+    MISDIRECTED = "misdirected", 421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."
+    STOPPED = "stopped", 503, "The proxy was stopped before the API answered."
 
+    status: int
+    sentence: str
 
-WORDS: Mapping[ProxyFailure, tuple[int, str]] = {
-    ProxyFailure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
-    ProxyFailure.TLS: (
-        502,
-        "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file.",
-    ),
-    ProxyFailure.FORBIDDEN: (502, "The API's name leads to an address that the proxy does not connect to."),
-    ProxyFailure.RESET: (502, "The API reset the connection."),
-    ProxyFailure.CLOSED: (502, "The API closed the connection without an answer."),
-    ProxyFailure.GARBAGE: (502, "The API answered something that is not HTTP/1.1."),
-    ProxyFailure.CUT: (502, "The API's answer broke off in the middle of its body."),
-    ProxyFailure.TOO_LARGE: (502, "The API's answer is larger than the proxy passes on."),
-    ProxyFailure.LATE: (504, "The API did not finish its answer in time."),
-    ProxyFailure.BAD_REQUEST: (400, "This request cannot be passed on as it is."),
-    ProxyFailure.REQUEST_TOO_LARGE: (413, "The request's body is larger than the proxy passes on."),
-    ProxyFailure.MISDIRECTED: (421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."),
-    ProxyFailure.STOPPED: (503, "The proxy was stopped before the API answered."),
-}
-"""Each failure's status and sentence."""
+    def __new__(cls, word: str, status: int, sentence: str) -> Self:
+        """The member whose value is `word`."""
+        failure = str.__new__(cls, word)
+        failure._value_, failure.status, failure.sentence = word, status, sentence
+        return failure
+
 
 OWN = frozenset(
     {ProxyFailure.BAD_REQUEST, ProxyFailure.REQUEST_TOO_LARGE, ProxyFailure.MISDIRECTED, ProxyFailure.STOPPED}
@@ -214,9 +203,10 @@ AWAY = frozenset({ProxyFailure.UNREACHABLE, ProxyFailure.TLS, ProxyFailure.FORBI
 
 def own_answer(failure: ProxyFailure) -> Response:
     """The proxy's own answer."""
-    status, sentence = WORDS[failure]
-    problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
-    return Response(status, (*PROBLEM_HEADERS, (HEADER, failure.value)), problem.body(sentence), problem.basis)
+    problem = Problem(failure.status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
+    return Response(
+        failure.status, (*PROBLEM_HEADERS, (HEADER, failure.value)), problem.body(failure.sentence), problem.basis
+    )
 
 
 # Which headers are passed on: all, in order and in the peer's spelling, except those that belong to one connection.
