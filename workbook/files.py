@@ -94,6 +94,21 @@ def read_regular(path: Path, most: int) -> bytes:
         return file.read(most + 1)
 
 
+def read_named(path: Path, most: int, again: str) -> bytes:
+    """The content of a file that a person named; `again` says which file to name instead.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is larger than `most` bytes.
+    """
+    try:
+        content = read_regular(path, most)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {str(path)!r}: {error.strerror or error}. {again}") from None
+    if len(content) > most:
+        raise ConfigurationError(f"{str(path)!r} is larger than {most:,} bytes. {again}")
+    return content
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write `text` as UTF-8; a reader sees the old file or the new one, never a part.
 

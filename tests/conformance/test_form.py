@@ -50,7 +50,7 @@ def test_the_least_that_a_file_says_is_in_order(tmp_path):
     [
         (("base_url",), None, "base_url: it is missing."),
         (("base_url",), 8080, "base_url: give an address"),
-        (("base_url",), "127.0.0.1:8080", "base_url: it has neither the scheme http nor https."),
+        (("base_url",), "127.0.0.1:8080", "base_url: it has neither the scheme https nor http."),
         (("base_url",), "http://169.254.169.254", "base_url: it is a link-local"),
         (("base_url",), "http://h/?a=1", "base_url: it holds a query."),
         (("base_ulr",), "x", "base_ulr: there is no such key. Did you mean 'base_url'?"),

@@ -75,7 +75,7 @@ def test_a_question_with_a_wrong_answer_is_asked_again_with_the_reason():
     got = asked(lambda _prompt: next(answers, ""), told.append)
     assert (got["base_url"], got["platforms"]) == ("http://127.0.0.1:9999", "A")
     assert [line.strip().partition(".")[0] for line in told] == [
-        "it has neither the scheme http nor https",
+        "it has neither the scheme https nor http",
         "it cannot be 'C'",
     ]
 

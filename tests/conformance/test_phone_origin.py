@@ -71,7 +71,7 @@ def asked(origin, *, resolve=None, times=1, seconds=5.0):
         ("file:///etc/passwd", "has neither the scheme"),
         ("http://", "has no valid host"),
         ("http://h:99999", "has no valid host and port"),
-        ("http://h:0", "has no valid port"),
+        ("http://h:0", "has no valid host and port"),
         ("http://a:canary@h", "holds a user name"),
         ("http://h?canary", "holds a query"),
         ("http://h#canary", "holds a fragment"),

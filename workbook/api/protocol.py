@@ -59,7 +59,15 @@ def check_base_url(base_url: object) -> str:
         message = f"base_url must be a string, not {type(base_url).__name__}."
         raise ConfigurationError(message)
     bare = base_url.rstrip("/") if base_url.strip("/") else base_url
-    why = _wrong_url(bare)
+    parts = urlsplit(bare) if not (why := wrong_url(bare)) else None
+    if parts is not None:
+        address = _address(parts.hostname or "")
+        # the key stays secret on its way: TLS, or never off this machine
+        private = parts.scheme == "https" or parts.hostname == "localhost" or (address and address.is_loopback)
+        if parts.path.endswith(_VERSION_PREFIX):
+            why = f"ends in {_VERSION_PREFIX}, which is added anyway (API-1)"
+        elif not private:
+            why = "would send the API key over plain http to another machine"
     if why:
         # An address may hold a password or a key in these parts: then it is not repeated.
         shown = "" if re.search(r"[@?#]", base_url) else f" {base_url[:200]!r}"
@@ -86,8 +94,8 @@ def _has(text: str, category: str) -> bool:
     return any(unicodedata.category(character) == category for character in text)
 
 
-def _wrong_url(url: str) -> str:
-    """Why this address cannot be used; empty when it can."""
+def wrong_url(url: str) -> str:
+    """Why this is no address of a server, without a slash at its end, as the end of a sentence; empty where it is."""
     if not _URL.match(url) or "\\" in url:
         return "is empty, or holds a blank, a backslash or a character outside ASCII"
     try:
@@ -96,8 +104,6 @@ def _wrong_url(url: str) -> str:
     except ValueError:
         return "has no valid host and port"
     host, address = parts.hostname or "", _address(parts.hostname or "")
-    # the key stays secret on its way: TLS, or never off this machine
-    private = parts.scheme == "https" or host == "localhost" or (address is not None and address.is_loopback)
     dots = any(segment.lower().replace("%2e", ".") in _DOTS for segment in parts.path.split("/"))
     tests: _Tests = (
         (lambda: parts.scheme not in ("https", "http"), "has neither the scheme https nor http"),
@@ -107,11 +113,6 @@ def _wrong_url(url: str) -> str:
         (lambda: address is None and not _HOST.match(host), "has no valid host"),
         (lambda: port == 0 or not _NETLOC.match(parts.netloc), "has no valid host and port"),
         (lambda: not _PATH.match(parts.path) or dots, "has a prefix that is no plain path"),
-        (
-            lambda: parts.path.endswith(_VERSION_PREFIX),
-            f"ends in {_VERSION_PREFIX}, which is added anyway (API-1)",
-        ),
-        (lambda: not private, "would send the API key over plain http to another machine"),
     )
     return next((why for test, why in tests if test()), "")
 

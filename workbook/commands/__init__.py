@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NoReturn
 
 from workbook.ending import ending_signals
@@ -57,6 +58,20 @@ def checked_seed(text: str | None) -> int | None:
     from workbook.parameters import Parameters
 
     return None if text is None else Parameters.from_strings({"seed": text}).seed
+
+
+def make_folder(out: Path, *old: str) -> None:
+    """Make the folder of `--out` where it is missing, and delete the old files with these names in it.
+
+    Raises:
+        ParameterError: it cannot be made, or a file in it cannot be deleted.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in old:
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise ParameterError(f"--out {str(out)!r} cannot be used: {error.strerror}.") from None
 
 
 def end_like_ctrl_c() -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from pathlib import Path
 from typing import Any, Final
 
 from workbook.commands import add, checked_seed
-from workbook.errors import ParameterError
+from workbook.ending import ending_signals
 
 AFTER: Final = """\
 On an emulator: adb reverse tcp:PORT tcp:PORT, and the same address works there.
@@ -71,10 +70,7 @@ def phone(options: argparse.Namespace) -> int:
     made = lookup("phone", options.phone, PHONES_A)
     number("--pace", options.pace)
     if options.out is not None:
-        try:
-            options.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ParameterError(f"--out {str(options.out)!r} cannot be used: {error.strerror}.") from None
+        made(options.out)
     log = None if options.quiet else print_log
     server = PhoneServer(
         phone=lambda: made(INSTRUMENT_IDS[0]), pace=options.pace, seed=checked_seed(options.seed) or 7, log=log
@@ -82,7 +78,7 @@ def phone(options: argparse.Namespace) -> int:
 
     async def serve() -> None:
         stop = asyncio.Event()
-        for signal_number in (signal.SIGINT, signal.SIGTERM):
+        for signal_number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
         async with server.serving(options.port):
             values = {"WORKBOOK_PHONE_URL": server.url, "WORKBOOK_PHONE_KEY": server.key}

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from workbook.commands import Handler, Parser, add, checked_seed, end_like_ctrl_c
+from workbook.commands import Handler, Parser, add, checked_seed, end_like_ctrl_c, make_folder
 from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
@@ -304,12 +304,7 @@ def _empty(out: Path) -> None:
     """Make the folder of the reports, and delete the old ones: an old verdict must not survive a crash of this run."""
     from workbook.conformance.reports import FORMS, JSON_FILE
 
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        for name in (JSON_FILE, *FORMS):
-            (out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise ParameterError(f"--out {str(out)!r} cannot be used: {error.strerror}.") from None
+    make_folder(out, JSON_FILE, *FORMS)
 
 
 def _say(record: Record, out: Path) -> int:

@@ -80,12 +80,10 @@ def inspect(options: argparse.Namespace) -> int:
 
 def _read(words: list[str], most: int) -> str:
     """The text itself, or what the one named file or standard input holds."""
-    from workbook.files import read_regular
+    from workbook.files import read_named
 
     if words == ["-"]:
         return sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")
-    try:
-        is_file = len(words) == 1 and Path(words[0]).is_file()
-        return read_regular(Path(words[0]), most).decode("utf-8", "replace") if is_file else " ".join(words)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {words[0]!r}: {error.strerror}.") from None
+    if len(words) == 1 and Path(words[0]).is_file():
+        return read_named(Path(words[0]), most, "Name a log file.").decode("utf-8", "replace")
+    return " ".join(words)

@@ -11,7 +11,7 @@ import json
 import re
 import ssl
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,12 +20,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from jsonpointer import JsonPointer, JsonPointerException
 
 from workbook.api.body import BodyReader, CallProblem
 from workbook.api.library import httpx
+from workbook.api.protocol import wrong_url
 from workbook.conformance.model import GET, POST, RAW, Broke, Manner, Operation, PhoneCall, Surface, Target
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.proxy.upstream import PORTS, Resolve, allowed, every_address, literal
@@ -235,9 +236,6 @@ TRIES, PAUSE = 3, 0.4
 """How often a connection is tried to see whether a program listens, and seconds in between."""
 FORBIDDEN = "a link-local, multicast or unspecified address, where no back end is"
 
-_URL = re.compile(r"[!-~]+\Z")
-_HOST = re.compile(r"[A-Za-z0-9_.-]+\Z")
-
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -311,39 +309,10 @@ async def listens(origin: Origin, tries: int = TRIES) -> bool:
 
 def wrong(url: str) -> str:
     """Why this URL is no origin to contact, as the end of a sentence; empty where it is one."""
-    if not _URL.match(url) or "\\" in url:
-        return "is empty, or holds a blank, a backslash or a character outside ASCII"
-    try:
-        parts, port = urlsplit(url), urlsplit(url).port
-    except ValueError:
-        return "has no valid host and port"
-    return next((why for test, why in _TESTS if test(parts)), "has no valid port" if port == 0 else "")
-
-
-def _has_no_host(parts: SplitResult) -> bool:
-    host = parts.hostname or ""
-    return not _HOST.match(host) and (literal(host) is None or "%" in host)
-
-
-def _is_forbidden(parts: SplitResult) -> bool:
-    address = literal(parts.hostname or "")
-    return address is not None and not allowed(address)
-
-
-def _is_no_plain_path(parts: SplitResult) -> bool:
-    segments = (segment.lower().replace("%2e", ".") for segment in parts.path.split("/"))
-    return "//" in parts.path or any(segment in (".", "..") for segment in segments)
-
-
-_TESTS: tuple[tuple[Callable[[SplitResult], object], str], ...] = (
-    (lambda parts: parts.scheme not in PORTS, "has neither the scheme http nor https"),
-    (lambda parts: "@" in parts.netloc, "holds a user name or a password"),
-    (lambda parts: "?" in parts.geturl() or parts.query, "holds a query"),
-    (lambda parts: "#" in parts.geturl() or parts.fragment, "holds a fragment"),
-    (_has_no_host, "has no valid host"),
-    (_is_no_plain_path, "has a prefix that is no plain path"),
-    (_is_forbidden, f"is {FORBIDDEN}; for this machine give 127.0.0.1"),
-)
+    if why := wrong_url(url.rstrip("/")):
+        return why
+    address = literal(urlsplit(url).hostname or "")
+    return "" if address is None or allowed(address) else f"is {FORBIDDEN}; for this machine give 127.0.0.1"
 
 
 # The phone itself: one for each way in which a back end is reached.

@@ -50,7 +50,7 @@ from workbook.conformance.report import (
     todos,
 )
 from workbook.errors import ConfigurationError
-from workbook.files import read_regular, write_all
+from workbook.files import read_named, write_all
 from workbook.forms import choices
 from workbook.junit import Ending, JUnitCase, JUnitSuite, junit
 from workbook.templates import FOLDER, fill, page
@@ -137,13 +137,7 @@ def read_record(path: Path) -> Record:
         ConfigurationError: it cannot be read, or is no record.
     """
     try:
-        content = read_regular(path, LARGEST)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {str(path)!r}: {error.strerror}. {AGAIN}") from error
-    if len(content) > LARGEST:
-        raise ConfigurationError(f"{str(path)!r} is larger than any report. {AGAIN}")
-    try:
-        return from_json(content.decode(), repr(str(path)))
+        return from_json(read_named(path, LARGEST, AGAIN).decode(), repr(str(path)))
     except UnicodeDecodeError:
         raise ConfigurationError(f"{str(path)!r} is no text in UTF-8. {AGAIN}") from None
 

@@ -14,8 +14,8 @@ from typing import Any
 from workbook.conformance.model import CaseResult, Owner, Verdict, gravest
 from workbook.conformance.report import FAILING, About, Record, concluded
 from workbook.conformance.selection import Known
-from workbook.errors import ConfigurationError, ParameterError
-from workbook.files import read_regular
+from workbook.errors import ParameterError
+from workbook.files import read_named
 from workbook.preflight import judges_a, judges_b
 from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PlatformA, PreflightCase
@@ -121,12 +121,7 @@ def read_environment(path: Path) -> dict[str, tuple[str, int]]:
     Raises:
         ConfigurationError: it cannot be read.
     """
-    try:
-        text = read_regular(path, LARGEST)[:LARGEST].decode("utf-8-sig", "replace")
-    except OSError as error:
-        raise ConfigurationError(
-            f"Cannot read {str(path)!r}: {error.strerror}. Name a file with NAME=VALUE lines."
-        ) from None
+    text = read_named(path, LARGEST, "Name a file with NAME=VALUE lines.").decode("utf-8-sig", "replace")
     lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := _LINE.match(line)))
     return {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
 

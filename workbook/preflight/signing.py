@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.files import pip_line, read_regular
+from workbook.files import pip_line, read_named, read_regular
 
 LARGEST = 8 * 1_048_576
 """Bytes of a report, a certificate or a keystore."""
@@ -83,11 +83,9 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
     """
     try:
         head = read_regular(path, 4)[:4]
-        content = b"" if head == b"PK\x03\x04" else read_regular(path, LARGEST)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {str(path)!r}: {error.strerror}. {ALLOWED}") from None
-    if len(content) > LARGEST:
-        raise ConfigurationError(f"{str(path)!r} is too large for a report, a certificate or a keystore. {ALLOWED}")
+    except OSError:
+        head = b""  # it is read again, for the error
+    content = b"" if head == b"PK\x03\x04" else read_named(path, LARGEST, ALLOWED)
     try:
         if head == b"PK\x03\x04":
             found = [_certificate(der, path.name) for der in _in_package(path)]
@@ -304,9 +302,7 @@ def read_sent(path: Path) -> frozenset[tuple[str, str]]:
     """
     again = "Name what `workbook preflight allowlist-request --json` wrote."
     try:
-        content = json.loads(read_regular(path, LARGEST)[: LARGEST + 1])
+        content = json.loads(read_named(path, LARGEST, again))
         return frozenset((str(row["applicationId"]), normalised(str(row["sha256"]))) for row in content["request"])
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read {str(path)!r}: {error.strerror}. {again}") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ConfigurationError(f"{str(path)!r} is no request for allowlisting. {again}") from None

@@ -29,7 +29,7 @@ from pydantic.alias_generators import to_camel
 from workbook.api.body import BodyReader
 from workbook.api.opaque import diagnose
 from workbook.errors import ConfigurationError
-from workbook.files import read_regular
+from workbook.files import read_named
 from workbook.proxy.upstream import AWAY, OWN, ProxyExchange
 from workbook.redaction import Redaction, length_of, refuse_constant
 from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
@@ -449,13 +449,7 @@ def read_proxy_record(path: Path) -> ProxyRecord:
     Raises:
         ConfigurationError: it cannot be read, is no record, or a line of it is not as a proxy writes it.
     """
-    try:
-        data = read_regular(path, LARGEST)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot read the record {path}: {error.strerror or error}. {WANTED}") from None
-    if len(data) > LARGEST:
-        raise ConfigurationError(f"{path} is larger than {LARGEST} bytes. Record fewer exchanges in a file.")
-    lines = data.split(b"\n")
+    lines = read_named(path, LARGEST, WANTED).split(b"\n")
     notes = [CUT] if lines.pop() else []
     if not lines or not is_head(lines[0]):
         raise ConfigurationError(f"{path} is no record of a proxy, or one in another version. Make one: workbook proxy")
