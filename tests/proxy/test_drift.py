@@ -439,7 +439,7 @@ def test_the_whole_way(tmp_path, before, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["drift", "/nowhere"], "Cannot read the record /nowhere"),
+        (["drift", "/nowhere"], "Cannot read '/nowhere"),
         (["drift"], "the following arguments are required: RECORD"),
         (["drift", "x", "--json", "--toml"], "not allowed with argument"),
         (["proxy"], "the following arguments are required: --to"),

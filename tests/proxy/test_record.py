@@ -369,7 +369,7 @@ def test_another_file_is_no_record(text, path):
 
 
 def test_no_file_and_a_directory_are_explained(tmp_path):
-    with pytest.raises(ConfigurationError, match=r"Cannot read the record .*: No such file or directory"):
+    with pytest.raises(ConfigurationError, match=r"Cannot read .*: No such file or directory"):
         read_proxy_record(tmp_path / "none")
     with pytest.raises(ConfigurationError, match="it is not a regular file"):
         read_proxy_record(tmp_path)

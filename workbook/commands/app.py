@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from workbook.commands import add, checked_seed
+from workbook.commands import add, checked_seed, make_folder
 from workbook.ending import ending_signals
 
 AFTER: Final = """\
@@ -70,7 +70,7 @@ def phone(options: argparse.Namespace) -> int:
     made = lookup("phone", options.phone, PHONES_A)
     number("--pace", options.pace)
     if options.out is not None:
-        made(options.out)
+        make_folder(options.out)
     log = None if options.quiet else print_log
     server = PhoneServer(
         phone=lambda: made(INSTRUMENT_IDS[0]), pace=options.pace, seed=checked_seed(options.seed) or 7, log=log
