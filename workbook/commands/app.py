@@ -41,13 +41,12 @@ def add_to(commands: Any) -> None:
 
 def native(options: argparse.Namespace) -> int:
     """Write the files, or the jar."""
-    from workbook.app.compiling import for_cells
-    from workbook.app.native import write
+    from workbook.app.compiling import for_cells, write_standin
 
     if options.jar:
         print(for_cells(options.folder / "provisioning.jar", options.variant))
         return 0
-    for path in write(options.folder, options.variant, force=options.force):
+    for path in write_standin(options.folder, options.variant, force=options.force):
         print(path)
     return 0
 
