@@ -223,6 +223,12 @@ def json_object(data: str | bytes) -> dict[str, object] | None:
     return value if isinstance(value, dict) else None
 
 
+def json_text(data: str | bytes, field: str) -> str | None:
+    """The text in this field of the JSON object in the data, or None; tolerant, for looking only."""
+    value = (json_object(data) or {}).get(field)
+    return value if isinstance(value, str) else None
+
+
 def _quoted(text: str) -> bool:
     bare = text.strip()
     return any(bare[:size] == bare[-size:] == quote for quote in ('"', "'", '\\"') for size in (len(quote),))

@@ -15,10 +15,11 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
-from jsonpointer import JsonPointer, JsonPointerException
+from jsonpointer import JsonPointer
 
 from workbook.api.opaque import SdkOutput
-from workbook.conformance.model import GET, POST, RAW, Operation, Surface
+from workbook.conformance.model import GET, POST, RAW, Surface
+from workbook.conformance.phone import text_at
 from workbook.errors import OpaqueDataError, WorkbookError
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
@@ -191,25 +192,11 @@ class PlayedBackEnd:
             inner = path.removeprefix(before).removesuffix(after)
             fits = path == before + inner + after and inner and "/" not in inner
             if request.method == operation.method and (fits if _id else path == before):
-                card = unquote(inner) if _id else str(_found(request.body, operation.id) or "")
-                output = _sdk_output(request.body, operation)
+                card = unquote(inner) if _id else text_at(operation.id, request.body) or ""
+                raw = operation.sdk_output == RAW
+                output = request.body.decode("utf-8", "replace") if raw else text_at(operation.sdk_output, request.body)
                 return Arrival(monotonic(), name, card, request, sdk_output=output, session=session)
         return Arrival(monotonic(), "", "", request, session=session)
-
-
-def _sdk_output(body: bytes, operation: Operation) -> str | None:
-    value = body.decode("utf-8", "replace") if operation.sdk_output == RAW else _found(body, operation.sdk_output)
-    return value if isinstance(value, str) else None
-
-
-def _found(body: bytes, pointer: str | None) -> Any:
-    """What is at this place of a JSON body; None where nothing is."""
-    if pointer is None:
-        return None
-    try:
-        return JsonPointer(pointer).resolve(json.loads(body))
-    except (ValueError, RecursionError, JsonPointerException):
-        return None
 
 
 def _placed(pointer: str, value: str | None) -> Any:

@@ -23,6 +23,7 @@ from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Self
 
+from workbook.api.opaque import json_text
 from workbook.conformance.model import Arrived, Identity, Order
 from workbook.errors import ConfigurationError
 from workbook.simulation.faults import Chance, fault
@@ -48,7 +49,7 @@ from workbook.simulation.world import Credential, Instrument, World
 GZIP = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")
 """One of the encodings that a request accepts, where it is gzip and not refused."""
 COOKIE = "workbook-route"
-"""The name of the cookie that an order sets."""
+"""The name of the cookie that an order sets, as a gateway sets one to find its way back to the same server."""
 DRAW = 0.5
 """What a fault draws on: always the middle, so that a case is the same each time."""
 
@@ -114,13 +115,15 @@ class ScriptedApi:
             )
             order, canary = next(due, (None, ""))
             response = self._service.respond(request) if order is None else self._ordered(request, order, canary)
-            value = _sdk_input(response)
+            value = json_text(response.body, "sdkInput")
             if order is not None and order.packed and order.fault is None:
                 response = _packed(response, request)
             if order is not None and order.chunked:
                 response = replace(response, wire=Wire(chunked=True))
             if order is not None and order.cookie:
-                response = _with_cookie(response, canary)
+                cookie = ("set-cookie", f"{COOKIE}={canary}; Path=/; HttpOnly")
+                basis = f"{response.basis}; cookie: assumed"
+                response = replace(response, headers=(*response.headers, cookie), basis=basis)
             self._number += 1
             self._arrived.append(Arrived(self._number, at, request, response, operation, instrument, value))
         return response
@@ -148,20 +151,6 @@ def _packed(response: Response, request: Request) -> Response:
         return response
     headers = (*response.headers, ("content-encoding", "gzip"), ("vary", "accept-encoding"))
     return replace(response, headers=headers, body=gzip.compress(response.body, mtime=0))
-
-
-def _with_cookie(response: Response, value: str) -> Response:
-    """The answer with a cookie beside it, as a gateway sets one to find its way back to the same server."""
-    cookie = ("set-cookie", f"{COOKIE}={value}; Path=/; HttpOnly")
-    return replace(response, headers=(*response.headers, cookie), basis=f"{response.basis}; cookie: assumed")
-
-
-def _sdk_input(response: Response) -> str | None:
-    try:
-        value = json.loads(response.body)["sdkInput"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    return value if isinstance(value, str) else None
 
 
 LONGEST_LINE = 65_536

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from workbook.conformance import phone as tls
-from workbook.conformance.case_runner import NO_PLAIN_CALL, CaseRunner, listed
+from workbook.conformance.case_runner import CONFIRMED, NO_PLAIN_CALL, CaseRunner, listed
 from workbook.conformance.judging import AFRESH, HAND_ON, outcome
 from workbook.conformance.model import (
     GET,
@@ -24,7 +24,6 @@ from workbook.conformance.model import (
     CaseScript,
     Finding,
     Group,
-    Miss,
     PhoneCall,
     Root,
     Seen,
@@ -90,16 +89,15 @@ class PlainFailure:
     def finding(self, results: Iterable[CaseResult]) -> Finding:
         """The same for a report, with what the cases about the form of this call found."""
         results = list(results)
-        advice = [miss.todo for result in results for miss in result.misses if self._is_about(result, miss)]
+        advice = []
+        for result in results:
+            script = result.case.script  # what a list needs besides is no advice about one call
+            form = result.case.group is Group.FORM and result.verdict in CONFIRMED and script.cards == 1
+            if form and self.operation in {ask.operation for ask in script.asks}:
+                own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
+                advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON)]
         untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
         return Finding(Root.PLAIN, str(self), " ".join(dict.fromkeys(advice)) or MEND, untested)
-
-    def _is_about(self, result: CaseResult, miss: Miss) -> bool:
-        made = {ask.operation for ask in result.case.script.asks}
-        one_card = result.case.script.cards == 1  # what a list needs besides is no advice about one call
-        form = result.case.group is Group.FORM and result.verdict in JUDGED and one_card
-        own = miss.root in (Root.KEY, Root.CASE) and miss.todo not in (AFRESH, HAND_ON)
-        return form and self.operation in made and own
 
     def __str__(self) -> str:
         return f"The plain {self.operation} of the app of {listed(self.apps)} does not work: {self.why}"
@@ -214,7 +212,6 @@ PACE = (
     "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: [timeouts] pace "
     "in the configuration."
 )
-JUDGED = frozenset({Verdict.FAIL, Verdict.WARN})
 
 
 def common_causes(results: Iterable[CaseResult], gone: str = "", ended: str = "") -> Iterator[Finding]:
@@ -242,7 +239,7 @@ def _collapse(results: Sequence[CaseResult]) -> Finding | None:
     ran = sorted((began, at) for at, result in enumerate(results) if (began := result.began) is not None)
     in_time = [results[at] for _began, at in ran]
     successes = [at for at, result in enumerate(in_time) if any(call.succeeded for call in result.calls)]
-    since = [result for result in in_time[successes[-1] + 1 :] if result.verdict in JUDGED] if successes else []
+    since = [result for result in in_time[successes[-1] + 1 :] if result.verdict in CONFIRMED] if successes else []
     if len(since) < FEWEST:
         return None
     first = next((result for result in since if result.verdict is Verdict.FAIL), since[0])

@@ -56,9 +56,15 @@ class LogSpan:
     def __iter__(self) -> Iterator[LogLine]:
         for path, end in self.ended.items():
             start = self.began.get(path, LogPosition()).start_of(end)
-            for line in _lines(path, start, end):
-                if not any(span.holds(path, line.number) for span in self.without):
-                    yield line
+            with path.open("rb") as file:
+                file.seek(start.at)
+                number, left, piece = start.lines + 1, end.at - start.at, b""
+                while left > 0 and (block := file.readline(min(left, PIECE))):
+                    left, piece = left - len(block), piece[-OVERLAP:] + block
+                    if not any(span.holds(path, number) for span in self.without):
+                        yield LogLine(path.name, number, piece.rstrip(b"\r\n").decode("utf-8", "replace"))
+                    if block.endswith(b"\n"):
+                        number, piece = number + 1, b""
 
     def holds(self, path: Path, number: int) -> bool:
         """Whether the line with this number began in the span."""
@@ -110,17 +116,6 @@ class Logs:
     def rest(self) -> LogSpan:
         """What was written since the run began and no case has judged."""
         return LogSpan(self._began, self.positions(), tuple(self._judged))
-
-
-def _lines(path: Path, start: LogPosition, end: LogPosition) -> Iterator[LogLine]:
-    with path.open("rb") as file:
-        file.seek(start.at)
-        number, left, piece = start.lines + 1, end.at - start.at, b""
-        while left > 0 and (block := file.readline(min(left, PIECE))):
-            left, piece = left - len(block), piece[-OVERLAP:] + block
-            yield LogLine(path.name, number, piece.rstrip(b"\r\n").decode("utf-8", "replace"))
-            if block.endswith(b"\n"):
-                number, piece = number + 1, b""
 
 
 # The line of a log that a miss names, quoted without its values: a command's output is gone once the run is over.

@@ -12,6 +12,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any, Protocol, Self, TypeAlias
 
+from workbook.api.opaque import json_text
 from workbook.diagnosis import see
 from workbook.errors import DefinitionError
 from workbook.rules import Rule, rule
@@ -803,11 +804,7 @@ class Arrived:
     @property
     def sdk_output(self) -> str | None:
         """The sdkOutput in the body; None where there is none."""
-        try:
-            value = json.loads(self.request.body)["sdkOutput"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None
-        return value if isinstance(value, str) else None
+        return json_text(self.request.body, "sdkOutput")
 
 
 @dataclass(frozen=True, slots=True)

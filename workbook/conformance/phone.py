@@ -419,7 +419,15 @@ def _sdk_input(body: bytes, operation: Operation, *, decoded: bool) -> str | Non
     try:
         if operation.sdk_input == RAW:
             return base64.b64encode(body).decode() if decoded else body.decode()
-        value = JsonPointer(operation.sdk_input).resolve(json.loads(body))
+    except ValueError:
+        return None
+    return text_at(operation.sdk_input, body)
+
+
+def text_at(pointer: str | None, body: bytes) -> str | None:
+    """The text at this JSON pointer of a body; None where there is none."""
+    try:
+        value = None if pointer is None else JsonPointer(pointer).resolve(json.loads(body))
     except (ValueError, RecursionError, JsonPointerException):
         return None
     return value if isinstance(value, str) else None

@@ -53,6 +53,7 @@ from workbook.errors import ConfigurationError
 from workbook.files import read_named, write_all
 from workbook.forms import choices
 from workbook.junit import Ending, JUnitCase, JUnitSuite, junit
+from workbook.redaction import refuse_constant
 from workbook.templates import FOLDER, fill, page
 from workbook.views.table import clean
 
@@ -90,20 +91,15 @@ def to_json(record: Record) -> str:
     Each field of a case and each exchange has a line. `json` indents in Python, which takes ten times as long.
     """
     counts = {verdict.value: len(record.ended(verdict)) for verdict in Verdict}
-    cases = ",\n".join(_case_json(case) for case in record.cases)
+    cases = []
+    for case in record.cases:
+        fields = {key: _encoded(value) for key, value in _fields(case).items() if key != "exchanges"}
+        exchanges = "[" + ",".join(f"\n  {_encoded(exchange)}" for exchange in case.exchanges) + "]"
+        lines = [f'"{key}": {fields.get(key, exchanges)}' for key in _fields(case)]
+        cases.append(" {" + ",\n  ".join(lines) + "}")
     top = {"format": FORMAT, "about": record.about, "counts": counts}
-    lines = [f'"{key}": {_encoded(value)}' for key, value in top.items()]
-    return _paired(",\n".join(["{" + lines[0], *lines[1:], f'"cases": [\n{cases}\n]}}'])) + "\n"
-
-
-def _case_json(case: CaseRecord) -> str:
-    fields = _fields(case)
-    fields["exchanges"] = "[" + ",".join(f"\n  {_encoded(exchange)}" for exchange in case.exchanges) + "]"
-    return (
-        " {"
-        + ",\n  ".join(f'"{key}": {value if key == "exchanges" else _encoded(value)}' for key, value in fields.items())
-        + "}"
-    )
+    lines, listed = [f'"{key}": {_encoded(value)}' for key, value in top.items()], ",\n".join(cases)
+    return _paired(",\n".join(["{" + lines[0], *lines[1:], f'"cases": [\n{listed}\n]}}'])) + "\n"
 
 
 def from_json(text: str, name: str = "The report") -> Record:
@@ -113,12 +109,20 @@ def from_json(text: str, name: str = "The report") -> Record:
         ConfigurationError: it is not JSON, of another format, or a value in it is wrong; says where.
     """
     try:
-        document = json.loads(text, parse_constant=_refuse)
+        document = json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
         raise ConfigurationError(f"{name} is no JSON{where}. {AGAIN}") from None
-    mistake = _format_mistake(document)
-    if not mistake:
+    number = document.get("format") if isinstance(document, dict) else None
+    mistake = ""
+    if not isinstance(document, dict):
+        mistake = f"the file is {_kind(document)}; it has to be an object."
+    elif type(number) is not int:
+        mistake = f"it does not say its format; this workbook reads format {FORMAT}."
+    elif number != FORMAT:
+        newer = " Use the workbook that wrote it, or a newer one." * (number > FORMAT)
+        mistake = f"it is of format {str(number)[:20]}; this workbook reads format {FORMAT}.{newer}"
+    else:
         try:
             read = _Document.model_validate_json(_paired(text))
         except ValidationError as error:
@@ -154,22 +158,6 @@ _encoded = json.JSONEncoder(allow_nan=False, default=_fields).encode
 def _paired(text: str) -> str:
     """JSON with U+FFFD for each half of a surrogate pair: a back end may send one, and readers refuse it."""
     return _SURROGATES.sub(lambda match: r"\ufffd" if len(match[0]) == len(r"\ud800") else match[0], text)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
-
-
-def _format_mistake(document: Any) -> str:
-    if not isinstance(document, dict):
-        return f"the file is {_kind(document)}; it has to be an object."
-    number = document.get("format")
-    if type(number) is not int:
-        return f"it does not say its format; this workbook reads format {FORMAT}."
-    if number != FORMAT:
-        newer = " Use the workbook that wrote it, or a newer one." * (number > FORMAT)
-        return f"it is of format {str(number)[:20]}; this workbook reads format {FORMAT}.{newer}"
-    return ""
 
 
 def _sentence(details: ErrorDetails) -> str:
@@ -394,19 +382,14 @@ def _legs(exchanges: Iterable[Exchange]) -> dict[str, list[Step]]:
 
 
 def _junit_case(case: CaseRecord, ending: Ending | None) -> JUnitCase:
-    reasons = list(_reasons(case))
+    reasons = [clean(case.why)] if case.why else []
+    for miss in case.misses:
+        rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
+        more = f" ({miss.see})" if miss.see else ""
+        reasons.append(f"{rule}: expected {expected}; observed {observed}. {todo}{more}")
     text = "\n".join([case.says, *reasons, case.reproduce])
     shown = {"text": f"{case.verdict}: {text}"} if case.verdict is not Verdict.PASS else {}
     if ending:
         message = clean(next(iter(reasons), case.verdict.meaning))
         shown = {"text": text, "message": message, "kind": case.verdict.value}
     return JUnitCase(case.name, f"conform.{case.group}", case.seconds, ending, **shown)
-
-
-def _reasons(case: CaseRecord) -> Iterator[str]:
-    if case.why:
-        yield clean(case.why)
-    for miss in case.misses:
-        rule, expected, observed, todo = map(clean, (miss.rule, miss.expected, miss.observed, miss.todo))
-        more = f" ({miss.see})" if miss.see else ""
-        yield f"{rule}: expected {expected}; observed {observed}. {todo}{more}"
