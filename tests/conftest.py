@@ -6,6 +6,7 @@
 import gc
 import os
 import signal
+import sys
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -14,6 +15,9 @@ from hypothesis import HealthCheck, settings
 CI = bool(os.environ.get("CI"))
 KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL", "WORKBOOK_HTTP_LIBRARY"}
 """A tester's own switches; what else begins so would be a setting from outside."""
+
+PROBES_STAY = 10**9
+"""Times that slipcover's probe of a line is met before it is taken out, which stops a test for a tenth of a second."""
 
 # A script's background job ignores Ctrl-C, and one of nohup a closed terminal: every program that a test starts and
 # ends with such a signal would inherit that.
@@ -37,6 +41,8 @@ def pytest_configure(config):
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if quick else "default"))
     if hasattr(config, "workerinput"):  # slipcover watches this process, and none that a test starts
         os.environ.pop("SLIPCOVER_ENABLED", None)
+        if watching := getattr(sys.modules.get("slipcover.pytest_plugin"), "_slipcover_instance", None):
+            watching.d_miss_threshold = PROBES_STAY
     else:  # two workers share what Kotlin's compiler made, and leave it to nobody
         cache = TemporaryDirectory(prefix="workbook-tests-")
         config.add_cleanup(cache.cleanup)
