@@ -29,7 +29,7 @@ settings.register_profile(
     "default", deadline=None, derandomize=CI, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=10_000)
-settings.register_profile("quick", settings.get_profile("default"), max_examples=15)
+settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
 
 
 def pytest_configure(config):

@@ -1,6 +1,7 @@
 """The ledger: its ids for ever, and the proof that each binding rule is tested."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -34,11 +35,11 @@ def marked():
 
 def marks():
     for path in sorted(TESTS.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "rule":
-                assert ast.unparse(node.func) == "pytest.mark.rule"
-                where = f"{path.relative_to(TESTS)}:{node.lineno}"
-                yield from ((ast.literal_eval(argument), where) for argument in node.args)
+        text = path.read_text("utf-8")
+        for call in re.finditer(r"([\w.]*)mark\.rule\(([^)]*)\)", text):
+            where = f"{path.relative_to(TESTS)}:{text.count(chr(10), 0, call.start()) + 1}"
+            assert call[1] == "pytest.", where
+            yield from ((name, where) for name in ast.literal_eval(f"({call[2]},)"))
 
 
 def test_the_ids_are_those_of_this_list_in_this_order_and_unique():

@@ -108,6 +108,7 @@ def test_a_row_that_can_be_played_shows_it(one):
         assert played.failed if hasattr(played, "failed") else played.findings
 
 
+@pytest.mark.slow
 def test_a_row_that_was_played_leads_back_to_itself():
     for one in catalogue():
         played = reproduce(one.number) if one.play else None

@@ -68,6 +68,7 @@ def test_what_cannot_be_decoded_is_malformed(wire, encoding, why):
     assert why in problem.message
 
 
+@pytest.mark.slow
 def test_a_gzip_bomb_is_never_inflated():
     bomb = gzip.compress(bytes(50_000_000))
     tracemalloc.start()

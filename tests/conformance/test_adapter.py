@@ -139,6 +139,7 @@ def key_of(folder):
         return adapter.get("A", {})
 
 
+@pytest.mark.slow
 def test_an_adapter_is_found_beside_the_file_and_afresh_each_time(tmp_path, monkeypatch):
     module = tmp_path / "made_adapter.py"
     module.write_text(MODULE)

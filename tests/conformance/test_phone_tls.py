@@ -61,6 +61,7 @@ def tried(certificate, ca_file):
         return conform(Config(target, timeouts=Timeouts(first_call=5)), RunOptions(A_FEW), api=side)
 
 
+@pytest.mark.slow
 def test_a_ca_of_ones_own_is_trusted_where_its_file_says_so(authority):
     made, ca_file = authority
     record = tried(made.issue_cert("localhost"), ca_file)

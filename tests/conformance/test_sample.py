@@ -19,6 +19,7 @@ class Tidy(Relay):
         return super().sdk_input(answered).strip()
 
 
+@pytest.mark.slow
 @pytest.mark.rule("API-7")
 def test_the_reference_passes_and_a_relay_made_of_it_is_caught():
     assert {case.verdict for case in judge(Relay, *BLANKS).cases} == {"pass"}
@@ -38,6 +39,7 @@ def test_a_record_names_the_class_and_no_address_that_is_gone():
     assert "://" not in about.base_url
 
 
+@pytest.mark.slow
 def test_known_failures_are_known_and_stale_ones_are_told():
     known = [Known(name, "ticket 123") for name in BLANKS]
     assert {case.verdict for case in judge(Tidy, *BLANKS, known=known).cases} == {"known"}

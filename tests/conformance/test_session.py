@@ -154,6 +154,7 @@ def test_nobody_there_is_told_after_the_countdown():
     assert waits
 
 
+@pytest.mark.slow
 def test_a_back_end_that_comes_while_it_is_waited_for_is_used():
     with MockApi(CARDS) as side, relayed(side) as url:
         port, key = int(side.url.rpartition(":")[2]), side.key
@@ -206,6 +207,7 @@ def test_a_back_end_that_goes_away_in_the_middle():
     assert "any more, since about relay.post.api-away" in finding.says
 
 
+@pytest.mark.slow
 def test_the_time_limit_of_all_cases_ends_a_run():
     with MockApi(CARDS) as side, relayed(side) as url:
         slow = Case("relay.test.slow", "Slow.", "API-1", Group.FORM,
@@ -231,6 +233,7 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
     assert reason(ConfigurationError("ours")) == "ConfigurationError: ours"
 
 
+@pytest.mark.slow
 def test_a_baseline_covers_and_goes_stale():
     known = (Known("relay.post.key-once", "ticket 1"), Known("relay.get.path", "ticket 2", date(2999, 1, 1)))
     with MockApi(CARDS) as side, relayed(side, key="KEY-not-the-one-at-all-0000") as url:
@@ -240,6 +243,7 @@ def test_a_baseline_covers_and_goes_stale():
     assert record.about.exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-2")
 def test_a_redirect_that_is_followed_is_seen():
     class Careless(reference.Relay):

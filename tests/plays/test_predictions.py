@@ -56,6 +56,7 @@ def test_whatever_happens_can_be_predicted(platform):
         assert predict(fault, operation, platform=platform).came_true, (fault, operation)
 
 
+@pytest.mark.slow
 def test_the_card_is_never_both_added_and_not():
     for fault, operation, platform in product(FAULTS, OPERATIONS, PLATFORMS):
         true = {*predict(fault, operation, platform=platform).came_true}

@@ -380,6 +380,7 @@ def test_a_hostile_script_is_read_in_one_pass(text):
     assert read_old_plist(text) is None or isinstance(read_old_plist(text), str)
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_whatever_the_text_is_the_readers_end_without_an_error(text):

@@ -273,6 +273,7 @@ def test_every_fault_comes_through(name, before):
     assert (through.status, through.content) == (kept[0].reply.response.status, kept[0].reply.response.body)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("REL-4")
 def test_fifty_at_once_each_get_their_own_answer(raw, before):
     answers = {}

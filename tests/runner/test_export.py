@@ -168,6 +168,7 @@ def test_a_live_view_is_left_out_and_its_snapshot_stays(tmp_path):
     assert "widget-view" not in text
 
 
+@pytest.mark.slow
 def test_a_page_does_not_say_how_to_bring_a_panel_to_life(tmp_path):
     stored = stage()._repr_mimebundle_()
     text = page(written(tmp_path, code(stored, {"text/plain": WAKE}, source="stage()")))

@@ -112,6 +112,7 @@ def test_what_is_wrong_is_found_at_its_step(fields, step, says):
     assert says in last.says
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_whatever_a_field_is_the_steps_end_without_an_error(data):

@@ -258,6 +258,7 @@ def test_a_client_in_node_that_insists_on_https(served):
     assert done.stdout.strip() == "200"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CURL is None, reason="there is no curl on this machine")
 def test_curl_sees_the_basis_and_the_reset(served):
     told, _process = served("--basis", "--control")

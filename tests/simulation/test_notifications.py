@@ -128,6 +128,7 @@ def test_an_address_that_is_no_plain_http_is_refused_and_no_secret_in_it_is_repe
     assert "secret-1" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_an_answer_that_never_ends_is_left_in_time_and_a_redirect_is_not_followed(listening):
     dripping = socket.create_server(("127.0.0.1", 0))
 

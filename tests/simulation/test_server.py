@@ -341,6 +341,7 @@ def test_each_start_makes_a_key_of_its_own_that_prints_nowhere():
     assert SIMULATED_KEY not in keys
 
 
+@pytest.mark.slow
 def test_serving_twice_on_one_port_is_refused_before_anything_is_printed():
     with listening("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
@@ -392,6 +393,7 @@ def test_each_instrument_has_an_sdk_output_that_is_exchanged_once(served, seed):
     assert process.communicate(timeout=10) == (b"", b"")
 
 
+@pytest.mark.slow
 def test_the_printed_commands_can_be_pasted(served):
     process = served("seed=9")
     lines = [process.stdout.readline().decode().strip() for _ in range(12)]
@@ -485,6 +487,7 @@ def test_a_log_that_nobody_reads_does_not_stop_the_server(served):
     process.stderr = None
 
 
+@pytest.mark.slow
 def test_a_server_leaves_the_logging_of_its_process_alone():
     program = """
 import logging

@@ -111,6 +111,7 @@ def test_above_its_descriptors_a_server_refuses_connections_instead_of_failing_t
             assert answer.startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of descriptors are Unix's")
 def test_a_server_takes_no_more_connections_than_it_has_descriptors():
     program = (
@@ -167,6 +168,7 @@ def test_a_body_that_never_ends_is_given_up(impatient):
     assert answered(impatient, head(b"content-length: 9"), b"x", every=SOON * 1.5).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.slow
 def test_a_connection_that_says_nothing_is_given_up(impatient):
     with socket.create_connection(impatient, timeout=10) as peer:
         assert peer.recv(100).startswith(b"HTTP/1.1 408 ")

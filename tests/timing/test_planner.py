@@ -404,6 +404,7 @@ ANY_PLAN = st.builds(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.rule("X-ENTRIES-3", "REL-5")
 @settings(max_examples=150, deadline=None)
 @given(ANY_PLAN)

@@ -210,6 +210,7 @@ def test_no_key_and_no_value_itself_stands_in_any_detail(name):
     assert [value for value in values if value in told] == []
 
 
+@pytest.mark.slow
 @given(TEXTS, st.lists(RECORDS, max_size=6))
 @settings(deadline=None)
 def test_whatever_a_trace_holds_its_details_are_well_formed_and_hold_no_markup_of_it(title, told):

@@ -138,6 +138,7 @@ def test_no_line_of_a_command_shows_what_the_document_does_not_without_a_source(
     assert _untagged(printed) == []
 
 
+@pytest.mark.slow
 def test_no_row_of_a_table_shows_what_the_document_does_not_without_a_source():
     for name in TABLES:
         shown = wb.table(name)

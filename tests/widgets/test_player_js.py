@@ -24,6 +24,7 @@ def node():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["frames", "kernel"])
 def test_its_functions_do_what_they_say(name, tmp_path):
     module = tmp_path / f"{name}.mjs"
