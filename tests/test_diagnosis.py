@@ -8,7 +8,7 @@ import pytest
 from workbook.checks import Finding, Level, Owner
 from workbook.cli import main
 from workbook.conformance.model import Miss
-from workbook.diagnosis import LARGEST, MOST, catalogue, diagnose, page, row, see
+from workbook.diagnosis import LARGEST, MOST, catalogue, diagnose, row, see, symptoms_page
 from workbook.errors import ParameterError
 from workbook.proxy.drift import DriftFinding, DriftKind
 from workbook.rules import rules
@@ -279,8 +279,8 @@ def test_a_finding_of_every_command_names_its_row():
 def test_the_page_is_made_from_the_catalogue():
     """`WORKBOOK_GOLDEN=write pytest tests/test_diagnosis.py` writes it."""
     if os.environ.get("WORKBOOK_GOLDEN") == "write":
-        PAGE.write_text(page(), encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == page()
+        PAGE.write_text(symptoms_page(), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == symptoms_page()
 
 
 def test_the_command_reads_words_files_and_standard_input(tmp_path, capsys):

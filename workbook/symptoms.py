@@ -15,12 +15,12 @@ from typing import Any
 from workbook import diagnosis, inspector
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.conformance.notebook import Result
-from workbook.diagnosis import MOST, Diagnosis, Row
+from workbook.diagnosis import MOST, CatalogueRow, Diagnosis
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import fixture, read_regular
 from workbook.inspector import Inspection
 from workbook.plays.run import Run
-from workbook.preflight.notebook import files_of, project
+from workbook.preflight.notebook import project, texts_of
 from workbook.secrecy import Secrets
 from workbook.sessions import session
 from workbook.simulation.ecc_v2 import answer, wallet_request
@@ -86,7 +86,7 @@ class DiagnosisPanel(Paste):
                 parts.append(preformatted(scrub(message)))
         return Snapshot(scrub(str(found)), joined(tag("div", *parts)))
 
-    def _row(self, number: int | None) -> Row:
+    def _row(self, number: int | None) -> CatalogueRow:
         if number is not None:
             return diagnosis.row(number)
         if not self.found.likely:
@@ -202,7 +202,7 @@ def reproduce(number: int) -> Run | Result | InspectionPanel:
 
 def _mistaken(sample: str, file: str, old: str, new: str) -> Result:
     """A sample project with one edit."""
-    files = files_of(fixture(f"projects/{sample}"))
+    files = texts_of(fixture(f"projects/{sample}"))
     return project(files | {file: files[file].replace(old, new)})
 
 

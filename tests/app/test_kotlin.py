@@ -17,7 +17,7 @@ from workbook.app.cases import APP_CASES
 from workbook.app.compiling import command, compiled, files_of, missing, standin
 from workbook.app.run import AppRun, conform_app
 from workbook.conformance.model import Verdict
-from workbook.conformance.report import Record
+from workbook.conformance.report import RunRecord
 from workbook.conformance.reports import from_json, to_json
 from workbook.conformance.selection import chosen
 from workbook.files import FIXTURES
@@ -43,7 +43,7 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiled([*samples, *sorted(SOURCES.glob("*.kt")), *sorted(earlier.glob("*.kt"))])
 
 
-def store(record: Record, name: str) -> None:
+def store(record: RunRecord, name: str) -> None:
     """Write a record without what differs from run to run."""
     bare = tuple(replace(case, exchanges=(), seconds=0.0) for case in record.cases)
     (APPS / f"{name}.json").write_text(to_json(replace(record, cases=bare)), "utf-8")

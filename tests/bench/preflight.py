@@ -39,7 +39,7 @@ from workbook.preflight import run as preflight_run
 from workbook.preflight.gradle import statements
 from workbook.preflight.platform_b import read_old_plist, read_plist
 from workbook.preflight.project import File, Project, read_project
-from workbook.preflight.run import Preflight, findings, preflight, read_environment
+from workbook.preflight.run import Preflight, finding_lines, preflight, read_environment
 from workbook.preflight.signing import read_certificates, read_sent
 from workbook.simulation.ecc_v2 import answer, wallet_request
 
@@ -173,7 +173,7 @@ def main() -> int:
     for path in given.paths:
         began = process_time()
         done = preflight(Preflight((path,)))
-        print(f"{path}: {process_time() - began:.2f} s of processor time", *findings(done), sep="\n  ")
+        print(f"{path}: {process_time() - began:.2f} s of processor time", *finding_lines(done), sep="\n  ")
     with tempfile.TemporaryDirectory() as folder:
         for parser in parsers(Path(folder)) if given.inputs else ():
             wrong += tried(parser, given.inputs * parser.share // 100, given.seed)

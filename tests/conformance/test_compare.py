@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ran import MISS, NAMES, recorded, result
 
-from workbook.conformance.compare import GOT_WORSE, Change, compare
+from workbook.conformance.compare import GOT_WORSE, CaseChange, compare
 from workbook.conformance.model import Verdict
 
 NAME = NAMES[0]
@@ -28,22 +28,22 @@ def record(verdict=None, misses=(MISS,), name=NAME, **about):
         ("pass", "pass", None, 0),
         ("note", "pass", None, 0),
         ("not testable", "harness error", None, 0),
-        ("pass", "fail", Change.WORSE, 1),
-        ("pass", "warn", Change.WORSE, 1),
-        ("pass", "known", Change.WORSE, 1),
-        ("not testable", "fail", Change.WORSE, 1),
-        ("warn", "fail", Change.GRAVER, 1),
-        ("known", "fail", Change.GRAVER, 1),
-        ("pass", "not testable", Change.LOST, 1),
-        ("fail", "harness error", Change.LOST, 1),
-        ("fail", "disabled", Change.LOST, 1),
-        ("fail", "fail", Change.STILL, 0),
-        ("fail", "known", Change.MILDER, 0),
-        ("fail", "pass", Change.FIXED, 0),
-        ("flaky", "note", Change.FIXED, 0),
-        ("not testable", "pass", Change.DECIDED, 0),
-        (None, "fail", Change.NEW, 0),
-        ("fail", None, Change.GONE, 0),
+        ("pass", "fail", CaseChange.WORSE, 1),
+        ("pass", "warn", CaseChange.WORSE, 1),
+        ("pass", "known", CaseChange.WORSE, 1),
+        ("not testable", "fail", CaseChange.WORSE, 1),
+        ("warn", "fail", CaseChange.GRAVER, 1),
+        ("known", "fail", CaseChange.GRAVER, 1),
+        ("pass", "not testable", CaseChange.LOST, 1),
+        ("fail", "harness error", CaseChange.LOST, 1),
+        ("fail", "disabled", CaseChange.LOST, 1),
+        ("fail", "fail", CaseChange.STILL, 0),
+        ("fail", "known", CaseChange.MILDER, 0),
+        ("fail", "pass", CaseChange.FIXED, 0),
+        ("flaky", "note", CaseChange.FIXED, 0),
+        ("not testable", "pass", CaseChange.DECIDED, 0),
+        (None, "fail", CaseChange.NEW, 0),
+        ("fail", None, CaseChange.GONE, 0),
     ],
 )
 def test_what_became_of_a_case(before, now, change, exit_code):
@@ -56,9 +56,9 @@ def test_what_became_of_a_case(before, now, change, exit_code):
 
 def test_another_reason_is_told_and_another_time_is_none():
     slow = [replace(MISS, observed=f"status 500, no sdkInput, after {seconds} s") for seconds in ("0.1", "12")]
-    assert compare(record("fail", slow[:1]), record("fail", slow[1:])).changed[0].change is Change.STILL
+    assert compare(record("fail", slow[:1]), record("fail", slow[1:])).changed[0].change is CaseChange.STILL
     (one,) = compare(record("fail", (MISS, slow[0])), record("fail", (MISS, OTHER))).changed
-    assert one.change is Change.REASON
+    assert one.change is CaseChange.REASON
     assert one.gone == ("API-1: expected the sdkInput as the API gave it, observed status 500, no sdkInput",)
     assert one.come == ("API-1: expected the sdkInput as the API gave it, observed something else",)
 
@@ -66,7 +66,7 @@ def test_another_reason_is_told_and_another_time_is_none():
 @pytest.mark.parametrize("about", [{"interrupted": True}, {"only": ("relay.post.*",)}])
 def test_a_case_that_a_partial_run_did_not_have_is_not_gone(about):
     got = compare(record("fail"), record(None, **about))
-    assert [one.change for one in got.changed] == [Change.NOT_RUN]
+    assert [one.change for one in got.changed] == [CaseChange.NOT_RUN]
     assert got.exit_code == 0
     assert any("new run is a partial one" in note for note in got.notes)
 
@@ -74,7 +74,7 @@ def test_a_case_that_a_partial_run_did_not_have_is_not_gone(about):
 def test_another_line_of_a_log_is_the_same_reason():
     told = "it stands in app.log, line {}, and in {} more lines; the line, without its values: {} key"
     first, second = (replace(MISS, observed=told.format(*one)) for one in ((3, 4, "a"), (5, 6, "b")))
-    assert compare(record("fail", (first,)), record("fail", (second,))).changed[0].change is Change.STILL
+    assert compare(record("fail", (first,)), record("fail", (second,))).changed[0].change is CaseChange.STILL
 
 
 def test_runs_of_different_back_ends_are_compared_with_a_note():
@@ -131,7 +131,14 @@ Gone (1): was there before, and is not now
 def test_the_markdown_tells_the_same():
     text = compare(*both()).to_markdown()
     assert text.startswith("# What changed\n\n**Something got worse: 1 newly failing")
-    for change in (Change.WORSE, Change.REASON, Change.STILL, Change.FIXED, Change.NEW, Change.GONE):
+    for change in (
+        CaseChange.WORSE,
+        CaseChange.REASON,
+        CaseChange.STILL,
+        CaseChange.FIXED,
+        CaseChange.NEW,
+        CaseChange.GONE,
+    ):
         assert f"## {change.capitalize()} (1)" in text
     assert "  - Now: API-4: expected the sdkInput as the API gave it, observed something else" in text
 
@@ -145,8 +152,8 @@ def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_ca
     there, back = compare(RUNS[one], RUNS[other]), compare(RUNS[other], RUNS[one])
     if there.exit_code and back.exit_code:
         changes = {case.change for case in (*there.changed, *back.changed)}
-        assert changes <= {Change.LOST, Change.WORSE}
-        assert Change.LOST in changes
+        assert changes <= {CaseChange.LOST, CaseChange.WORSE}
+        assert CaseChange.LOST in changes
     assert set(GOT_WORSE) >= {case.change for case in there.changed if there.exit_code}
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from workbook.conformance.config import Exports, no_program, understood
-from workbook.conformance.config_file import load
+from workbook.conformance.config_file import load_config
 from workbook.conformance.model import Group, Operation
 from workbook.forms import BadConfigurationError
 
@@ -63,7 +63,7 @@ ENVIRON = {"APP_A": "app-a", "APP_B": "app-b", "ANN": "ann-secret", "COOKIE": "s
 def config(tmp_path):
     path = tmp_path / "back-end.toml"
     path.write_text(FULL)
-    return load(path, ENVIRON)
+    return load_config(path, ENVIRON)
 
 
 def test_the_back_end_is_as_the_file_says(config, tmp_path):
@@ -99,7 +99,7 @@ def test_a_secret_that_any_report_holds_is_refused(tmp_path, word):
     path = tmp_path / "back-end.toml"
     path.write_text(FULL)
     with pytest.raises(BadConfigurationError, match="the value of ANN is a plain word or an address"):
-        load(path, ENVIRON | {"ANN": word})
+        load_config(path, ENVIRON | {"ANN": word})
 
 
 def test_what_was_understood_is_told_in_words_and_without_a_secret(config):
@@ -131,7 +131,7 @@ sdk_output = "/o"
 name = "ann"
 cards = ["A"]
 {start}""")
-    return understood(load(path, {}))
+    return understood(load_config(path, {}))
 
 
 def test_each_platforms_opaque_data_is_what_the_api_has_there(tmp_path):
@@ -164,9 +164,9 @@ def test_a_scenario_brings_the_cards_that_the_api_answers_for(tmp_path):
     head = 'base_url = "http://h"\nscenario = "every-instrument-state"\n'
     tail = '[get]\npath = "/{id}"\n[post]\npath = "/{id}"\nsdk_output = "/o"\n'
     path.write_text(head + tail)
-    (nobody,) = load(path, {}).target.cardholders
+    (nobody,) = load_config(path, {}).target.cardholders
     path.write_text(f'{head}{tail}[[cardholder]]\nname = "ann"\nsession = {{ x = {{ env = "ANN" }} }}\n')
-    (ann,) = load(path, ENVIRON).target.cardholders
+    (ann,) = load_config(path, ENVIRON).target.cardholders
     assert nobody.cards == ann.cards != ()
     assert (nobody.session, ann.session) == ((), (("x", "ann-secret"),))
 
@@ -174,7 +174,7 @@ def test_a_scenario_brings_the_cards_that_the_api_answers_for(tmp_path):
 def test_one_platform_may_be_all(tmp_path):
     path = tmp_path / "back-end.toml"
     path.write_text(FULL.replace("logs =", 'platforms = ["B"]\nlogs ='))
-    assert list(load(path, ENVIRON).target.surfaces) == ["platform B"]
+    assert list(load_config(path, ENVIRON).target.surfaces) == ["platform B"]
 
 
 @pytest.mark.rule("REL-6")
@@ -210,7 +210,7 @@ pace = 3
 
 def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path):
     (tmp_path / "back-end.toml").write_text(OWN_IDS)
-    config = load(tmp_path / "back-end.toml", {"OF_C2": "token-2", "OF_ANN": "token-of-{id}", "CARD": "{id}"})
+    config = load_config(tmp_path / "back-end.toml", {"OF_C2": "token-2", "OF_ANN": "token-of-{id}", "CARD": "{id}"})
     ann, target = config.target.cardholders[0], config.target
     assert (ann.cards, config.instruments) == (("c0", "c1", "c2"), ("c0", "PI1", "c2"))
     assert ann.session_for("c1") == (("authorization", "Bearer token-of-c1"), ("x-card", "c1"))
@@ -239,13 +239,13 @@ def test_a_mistake_in_a_card_is_told(tmp_path, before, after, mistake):
     (tmp_path / "back-end.toml").write_text(OWN_IDS.replace(before, after))
     environ = {"OF_C2": "a", "OF_ANN": "b", "CARD": "c"}
     with pytest.raises(BadConfigurationError) as caught:
-        load(tmp_path / "back-end.toml", environ)
+        load_config(tmp_path / "back-end.toml", environ)
     assert any(mistake in one for one in caught.value.mistakes), caught.value.mistakes
 
 
 def test_every_mistake_is_told_at_once(tmp_path):
     with pytest.raises(BadConfigurationError) as caught:
-        load(Path(__file__).parents[2] / "fixtures" / "back_ends" / "wrong.toml", {})
+        load_config(Path(__file__).parents[2] / "fixtures" / "back_ends" / "wrong.toml", {})
     labels = [one.partition(":")[0] for one in caught.value.mistakes]
     assert {"base_url", "platforms", "[get] path", "[get] sdk_input", "[post] sdk_otput"} <= set(labels)
     assert "[[cardholder]] 1 session authorization" in labels

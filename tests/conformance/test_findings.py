@@ -21,10 +21,10 @@ from workbook.conformance.model import (
     OWN_429,
     Broke,
     Cardholder,
-    Finding,
     Miss,
     Operation,
     Root,
+    RunFinding,
     Surface,
     Target,
     Verdict,
@@ -39,7 +39,7 @@ PATH = f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
 FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
 PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.AFTER)
 LATER = Miss("a success 0.05 s after the API works again", "status 502", AFRESH)
-FINDING = Finding(Root.GONE, "It went away.", "Bring it back.", ("relay.post.path",))
+FINDING = RunFinding(Root.GONE, "It went away.", "Bring it back.", ("relay.post.path",))
 
 
 def why(*both):
@@ -154,7 +154,7 @@ def test_without_such_a_moment_nothing_is_found(results):
 def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():
     untested = result("relay.get.path", Verdict.NOT_TESTABLE, why="It went away.")
     (finding,) = common_causes([untested, result()], "It went away.", "Its command ended.")
-    assert finding == Finding(Root.GONE, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
+    assert finding == RunFinding(Root.GONE, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
     assert finding.fails
 
 

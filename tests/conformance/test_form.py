@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.conformance.config_file import EXAMPLE, BackEndForm, GroupsForm, parse
+from workbook.conformance.config_file import EXAMPLE, BackEndForm, GroupsForm, parse_config
 from workbook.conformance.model import RELAY_GROUPS
 from workbook.forms import BadConfigurationError, Mistakes, read_form, read_toml
 
@@ -23,7 +23,7 @@ SECRET = "hunter2-hunter2-hunter2"
 def told(tmp_path, said, **environ):
     """Every mistake of a document."""
     try:
-        parse(said, tmp_path / "back-end.toml", environ)
+        parse_config(said, tmp_path / "back-end.toml", environ)
     except BadConfigurationError as error:
         return list(error.mistakes)
     return []

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.conformance.config_file import BackEndForm, parse
-from workbook.conformance.init import QUESTIONS, asked, likely_place, text, tried, unset, usual, write
+from workbook.conformance.config_file import BackEndForm, parse_config
+from workbook.conformance.init import QUESTIONS, asked, likely_place, text, tried, unset, usual, write_config
 from workbook.errors import ConfigurationError
 
 ENVIRON = {"CARDHOLDER_SESSION": "s" * 20, "OTHER_SESSION": "other-session-2f7a"}
 
 
 def read(answers, path, environ=ENVIRON):
-    return parse(tomllib.loads(text(answers)), path / "back-end.toml", environ)
+    return parse_config(tomllib.loads(text(answers)), path / "back-end.toml", environ)
 
 
 def test_the_usual_answers_make_a_file_in_order(tmp_path):
@@ -101,14 +101,14 @@ def test_whatever_a_person_types_the_file_is_in_order(tmp_path_factory, typed):
 
 def test_a_file_that_is_there_stays_unless_it_is_said_otherwise(tmp_path):
     path = tmp_path / "back-end.toml"
-    write(path, "first")
+    write_config(path, "first")
     with pytest.raises(ConfigurationError, match="exists already"):
-        write(path, "second")
+        write_config(path, "second")
     assert path.read_text() == "first"
-    write(path, "second", over=True)
+    write_config(path, "second", over=True)
     assert path.read_text() == "second"
     with pytest.raises(ConfigurationError, match="not a file in an existing folder"):
-        write(tmp_path / "nowhere" / "x.toml", "x")
+        write_config(tmp_path / "nowhere" / "x.toml", "x")
 
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "back_ends"

@@ -12,10 +12,10 @@ import trustme
 
 from workbook.conformance.api_side import MockApi
 from workbook.conformance.cases import CASES
-from workbook.conformance.config import Config, Start, Timeouts, understood
-from workbook.conformance.config_file import load
+from workbook.conformance.config import Config, RunTimeouts, Start, understood
+from workbook.conformance.config_file import load_config
 from workbook.conformance.model import Cardholder, Operation, Surface, Target
-from workbook.conformance.phone import trusted
+from workbook.conformance.phone import trusting_context
 from workbook.conformance.session import RunOptions, conform
 from workbook.errors import ConfigurationError
 from workbook.forms import BadConfigurationError
@@ -58,7 +58,7 @@ def tried(certificate, ca_file):
     """What a run comes to."""
     with MockApi(CARDS) as side, relayed(side, certificate) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0, ca_file=ca_file)
-        return conform(Config(target, timeouts=Timeouts(first_call=5)), RunOptions(A_FEW), api=side)
+        return conform(Config(target, timeouts=RunTimeouts(first_call=5)), RunOptions(A_FEW), api=side)
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_nobody_waits_for_a_first_call_that_no_waiting_helps(authority):
     made, _ca_file = authority
     with MockApi(CARDS) as other, relayed(other, made.issue_cert("localhost")) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0)
-        record = conform(Config(target, timeouts=Timeouts(first_call=3000)), RunOptions(A_FEW))
+        record = conform(Config(target, timeouts=RunTimeouts(first_call=3000)), RunOptions(A_FEW))
     assert "certificate does not hold" in record.about.trouble
 
 
@@ -131,7 +131,7 @@ name = "ann"
 cards = ["A"]
 """
     path.write_text(text)
-    config = load(path, {})
+    config = load_config(path, {})
     assert config.target.ca_file == authority[1]
     assert str(authority[1]) in understood(config)
     for change, told in (
@@ -141,7 +141,7 @@ cards = ["A"]
     ):
         path.write_text(text.replace(*change))
         with pytest.raises(BadConfigurationError) as error:
-            load(path, {})
+            load_config(path, {})
         assert told in str(error.value)
         assert len(error.value.mistakes) == 1
 
@@ -149,10 +149,10 @@ cards = ["A"]
 def test_a_file_that_changes_is_read_anew(authority, tmp_path):
     path = tmp_path / "changing.pem"
     path.write_bytes(authority[1].read_bytes())
-    assert trusted(path) is trusted(path)
+    assert trusting_context(path) is trusting_context(path)
     path.write_text("nothing")
     with pytest.raises(ConfigurationError, match="no certificate is in"):
-        trusted(path)
+        trusting_context(path)
 
 
 def test_a_hook_is_trusted_as_the_back_end_is(authority):

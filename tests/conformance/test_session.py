@@ -18,8 +18,8 @@ from workbook.conformance import session
 from workbook.conformance.api_side import MockApi
 from workbook.conformance.case_runner import reason, without
 from workbook.conformance.cases import CASES
-from workbook.conformance.config import Api, Config, Start, Timeouts
-from workbook.conformance.config_file import load
+from workbook.conformance.config import Api, Config, RunTimeouts, Start
+from workbook.conformance.config_file import load_config
 from workbook.conformance.model import (
     GET,
     Ask,
@@ -42,7 +42,7 @@ SURFACE = Surface(
     Operation("GET", "/cards/{id}/activation-data"), Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput")
 )
 ANN = Cardholder("ann", CARDS, (("authorization", "Bearer session-of-ann-0001"),))
-QUICK = Timeouts(first_call=0.5, start=0.5, whole=60)
+QUICK = RunTimeouts(first_call=0.5, start=0.5, whole=60)
 A_FEW = tuple(CASES[name] for name in ("relay.get.path", "relay.post.key-once", "relay.get.no-query"))
 
 
@@ -282,7 +282,7 @@ def test_an_adapter_is_run(tmp_path):
     (tmp_path / "back-end.toml").write_text(
         f'adapter = "an_adapter:BackEnd"\n[[cardholder]]\nname = "ann"\ncards = {json.dumps(CARDS)}\n'
     )
-    config = load(tmp_path / "back-end.toml", {})
+    config = load_config(tmp_path / "back-end.toml", {})
     over_http = CASES["relay.attempt.no-encoding"]
     assert without(over_http, config.target).verdict is Verdict.NOT_APPLICABLE
     record = conform(config, RunOptions((*A_FEW, over_http)))

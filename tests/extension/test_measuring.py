@@ -7,7 +7,7 @@ from workbook.extension.handler import ReferenceHandler
 from workbook.extension.measuring import measure_handler
 from workbook.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
 from workbook.flows.variants import B_EARLIER
-from workbook.timing.verdict import Verdict
+from workbook.timing.verdict import LimitVerdict
 
 
 class World:
@@ -37,7 +37,7 @@ def test_a_status_from_the_storage_waits_for_nothing():
     timing = measured(ReferenceHandler)
     assert timing.network_calls == 0
     assert timing.median == 0
-    assert timing.measurement.verdict is Verdict.PASS
+    assert timing.measurement.verdict is LimitVerdict.PASS
     assert (len(timing.measurement.cold), len(timing.measurement.warm)) == (3, 5)
 
 
@@ -47,14 +47,14 @@ def test_a_network_call_is_found_in_the_trace_and_really_waited_for():
     timing = measured(NetworkInStatus, network=0.15)
     assert timing.network_calls == 1
     assert timing.median == pytest.approx(0.15)
-    assert timing.measurement.verdict is Verdict.FAIL
+    assert timing.measurement.verdict is LimitVerdict.FAIL
     assert "1 network call in each status(), as its trace shows" in repr(timing)
 
 
 @pytest.mark.slow
 def test_a_fast_network_call_is_found_all_the_same():
     timing = measured(NetworkInStatus, network=0.001)
-    assert timing.measurement.verdict is Verdict.PASS
+    assert timing.measurement.verdict is LimitVerdict.PASS
     assert timing.network_calls == 1
 
 
@@ -83,7 +83,7 @@ def test_a_handler_that_raises_fails_and_is_named_without_a_traceback():
             raise KeyError("CANARY")
 
     timing = measured(Raises)
-    assert timing.measurement.verdict is Verdict.FAIL
+    assert timing.measurement.verdict is LimitVerdict.FAIL
     assert timing.measurement.raised == (("KeyError", 8),)
     assert "CANARY" not in repr(timing)
 

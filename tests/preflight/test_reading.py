@@ -13,7 +13,7 @@ from workbook.preflight.gradle import numbers, read_build, statements
 from workbook.preflight.platform_b import read_old_plist, read_platform_b, read_plist
 from workbook.preflight.project import read_project
 from workbook.preflight.run import Preflight, preflight
-from workbook.preflight.sources import Source, calls
+from workbook.preflight.sources import SourceFile, calls_in
 
 GROOVY = """\
 apply plugin: 'com.platform.application'
@@ -397,4 +397,4 @@ def test_whatever_a_source_is_its_calls_are_found_without_an_error(tmp_path_fact
 
     file = tmp_path_factory.getbasetemp() / f"any{suffix}"
     file.write_text(text)
-    assert isinstance(list(calls(Source(File(file, file.name)).root)), list)
+    assert isinstance(list(calls_in(SourceFile(File(file, file.name)).root)), list)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
 from workbook.timing.measured import EMPTY_TIMINGS, SHORT_SLEEPS, Measurement, measure
-from workbook.timing.verdict import Verdict
+from workbook.timing.verdict import LimitVerdict
 
 MS = 1_000_000
 
@@ -57,17 +57,17 @@ def test_cold_is_the_first_call_and_warm_are_those_after_it():
     assert found.cold == (0.13,) * 3
     assert found.warm == (0.02,) * 4
     cold, warm = found.judgements
-    assert (cold.name, cold.verdict) == ("status, cold", Verdict.FAIL)
-    assert (warm.name, warm.verdict) == ("status, warm", Verdict.PASS)
-    assert found.verdict is Verdict.FAIL
+    assert (cold.name, cold.verdict) == ("status, cold", LimitVerdict.FAIL)
+    assert (warm.name, warm.verdict) == ("status, warm", LimitVerdict.PASS)
+    assert found.verdict is LimitVerdict.FAIL
 
 
 @pytest.mark.rule("X-ENTRIES-3")
 def test_entries_have_20_s():
     watch = Watch()
     found = watch.measure(watch.takes(20_000, 17_000), call="pass_entries", cold=1, warm=1, at_most=1000)
-    assert [one.verdict for one in found.judgements] == [Verdict.WARN, Verdict.WARN]
-    assert found.verdict is Verdict.WARN
+    assert [one.verdict for one in found.judgements] == [LimitVerdict.WARN, LimitVerdict.WARN]
+    assert found.verdict is LimitVerdict.WARN
 
 
 def test_everything_is_made_anew_for_each_cold_call_and_once_for_all_warm_ones():
@@ -131,8 +131,8 @@ def test_stopping_early_says_how_many_were_done():
 def test_a_call_that_raises_failed_however_quick_it_was():
     watch = Watch()
     found = watch.measure(watch.takes(1, error=KeyError("secret")), cold=1, warm=2)
-    assert (found.failed, found.raised, found.verdict) == (3, (("KeyError", 3),), Verdict.FAIL)
-    assert [one.verdict for one in found.judgements] == [Verdict.PASS, Verdict.PASS]
+    assert (found.failed, found.raised, found.verdict) == (3, (("KeyError", 3),), LimitVerdict.FAIL)
+    assert [one.verdict for one in found.judgements] == [LimitVerdict.PASS, LimitVerdict.PASS]
     assert found.text.startswith("FAIL  3 of 3 calls raised: KeyError (3)\n      the stopwatch itself")
     assert "secret" not in found.text
     assert found.cold == (0.001,)

@@ -15,7 +15,7 @@ from workbook.runs.loop import EventClock
 from workbook.timing import planner as closed_form
 from workbook.timing import planner as search
 from workbook.timing.planner import CHUNK, ENOUGH, FASTER, LogNormal, Plan, Resampled, totals
-from workbook.timing.verdict import TARGET, Verdict, judge_durations
+from workbook.timing.verdict import TARGET, LimitVerdict, judge_durations
 
 GETS = st.sampled_from(["one by one", "concurrent"])
 QUICK = LogNormal(median=0.6, p99=4.0)
@@ -192,7 +192,7 @@ def test_an_estimate_says_all_of_it_in_words():
 
 def test_a_plan_for_another_call_is_judged_as_that_call():
     found = Plan(QUICK, call="remote_pass_entries", limit=1.0).simulate(100).judgement
-    assert (found.limit.call, found.limit.seconds, found.verdict) == ("remote_pass_entries", 1.0, Verdict.FAIL)
+    assert (found.limit.call, found.limit.seconds, found.verdict) == ("remote_pass_entries", 1.0, LimitVerdict.FAIL)
 
 
 def test_a_plan_in_words():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from workbook.errors import ParameterError
 from workbook.timing import recorded
 from workbook.timing.recorded import judge_recorded, read_durations
-from workbook.timing.verdict import Verdict
+from workbook.timing.verdict import LimitVerdict
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "measurements"
 HEAD = "call,duration_ms,device,build,cold"
@@ -212,7 +212,10 @@ def test_exactly_20_recorded_seconds_are_in_time(file):
 
 def test_a_target_of_ones_own(file):
     frame = read_durations(file(f"{HEAD}\n" + "status,10,A,1,1\n" * 9 + "status,200,A,1,1\n"))
-    assert [judge_recorded(frame, target=target)[0].verdict for target in (0.05, 0.2)] == [Verdict.FAIL, Verdict.WARN]
+    assert [judge_recorded(frame, target=target)[0].verdict for target in (0.05, 0.2)] == [
+        LimitVerdict.FAIL,
+        LimitVerdict.WARN,
+    ]
 
 
 def test_a_frame_of_ones_own_needs_the_same_columns_and_calls():
@@ -232,9 +235,9 @@ def test_a_frame_of_ones_own_needs_the_same_columns_and_calls():
 def test_the_good_build_passes_and_the_one_with_a_network_call_fails():
     good = judge_recorded(read_durations(FIXTURES / "good_build.csv"))
     network = judge_recorded(read_durations(FIXTURES / "network_in_status.csv"))
-    assert {one.verdict for one in good} == {Verdict.PASS}
-    assert {one.verdict for one in network if one.limit.call == "status"} == {Verdict.FAIL}
-    assert {one.verdict for one in network if one.limit.call != "status"} == {Verdict.PASS}
+    assert {one.verdict for one in good} == {LimitVerdict.PASS}
+    assert {one.verdict for one in network if one.limit.call == "status"} == {LimitVerdict.FAIL}
+    assert {one.verdict for one in network if one.limit.call != "status"} == {LimitVerdict.PASS}
     assert {one.label.split()[1] for one in network} == {"0042"}
 
 

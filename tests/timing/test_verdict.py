@@ -13,8 +13,8 @@ from workbook.timing.verdict import (
     ADVICE,
     EDGES,
     Judgement,
+    LimitVerdict,
     Spread,
-    Verdict,
     advice,
     binned,
     judge_durations,
@@ -31,14 +31,14 @@ SECONDS = st.lists(st.floats(0, 1000), min_size=1, max_size=200)
 @pytest.mark.rule("X-STATUS-3")
 def test_exactly_100_ms_is_in_time_and_a_little_more_is_not():
     assert judge_durations([0.1], "status").over == 0
-    assert judge_durations([0.1000001], "status").verdict is Verdict.FAIL
+    assert judge_durations([0.1000001], "status").verdict is LimitVerdict.FAIL
 
 
 @pytest.mark.rule("X-ENTRIES-3")
 @pytest.mark.parametrize("call", ["pass_entries", "remote_pass_entries"])
 def test_exactly_20_s_is_in_time_and_a_little_more_is_not(call):
     assert judge_durations([20.0], call).over == 0
-    assert judge_durations([20.000001], call).verdict is Verdict.FAIL
+    assert judge_durations([20.000001], call).verdict is LimitVerdict.FAIL
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_a_judgement_agrees_with_its_durations(durations, call):
 
 @given(SECONDS)
 def test_a_slower_call_never_gets_a_better_verdict(durations):
-    order = [Verdict.PASS, Verdict.WARN, Verdict.FAIL]
+    order = [LimitVerdict.PASS, LimitVerdict.WARN, LimitVerdict.FAIL]
     slower = judge_durations([one * 2 for one in durations], "pass_entries")
     assert order.index(judge_durations(durations, "pass_entries").verdict) <= order.index(slower.verdict)
 

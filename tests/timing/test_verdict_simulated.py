@@ -4,7 +4,7 @@ import pytest
 
 from workbook.extension.mistakes import NetworkInStatus, OneAfterTheOther
 from workbook.sessions import session
-from workbook.timing.verdict import Verdict, judge_trace
+from workbook.timing.verdict import LimitVerdict, judge_trace
 from workbook.trace import Trace
 
 SESSION = session()
@@ -14,7 +14,7 @@ SESSION = session()
 def test_a_good_walk_keeps_every_limit():
     judged = judge_trace(SESSION.wallet.play().trace)
     assert [one.limit.call.split("_add_")[0] for one in judged] == ["status", "pass_entries", "generate"]
-    assert {one.verdict for one in judged} == {Verdict.PASS}
+    assert {one.verdict for one in judged} == {LimitVerdict.PASS}
     assert all(one.exact and one.count == 1 and one.low is None for one in judged)
     assert judged[0].spread.worst == pytest.approx(0.013)
 
@@ -22,14 +22,14 @@ def test_a_good_walk_keeps_every_limit():
 @pytest.mark.rule("X-STATUS-3")
 def test_a_network_call_in_status_is_late_by_exactly_what_it_takes():
     (status,) = judge_trace(SESSION.wallet.play(NetworkInStatus).trace)
-    assert status.verdict is Verdict.FAIL
+    assert status.verdict is LimitVerdict.FAIL
     assert status.spread.worst == pytest.approx(0.006 + 0.250 + 0.004)
 
 
 @pytest.mark.rule("X-ENTRIES-3")
 def test_waits_that_add_up_miss_twenty_seconds():
     _status, entries = judge_trace(SESSION.wallet.play(OneAfterTheOther, "slow network").trace)
-    assert entries.verdict is Verdict.FAIL
+    assert entries.verdict is LimitVerdict.FAIL
     assert entries.spread.worst == pytest.approx(0.006 + 3 * 16.0 + 0.004 + 3 * 0.010)
 
 

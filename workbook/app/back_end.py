@@ -30,7 +30,7 @@ BASIS = "the issuer's back end: its routes and answers are the integrator's own"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WrongAnswer:
     """What the back end answers instead of the sdkInput; all of it is ours, because its contract is the integrator's.
 
     Attributes:
@@ -54,24 +54,24 @@ class Answer:
         return (value or "").encode() if place == RAW else json.dumps(_placed(place, value)).encode()
 
 
-def _neutral(status: int) -> Answer:
-    return Answer(status, json.dumps({"error": TRY_LATER}).encode())
+def _neutral(status: int) -> WrongAnswer:
+    return WrongAnswer(status, json.dumps({"error": TRY_LATER}).encode())
 
 
-ANSWERS: Mapping[str, Answer] = MappingProxyType({
+ANSWERS: Mapping[str, WrongAnswer] = MappingProxyType({
     "401": _neutral(401),
     "403": _neutral(403),
     "404": _neutral(404),
     "500": _neutral(500),
     "502": _neutral(502),
     "503": _neutral(503),
-    "empty body": Answer(),
-    "no sdkInput": Answer(body=b"{}"),
-    "sdkInput null": Answer(holds=(None,)),
-    "sdkInput empty": Answer(holds=("",)),
-    "no JSON": Answer(body=b"<html>Please log in.</html>"),
-    "connection cut": Answer(ending=Ending.RESET),
-    "cut in the middle": Answer(holds=("SIMULATED" * 9,), ending=Ending.TRUNCATED),
+    "empty body": WrongAnswer(),
+    "no sdkInput": WrongAnswer(body=b"{}"),
+    "sdkInput null": WrongAnswer(holds=(None,)),
+    "sdkInput empty": WrongAnswer(holds=("",)),
+    "no JSON": WrongAnswer(body=b"<html>Please log in.</html>"),
+    "connection cut": WrongAnswer(ending=Ending.RESET),
+    "cut in the middle": WrongAnswer(holds=("SIMULATED" * 9,), ending=Ending.TRUNCATED),
 })  # fmt: skip
 """Every way in which the back end fails, by its name."""
 

@@ -75,13 +75,13 @@ class Fail:
 
 
 @dataclass(frozen=True, slots=True)
-class Phone:
+class SetPhone:
     """From here on the phone has these facts; see `simulation.phones.PhoneA`."""
 
     facts: Mapping[str, Any]
 
 
-Step: TypeAlias = Do | Look | Settle | Hold | Reached | Release | Fail | Phone
+AppStep: TypeAlias = Do | Look | Settle | Hold | Reached | Release | Fail | SetPhone
 
 OPEN, TAP, CLOSE, ROTATE, DIE = map(Do, ("openCardPage", "tapAdd", "closeCardPage", "rotate", "processDeath"))
 SETTLE = Settle()
@@ -90,7 +90,7 @@ ADDED = (*OPENED, TAP, SETTLE, Look("after"))
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AppSeen:
     """Everything that one case saw.
 
     Attributes:
@@ -134,7 +134,7 @@ class Seen:
         return self.device.trace.select(*events)
 
 
-Judge: TypeAlias = Callable[[Seen], Iterator[Miss]]
+AppJudge: TypeAlias = Callable[[AppSeen], Iterator[Miss]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +148,12 @@ class AppCase(Case):
         asks: it needs the app to count its reports.
     """
 
-    steps: tuple[Step, ...] = field(default=(), repr=False)
-    misses: Judge = field(default=lambda _seen: iter(()), repr=False)
+    steps: tuple[AppStep, ...] = field(default=(), repr=False)
+    misses: AppJudge = field(default=lambda _seen: iter(()), repr=False)
     variant: str = ""
     asks: bool = False
 
-    def missed(self, seen: Seen) -> tuple[Miss, ...]:
+    def missed(self, seen: AppSeen) -> tuple[Miss, ...]:
         """What was missed; where the attempt did not come as far as the case needs, that alone."""
         if seen.unreached:
             todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
@@ -166,8 +166,8 @@ def app_case(  # noqa: PLR0917 - a row of a table
     name: str,
     says: str,
     rule: str,
-    steps: tuple[Step, ...],
-    misses: Judge,
+    steps: tuple[AppStep, ...],
+    misses: AppJudge,
     *,
     variant: str = "",
     asks: bool = False,
@@ -194,33 +194,33 @@ KEPT = Miss(
 """What an app does that keeps activation data beyond its page."""
 
 
-def button(look: str, *allowed: str, todo: str) -> Judge:
+def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
     """At this look, the button is one of these."""
 
-    def judge(seen: Seen) -> Iterator[Miss]:
+    def judge(seen: AppSeen) -> Iterator[Miss]:
         if (now := seen.button(look)) not in allowed:
             yield Miss(f"a button that is {' or '.join(allowed)}", f"it is {now}", todo)
 
     return judge
 
 
-def every(*judges: Judge) -> Judge:
+def every(*judges: AppJudge) -> AppJudge:
     """All of these."""
 
-    def judge(seen: Seen) -> Iterator[Miss]:
+    def judge(seen: AppSeen) -> Iterator[Miss]:
         for each in judges:
             yield from each(seen)
 
     return judge
 
 
-def one_attempt(seen: Seen) -> Iterator[Miss]:
+def one_attempt(seen: AppSeen) -> Iterator[Miss]:
     """One call of provision, no more and no fewer."""
     if (made := len(seen.happened(*ATTEMPTS))) != 1:
         yield Miss("1 call of provision", f"{made} were made", GUARD)
 
 
-def no_crash(seen: Seen) -> Iterator[Miss]:
+def no_crash(seen: AppSeen) -> Iterator[Miss]:
     """No action threw, and no call came in an order that the document does not show."""
     for text in seen.threw:
         yield Miss("no exception out of the app's own code", text, "Catch it where the outcome is shown.")
@@ -228,11 +228,11 @@ def no_crash(seen: Seen) -> Iterator[Miss]:
         yield Miss("calls in the document's order", sentence, "Call the SDK in the order of the flow.", rule="FLOW-2")
 
 
-def get_then_create(seen: Seen) -> Iterator[Miss]:
+def get_then_create(seen: AppSeen) -> Iterator[Miss]:
     """The SDK is created with the very sdkInput of this page's GET."""
     given = {arrival.given for arrival in seen.came(GET)}
     for _record, call in seen.device.trace.seen(m.CreateCalled):
-        text = text_of(call.sdk_input)
+        text = opaque_text(call.sdk_input)
         if text not in given and text in seen.earlier:
             yield KEPT
         elif text not in given:
@@ -243,12 +243,12 @@ def get_then_create(seen: Seen) -> Iterator[Miss]:
         yield Miss("a call of create", "none was made", "Call create with the GET's sdkInput.")
 
 
-def only_what_was_given(seen: Seen) -> Iterator[Miss]:
+def only_what_was_given(seen: AppSeen) -> Iterator[Miss]:
     """Neither create nor the SDK gets a text that no back end gave."""
     given = {arrival.given for arrival in seen.arrivals if arrival.given}
     calls = [(where, call) for where, kind in TAKES for _record, call in seen.device.trace.seen(kind)]
     for where, call in calls:
-        text = text_of(getattr(call, "sdk_input", ""))
+        text = opaque_text(getattr(call, "sdk_input", ""))
         if text not in given and text in seen.earlier:
             yield KEPT
         elif text not in given:
@@ -259,14 +259,14 @@ def only_what_was_given(seen: Seen) -> Iterator[Miss]:
             )
 
 
-def output_unchanged(seen: Seen) -> Iterator[Miss]:
+def output_unchanged(seen: AppSeen) -> Iterator[Miss]:
     """Each POST carries the sdkOutput that the SDK made, for its card."""
     trace = seen.device.trace
     outputs = [
         *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.FetchOpcCalled)),
         *((call.sdk_output, call.payment_instrument_id) for _record, call in trace.seen(m.SdkOutputCreated)),
     ]
-    made = {text_of(output): card for output, card in outputs}
+    made = {opaque_text(output): card for output, card in outputs}
     for arrival in seen.came(POST):
         if arrival.sdk_output not in made:
             yield Miss("a POST with the SDK's sdkOutput, byte for byte", "it carries another text", "Send it as it is.")
@@ -277,28 +277,28 @@ def output_unchanged(seen: Seen) -> Iterator[Miss]:
         yield Miss("a POST", "none came", "Have the OpcProvider ask the back end.")
 
 
-def opc_unchanged(seen: Seen) -> Iterator[Miss]:
+def opc_unchanged(seen: AppSeen) -> Iterator[Miss]:
     """The SDK gets the sdkInput of the POST, byte for byte."""
     given = {arrival.given for arrival in seen.came(POST)}
     received = [call for _record, call in seen.device.trace.seen(m.OpcReceived)]
     for call in received:
-        if text_of(call.sdk_input) not in given:
+        if opaque_text(call.sdk_input) not in given:
             yield Miss("the POST's sdkInput, byte for byte", "the SDK got another text", "Hand it on as it is.")
     if not received:
         yield Miss("OPC data for the SDK", "it got none", "Return the POST's sdkInput.")
 
 
-def asked_once(operation: str, todo: str) -> Judge:
+def asked_once(operation: str, todo: str) -> AppJudge:
     """One request of this operation."""
 
-    def judge(seen: Seen) -> Iterator[Miss]:
+    def judge(seen: AppSeen) -> Iterator[Miss]:
         if (count := len(seen.came(operation))) != 1:
             yield Miss(f"one {operation}", f"{count} came", todo)
 
     return judge
 
 
-def not_added(seen: Seen) -> Iterator[Miss]:
+def not_added(seen: AppSeen) -> Iterator[Miss]:
     """Where no attempt succeeded: the reason of the last one, which is the cause of all that did not follow."""
     if seen.happened(m.ProvisionSuccess):
         return
@@ -310,20 +310,20 @@ def not_added(seen: Seen) -> Iterator[Miss]:
     yield Miss("a card that was added", observed, todo)
 
 
-def once_added(judge: Judge) -> Judge:
+def once_added(judge: AppJudge) -> AppJudge:
     """This, where a card was added; else why none was."""
 
-    def judged(seen: Seen) -> Iterator[Miss]:
+    def judged(seen: AppSeen) -> Iterator[Miss]:
         causes = tuple(not_added(seen))
         yield from causes or judge(seen)
 
     return judged
 
 
-def in_wallet(card: int) -> Judge:
+def in_wallet(card: int) -> AppJudge:
     """This card, and no other, ended in the wallet."""
 
-    def judge(seen: Seen) -> Iterator[Miss]:
+    def judge(seen: AppSeen) -> Iterator[Miss]:
         if seen.device.phone.cards != {seen.cards[card]}:
             there = ", ".join(sorted(seen.device.phone.cards)) or "no card"
             yield Miss(f"{seen.cards[card]} in the wallet", f"{there} is", "Keep each page's card with its own client.")
@@ -331,10 +331,10 @@ def in_wallet(card: int) -> Judge:
     return once_added(judge)
 
 
-def after_process_death(judge: Judge) -> Judge:
+def after_process_death(judge: AppJudge) -> AppJudge:
     """This, where nothing of the ended process went on; else that it did, which only an adapter can be to blame for."""
 
-    def judged(seen: Seen) -> Iterator[Miss]:
+    def judged(seen: AppSeen) -> Iterator[Miss]:
         if seen.happened(m.ProvisionSuccess):
             todo = "In processDeath() of your adapter, cancel everything that the app has begun."
             yield Miss("an attempt that ends with its process", "it went on and added the card", todo)
@@ -344,13 +344,13 @@ def after_process_death(judge: Judge) -> Judge:
     return judged
 
 
-def fresh(seen: Seen) -> Iterator[Miss]:
+def get_each_opening(seen: AppSeen) -> Iterator[Miss]:
     """One GET for each time that the page was opened."""
     if (count := len(seen.came(GET))) < 2:  # noqa: PLR2004 - the case opens the page twice
         yield Miss("a GET each time the page opens", f"{count} in two openings", "Fetch activation data afresh.")
 
 
-def nothing_before_tap(seen: Seen) -> Iterator[Miss]:
+def nothing_before_tap(seen: AppSeen) -> Iterator[Miss]:
     """Opening the page begins no attempt."""
     for record in seen.happened(*ATTEMPTS, m.CreateSdkOutputCalled):
         yield Miss("no attempt before a tap", f"{record.message.says} was called", "Begin it in the tap.")
@@ -358,14 +358,14 @@ def nothing_before_tap(seen: Seen) -> Iterator[Miss]:
         yield Miss("no POST before a tap", "one came", "Send it when the SDK has made an sdkOutput.")
 
 
-def provider_ended(seen: Seen) -> Iterator[Miss]:
+def provider_ended(seen: AppSeen) -> Iterator[Miss]:
     """The provider ended with its page."""
     if not seen.happened(m.OpcFailed, m.OpcReceived):
         todo = "Let fetchOpc suspend cancellably, and run the attempt in the page's scope."
         yield Miss("fetchOpc to end with its scope", "it still ran two seconds later", todo, noted=True)
 
 
-def reported(seen: Seen) -> Iterator[Miss]:
+def reported(seen: AppSeen) -> Iterator[Miss]:
     """The app reported the card configuration issue."""
     if not seen.reports:
         todo = (
@@ -374,14 +374,14 @@ def reported(seen: Seen) -> Iterator[Miss]:
         yield Miss("a report: CanBeProvisioned for a card that was just added", "none was made", todo)
 
 
-def not_deprecated(seen: Seen) -> Iterator[Miss]:
+def not_deprecated(seen: AppSeen) -> Iterator[Miss]:
     """No call that 0.4.0 deprecates."""
     for record in seen.happened(m.CreateSdkOutputCalled, m.ProvisionCalled):
         todo = "Remove createSdkOutput, implement OpcProvider, and call the new provision (A-MIG-1)."
         yield Miss("no deprecated call", f"{record.message.says} was called", todo)
 
 
-def two_steps(seen: Seen) -> Iterator[Miss]:
+def two_steps(seen: AppSeen) -> Iterator[Miss]:
     """createSdkOutput, the POST, provision, in this order."""
     made = [record.at for record in seen.happened(m.SdkOutputCreated)]
     used = [record.at for record in seen.happened(m.ProvisionCalled)]
@@ -391,14 +391,14 @@ def two_steps(seen: Seen) -> Iterator[Miss]:
         )
 
 
-def activity_there(seen: Seen) -> Iterator[Miss]:
+def activity_there(seen: AppSeen) -> Iterator[Miss]:
     """The activityProvider returned an activity."""
     for _record, failure in seen.device.trace.seen(m.ProvisionFailure):
         if "activityProvider" in failure.why:
             yield Miss("an activity from the activityProvider", failure.why, PRESENT)
 
 
-def own_back_end_only(seen: Seen) -> Iterator[Miss]:
+def own_back_end_only(seen: AppSeen) -> Iterator[Miss]:
     """The app's process talks to its back end and to nobody else."""
     for host in sorted(seen.hosts - {seen.back_end}):
         yield Miss("calls of the back end only", f"the app asked for {host}", "Only your back end calls the HTTP API.")
@@ -412,10 +412,10 @@ CUT = (56, 24)
 where a line shows more, that says which kind of value it is."""
 
 
-def silent(what: str) -> Judge:
+def silent(what: str) -> AppJudge:
     """The log holds none of these values."""
 
-    def judge(seen: Seen) -> Iterator[Miss]:
+    def judge(seen: AppSeen) -> Iterator[Miss]:
         values: Mapping[str, list[str | None]] = {
             "sdkInput": [arrival.given for arrival in seen.arrivals],
             "sdkOutput": [arrival.sdk_output for arrival in seen.arrivals],
@@ -438,7 +438,7 @@ def silent(what: str) -> Judge:
     return judge
 
 
-def text_of(value: Any) -> str:
+def opaque_text(value: Any) -> str:
     """The text of opaque data, wrapped or bare."""
     return value.text if isinstance(value, SdkInput) else str(getattr(value, "text", value))
 
@@ -450,27 +450,27 @@ AGAIN = "Enable the button when the attempt is over, however it ended."
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
 
-ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
+ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     (Group.SCREEN, "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
-     button("opened", SHOWN, todo=SHOW)),
+     button_is("opened", SHOWN, todo=SHOW)),
     (Group.SCREEN, "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
      (OPEN, SETTLE, TAP, SETTLE, CLOSE, OPEN, SETTLE, Look("opened")),
-     once_added(button("opened", *NOT_SHOWN, todo=SHOW))),
+     once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "hidden-on-error", "After Error no button is offered.", "FLOW-2",
-     (Phone({"can_provision": m.CanProvisionError("boom")}), *OPENED),
-     every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))),
+     (SetPhone({"can_provision": m.CanProvisionError("boom")}), *OPENED),
+     every(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "hidden-on-unknown-failure", "After UnknownFailure no button is offered.", "FLOW-2",
-     (Phone({"can_provision": m.UnknownFailure()}), *OPENED),
-     every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))),
+     (SetPhone({"can_provision": m.UnknownFailure()}), *OPENED),
+     every(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
      (Hold(GET), OPEN, Reached(GET), Look("held"), Release(GET), SETTLE),
-     button("held", *NOT_SHOWN, DISABLED, todo=SHOW)),
+     button_is("held", *NOT_SHOWN, DISABLED, todo=SHOW)),
     (Group.SCREEN, "hidden-without-wallet", "After WalletPayNotSupported no button is offered.", "A-CREATE-2",
-     (Phone({"wallet_pay_supported": False}), *OPENED), every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))),
+     (SetPhone({"wallet_pay_supported": False}), *OPENED), every(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
-     every(no_crash, once_added(button("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
+     every(no_crash, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     (Group.SCREEN, "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
-     "A-CAN-1", (Phone({"scheme_configured": False}), *ADDED), once_added(button("after", SHOWN, todo=SHOW))),
+     "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED), once_added(button_is("after", SHOWN, todo=SHOW))),
     (Group.FORM, "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
      every(get_then_create, no_crash)),
     (Group.FORM, "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
@@ -483,10 +483,10 @@ ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
     (Group.FIDELITY, "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
      opc_unchanged),
     (Group.CONCURRENCY, "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
-     (*HELD_POST, Release(POST), SETTLE), button("held", DISABLED, HIDDEN, todo=GUARD)),
+     (*HELD_POST, Release(POST), SETTLE), button_is("held", DISABLED, HIDDEN, todo=GUARD)),
     (Group.CONCURRENCY, "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
      (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
-     button("held", DISABLED, HIDDEN, todo=GUARD)),
+     button_is("held", DISABLED, HIDDEN, todo=GUARD)),
     (Group.CONCURRENCY, "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
      (*OPENED, *(TAP,) * 5, SETTLE), one_attempt),
     (Group.CONCURRENCY, "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
@@ -494,16 +494,18 @@ ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
     (Group.CONCURRENCY, "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
      asked_once(GET, "Fetch it when the page opens, and nowhere else.")),
     (Group.RECOVERY, "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
-     (Phone({"provision_failure": "InternalError"}), *ADDED), every(no_crash, button("after", SHOWN, todo=AGAIN))),
+     (SetPhone({"provision_failure": "InternalError"}), *ADDED),
+     every(no_crash, button_is("after", SHOWN, todo=AGAIN))),
     (Group.RECOVERY, "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
-     "A-BTN-1", (Phone({"provision_failure": "Canceled"}), *ADDED),
-     every(no_crash, button("after", SHOWN, todo=AGAIN))),
+     "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED),
+     every(no_crash, button_is("after", SHOWN, todo=AGAIN))),
     (Group.RECOVERY, "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
-     (Fail(POST, "500"), *ADDED), every(no_crash, button("after", SHOWN, todo=AGAIN))),
+     (Fail(POST, "500"), *ADDED), every(no_crash, button_is("after", SHOWN, todo=AGAIN))),
     (Group.RECOVERY, "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
      (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), every(no_crash, in_wallet(0))),
     (Group.RECOVERY, "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
-     (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED), every(no_crash, button("opened", SHOWN, todo=SHOW))),
+     (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED),
+     every(no_crash, button_is("opened", SHOWN, todo=SHOW))),
     (Group.RECOVERY, "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
      (Fail(POST, "connection cut"), *ADDED),
      asked_once(POST, "Turn repeats off in your HTTP library for this call, and let the cardholder tap again.")),
@@ -518,17 +520,18 @@ ROWS: list[tuple[Group, str, str, str, tuple[Step, ...], Judge]] = [
     (Group.SECRECY, "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
      own_back_end_only),
     (Group.LIFE, "rotation", "A rotation leaves the page as it is.", "A-CAN-1",
-     (*OPENED, ROTATE, SETTLE, Look("after")), every(no_crash, button("after", SHOWN, todo=SHOW))),
+     (*OPENED, ROTATE, SETTLE, Look("after")), every(no_crash, button_is("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
      (*HELD_POST, ROTATE, Look("rotated"), TAP, Release(POST), SETTLE),
-     every(no_crash, one_attempt, button("rotated", DISABLED, HIDDEN, todo=GUARD))),
+     every(no_crash, one_attempt, button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
     (Group.LIFE, "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
-     (*OPENED, CLOSE, OPEN, SETTLE, Look("after")), every(no_crash, fresh, button("after", SHOWN, todo=SHOW))),
+     (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
+     every(no_crash, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
      (*HELD_POST, CLOSE, SETTLE), every(no_crash, provider_ended)),
     (Group.LIFE, "process-death", "After the process has ended, the page works again.", "A-CAN-1",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
-     every(no_crash, after_process_death(button("after", SHOWN, todo=SHOW)))),
+     every(no_crash, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
     (Group.ISOLATION, "second-card", "Another card's page adds that card.", "API-3",
      (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE), every(no_crash, in_wallet(1), output_unchanged)),
 ]  # fmt: skip
@@ -540,20 +543,20 @@ def _cases() -> Iterator[AppCase]:
     for name in ANSWERS:
         told = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
-        judge = every(no_crash, only_what_was_given, button("after", SHOWN, todo=AGAIN))
+        judge = every(no_crash, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))
         yield app_case(Group.FAULTS, f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        judge = every(no_crash, only_what_was_given, button("opened", *NOT_SHOWN, todo=SHOW))
+        judge = every(no_crash, only_what_was_given, button_is("opened", *NOT_SHOWN, todo=SHOW))
         yield app_case(Group.FAULTS, f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
-    hidden = every(no_crash, button("opened", *NOT_SHOWN, todo=SHOW))
+    hidden = every(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))
     yield app_case(Group.SCREEN, "hidden-on-api-error", "After ApiError no button is offered.", "A-CAN-5",
-                   (Phone({"allowlisted": False}), *OPENED), hidden, variant=A_FROM_0_4_0.name)  # fmt: skip
+                   (SetPhone({"allowlisted": False}), *OPENED), hidden, variant=A_FROM_0_4_0.name)  # fmt: skip
     yield app_case(Group.FORM, "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
                    variant=A_FROM_0_4_0.name)  # fmt: skip
     yield app_case(Group.FORM, "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
                    "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
     yield app_case(Group.SCREEN, "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
-                   (Phone({"scheme_configured": False}), *ADDED), once_added(reported), asks=True)  # fmt: skip
+                   (SetPhone({"scheme_configured": False}), *ADDED), once_added(reported), asks=True)  # fmt: skip
 
 
 APP_CASES: Mapping[str, AppCase] = {case.name: case for case in _cases()}

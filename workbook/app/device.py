@@ -30,13 +30,13 @@ from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import Seal
 from workbook.trace import Kind, Record, Trace
 
-Reply = dict[str, Any]
+PhoneReply = dict[str, Any]
 
-OUTCOMES: Mapping[type[Event], Callable[[Any], Reply]] = {
+OUTCOMES: Mapping[type[Event], Callable[[Any], PhoneReply]] = {
     m.CreateSuccess: lambda _event: {"outcome": "Success"},
     m.WalletPayNotSupported: lambda _event: {"outcome": "WalletPayNotSupported"},
     m.InvalidSdkInput: lambda _event: {"outcome": "InvalidSdkInput"},
-    **dict.fromkeys(get_args(m.CanProvisionResult), p.outcome),
+    **dict.fromkeys(get_args(m.CanProvisionResult), p.outcome_fields),
     m.SdkOutputCreated: lambda event: {"outcome": "Success", "sdkOutput": event.sdk_output.text},
     m.SdkOutputFailed: lambda event: {"outcome": "Failure", "message": event.why},
     m.ProvisionSuccess: lambda _event: {"outcome": "Success"},
@@ -114,7 +114,7 @@ class Device:
         self.trace.append(step)
         self.log(f"{self.client}  {step.at:8.3f} s  {message.sender} -> {message.receiver}: {message.says}")
 
-    async def answer(self, call: p.Call) -> Reply:
+    async def answer(self, call: p.PhoneRequest) -> PhoneReply:
         """What comes of one call.
 
         Raises:
@@ -129,7 +129,7 @@ class Device:
         finally:
             self._calls -= 1
 
-    async def _answer(self, call: p.Call) -> Reply:
+    async def _answer(self, call: p.PhoneRequest) -> PhoneReply:
         match call:
             case p.Create():
                 reply = await self._create(call)
@@ -150,7 +150,7 @@ class Device:
                 raise OutOfOrderError(f"{type(call).__name__} is no call of a device.")
         return reply
 
-    async def _create(self, call: p.Create) -> Reply:
+    async def _create(self, call: p.Create) -> PhoneReply:
         made = _Provisioning(self)
         event = await _Steps(made).call(m.CreateCalled(opaque(call.sdk_input)))
         if not isinstance(event, m.CreateSuccess):
@@ -159,7 +159,7 @@ class Device:
         self._made[number] = made
         return _reply(event) | {"provisioning": number}
 
-    async def _turned(self, call: p.Turn) -> Reply:
+    async def _turned(self, call: p.Turn) -> PhoneReply:
         conversation = self._asked.pop(call.turn, None)
         if conversation is None:
             message = f"Nothing waits for turn {call.turn}: it was answered, or the app's process began anew."
@@ -171,7 +171,7 @@ class Device:
             raise OutOfOrderError(f"No CardProvisioning {call.provisioning} is on this phone. {GONE}")
         return self._made[call.provisioning]
 
-    async def _converse(self, of: _Provisioning, call: Event, first: Event) -> Reply:
+    async def _converse(self, of: _Provisioning, call: Event, first: Event) -> PhoneReply:
         """Begin an attempt; the first thing that it asks for, or its outcome."""
         conversation = _Conversation(self, call.says)
         return await conversation.begin(_Steps(of, conversation).call(call, first))
@@ -196,10 +196,10 @@ class _Conversation:
     def __init__(self, device: Device, says: str) -> None:
         self.says = says
         self._device = device
-        self._next: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._next: asyncio.Future[PhoneReply] = asyncio.get_running_loop().create_future()
         self._answer: asyncio.Future[p.Turn] = asyncio.get_running_loop().create_future()
 
-    async def begin(self, steps: Coroutine[Any, Any, Event]) -> Reply:
+    async def begin(self, steps: Coroutine[Any, Any, Event]) -> PhoneReply:
         """Run until it asks or ends."""
         self.task = asyncio.create_task(self._run(steps))
         return await self._next
@@ -210,7 +210,7 @@ class _Conversation:
         self._next.set_result(what | {"turn": self._device.turn_of(self)})
         return await self._answer
 
-    async def go_on(self, answer: p.Turn) -> Reply:
+    async def go_on(self, answer: p.Turn) -> PhoneReply:
         """Give it the app's answer, and run until it asks again or ends."""
         self._next = asyncio.get_running_loop().create_future()
         self._answer.set_result(answer)
@@ -323,7 +323,7 @@ class _Steps:
         return await self._conversation.ask(**what)
 
 
-def _reply(event: Event) -> Reply:
+def _reply(event: Event) -> PhoneReply:
     return OUTCOMES[type(event)](event)
 
 

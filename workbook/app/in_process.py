@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from workbook.app import protocol as p
 from workbook.app.back_end import PlayedBackEnd
-from workbook.app.cases import AppCase, Seen
+from workbook.app.cases import AppCase, AppSeen
 from workbook.app.device import Device
-from workbook.app.run import Stage, Tempo
+from workbook.app.run import AppStage, Tempo
 from workbook.app.server import SURFACE, Client
 from workbook.conformance.model import LogLine, Miss
 from workbook.flows.variants import A_FROM_0_4_0
@@ -29,7 +29,7 @@ TEMPO: Final = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, rest
 OK: Final = 200
 
 
-def _call(name: str, **fields: object) -> p.Call:
+def _call(name: str, **fields: object) -> p.PhoneRequest:
     """A call as it would arrive: through the protocol's own door."""
     return p.read(name, json.dumps({"client": NAME, **fields}).encode())
 
@@ -87,7 +87,7 @@ class Sdk:
                 call = await self._asked(turn, fetch_opc, reply["paymentInstrumentId"], reply["sdkOutput"])
         return str(reply["outcome"])
 
-    async def _asked(self, turn: int, fetch_opc: FetchOpc, card: str, sdk_output: str) -> p.Call:
+    async def _asked(self, turn: int, fetch_opc: FetchOpc, card: str, sdk_output: str) -> p.PhoneRequest:
         try:
             opc = await fetch_opc(card, sdk_output)
         except asyncio.CancelledError:
@@ -149,25 +149,25 @@ class InProcess:
         task.add_done_callback(self._work.discard)
 
 
-def played(kind: Callable[..., Any], case: AppCase) -> Seen:
+def play_core(kind: Callable[..., Any], case: AppCase) -> AppSeen:
     """What one case saw with an app core of this class."""
 
-    async def play() -> Seen:
+    async def play() -> AppSeen:
         device = Device(NAME, A_FROM_0_4_0, pace=0)
         client = Client(device, PlayedBackEnd(SURFACE), "")
         app = InProcess(kind, client)
-        seen = await Stage(client, app, "http://127.0.0.1", tempo=TEMPO).play(case)
+        seen = await AppStage(client, app, "http://127.0.0.1", tempo=TEMPO).play(case)
         await app.does("closeCardPage")
         return replace(seen, log=tuple(app.log))
 
-    seen: Seen = completed(play)
+    seen: AppSeen = completed(play)
     return seen
 
 
-def first_miss(kind: Callable[..., Any], cases: Iterable[AppCase]) -> tuple[AppCase, Miss, Seen] | None:
+def first_miss(kind: Callable[..., Any], cases: Iterable[AppCase]) -> tuple[AppCase, Miss, AppSeen] | None:
     """The first case that an app core of this class does not hold, with the first thing that was missed."""
     for case in cases:
-        seen = played(kind, case)
+        seen = play_core(kind, case)
         for miss in case.missed(seen):
             return case, miss, seen
     return None

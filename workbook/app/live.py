@@ -40,7 +40,7 @@ SAYS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PhoneView:
     """One client's phone at one moment, as the panels take it.
 
     Attributes:
@@ -103,7 +103,7 @@ class LivePhone(Live):
         self._over.set()
         self._thread.join()
 
-    def seen(self) -> Seen | None:
+    def seen(self) -> PhoneView | None:
         """The phone of the app that did something last; None before the first call."""
         client: Client | None = self.server.clients.get(self._last)
         if client is None:
@@ -113,7 +113,7 @@ class LivePhone(Live):
         for record in device.trace[-MOST:]:
             latest.append(record)
         before = replace(screen_of(device.phone), place=InFront.APP, card=INSTRUMENT_IDS[0])  # the page of an app's own
-        return Seen(latest, device.variant.machine, before)
+        return PhoneView(latest, device.variant.machine, before)
 
     def snapshot(self) -> Snapshot:
         """A sentence: what happens is not the same on any two runs."""

@@ -34,7 +34,7 @@ Text = Annotated[StrictStr, Field(max_length=LONGEST)]
 Number = Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
 
 
-class Call(BaseModel):
+class PhoneRequest(BaseModel):
     """What every call says: which client it comes from."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, hide_input_in_errors=True)
@@ -44,7 +44,7 @@ class Call(BaseModel):
     client: Name
 
 
-class Hello(Call):
+class Hello(PhoneRequest):
     """The first call of a process. It gets a phone of its own; what an earlier process of that name began is over."""
 
     answer = '{"variant"}'
@@ -54,7 +54,7 @@ class Hello(Call):
     protocol: Number
 
 
-class Create(Call):
+class Create(PhoneRequest):
     """`CardProvisioning.create(sdkInput, activityProvider)` (A-CREATE-1)."""
 
     answer = (
@@ -64,7 +64,7 @@ class Create(Call):
     sdk_input: Text
 
 
-def outcome(event: m.Event) -> dict[str, Any]:
+def outcome_fields(event: m.Event) -> dict[str, Any]:
     """An outcome by its own name, with all that it carries; names as the document spells them."""
     return {"outcome": _name(type(event))} | {to_camel(f.name): getattr(event, f.name) for f in fields(event)}
 
@@ -78,7 +78,7 @@ def _name(event: type[m.Event]) -> str:
     return event.says.rpartition(".")[2]
 
 
-class OfOne(Call):
+class OfOne(PhoneRequest):
     """A call on one CardProvisioning, by the number that `create` answered."""
 
     provisioning: Number
@@ -124,7 +124,7 @@ class ProvisionWithProvider(_Provision):
     """`provision(cardDisplayName, cardAddress, opcProvider)`, the form from 0.4.0 (A-PROV-2)."""
 
 
-class Turn(Call):
+class Turn(PhoneRequest):
     """Answers what was asked for under this number."""
 
     answer = "what `provision` answers next"
@@ -156,7 +156,7 @@ class Cancelled(Turn):
     answer = "nothing that anybody waits for"
 
 
-class UsePhone(Call):
+class UsePhone(PhoneRequest):
     """From here on the client's phone is this one; for tests that want a certain outcome."""
 
     answer = "nothing; a refusal names the phones that there are"
@@ -165,7 +165,7 @@ class UsePhone(Call):
     card: Annotated[StrictStr, Field(max_length=200)] = ""
 
 
-class UseBackEnd(Call):
+class UseBackEnd(PhoneRequest):
     """From here on the back end that the workbook plays answers GET or POST so; an empty text answers as it should."""
 
     answer = "nothing; a refusal names what it can do wrong"
@@ -189,7 +189,7 @@ class Next(Turn):
     reports: Number = 0
 
 
-CALLS: Mapping[str, type[Call]] = {
+CALLS: Mapping[str, type[PhoneRequest]] = {
     kind.__name__[0].lower() + kind.__name__[1:]: kind
     for kind in (Hello, Create, CanProvision, CreateSdkOutput, Provision, ProvisionWithProvider, Activity, Opc, NoOpc,
                  Cancelled, UsePhone, UseBackEnd, Next)
@@ -197,7 +197,7 @@ CALLS: Mapping[str, type[Call]] = {
 """Every call by its name in the path."""
 
 
-def read(name: str, body: bytes) -> Call:
+def read(name: str, body: bytes) -> PhoneRequest:
     """The call of this name and body.
 
     Raises:

@@ -29,16 +29,16 @@ from workbook.app.cases import (
     SHOWN,
     WALLET,
     AppCase,
+    AppSeen,
+    AppStep,
     Do,
     Fail,
     Hold,
     Look,
-    Phone,
     Reached,
     Release,
-    Seen,
+    SetPhone,
     Settle,
-    Step,
 )
 from workbook.app.compiling import command, compiled, files_of, missing
 from workbook.app.server import SURFACE, Client, PhoneServer
@@ -48,7 +48,7 @@ from workbook.conformance.logs import Logs
 from workbook.conformance.model import CaseResult, Operation, PhoneCall, Surface, Verdict, gravest
 from workbook.conformance.process import StartCommand, Stopping
 from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
-from workbook.conformance.report import About, Record, concluded
+from workbook.conformance.report import About, RunRecord, concluded
 from workbook.conformance.reports import read_record
 from workbook.conformance.selection import Known, chosen
 from workbook.errors import WorkbookError
@@ -104,7 +104,7 @@ class NoAnswerError(WorkbookError):
 
 
 @dataclass
-class Cardholder:
+class PlayedCardholder:
     """Hands one action after another to the app's process, and takes back what came of it."""
 
     client: Client
@@ -148,7 +148,7 @@ class Driver(Protocol):
         ...
 
 
-class Stage:
+class AppStage:
     """Carries out one case in front of the app."""
 
     def __init__(self, client: Client, cardholder: Driver, url: str, session: str = "", tempo: Tempo = TEMPO) -> None:
@@ -161,7 +161,7 @@ class Stage:
         self._reports: int | None = None
         self._unreached = ""
 
-    async def play(self, case: AppCase) -> Seen:
+    async def play(self, case: AppCase) -> AppSeen:
         """What came of it; the log is missing still.
 
         Raises:
@@ -173,7 +173,7 @@ class Stage:
             await self._step(step)
         if case.asks:
             await self._do("reports")
-        return Seen(
+        return AppSeen(
             cards=INSTRUMENT_IDS,
             looks=self._looks,
             device=client.device,
@@ -186,7 +186,7 @@ class Stage:
             unreached=self._unreached,
         )
 
-    async def _step(self, step: Step) -> None:
+    async def _step(self, step: AppStep) -> None:
         device, back_end = self._client.device, self._client.back_end
         match step:
             case Do():
@@ -214,7 +214,7 @@ class Stage:
                     held.set()
             case Fail():
                 back_end.fail(step.operation, step.how)
-            case Phone():
+            case SetPhone():
                 for name, value in step.facts.items():
                     setattr(device.phone, name, value)
 
@@ -402,7 +402,7 @@ def of_file(path: Path, run: AppRun) -> AppRun:
 
 def judge_app(
     path: Path, only: Sequence[str] = (), *, seed: int = 7, known: tuple[Known, ...] = ()
-) -> tuple[Record, str]:
+) -> tuple[RunRecord, str]:
     """Judge the app of an `app.toml` in a notebook: its record, and a sentence where that is a stored one.
 
     Where Kotlin cannot be compiled here, a sample's record is the one that a machine with the compiler has stored
@@ -425,7 +425,7 @@ def judge_app(
 
 def conform_app(
     run: AppRun, progress: RunProgress | None = None, port: int = 0, stopping: Stopping | None = None
-) -> Record:
+) -> RunRecord:
     """Run cases against an app, and return their record, ready for `reports.write_reports`.
 
     Args:
@@ -473,13 +473,13 @@ class _Judged:
         self._given: set[str] = set()
         self.results: list[CaseResult] = []
         self.trouble = ""
-        self._cardholder: Cardholder | None = None
+        self._cardholder: PlayedCardholder | None = None
         self._server.on_hello = self._greet
 
     def _greet(self, client: Client) -> None:
         """Play the cardholder for this app from its first call on: it asks what to do at once."""
         if client.device.client == NAME:
-            self._cardholder = Cardholder(client)
+            self._cardholder = PlayedCardholder(client)
             client.on_next = self._cardholder.on_next
 
     async def everything(self, port: int) -> None:
@@ -512,7 +512,7 @@ class _Judged:
         cardholder.end()
         await asyncio.sleep(TEMPO.looks)  # the answer leaves before the server does
 
-    async def _app(self) -> tuple[Client, Cardholder]:
+    async def _app(self) -> tuple[Client, PlayedCardholder]:
         """The app's process, once it asks what to do."""
         until = monotonic() + START
         while monotonic() < until:
@@ -523,7 +523,7 @@ class _Judged:
             await asyncio.sleep(TEMPO.looks)
         raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
 
-    async def _judged(self, case: AppCase, client: Client, cardholder: Cardholder, number: int) -> CaseResult:
+    async def _judged(self, case: AppCase, client: Client, cardholder: PlayedCardholder, number: int) -> CaseResult:
         variant = client.device.variant.name
         if case.variant not in ("", variant):
             return CaseResult(case, Verdict.NOT_APPLICABLE, why=f"It is for {case.variant}; the app uses {variant}.")
@@ -532,7 +532,7 @@ class _Judged:
         client.device, client.back_end, client.prefix = fresh.device, fresh.back_end, fresh.prefix
         began, mark = monotonic(), self._logs.positions()
         try:
-            seen = await Stage(client, cardholder, self._server.url, session).play(case)
+            seen = await AppStage(client, cardholder, self._server.url, session).play(case)
         except NoAnswerError as error:
             # An adapter does one thing at a time, so whoever does not return from one action does no other.
             ended = "" if self._command is None else self._command.ended
@@ -548,7 +548,7 @@ class _Judged:
         return CaseResult(case, verdict, misses, seen=_both_sides(seen), seconds=monotonic() - began)
 
 
-def _both_sides(seen: Seen) -> model.Seen:
+def _both_sides(seen: AppSeen) -> model.Seen:
     """What the reports show of a case: the requests of the app, as calls of the phone."""
     calls = [
         PhoneCall(

@@ -17,7 +17,7 @@ from typing import Any
 
 from workbook.app import protocol as p
 from workbook.app.back_end import PlayedBackEnd
-from workbook.app.device import Device, Reply
+from workbook.app.device import Device, PhoneReply
 from workbook.conformance.model import GET, POST, Operation, Surface
 from workbook.errors import OutOfOrderError, ParameterError, WorkbookError
 from workbook.flows.variants import VARIANTS_A, variant_a
@@ -129,7 +129,7 @@ class PhoneServer:
         except WorkbookError as error:
             return _answered(401, {"error": str(error)})
 
-    async def _called(self, request: Request) -> Reply:
+    async def _called(self, request: Request) -> PhoneReply:
         if request.method != "POST" or not request.target.startswith(p.PREFIX):
             raise ParameterError(
                 f"The protocol is POST {p.PREFIX} and the name of a call, and this was something else."
@@ -153,11 +153,11 @@ class PhoneServer:
         if isinstance(call, p.Next):
             if client.on_next is None:
                 raise OutOfOrderError("A person plays the cardholder here. `workbook conform app` drives an app.")
-            reply: Reply = await client.on_next(call)
+            reply: PhoneReply = await client.on_next(call)
             return reply
         return await client.device.answer(call)
 
-    def _hello(self, call: p.Hello) -> Reply:
+    def _hello(self, call: p.Hello) -> PhoneReply:
         """A process begins: its phone is the one that the client had, if it had one, and its memory is new."""
         if call.protocol != p.VERSION:
             raise ParameterError(
@@ -194,5 +194,5 @@ class PhoneServer:
         return _answered(404, {"error": "No app has its back end here, or the case that it belonged to is over."})
 
 
-def _answered(status: int, document: Reply) -> Response:
+def _answered(status: int, document: PhoneReply) -> Response:
     return Response(status, JSON_HEADERS, json.dumps(document).encode(), BASIS)

@@ -19,7 +19,7 @@ from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
     from workbook.conformance.config import Config
     from workbook.conformance.model import Case
-    from workbook.conformance.report import Record
+    from workbook.conformance.report import RunRecord
 
 BAD_CONFIGURATION: Final = 254
 HARNESS_ERROR: Final = 255
@@ -189,7 +189,7 @@ def run(options: argparse.Namespace) -> int:
     """Run cases, list them, or say what the configuration means or what would be run."""
     from workbook.conformance.cases import CASES
     from workbook.conformance.config import understood
-    from workbook.conformance.config_file import load
+    from workbook.conformance.config_file import load_config
     from workbook.conformance.reports import read_record
     from workbook.conformance.selection import again, chosen
 
@@ -202,7 +202,7 @@ def run(options: argparse.Namespace) -> int:
     close = get_close_matches(str(options.config), ("run", "app", "init", "compare"), n=1)
     if close and not options.config.exists():
         raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
-    config, seed = load(options.config), checked_seed(options.seed)
+    config, seed = load_config(options.config), checked_seed(options.seed)
     if seed is not None:
         config = replace(config, api=replace(config.api, seed=seed))
     if options.check_config:
@@ -307,7 +307,7 @@ def _empty(out: Path) -> None:
     make_folder(out, JSON_FILE, *FORMS)
 
 
-def _say(record: Record, out: Path) -> int:
+def _say(record: RunRecord, out: Path) -> int:
     """Print how a run ended and what to do first; returns its exit code."""
     from workbook.conformance.report import first_lines, headline
 
@@ -342,7 +342,7 @@ def init(options: argparse.Namespace) -> int:
     """Write a configuration, from answers or without asking."""
     from getpass import getpass
 
-    from workbook.conformance.init import asked, free, text, tried, unset, usual, write
+    from workbook.conformance.init import asked, free, text, tried, unset, usual, write_config
 
     free(options.file, over=options.force)
     if options.defaults:
@@ -358,7 +358,7 @@ def init(options: argparse.Namespace) -> int:
                 print("\n".join(f"  {line}" for line in lines))
         except EOFError:
             raise ParameterError("The answers ended before the questions, so nothing is written.") from None
-    write(options.file, text(answers), over=options.force)
+    write_config(options.file, text(answers), over=options.force)
     file = shlex.quote(str(options.file))
     print(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
     print(f"The first verdict, in seconds: workbook conform {file} --only form")

@@ -107,7 +107,7 @@ def _baseline(path: Path) -> tuple[Known, ...]:
 def _judge(run: Preflight, options: argparse.Namespace) -> int:
     from workbook.conformance.report import headline
     from workbook.files import write_whole
-    from workbook.preflight.run import findings, preflight, to_sarif
+    from workbook.preflight.run import finding_lines, preflight, to_sarif
 
     done = preflight(run)
     text, sarif = "", to_sarif(done)
@@ -126,7 +126,7 @@ def _judge(run: Preflight, options: argparse.Namespace) -> int:
     if text:
         sys.stdout.write(text)
         return done.about.exit_code
-    for line in (*findings(done), *done.about.stale, *filter(None, [done.about.trouble]), headline(done)):
+    for line in (*finding_lines(done), *done.about.stale, *filter(None, [done.about.trouble]), headline(done)):
         print(line)
     if options.out is not None:
         print(f"reports in {options.out}")
@@ -136,7 +136,7 @@ def _judge(run: Preflight, options: argparse.Namespace) -> int:
 def _request(run: Preflight, *, as_json: bool) -> int:
     from workbook.preflight.gradle import read_build
     from workbook.preflight.project import read_project
-    from workbook.preflight.run import certificates
+    from workbook.preflight.run import named_certificates
     from workbook.preflight.signing import allowlist_request
 
     if not run.signing:
@@ -145,7 +145,7 @@ def _request(run: Preflight, *, as_json: bool) -> int:
                 for one in module.variants()]  # fmt: skip
     if not variants:
         raise ParameterError("No build file says an application id. Name the folder of the app's module.")
-    rows = allowlist_request(variants, certificates(run))
+    rows = allowlist_request(variants, named_certificates(run))
     signed = {row["variant"] for row in rows}
     missing = [f"{name} ({identity})" for name, identity in variants if name not in signed]
     if missing:

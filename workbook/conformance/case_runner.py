@@ -383,7 +383,7 @@ def combined(parts: Sequence[CaseResult]) -> CaseResult:
         verdict=min((part.verdict for part in parts), key=GRAVEST.index),
         misses=tuple(replace(miss, observed=f"with the app of {apps}: {miss.observed}") for miss, apps in misses),
         why=" ".join(f"The app of {apps}: {why}" if apps else why for why, apps in whys),
-        platform=listed(part.platform for part in parts),
+        platform=platform_names(part.platform for part in parts),
         seconds=sum(part.seconds for part in parts),
         parts=tuple(parts),
     )
@@ -394,10 +394,10 @@ def _by_platform(pairs: Iterable[tuple[T, str]]) -> list[tuple[T, str]]:
     platforms: dict[T, list[str]] = {}
     for item, platform in pairs:
         platforms.setdefault(item, []).append(platform)
-    return [(item, listed(names)) for item, names in platforms.items()]
+    return [(item, platform_names(names)) for item, names in platforms.items()]
 
 
-def listed(platforms: Iterable[str]) -> str:
+def platform_names(platforms: Iterable[str]) -> str:
     """Their names in a sentence, each once."""
     return " and ".join(dict.fromkeys(filter(None, platforms)))
 

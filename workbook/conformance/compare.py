@@ -8,7 +8,7 @@ from enum import StrEnum, unique
 from typing import Self
 
 from workbook.conformance.model import Verdict
-from workbook.conformance.report import FAILING, GRAVEST_FIRST, UNDECIDED, CaseRecord, Record, timeless
+from workbook.conformance.report import FAILING, GRAVEST_FIRST, UNDECIDED, CaseRecord, RunRecord, timeless
 from workbook.templates import fill
 from workbook.views.table import clean, wrap
 
@@ -17,7 +17,7 @@ _PLACE = re.compile(r", line \d+(, and in \d+ more lines?)?")
 
 
 @unique
-class Change(StrEnum):
+class CaseChange(StrEnum):
     """What became of a case; `meaning` says it in words."""
 
     WORSE = "newly failing", "did not fail before, and does now"
@@ -41,7 +41,7 @@ class Change(StrEnum):
         return change
 
 
-GOT_WORSE = (Change.WORSE, Change.GRAVER, Change.LOST)
+GOT_WORSE = (CaseChange.WORSE, CaseChange.GRAVER, CaseChange.LOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Changed:
     """
 
     name: str
-    change: Change
+    change: CaseChange
     before: Verdict | None
     now: Verdict | None
     gone: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RunComparison:
     """What changed.
 
     Attributes:
@@ -96,9 +96,9 @@ class Comparison:
         numbers = [f"{len(cases)} {change}" for change, cases in self.by_change()] + [f"{self.same} as before"]
         return f"{'Something' if self.exit_code else 'Nothing'} got worse: {', '.join(numbers)}."
 
-    def by_change(self) -> list[tuple[Change, list[Changed]]]:
+    def by_change(self) -> list[tuple[CaseChange, list[Changed]]]:
         """The cases of each change that occurs."""
-        every = ((change, [case for case in self.changed if case.change is change]) for change in Change)
+        every = ((change, [case for case in self.changed if case.change is change]) for change in CaseChange)
         return [(change, cases) for change, cases in every if cases]
 
     def text(self) -> str:
@@ -121,15 +121,15 @@ class Comparison:
         return fill("compare.md", comparison=self)
 
 
-def compare(old: Record, new: Record) -> Comparison:
+def compare(old: RunRecord, new: RunRecord) -> RunComparison:
     """What changed from the old run to the new one."""
     before, now = ({case.name: case for case in record.cases} for record in (old, new))
     changed, names = [], before | now
     for name in names:
         was, is_ = before.get(name), now.get(name)
         if was is None or is_ is None:
-            missing = Change.NOT_RUN if new.about.partial else Change.GONE
-            change: Change | None = Change.NEW if was is None else missing
+            missing = CaseChange.NOT_RUN if new.about.partial else CaseChange.GONE
+            change: CaseChange | None = CaseChange.NEW if was is None else missing
         else:
             change = _change(was, is_)
         if change is not None:
@@ -152,27 +152,27 @@ def compare(old: Record, new: Record) -> Comparison:
     for record, which in ((old, "old"), (new, "new")):
         if record.about.partial:
             notes.append(f"The {which} run is a partial one: it may have left out the cases that are missing there.")
-    order = list(Change)
+    order = list(CaseChange)
     changed.sort(key=lambda case: order.index(case.change))
-    return Comparison(tuple(changed), tuple(notes), len(names) - len(changed))
+    return RunComparison(tuple(changed), tuple(notes), len(names) - len(changed))
 
 
-def _change(before: CaseRecord, now: CaseRecord) -> Change | None:
+def _change(before: CaseRecord, now: CaseRecord) -> CaseChange | None:
     """What became of a case that both runs have; None where nothing did."""
     was, is_ = before.verdict, now.verdict
     graver = GRAVEST_FIRST.index(was) - GRAVEST_FIRST.index(is_)
     match (_kind(was), _kind(is_)):
         case "failed", "failed":
-            same = Change.STILL if _reasons(before) == _reasons(now) else Change.REASON
-            return Change.GRAVER if graver > 0 else Change.MILDER if graver < 0 else same
+            same = CaseChange.STILL if _reasons(before) == _reasons(now) else CaseChange.REASON
+            return CaseChange.GRAVER if graver > 0 else CaseChange.MILDER if graver < 0 else same
         case _, "failed":
-            return Change.WORSE
+            return CaseChange.WORSE
         case "failed", "held":
-            return Change.FIXED if is_ in (Verdict.PASS, Verdict.NOTE) else Change.LOST
+            return CaseChange.FIXED if is_ in (Verdict.PASS, Verdict.NOTE) else CaseChange.LOST
         case "undecided", "held":
-            return Change.DECIDED
+            return CaseChange.DECIDED
         case (("failed" | "held"), "undecided"):
-            return Change.LOST
+            return CaseChange.LOST
         case _:
             return None
 

@@ -50,7 +50,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Timeouts:
+class RunTimeouts:
     """How long the workbook waits, in seconds.
 
     Attributes:
@@ -102,7 +102,7 @@ class Config:
     api: Api = Api()
     exports: Exports = Exports()
     start: Start = Start()
-    timeouts: Timeouts = Timeouts()
+    timeouts: RunTimeouts = RunTimeouts()
     file: str = ""
     adapter: str = ""
     folder: Path | None = None

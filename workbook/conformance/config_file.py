@@ -20,7 +20,7 @@ from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from workbook.api.protocol import encode_id
-from workbook.conformance.config import Api, Config, Exports, Start, Timeouts
+from workbook.conformance.config import Api, Config, Exports, RunTimeouts, Start
 from workbook.conformance.model import (
     BOUND,
     CALLED,
@@ -33,7 +33,7 @@ from workbook.conformance.model import (
     Surface,
     Target,
 )
-from workbook.conformance.phone import ALLOWED, trusted, wrong
+from workbook.conformance.phone import ALLOWED, trusting_context, wrong
 from workbook.conformance.selection import Known
 from workbook.errors import ConfigurationError
 from workbook.forms import QUOTE, Flag, Form, Mistakes, Place, Says, Seed, Text, Texts, read_form, read_toml, refused
@@ -153,7 +153,7 @@ HeaderName = Annotated[str, AfterValidator(_header_name)]
 Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), Says("seconds from 0.1 to 3600")]
 
 
-class Secret(Form):
+class SecretForm(Form):
     """A value from the environment."""
 
     env: Variable
@@ -184,12 +184,12 @@ def _suspected(headers: object) -> object:
     }
 
 
-def _header_value(value: object) -> str | Secret:
+def _header_value(value: object) -> str | SecretForm:
     match value:
         case _Suspect():
             raise refused(f"{value.why}; {NO_VALUE}")
         case dict():
-            return Secret.model_validate(value)
+            return SecretForm.model_validate(value)
         case str() if is_header_value(value):
             return value
         case _:
@@ -197,13 +197,13 @@ def _header_value(value: object) -> str | Secret:
 
 
 Headers = Annotated[
-    dict[HeaderName, Annotated[str | Secret, PlainValidator(_header_value)]], BeforeValidator(_suspected)
+    dict[HeaderName, Annotated[str | SecretForm, PlainValidator(_header_value)]], BeforeValidator(_suspected)
 ]
 
 # The tables. Every key has a default that means "not given", so a table with one wrong key can be read without it, and
 # the rest is checked in the same pass: who has five mistakes hears of five.
 
-_WAITS, _NAMES = Timeouts(), Exports()
+_WAITS, _NAMES = RunTimeouts(), Exports()
 
 
 class GetForm(Form):
@@ -244,7 +244,7 @@ class CardForm(Form):
 
     id: CardId
     instrument: CardId = ""
-    session: dict[HeaderName, Secret] = Field(default_factory=dict)
+    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
 
 
 Card = Annotated[CardForm, BeforeValidator(lambda card: {"id": card} if isinstance(card, str) else card)]
@@ -265,7 +265,7 @@ class CardholderForm(Form):
         AfterValidator(_each_card_once),
         Says('a list of payment instrument ids, each once, or of { id = "c1", instrument = "PI1" }', hidden=True),
     ] = Field(default_factory=list)
-    session: dict[HeaderName, Secret] = Field(default_factory=dict)
+    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
 
 
 class TimeoutsForm(Form):
@@ -291,7 +291,7 @@ class ApiForm(Form):
     ] = 0
     profile: Literal["spec", "field"] = "spec"
     seed: Seed = 7
-    key: Secret | None = None
+    key: SecretForm | None = None
     tls: Flag = False
 
 
@@ -376,7 +376,7 @@ class BaselineForm(Form):
     known: list[KnownForm] = Field(default_factory=list)
 
 
-def load(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
+def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
     """Read the configuration in this file.
 
     Args:
@@ -386,10 +386,10 @@ def load(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
     Raises:
         BadConfigurationError: it has mistakes; holds every one, each with its label.
     """
-    return parse(read_toml(path, EXAMPLE), path, environ)
+    return parse_config(read_toml(path, EXAMPLE), path, environ)
 
 
-def parse(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]) -> Config:
+def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]) -> Config:
     """Read the configuration in a document that came from `path`.
 
     Raises:
@@ -460,7 +460,7 @@ class _Reader:
         return Config(
             target,
             *self._api_side(),
-            Timeouts(form.timeouts.first_call, form.timeouts.start, form.timeouts.whole),
+            RunTimeouts(form.timeouts.first_call, form.timeouts.start, form.timeouts.whole),
             file,
             form.adapter,
             self.folder.absolute(),
@@ -537,7 +537,7 @@ class _Reader:
         if not self.mistakes.within(platform, operation, key) and not self.mistakes.covers(platform, operation):
             self.mistakes.add((operation, key), what)
 
-    def _secret(self, place: Place, secret: Secret) -> str | None:
+    def _secret(self, place: Place, secret: SecretForm) -> str | None:
         """A secret from the environment; None, and a mistake, where there is none."""
         value = self.environ.get(secret.env)
         if not value:
@@ -554,9 +554,9 @@ class _Reader:
         self.mistakes.add((*place, "env"), what)
         return None
 
-    def _headers(self, place: Place, headers: Mapping[str, str | Secret]) -> Iterator[tuple[str, str]]:
+    def _headers(self, place: Place, headers: Mapping[str, str | SecretForm]) -> Iterator[tuple[str, str]]:
         for name, value in headers.items():
-            text = self._secret((*place, name), value) if isinstance(value, Secret) else value
+            text = self._secret((*place, name), value) if isinstance(value, SecretForm) else value
             if text is not None:
                 yield name.lower(), text
 
@@ -652,7 +652,7 @@ class _Reader:
             self.mistakes.add(("ca_file",), f"{str(ca_file)!r:.100} is not a regular file.")
             return logs, None
         try:
-            trusted(ca_file)
+            trusting_context(ca_file)
         except ConfigurationError as error:
             self.mistakes.add(("ca_file",), str(error).removeprefix("ca_file: "))
         return logs, ca_file

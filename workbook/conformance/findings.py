@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from workbook.conformance import phone as tls
-from workbook.conformance.case_runner import CONFIRMED, NO_PLAIN_CALL, CaseRunner, listed
+from workbook.conformance.case_runner import CONFIRMED, NO_PLAIN_CALL, CaseRunner, platform_names
 from workbook.conformance.judging import AFRESH, HAND_ON, outcome
 from workbook.conformance.model import (
     GET,
@@ -22,10 +22,10 @@ from workbook.conformance.model import (
     Case,
     CaseResult,
     CaseScript,
-    Finding,
     Group,
     PhoneCall,
     Root,
+    RunFinding,
     Seen,
     Surface,
     Verdict,
@@ -86,7 +86,7 @@ class PlainFailure:
     why: str
     by_configuration: bool
 
-    def finding(self, results: Iterable[CaseResult]) -> Finding:
+    def finding(self, results: Iterable[CaseResult]) -> RunFinding:
         """The same for a report, with what the cases about the form of this call found."""
         results = list(results)
         advice = []
@@ -97,10 +97,10 @@ class PlainFailure:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON)]
         untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
-        return Finding(Root.PLAIN, str(self), " ".join(dict.fromkeys(advice)) or MEND, untested)
+        return RunFinding(Root.PLAIN, str(self), " ".join(dict.fromkeys(advice)) or MEND, untested)
 
     def __str__(self) -> str:
-        return f"The plain {self.operation} of the app of {listed(self.apps)} does not work: {self.why}"
+        return f"The plain {self.operation} of the app of {platform_names(self.apps)} does not work: {self.why}"
 
 
 async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], bool]:
@@ -214,7 +214,7 @@ PACE = (
 )
 
 
-def common_causes(results: Iterable[CaseResult], gone: str = "", ended: str = "") -> Iterator[Finding]:
+def common_causes(results: Iterable[CaseResult], gone: str = "", ended: str = "") -> Iterator[RunFinding]:
     """What explains many results at once.
 
     Args:
@@ -225,16 +225,16 @@ def common_causes(results: Iterable[CaseResult], gone: str = "", ended: str = ""
     results = list(results)
     if limited := tuple(result.case.name for result in results if OWN_429 in result.why):
         cases = "one case" if len(limited) == 1 else f"{len(limited)} cases"
-        yield Finding(Root.LIMIT, f"Your back end answered 429 itself in {cases}, and asked the API nothing.", PACE,
+        yield RunFinding(Root.LIMIT, f"Your back end answered 429 itself in {cases}, and asked the API nothing.", PACE,
                       limited)  # fmt: skip
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
-        yield Finding(Root.GONE, f"{gone} {ended}".strip(), GIVE_BACK, untested)
+        yield RunFinding(Root.GONE, f"{gone} {ended}".strip(), GIVE_BACK, untested)
     elif finding := _collapse(results):
         yield finding
 
 
-def _collapse(results: Sequence[CaseResult]) -> Finding | None:
+def _collapse(results: Sequence[CaseResult]) -> RunFinding | None:
     """A moment since which no call succeeded, although earlier calls did."""
     ran = sorted((began, at) for at, result in enumerate(results) if (began := result.began) is not None)
     in_time = [results[at] for _began, at in ran]
@@ -244,4 +244,4 @@ def _collapse(results: Sequence[CaseResult]) -> Finding | None:
         return None
     first = next((result for result in since if result.verdict is Verdict.FAIL), since[0])
     says = f"Since about {first.case.name} no call has succeeded; {len(since)} cases failed."
-    return Finding(Root.GONE, says, GIVE_BACK, tuple(result.case.name for result in since))
+    return RunFinding(Root.GONE, says, GIVE_BACK, tuple(result.case.name for result in since))

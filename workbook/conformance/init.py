@@ -28,7 +28,7 @@ from workbook.conformance.config_file import (
     ValuePlace,
     Variable,
     overlap,
-    parse,
+    parse_config,
 )
 from workbook.conformance.findings import ATTEMPT, FIRST_CALL, place_of, why_not
 from workbook.conformance.model import GET, POST, RAW, RELAY_GROUPS
@@ -40,7 +40,7 @@ from workbook.forms import Says, Text, mistake
 from workbook.secrecy import Secrets
 from workbook.templates import fill
 
-Answers = dict[str, str]
+InitAnswers = dict[str, str]
 
 
 # The questions of `workbook conform init`, as data. Each asks what the author of an app knows without looking it up, in
@@ -52,7 +52,7 @@ CARDS = ", ".join(f"PIEXAMPLE{number:016d}" for number in range(1, 7))
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Prompt:
     """One question.
 
     Attributes:
@@ -68,11 +68,11 @@ class Question:
     asks: str
     usual: str
     kind: Any
-    when: Callable[[Answers], bool] = lambda _answers: True
-    check: Callable[[Answers, str], str] = lambda _answers, _answer: ""
+    when: Callable[[InitAnswers], bool] = lambda _answers: True
+    check: Callable[[InitAnswers, str], str] = lambda _answers, _answer: ""
 
 
-def listed(answer: str) -> list[str]:
+def split_list(answer: str) -> list[str]:
     """An answer that names several things, with commas between."""
     return [one.strip() for one in answer.split(",") if one.strip()]
 
@@ -93,10 +93,10 @@ def _is_log(name: str) -> bool:
     return not mistake(Text, name) and path.parent.is_dir() and (path.is_file() or not path.exists())
 
 
-CardList = Annotated[CardIds, BeforeValidator(listed), Says("ids with commas between them, each once")]
+CardList = Annotated[CardIds, BeforeValidator(split_list), Says("ids with commas between them, each once")]
 CardsOrNone = Annotated[
     str,
-    _if(lambda answer: not listed(answer) or not mistake(CardIds, listed(answer))),
+    _if(lambda answer: not split_list(answer) or not mistake(CardIds, split_list(answer))),
     Says("ids with commas between them, each once, or an empty line"),
 ]
 HeaderOrNone = Annotated[
@@ -105,87 +105,89 @@ HeaderOrNone = Annotated[
     Says("the name of a header, or none"),
 ]
 Line = Annotated[str, _if(str.isprintable), Says("a line of text")]
-Logs = Annotated[
+LogList = Annotated[
     str,
-    _if(lambda answer: all(map(_is_log, listed(answer))) and len(set(listed(answer))) == len(listed(answer))),
+    _if(
+        lambda answer: all(map(_is_log, split_list(answer))) and len(set(split_list(answer))) == len(split_list(answer))
+    ),
     Says("files in existing folders, each once, with commas between them"),
 ]
 
 
-def _instruments_fit(got: Answers, answer: str, cards_of: str = "cards") -> str:
-    ids, cards = listed(answer), listed(got[cards_of])
+def _instruments_fit(got: InitAnswers, answer: str, cards_of: str = "cards") -> str:
+    ids, cards = split_list(answer), split_list(got[cards_of])
     return "" if not ids or len(ids) == len(cards) else f"there are {len(cards)} cards; give as many instruments."
 
 
-def _belong_to_nobody_else(got: Answers, answer: str) -> str:
-    taken = {*listed(got["cards"]), *listed(got["instruments"])} & set(listed(answer))
+def _belong_to_nobody_else(got: InitAnswers, answer: str) -> str:
+    taken = {*split_list(got["cards"]), *split_list(got["instruments"])} & set(split_list(answer))
     return f"{min(taken)!r:.60} is the first cardholder's already." if taken else ""
 
 
 QUESTIONS = (
-    Question("base_url", "Where does your back end listen?", "http://127.0.0.1:8080", Url),
-    Question("platforms", "Which platforms do your apps run on: A, B or both?", "both", Literal["A", "B", "both"]),
-    Question("get_method", "Method of the call that gives the app the GET's sdkInput?", "GET", Method),
-    Question("get_path", "Its path, with {id} for the card's id, which may be in a query (/wallet?card={id})?",
+    Prompt("base_url", "Where does your back end listen?", "http://127.0.0.1:8080", Url),
+    Prompt("platforms", "Which platforms do your apps run on: A, B or both?", "both", Literal["A", "B", "both"]),
+    Prompt("get_method", "Method of the call that gives the app the GET's sdkInput?", "GET", Method),
+    Prompt("get_path", "Its path, with {id} for the card's id, which may be in a query (/wallet?card={id})?",
              "/cards/{id}/activation-data", PathTemplate),
-    Question("get_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
+    Prompt("get_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
              lambda got: "{id}" not in got["get_path"]),
-    Question("get_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
+    Prompt("get_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
-    Question("post_method", "Method of the call that takes the sdkOutput?", "POST", Method),
-    Question("post_path", "Its path, with {id} where path or query hold the card's id?",
+    Prompt("post_method", "Method of the call that takes the sdkOutput?", "POST", Method),
+    Prompt("post_path", "Its path, with {id} where path or query hold the card's id?",
              "/cards/{id}/provision", PathTemplate),
-    Question("post_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
+    Prompt("post_id", "Where in its body is the card's id (a JSON pointer)?", "/cardId", Pointer,
              lambda got: "{id}" not in got["post_path"]),
-    Question("sdk_output", 'Where in its body is the sdkOutput (a JSON pointer, or "raw")?', "/sdkOutput",
+    Prompt("sdk_output", 'Where in its body is the sdkOutput (a JSON pointer, or "raw")?', "/sdkOutput",
              ValuePlace,
              check=lambda got, answer: "the id is in the body too. Give each a place of its own."
              if "{id}" not in got["post_path"] and overlap(answer, got["post_id"]) else ""),
-    Question("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
+    Prompt("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
-    Question("encoding", "On platform B, does the app get the API's base64 text (sdk-b), or the bytes themselves "
+    Prompt("encoding", "On platform B, does the app get the API's base64 text (sdk-b), or the bytes themselves "
              "(base64 or bytes)?", "base64", Literal["base64", "bytes"],
              lambda got: got["platforms"] != "A" and {got["get_sdk_input"], got["post_sdk_input"], got["sdk_output"]}
              == {"raw"}),
-    Question("cards", "Ids of a test cardholder's cards, as your app sends them, with commas between (six are best)?",
+    Prompt("cards", "Ids of a test cardholder's cards, as your app sends them, with commas between (six are best)?",
              CARDS, CardList),
-    Question("instruments", "Their payment instrument ids at the API, in the same order (empty: the same ids)?", "",
+    Prompt("instruments", "Their payment instrument ids at the API, in the same order (empty: the same ids)?", "",
              CardsOrNone, check=_instruments_fit),
-    Question("other_cards", "Ids of another cardholder's cards, to see that neither reaches the other's (empty: none)?",
+    Prompt("other_cards", "Ids of another cardholder's cards, to see that neither reaches the other's (empty: none)?",
              "", CardsOrNone, check=_belong_to_nobody_else),
-    Question("other_instruments", "And their payment instrument ids, in the same order (empty: the same ids)?", "",
+    Prompt("other_instruments", "And their payment instrument ids, in the same order (empty: the same ids)?", "",
              CardsOrNone, lambda got: bool(got["instruments"] and got["other_cards"]),
              lambda got, answer: _instruments_fit(got, answer, "other_cards") or _belong_to_nobody_else(got, answer)),
-    Question("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
+    Prompt("header", "Which header presents the cardholder's session (none for no session)?", "authorization",
              HeaderOrNone),
-    Question("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
+    Prompt("prefix", "Which word comes before it, such as Bearer (none for no word)?", "Bearer", Prefix,
              lambda got: got["header"] != "none"),
-    Question("variable", "Which environment variable will hold the session?", "CARDHOLDER_SESSION", Variable,
+    Prompt("variable", "Which environment variable will hold the session?", "CARDHOLDER_SESSION", Variable,
              lambda got: got["header"] != "none"),
-    Question("other_variable", "And that of the other cardholder?", "OTHER_SESSION", Variable,
+    Prompt("other_variable", "And that of the other cardholder?", "OTHER_SESSION", Variable,
              lambda got: got["header"] != "none" and bool(got["other_cards"])),
-    Question("url_name", "Under which name does your back end read the API's address?", "API_URL", Variable),
-    Question("key_name", "And its key?", "API_KEY", Variable,
+    Prompt("url_name", "Under which name does your back end read the API's address?", "API_URL", Variable),
+    Prompt("key_name", "And its key?", "API_KEY", Variable,
              check=lambda got, answer: "the address has that name already."
              if answer in (got["url_name"], Exports().ca) else ""),
-    Question("tls", "Let the API have a certificate, to test whether your back end verifies it (yes or no)? It then "
+    Prompt("tls", "Let the API have a certificate, to test whether your back end verifies it (yes or no)? It then "
              "has to trust an authority made for the run.", "no", Literal["yes", "no"]),
-    Question("ca_name", "Under which name does your back end read the file of that authority?", Exports().ca, Variable,
+    Prompt("ca_name", "Under which name does your back end read the file of that authority?", Exports().ca, Variable,
              lambda got: got["tls"] == "yes",
              lambda got, answer: "the address or the key has that name already."
              if answer in (got["url_name"], got["key_name"]) else ""),
-    Question("command", "A command that starts your back end (empty: you start it yourself)?", "", Line),
-    Question("logs", "Log files that it writes, with commas between (empty: what its command prints is enough)?", "",
-             Logs),
+    Prompt("command", "A command that starts your back end (empty: you start it yourself)?", "", Line),
+    Prompt("logs", "Log files that it writes, with commas between (empty: what its command prints is enough)?", "",
+             LogList),
 )  # fmt: skip
 
 
-def usual() -> Answers:
+def usual() -> InitAnswers:
     """The usual answers, for when nobody is asked."""
     return {question.key: question.usual for question in QUESTIONS}
 
 
-def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> Answers:
+def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> InitAnswers:
     """Ask a person; explain a wrong answer, and ask again.
 
     Args:
@@ -205,13 +207,15 @@ def asked(ask: Callable[[str], str], tell: Callable[[str], object]) -> Answers:
     return answers
 
 
-def text(answers: Answers) -> str:
+def text(answers: InitAnswers) -> str:
     """The file that these answers make."""
-    lists = {key: listed(answers[key]) for key in ("cards", "instruments", "other_cards", "other_instruments", "logs")}
+    lists = {
+        key: split_list(answers[key]) for key in ("cards", "instruments", "other_cards", "other_instruments", "logs")
+    }
     return fill("back-end.toml", **answers | lists | {"groups": list(RELAY_GROUPS)})
 
 
-def write(path: Path, text: str, *, over: bool = False) -> None:
+def write_config(path: Path, text: str, *, over: bool = False) -> None:
     """Write the file; `over` replaces an existing one.
 
     Raises:
@@ -264,13 +268,13 @@ def likely_place(body: bytes) -> str | None:
     return next((places[0] for places in (named, long) if len(places) == 1), None)
 
 
-def unset(answers: Answers, environ: Mapping[str, str]) -> tuple[str, ...]:
+def unset(answers: InitAnswers, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The names of the environment variables that the sessions come from and that hold nothing."""
     names = [answers["variable"], *([answers["other_variable"]] if answers["other_cards"] else [])]
     return tuple(name for name in dict.fromkeys(names) if answers["header"] != "none" and not environ.get(name))
 
 
-def tried(answers: Answers, file: Path, environ: Mapping[str, str] = os.environ) -> tuple[Answers, list[str]]:
+def tried(answers: InitAnswers, file: Path, environ: Mapping[str, str] = os.environ) -> tuple[InitAnswers, list[str]]:
     """Make the calls that the answers describe, and correct where the values stand.
 
     With a command the back end runs between the phone and the mock API, and both calls are made. Without one only the
@@ -284,7 +288,7 @@ def tried(answers: Answers, file: Path, environ: Mapping[str, str] = os.environ)
         return answers, [f"Nothing was tried, because {names} not set. The run needs the value too."]
     lines: list[str] = []
     try:
-        config = parse(tomllib.loads(text(answers)), file, environ)
+        config = parse_config(tomllib.loads(text(answers)), file, environ)
         with ExitStack() as stack:
             api = stack.enter_context(MockApi(config.instruments, tls=config.api.tls))
             clean = Secrets.of_keys({api.key, *config.target.session_secrets()}).scrub
@@ -295,7 +299,7 @@ def tried(answers: Answers, file: Path, environ: Mapping[str, str] = os.environ)
     return answers, lines
 
 
-async def _tried(answers: Answers, launcher: Launcher, api: MockApi, lines: list[str]) -> Answers:
+async def _tried(answers: InitAnswers, launcher: Launcher, api: MockApi, lines: list[str]) -> InitAnswers:
     target = launcher.target
     runner, ann = CaseRunner(target, api), target.cardholders[0].cards[:1]
     platform, base_url = next(iter(target.surfaces)), target.base_url

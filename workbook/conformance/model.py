@@ -201,7 +201,7 @@ class Root(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RunFinding:
     """What the run as a whole shows, beyond its single cases.
 
     Attributes:

@@ -16,18 +16,18 @@ from typing import Any
 from workbook.conformance import session
 from workbook.conformance.api_side import MockApi
 from workbook.conformance.cases import CASES
-from workbook.conformance.compare import Change, compare
+from workbook.conformance.compare import CaseChange, compare
 from workbook.conformance.config import Api, Config, Exports
-from workbook.conformance.config_file import EXAMPLE, load
+from workbook.conformance.config_file import EXAMPLE, load_config
 from workbook.conformance.model import PLATFORMS, Cardholder, Case, Need, Operation, Surface, Target, Values
-from workbook.conformance.process import environment, surroundings
+from workbook.conformance.process import exported, surroundings
 from workbook.conformance.progress import Cell, in_a_notebook
 from workbook.conformance.report import (
     PHONE,
     CaseRecord,
-    Exchange,
-    Message,
-    Record,
+    ReportedExchange,
+    ReportedMessage,
+    RunRecord,
     by_group,
     counts,
     headline,
@@ -73,7 +73,7 @@ Refused: Any = _reference.Refused
 """What its operations raise: a status, and a sentence for the app."""
 
 
-def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] = ()) -> Record:
+def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] = ()) -> RunRecord:
     """Run a relay of this class, and cases against it.
 
     Args:
@@ -122,7 +122,7 @@ def relay_running(
     logger.setLevel(logging.INFO)
     logger.propagate = False
     try:
-        with environment(surroundings(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)):
+        with exported(surroundings(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)):
             relay = kind(api.url, api.key, SESSIONS, deadline=deadline)
         server = _reference.serve(relay, handler=handler or _reference.Handler)
         thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
@@ -158,7 +158,7 @@ MOST = 20
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Parts(View):
+class ReportView(View):
     """Sentences and tables, one below the other."""
 
     parts: tuple[str | Table, ...]
@@ -173,7 +173,7 @@ class Parts(View):
         return tag("div", *parts)
 
 
-def conformance(record: Record) -> Parts:
+def conformance(record: RunRecord) -> ReportView:
     """How the run ended, what to do first, and what did not hold."""
     about = record.about
     parts: list[str | Table] = [headline(record)]
@@ -187,10 +187,10 @@ def conformance(record: Record) -> Parts:
     if cases := to_look_at(record):
         head = ("case", "verdict", "rule", "expected; observed")
         parts.append(table(_title("What did not hold", len(cases)), head, map(_row, cases[:MOST])))
-    return Parts(tuple(parts))
+    return ReportView(tuple(parts))
 
 
-def one_case(record: Record, name: str) -> Parts:
+def one_case(record: RunRecord, name: str) -> ReportView:
     """One case of a record.
 
     Raises:
@@ -199,7 +199,7 @@ def one_case(record: Record, name: str) -> Parts:
     return shown_case(lookup("case", name, {case.name: case for case in record.cases}))
 
 
-def shown_case(case: CaseRecord) -> Parts:
+def shown_case(case: CaseRecord) -> ReportView:
     """What the case expected, what it observed, and both sides in the order of time, with a table for each app."""
     lines = [("the case", case.says), (f"{case.rule.id} ({case.rule.level})", case.rule.text)]
     for miss in case.misses:
@@ -218,7 +218,7 @@ def shown_case(case: CaseRecord) -> Parts:
         exchanges = [exchange for exchange in case.exchanges if exchange.platform == app]
         title = f"Both sides{with_app}, in the order of time"
         parts.append(table(title, ("from", "to", "what"), _rows(exchanges, values)))
-    return Parts(tuple(parts))
+    return ReportView(tuple(parts))
 
 
 def case_table(*patterns: str) -> Table:
@@ -231,10 +231,10 @@ def case_table(*patterns: str) -> Table:
     return table("What is asked", ("case", "rule", "in a sentence"), rows)
 
 
-def changes(old: Record, new: Record) -> Table:
+def changes(old: RunRecord, new: RunRecord) -> Table:
     """What changed from one run to another; cases that the new run left out are only counted."""
     comparison = compare(old, new)
-    changed = (case for case in comparison.changed if case.change is not Change.NOT_RUN)
+    changed = (case for case in comparison.changed if case.change is not CaseChange.NOT_RUN)
     rows = ((case.change, case.name, case.verdicts) for case in changed)
     return table(comparison.headline, ("change", "case", "verdict"), rows)
 
@@ -251,13 +251,13 @@ def _row(case: CaseRecord) -> tuple[str, ...]:
     return case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, what
 
 
-def _rows(exchanges: list[Exchange], values: Values) -> list[tuple[str, str, str]]:
+def _rows(exchanges: list[ReportedExchange], values: Values) -> list[tuple[str, str, str]]:
     """Each request and each answer: from whom, to whom, and what; equal values have one letter."""
 
-    def body(message: Message | None) -> str:
+    def body(message: ReportedMessage | None) -> str:
         return f" {values.text(message.body)}" if message is not None and message.body is not None else ""
 
-    steps: list[tuple[float, Exchange, bool]] = []
+    steps: list[tuple[float, ReportedExchange, bool]] = []
     for exchange in exchanges:
         ended = exchange.at if exchange.ended is None else exchange.ended
         steps += [(exchange.at, exchange, True), (ended, exchange, False)]
@@ -283,7 +283,7 @@ class Result(View):
         note: a sentence about where the record comes from; empty where it was just made.
     """
 
-    def __init__(self, record: Record, note: str = "") -> None:
+    def __init__(self, record: RunRecord, note: str = "") -> None:
         self.record = record
         self.note = note
 
@@ -344,8 +344,8 @@ class Result(View):
         return self._shown.html()
 
     @property
-    def _shown(self) -> Parts:
-        return Parts((*filter(None, [self.note]), *conformance(self.record).parts))
+    def _shown(self) -> ReportView:
+        return ReportView((*filter(None, [self.note]), *conformance(self.record).parts))
 
 
 def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
@@ -377,5 +377,5 @@ def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         return Result(*judge_app(Path(what), only, seed=seed, known=entries))
     if isinstance(what, str | Path):
         options = RunOptions(chosen(CASES, only), known=entries, only=only)
-        return Result(session.conform(load(Path(what)), options, progress=Cell() if in_a_notebook() else None))
+        return Result(session.conform(load_config(Path(what)), options, progress=Cell() if in_a_notebook() else None))
     return Result(judge(what, *only, seed=seed, known=entries))

@@ -42,7 +42,7 @@ MEND = (
 PLAIN = "Does something without TLS listen there? Then base_url begins with http://."
 
 
-def trusted(ca_file: Path | None = None) -> ssl.SSLContext:
+def trusting_context(ca_file: Path | None = None) -> ssl.SSLContext:
     """A context that trusts the certificates of this machine, and those in a file.
 
     Raises:
@@ -117,7 +117,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
         self._origin, self._resolve = origin, resolve
         self._addresses: list[str] = []
         self._client = httpx.AsyncClient(
-            verify=trusted(ca_file),  # never without: a context is made once, and not for each client
+            verify=trusting_context(ca_file),  # never without: a context is made once, and not for each client
             trust_env=False,
             follow_redirects=False,
             timeout=seconds,

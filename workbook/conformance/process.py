@@ -225,7 +225,7 @@ class Launcher:
         self._command: StartCommand | None = None
         self.target, start = config.target, config.start
         if config.adapter and config.folder is not None:
-            stack.enter_context(environment(self._values))
+            stack.enter_context(exported(self._values))
             adapter = stack.enter_context(loaded(config.adapter, config.folder))
             self.target = replace(self.target, adapter=adapter)
         elif start.command is not None and not known:
@@ -301,7 +301,7 @@ def surroundings(api: MockApi, *, proxy: bool) -> dict[str, str]:
 
 
 @contextmanager
-def environment(values: Mapping[str, str]) -> Iterator[None]:
+def exported(values: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables for the block."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)

@@ -44,12 +44,12 @@ from workbook.conformance.model import (
     SUCCESS,
     Case,
     CaseResult,
-    Finding,
     Group,
     Miss,
     Owner,
     PhoneCall,
     Root,
+    RunFinding,
     Seen,
     Verdict,
 )
@@ -144,7 +144,7 @@ class About:
     unfinished: tuple[str, ...] = ()
     trouble: str = ""
     stale: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RunFinding, ...] = ()
     program: str = "workbook conform"
 
     @property
@@ -161,7 +161,7 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ReportedMessage:
     """A request or an answer, redacted."""
 
     headers: Headers = ()
@@ -170,7 +170,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class ReportedExchange:
     """One request and its answer, on one of the two sides; the head of the module explains each field."""
 
     side: str
@@ -179,9 +179,9 @@ class Exchange:
     method: str
     path: str
     who: str
-    request: Message
+    request: ReportedMessage
     status: int | None
-    answer: Message | None
+    answer: ReportedMessage | None
     ending: str = ""
     elsewhere: bool = False
     platform: str = ""
@@ -202,14 +202,14 @@ class CaseRecord:
     why: str
     seconds: float
     misses: tuple[Miss, ...]
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[ReportedExchange, ...]
     left_out: int
     reproduce: str
     began: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class RunRecord:
     """One run.
 
     Attributes:
@@ -265,7 +265,7 @@ DIGITS = 4
 
 def record(
     results: Sequence[CaseResult], about: About, secrets: Iterable[str] = (), values: Iterable[str] = ()
-) -> Record:
+) -> RunRecord:
     """The record of these results, redacted.
 
     Args:
@@ -312,7 +312,7 @@ def record(
                 began=None if began is None else round(began - first, DIGITS),
             )
         )
-    return Record(about, tuple(cases), known)
+    return RunRecord(about, tuple(cases), known)
 
 
 def _secrets(results: Iterable[CaseResult], secrets: Iterable[str]) -> Iterator[tuple[SecretKind, str]]:
@@ -330,21 +330,21 @@ def _opaque(value: str) -> Iterator[tuple[SecretKind, str]]:
     yield SecretKind.OPAQUE, value
 
 
-def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange]:
+def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[ReportedExchange]:
     """Both sides in the order of time; a call comes before the request that follows from it."""
     began = min([call.began for call in seen.calls] + [arrived.at for arrived in seen.arrived], default=0.0)
 
     def at(moment: float) -> float:
         return round(moment - began, DIGITS)
 
-    def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> Message:
-        return Message(redaction.headers(_marked(of.headers, seen.key)), body(of.body), len(of.body))
+    def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> ReportedMessage:
+        return ReportedMessage(redaction.headers(_marked(of.headers, seen.key)), body(of.body), len(of.body))
 
     exchanges = []
     for call in seen.calls:
         request = call.request or Request(call.operation, "", ())
         exchanges.append(
-            Exchange(
+            ReportedExchange(
                 side=PHONE,
                 at=at(call.began),
                 ended=at(call.ended),
@@ -366,7 +366,7 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Exchange
         fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
         source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
         exchanges.append(
-            Exchange(
+            ReportedExchange(
                 side=API,
                 at=at(arrived.at),
                 ended=None,
@@ -399,10 +399,10 @@ def concluded(
     cases: Mapping[str, Case],
     known: Iterable[Known] = (),
     *,
-    findings: Callable[[Sequence[CaseResult]], Iterable[Finding]] = lambda _results: (),
+    findings: Callable[[Sequence[CaseResult]], Iterable[RunFinding]] = lambda _results: (),
     secrets: Iterable[str] = (),
     values: Iterable[str] = (),
-) -> Record:
+) -> RunRecord:
     """The record of a run that is over: the baseline marks what is known, and the verdicts give the exit code.
 
     Args:
@@ -483,7 +483,7 @@ class Todo:
     miss: Miss | None = None
 
 
-def headline(record: Record) -> str:
+def headline(record: RunRecord) -> str:
     """How the run ended, in one to three sentences."""
     total = _cases(len(record.cases))
     failed = [case for case in record.cases if case.verdict in FAILING - {Verdict.KNOWN}]
@@ -517,26 +517,26 @@ def _cases(count: int) -> str:
     return f"{count} case" if count == 1 else f"{count} cases"
 
 
-def counts(record: Record) -> list[tuple[Verdict, int]]:
+def counts(record: RunRecord) -> list[tuple[Verdict, int]]:
     """How many cases ended with each verdict that occurs, the gravest first."""
     every = ((verdict, len(record.ended(verdict))) for verdict in GRAVEST_FIRST)
     return [(verdict, count) for verdict, count in every if count]
 
 
-def by_group(record: Record) -> list[tuple[Group, list[int]]]:
+def by_group(record: RunRecord) -> list[tuple[Group, list[int]]]:
     """For each group that occurs: how many of its cases ended with each verdict of `counts`."""
     endings = Counter((case.group, case.verdict) for case in record.cases)
     rows = ((group, [endings[group, verdict] for verdict, _count in counts(record)]) for group in Group)
     return [(group, row) for group, row in rows if any(row)]
 
 
-def to_look_at(record: Record) -> list[CaseRecord]:
+def to_look_at(record: RunRecord) -> list[CaseRecord]:
     """The cases that need a look, the gravest first, otherwise in their order."""
     unsettled = [case for case in record.cases if case.verdict not in SETTLED]
     return sorted(unsettled, key=lambda case: GRAVEST_FIRST.index(case.verdict))
 
 
-def todos(record: Record) -> list[Todo]:
+def todos(record: RunRecord) -> list[Todo]:
     """What to do, by root, because earlier ones explain later ones; then the gravest, then what mends most cases.
 
     A finding of the whole run speaks for the cases that could not be judged because of it.
@@ -574,14 +574,14 @@ def todos(record: Record) -> list[Todo]:
     )
 
 
-def telling(case: CaseRecord) -> list[Exchange]:
+def telling(case: CaseRecord) -> list[ReportedExchange]:
     """The one call of a case that shows best why it failed, with the requests at the API that it led to.
 
     That is the call during which the API played a fault, else the first that failed, else the last.
     """
     calls = [exchange for exchange in case.exchanges if exchange.side == PHONE]
 
-    def requests(call: Exchange) -> list[Exchange]:
+    def requests(call: ReportedExchange) -> list[ReportedExchange]:
         ended = call.at if call.ended is None else call.ended
         others = (one for one in case.exchanges if one.side == API and one.platform == call.platform)
         return [one for one in others if call.at <= one.at <= ended]
@@ -594,7 +594,7 @@ def telling(case: CaseRecord) -> list[Exchange]:
     return [call, *requests(call)][:FEW]
 
 
-def first_lines(record: Record) -> Iterator[str]:
+def first_lines(record: RunRecord) -> Iterator[str]:
     """What to do first, for a terminal: each advice with its cases, one example, and how to run that again."""
     advice = todos(record)
     for number, todo in enumerate(advice[:FIRST], 1):

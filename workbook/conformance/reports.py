@@ -40,8 +40,8 @@ from workbook.conformance.report import (
     PHONE,
     About,
     CaseRecord,
-    Exchange,
-    Record,
+    ReportedExchange,
+    RunRecord,
     by_group,
     counts,
     headline,
@@ -85,7 +85,7 @@ class _Document(BaseModel):
     cases: tuple[CaseRecord, ...]
 
 
-def to_json(record: Record) -> str:
+def to_json(record: RunRecord) -> str:
     """The record as JSON: ASCII only, keys in the order of the format, the same bytes for the same record.
 
     Each field of a case and each exchange has a line. `json` indents in Python, which takes ten times as long.
@@ -102,7 +102,7 @@ def to_json(record: Record) -> str:
     return _paired(",\n".join(["{" + lines[0], *lines[1:], f'"cases": [\n{listed}\n]}}'])) + "\n"
 
 
-def from_json(text: str, name: str = "The report") -> Record:
+def from_json(text: str, name: str = "The report") -> RunRecord:
     """The record that this JSON describes.
 
     Raises:
@@ -131,10 +131,10 @@ def from_json(text: str, name: str = "The report") -> Record:
             mistake = next(_more_mistakes(read), "")
     if mistake:
         raise ConfigurationError(f"{name} is no such report: {mistake} {AGAIN}")
-    return Record(read.about, read.cases)
+    return RunRecord(read.about, read.cases)
 
 
-def read_record(path: Path) -> Record:
+def read_record(path: Path) -> RunRecord:
     """The record in this file.
 
     Raises:
@@ -236,7 +236,7 @@ ENDINGS: Mapping[Verdict, Ending] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PageRow:
     """A row of the page's table: a request, its answer, or both at once.
 
     Attributes:
@@ -247,12 +247,12 @@ class Step:
     """
 
     at: float
-    exchange: Exchange
+    exchange: ReportedExchange
     asks: bool
     answers: bool
 
 
-def to_html(record: Record) -> str:
+def to_html(record: RunRecord) -> str:
     """The page: it loads nothing and runs its own filter only; what to do comes first."""
     about = record.about
     return page(
@@ -282,7 +282,7 @@ def to_html(record: Record) -> str:
     )
 
 
-def to_markdown(record: Record) -> str:
+def to_markdown(record: RunRecord) -> str:
     """The summary: how it ended, how many of each verdict, what to do, what failed, and how to run it again."""
     failed = [case for case in to_look_at(record) if case.verdict is not Verdict.NOT_TESTABLE]
     advice = {todo.text: number for number, todo in enumerate(todos(record), 1)}
@@ -291,7 +291,7 @@ def to_markdown(record: Record) -> str:
     return fill("conform.md", **_summary(record), failed=failed, number_of=number_of, most=MOST, most_cases=MOST_CASES)
 
 
-def to_junit(record: Record) -> str:
+def to_junit(record: RunRecord) -> str:
     """The JUnit XML."""
     about = record.about
     properties = {
@@ -311,14 +311,14 @@ def to_junit(record: Record) -> str:
     return junit("workbook conform", suites, about.seconds)
 
 
-def reports(record: Record) -> dict[str, str]:
+def reports(record: RunRecord) -> dict[str, str]:
     """Each report's text by its file's name. The JSON is read back, so the others cannot contain more than it does."""
     text = to_json(record)
     again = from_json(text)
     return {JSON_FILE: text} | {name: form(again) for name, form in FORMS.items()}
 
 
-def write_reports(record: Record, folder: Path) -> list[Path]:
+def write_reports(record: RunRecord, folder: Path) -> list[Path]:
     """Write the four reports into this folder, which is made when it is missing.
 
     Raises:
@@ -336,14 +336,14 @@ def write_reports(record: Record, folder: Path) -> list[Path]:
 
 
 JSON_FILE = "conform.json"
-FORMS: Mapping[str, Callable[[Record], str]] = {
+FORMS: Mapping[str, Callable[[RunRecord], str]] = {
     "conform.html": to_html,
     "conform.xml": to_junit,
     "conform.md": to_markdown,
 }
 
 
-def _summary(record: Record) -> dict[str, Any]:
+def _summary(record: RunRecord) -> dict[str, Any]:
     """What both templates need."""
     return {
         "about": record.about,
@@ -354,7 +354,7 @@ def _summary(record: Record) -> dict[str, Any]:
     }
 
 
-def _settled(record: Record) -> list[tuple[str, dict[Group, list[CaseRecord]]]]:
+def _settled(record: RunRecord) -> list[tuple[str, dict[Group, list[CaseRecord]]]]:
     """The cases that need no look, below a heading for each verdict, by group."""
     settled = []
     for verdict, heading in SETTLED.items():
@@ -366,18 +366,18 @@ def _settled(record: Record) -> list[tuple[str, dict[Group, list[CaseRecord]]]]:
     return settled
 
 
-def _legs(exchanges: Iterable[Exchange]) -> dict[str, list[Step]]:
+def _legs(exchanges: Iterable[ReportedExchange]) -> dict[str, list[PageRow]]:
     """Both sides in the order of time, one table for each app that called; without a name where there is one app."""
-    apps: dict[str, list[Step]] = {}
+    apps: dict[str, list[PageRow]] = {}
     for exchange in exchanges:
         steps = apps.setdefault(exchange.platform, [])
         if exchange.side == PHONE and exchange.ended is not None:
             steps += [
-                Step(exchange.at, exchange, asks=True, answers=False),
-                Step(exchange.ended, exchange, asks=False, answers=True),
+                PageRow(exchange.at, exchange, asks=True, answers=False),
+                PageRow(exchange.ended, exchange, asks=False, answers=True),
             ]
         else:
-            steps.append(Step(exchange.at, exchange, asks=True, answers=True))
+            steps.append(PageRow(exchange.at, exchange, asks=True, answers=True))
     return {name if len(apps) > 1 else "": sorted(steps, key=attrgetter("at")) for name, steps in apps.items()}
 
 

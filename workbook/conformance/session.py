@@ -19,10 +19,10 @@ from workbook.conformance.case_runner import CaseRunner, Rounds, run_cases, with
 from workbook.conformance.cases import CASES
 from workbook.conformance.config import Config
 from workbook.conformance.findings import PlainFailure, common_causes, plain_attempt
-from workbook.conformance.model import Case, CaseResult, Finding, Verdict
+from workbook.conformance.model import Case, CaseResult, RunFinding, Verdict
 from workbook.conformance.process import Launcher, StartError, Stopping
 from workbook.conformance.progress import RunProgress
-from workbook.conformance.report import About, Record, concluded
+from workbook.conformance.report import About, RunRecord, concluded
 from workbook.conformance.selection import Known
 from workbook.secrecy import KEY_VARIABLE, Secrets, session_secrets
 
@@ -57,7 +57,7 @@ def conform(
     api: MockApi | None = None,
     progress: RunProgress | None = None,
     stopping: Stopping | None = None,
-) -> Record:
+) -> RunRecord:
     """Run cases against a back end, and return their record, ready for `reports.write_reports`.
 
     Args:
@@ -112,7 +112,7 @@ class _Run:
         self._plain: tuple[PlainFailure, ...] = ()
         self._over = False
 
-    def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> Record:
+    def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> RunRecord:
         """Run everything, and return the record. After a signal it holds only what had ended by then."""
         began = monotonic()
         try:
@@ -126,7 +126,7 @@ class _Run:
             undecided = None if stopping.asked else CaseResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
             ended[case.name] = self._rounds.ended(case.name) or without(case, runner.target) or undecided
 
-        def findings(results: Sequence[CaseResult]) -> Iterator[Finding]:
+        def findings(results: Sequence[CaseResult]) -> Iterator[RunFinding]:
             gone, how = map(self._clean, (runner.gone, self._launcher.ended if runner.gone else ""))
             yield from (failure.finding(results) for failure in self._plain)
             yield from common_causes(results, gone, how)

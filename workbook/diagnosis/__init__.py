@@ -79,7 +79,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class Row:
+class CatalogueRow:
     """One row of the catalogue.
 
     Attributes:
@@ -140,18 +140,18 @@ def _in_a_line(text: str) -> re.Pattern[str]:
 
 
 @cache
-def catalogue() -> tuple[Row, ...]:
+def catalogue() -> tuple[CatalogueRow, ...]:
     """All rows, in the order of the page."""
     text = files("workbook.diagnosis").joinpath("catalogue.toml").read_text("utf-8")
     rows = []
     for row in tomllib.loads(text)["row"]:
         causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        rows.append(Row(**row | lists | {"causes": causes}))
+        rows.append(CatalogueRow(**row | lists | {"causes": causes}))
     return tuple(rows)
 
 
-def row(number: int) -> Row:
+def row(number: int) -> CatalogueRow:
     """The row with this number.
 
     Raises:
@@ -165,7 +165,7 @@ def row(number: int) -> Row:
 class Likely:
     """A row that fits, with what fits: the line, from 1, and the words there."""
 
-    row: Row
+    row: CatalogueRow
     weight: int
     line: int
     evidence: str
@@ -208,7 +208,7 @@ class Diagnosis:
         if found.ask:
             yield "send to", f"{', '.join(one for one in found.owners if one not in {YOU, NOBODY}) or 'operator'}:"
 
-    def message(self, found: Row) -> str:
+    def message(self, found: CatalogueRow) -> str:
         """What to send, with the values that an answer needs; empty where there is nobody to ask."""
         if not found.ask:
             return ""
@@ -251,7 +251,7 @@ def _findings(lines: Mapping[str, int]) -> Iterator[Likely]:
             yield Likely(found, 2 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
 
 
-def _judged(one: Row, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
+def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
     """The row with what fits of it; `text` is the lines, each once, and `lines` where each of them stood first."""
     weight, first = 0, None
     for pattern, amount in (
@@ -290,7 +290,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[`*]", "", text)
 
 
-def page() -> str:
+def symptoms_page() -> str:
     """The page `symptoms.md`."""
     parts = [PAGE_HEAD]
     for section in dict.fromkeys(one.section for one in catalogue()):
@@ -313,7 +313,7 @@ def page() -> str:
 
 
 @cache
-def row_of(rule: str, text: str) -> Row | None:
+def row_of(rule: str, text: str) -> CatalogueRow | None:
     """The row of a finding, wherever it was made; None where it has none.
 
     A finding's rule leads there. Where several rows rest on it, or none, the words decide; a gap of the document is no

@@ -30,13 +30,13 @@ CASES: Final = (
 def app_core(kind: Any) -> Reason | Seen:
     """An app core of the learner's holds every case."""
     from workbook.app.cases import APP_CASES  # the cases for apps are loaded when an app core is judged
-    from workbook.app.in_process import first_miss, played
+    from workbook.app.in_process import first_miss, play_core
 
     if found := first_miss(kind, [APP_CASES[name] for name in CASES]):
         case, miss, seen = found
         text = f"{case.name}: expected {miss.expected}; observed: {miss.observed}. {miss.todo}"
         return Reason(miss.rule or case.rule, text, seen.device)
-    return Seen(played(kind, APP_CASES["app.form.adds-the-card"]).device)
+    return Seen(play_core(kind, APP_CASES["app.form.adds-the-card"]).device)
 
 
 async def post(core: Any, card: str, sdk_output: str) -> str:
@@ -94,11 +94,11 @@ def providers() -> Seen:
 def process_ends() -> Seen:
     """The system ends the app while its POST waits; then the cardholder opens the page again."""
     from workbook.app.cases import APP_CASES
-    from workbook.app.in_process import Reference, played
+    from workbook.app.in_process import Reference, play_core
     from workbook.conformance.model import GET, POST
     from workbook.views.sequence import sequence
 
-    seen = played(Reference, APP_CASES["app.life.process-death"])
+    seen = play_core(Reference, APP_CASES["app.life.process-death"])
     return Seen(
         sequence(seen.device.trace),
         posts=len(seen.came(POST)),

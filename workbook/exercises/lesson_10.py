@@ -42,9 +42,9 @@ GRAVE: Final = ("fail", "warn")
 
 def edited(platform: str, *edits: Edit) -> dict[str, str]:
     """The texts of a sample project with these edits."""
-    from workbook.preflight.notebook import files_of
+    from workbook.preflight.notebook import texts_of
 
-    files = files_of(fixture(f"projects/{platform}"))
+    files = texts_of(fixture(f"projects/{platform}"))
     for file, old, new in edits:
         files[file] = files[file].replace(old, new)
     return files

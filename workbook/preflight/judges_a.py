@@ -18,8 +18,8 @@ from workbook.preflight.sources import (
     FUNCTIONS,
     STRINGS,
     TYPES,
-    Source,
-    calls,
+    SourceFile,
+    calls_in,
     enclosing,
     line_of,
     name_of,
@@ -161,7 +161,7 @@ def application_ids(facts: Facts) -> Iterator[Miss]:
             )
 
 
-def _deprecated(facts: Facts) -> Iterator[tuple[Source, int, str]]:
+def _deprecated(facts: Facts) -> Iterator[tuple[SourceFile, int, str]]:
     for source in facts.a.kotlin.about:
         for call in source.calls:
             if call.name == "createSdkOutput":
@@ -178,7 +178,7 @@ def deprecated_calls(facts: Facts) -> Iterator[Miss]:
             yield miss_at(source.file.name, line, "provision(cardDisplayName, cardAddress, opcProvider)", what, todo)
 
 
-def button(facts: Facts) -> Iterator[Miss]:
+def second_tap(facts: Facts) -> Iterator[Miss]:
     """A page whose code keeps no second tap away."""
     for source in facts.a.kotlin.about:
         for call in source.calls:
@@ -191,7 +191,7 @@ def button(facts: Facts) -> Iterator[Miss]:
             users = {name_of(kind)} if kind is not None else set()
             pages = [one for one in facts.a.kotlin.about if one is source or one.identifiers & users]
             beside = [
-                Source(file)
+                SourceFile(file)
                 for file in facts.a.kotlin.files
                 if users and file.name != source.file.name and any(user.encode() in file.content for user in users)
             ]
@@ -215,7 +215,7 @@ def swallowed(facts: Facts) -> Iterator[Miss]:
             for one in walk(node):
                 if one.type == "catch_block" and not _throws(one):
                     yield _swallowed(source, one.start_point[0] + 1, "a catch that throws nothing")
-            for call in calls(node):
+            for call in calls_in(node):
                 if call.name in SWALLOWING and not _throws(call.node):
                     yield _swallowed(source, line_of(call.node), f"{call.name}(…)")
             for one in walk(node):
@@ -228,7 +228,7 @@ def _throws(node: Node) -> bool:
     return any(text_of(one).startswith("throw ") for one in walk(node))
 
 
-def _swallowed(source: Source, line: int, observed: str) -> Miss:
+def _swallowed(source: SourceFile, line: int, observed: str) -> Miss:
     todo = "Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC data."
     return miss_at(source.file.name, line, "an error of the back end thrown on", f"fetchOpc has {observed}", todo)
 
@@ -408,7 +408,7 @@ def keys(facts: Facts) -> Iterator[Miss]:
             )
 
 
-def time_limits(facts: Facts) -> Iterator[Miss]:
+def back_end_limits(facts: Facts) -> Iterator[Miss]:
     """The back end's time limits, below the wallet's 20 seconds."""
     for name, value, line in _environment(facts, "TIMEOUT"):
         if match := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?", value, re.IGNORECASE):
@@ -451,7 +451,7 @@ CASES = (
                    "A-ALLOW-2", application_ids, Part.APP_IDS),
     preflight_case(Group.FIDELITY, "kotlin.deprecated", "No call is one that 0.4.0 deprecated.", "A-MIG-1",
                    deprecated_calls, A),
-    preflight_case(Group.CONCURRENCY, "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", button, A),
+    preflight_case(Group.CONCURRENCY, "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", second_tap, A),
     preflight_case(Group.FAULTS, "kotlin.fetch-opc", "fetchOpc swallows no error.", "A-OPC-1", swallowed, A),
     preflight_case(Group.SECRECY, "app.api-address", "The app does not know the API.", "API-13", api_address),
     preflight_case(Group.SECRECY, "app.api-key", "The app has no API key.", "REL-2", api_key),
@@ -468,5 +468,5 @@ CASES = (
     preflight_case(Group.FORM, "environment.role", "The credential has the role.", "API-15", roles, E,
                    owner=Owner.OPERATOR),
     preflight_case(Group.BUDGET, "environment.time-limit", "The back end gives up before the wallet does.", "REL-5",
-                   time_limits, E),
+                   back_end_limits, E),
 )  # fmt: skip

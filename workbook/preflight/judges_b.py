@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from workbook.conformance.model import Group, Miss
 from workbook.preflight.gradle import numbers
 from workbook.preflight.model import Facts, Part, handlers, miss_at, preflight_case
-from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, Target
+from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, BuildTarget
 from workbook.preflight.sources import (
     FUNCTIONS,
     NAMES,
     TYPES,
-    Source,
-    calls,
+    SourceFile,
+    calls_in,
     heads_of,
     labels_of,
     line_of,
@@ -39,13 +39,13 @@ HIGHEST_APART = 1
 """Releases of the system by which an extension may be later than its app, before phones drop out (assumed)."""
 
 
-def _miss(target: Target, expected: str, observed: str, todo: str, at: str = "", *, harms: bool = True) -> Miss:
+def _miss(target: BuildTarget, expected: str, observed: str, todo: str, at: str = "", *, harms: bool = True) -> Miss:
     """A miss in a target's property list."""
     file = target.plist_file or target.file
     return Miss(expected, observed, todo, harms=harms, file=file.name, line=file.line(at) if at else 1)
 
 
-def _ours(facts: Facts) -> list[Target]:
+def _ours(facts: Facts) -> list[BuildTarget]:
     return facts.b.of(ISSUER, AUTHORIZATION)
 
 
@@ -75,7 +75,7 @@ def identifiers(facts: Facts) -> Iterator[Miss]:
                 )
 
 
-def places(facts: Facts) -> Iterator[Miss]:
+def nesting(facts: Facts) -> Iterator[Miss]:
     """Where the identifier stands."""
     for target in _ours(facts):
         wrong = [place for place, _text in target.points if place != f"NSExtension.{KEY}"]
@@ -141,14 +141,14 @@ def entitlements(facts: Facts) -> Iterator[Miss]:
             )
 
 
-def _embedding(facts: Facts) -> list[Target]:
+def _embedding(facts: Facts) -> list[BuildTarget]:
     """App and extensions. Of several apps those that say they provision, or all if none does."""
     apps = facts.b.of("app")
     own = [app for app in apps if app.may_provision or any(_is_of(other, app) for other in _ours(facts))]
     return [*(own or (apps if len({app.name for app in apps}) == 1 else [])), *_ours(facts)]
 
 
-def _is_of(extension: Target, app: Target) -> bool:
+def _is_of(extension: BuildTarget, app: BuildTarget) -> bool:
     """Whether the extension's identifier begins with the app's, as the platform demands."""
     key = "PRODUCT_BUNDLE_IDENTIFIER"
     inner, outer = (
@@ -182,7 +182,7 @@ def app_groups(facts: Facts) -> Iterator[Miss]:
             )
 
 
-def _shared(target: Target, app: Target) -> bool:
+def _shared(target: BuildTarget, app: BuildTarget) -> bool:
     """One app group, or one keychain group, of both."""
     keychain = [
         {str(name) for name in listed}
@@ -249,7 +249,7 @@ def network_in_status(facts: Facts) -> Iterator[Miss]:
 def entries_mixed_up(facts: Facts) -> Iterator[Miss]:
     """`passEntries` of the SDK, called in `remotePassEntries`."""
     for file, _kind, node in _functions(facts, "remotePassEntries"):
-        names = {call.name: call for call in calls(node)}
+        names = {call.name: call for call in calls_in(node)}
         if "passEntries" in names and "remotePassEntries" not in names:
             todo = "Call remotePassEntries: the watch is offered the phone's cards otherwise."
             yield miss_at(
@@ -283,7 +283,7 @@ def unavailable(facts: Facts) -> Iterator[Miss]:
         parts = [*facts.b.swift.reach(node)]
         words = {text_of(one) for part in parts for one in walk(part) if one.type in NAMES}
         own = any(
-            word.endswith("ExtensionStatus") and word[0].isupper() for call in calls(node) for word in [call.name]
+            word.endswith("ExtensionStatus") and word[0].isupper() for call in calls_in(node) for word in [call.name]
         )
         if "extensionStatus" in words and "entriesUnavailableExtensionStatus" not in words and not own:
             todo = "Return ExtensionProvisioningService.entriesUnavailableExtensionStatus from that branch."
@@ -330,7 +330,7 @@ def always_cancels(facts: Facts) -> Iterator[Miss]:
                     )
 
 
-def _of_delegates(facts: Facts, name: str) -> Iterator[tuple[Source, bool, list[Node]]]:
+def _of_delegates(facts: Facts, name: str) -> Iterator[tuple[SourceFile, bool, list[Node]]]:
     """The functions with this name in each type that is one delegate of the SDK, and whether it is the extension's."""
     for source in facts.b.swift.about:
         for kind in source.every(TYPES):
@@ -424,7 +424,7 @@ CASES = (
     preflight_case(Group.FORM, "plist.identifier", "The extension points are spelt as the platform spells them.",
                    "X-PLIST-1", identifiers, X),
     preflight_case(Group.FORM, "plist.nesting", "The identifier is in NSExtension, under NSExtensionPointIdentifier.",
-                   "X-PLIST-2", places, X),
+                   "X-PLIST-2", nesting, X),
     preflight_case(Group.FORM, "plist.principal-class", "Each extension names its own class, and the module.",
                    "X-PLIST-3", principal_classes, X),
     preflight_case(Group.FORM, "plist.both-extensions", "There are both extensions.", "X-PLIST-1", pair, X),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbook.conformance.model import Case, CaseScript, Group, Miss, Owner
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
-from workbook.preflight.platform_b import PlatformB
+from workbook.preflight.platform_b import ProjectB
 from workbook.preflight.project import File, Project
 from workbook.preflight.signing import Certificate
 from workbook.preflight.sources import FUNCTIONS, TYPES, Sources, heads_of, name_of, walk
@@ -28,7 +28,7 @@ LIBRARY_NAME = r"tap-?and-?pay|push-?provisioning-?(library|client)"
 
 
 @dataclass(frozen=True)
-class PlatformA:
+class ProjectA:
     """A project of platform A.
 
     Attributes:
@@ -82,8 +82,8 @@ class Facts:
     """
 
     project: Project
-    a: PlatformA = field(default_factory=PlatformA)
-    b: PlatformB = field(default_factory=PlatformB)
+    a: ProjectA = field(default_factory=ProjectA)
+    b: ProjectB = field(default_factory=ProjectB)
     certificates: tuple[Certificate, ...] = ()
     sent: frozenset[tuple[str, str]] | None = None
     repository: Path | None = None
@@ -109,7 +109,7 @@ class Facts:
 
 SERVERS = ("application", "boot", "ktor", "war")
 """Endings of plugins that build a program for a server, in a module that builds no app."""
-Judge: TypeAlias = Callable[[Facts], Iterator[Miss]]
+PreflightJudge: TypeAlias = Callable[[Facts], Iterator[Miss]]
 
 
 def _folder(module: Module) -> str:
@@ -152,7 +152,7 @@ class Part(Enum):
         self.missing, self.is_in = missing, is_in
 
 
-def handlers(b: PlatformB) -> Iterator[tuple[File, Node]]:
+def handlers(b: ProjectB) -> Iterator[tuple[File, Node]]:
     """Each type that is a handler of the issuer-provisioning extension, with its file."""
     for source in b.swift.about:
         for node in source.every(TYPES):
@@ -175,7 +175,7 @@ class PreflightCase(Case):
     """
 
     needs_part: tuple[Part, ...] = ()
-    misses: Judge = field(default=lambda _facts: iter(()), repr=False)
+    misses: PreflightJudge = field(default=lambda _facts: iter(()), repr=False)
 
 
 def miss_at(file: str, line: int, expected: str, observed: str, todo: str, **more: Any) -> Miss:
@@ -184,7 +184,7 @@ def miss_at(file: str, line: int, expected: str, observed: str, todo: str, **mor
 
 
 def preflight_case(
-    group: Group, name: str, says: str, rule: str, judge: Judge, *parts: Part, owner: Owner = Owner.YOU
+    group: Group, name: str, says: str, rule: str, judge: PreflightJudge, *parts: Part, owner: Owner = Owner.YOU
 ) -> PreflightCase:
     """One row of a table of cases; `name` is without `preflight.`."""
     return PreflightCase(f"preflight.{name}", says, rule, group, NO_CALLS, lambda _seen: iter(()), owner=owner,

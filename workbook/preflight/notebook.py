@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from workbook.conformance.notebook import Parts, Result
-from workbook.conformance.report import Record, headline
+from workbook.conformance.notebook import ReportView, Result
+from workbook.conformance.report import RunRecord, headline
 from workbook.conformance.selection import Known, chosen
 from workbook.errors import ParameterError
 from workbook.preflight.gradle import read_build
 from workbook.preflight.project import read_project
-from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, findings, preflight
+from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, finding_lines, preflight
 from workbook.preflight.signing import allowlist_request, read_certificates
 from workbook.values import quoted
 from workbook.views.table import Table, table
@@ -31,7 +31,7 @@ class ProjectResult(Result):
         record: everything that the reports are made of.
     """
 
-    def __init__(self, record: Record, variants: Iterable[tuple[str, str]], folder: Path | None = None) -> None:
+    def __init__(self, record: RunRecord, variants: Iterable[tuple[str, str]], folder: Path | None = None) -> None:
         super().__init__(record)
         self.variants = tuple(variants)
         self.folder = folder
@@ -39,7 +39,7 @@ class ProjectResult(Result):
     @property
     def files(self) -> dict[str, str]:
         """The texts of the project's files by their names, to change a copy and judge it; empty for a copy."""
-        return files_of(self.folder) if self.folder else {}
+        return texts_of(self.folder) if self.folder else {}
 
     def allowlist_request(self, *signing: str | Path, machine: str = "") -> Table:
         """The values to send for allowlisting: a row for each build variant and each certificate that may sign it.
@@ -61,7 +61,7 @@ class ProjectResult(Result):
 
     def text(self) -> str:
         """A line for each finding, and how it ended."""
-        return "\n".join([*findings(self.record), *self._end(), NEXT])
+        return "\n".join([*finding_lines(self.record), *self._end(), NEXT])
 
     def html(self) -> str:
         """The findings as a table, and how it ended."""
@@ -81,7 +81,7 @@ class ProjectResult(Result):
         found = (
             [table("What was found", ("where", "verdict", "rule", "what", "what to do", "more"), rows)] if rows else []
         )
-        return Parts((*found, *self._end())).html()
+        return ReportView((*found, *self._end())).html()
 
     def _end(self) -> list[str]:
         return [*self.record.about.stale, *filter(None, [self.record.about.trouble]), headline(self.record)]
@@ -154,6 +154,6 @@ def _folder(files: str | Path | Mapping[str, str]) -> Iterator[Path]:
         yield Path(name)
 
 
-def files_of(folder: Path) -> dict[str, str]:
+def texts_of(folder: Path) -> dict[str, str]:
     """The texts of a project's files by their names, as `project` takes them."""
     return {file.name: file.text for file in read_project([folder]).files}

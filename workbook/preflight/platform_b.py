@@ -85,7 +85,7 @@ def _unquoted(token: str) -> str:
 
 
 @dataclass(frozen=True)
-class Target:
+class BuildTarget:
     """What becomes one app or extension, in one build configuration.
 
     Attributes:
@@ -177,7 +177,7 @@ class Package:
 
 
 @dataclass(frozen=True)
-class PlatformB:
+class ProjectB:
     """A project of platform B.
 
     Attributes:
@@ -187,12 +187,12 @@ class PlatformB:
         broken: files that cannot be read, and why.
     """
 
-    targets: tuple[Target, ...] = ()
+    targets: tuple[BuildTarget, ...] = ()
     packages: tuple[Package, ...] = ()
     swift: Sources = field(default_factory=lambda: Sources((), ()))
     broken: tuple[tuple[File, str], ...] = ()
 
-    def of(self, *roles: str) -> list[Target]:
+    def of(self, *roles: str) -> list[BuildTarget]:
         """The targets with one of these roles."""
         return [target for target in self.targets if target.role in roles]
 
@@ -208,10 +208,10 @@ class PlatformB:
         return bool(self.of(ISSUER, AUTHORIZATION)) or entitled or bool(self.swift.about)
 
 
-def read_platform_b(project: Project, package: str = "") -> PlatformB:
+def read_platform_b(project: Project, package: str = "") -> ProjectB:
     """Read everything; `package` is how the SDK's package is called, where the user says it."""
     broken: list[tuple[File, str]] = []
-    targets: list[Target] = []
+    targets: list[BuildTarget] = []
     packages = list(_packages(project, package))
     for file in project.named("project.pbxproj"):
         found = read_old_plist(file.text)
@@ -223,12 +223,12 @@ def read_platform_b(project: Project, package: str = "") -> PlatformB:
     if not targets:
         targets = list(_by_plist(project, broken))
     unique = {(t.name, t.configuration, t.file.name): t for t in targets}
-    return PlatformB(tuple(unique.values()), tuple(packages), read_sources(project, "*.swift"), tuple(broken))
+    return ProjectB(tuple(unique.values()), tuple(packages), read_sources(project, "*.swift"), tuple(broken))
 
 
 def _targets(
     file: File, objects: Mapping[str, Any], project: Project, broken: list[tuple[File, str]]
-) -> Iterator[Target]:
+) -> Iterator[BuildTarget]:
     """The targets of a project file, each in each build configuration."""
 
     def at(reference: Any) -> Mapping[str, Any]:
@@ -260,7 +260,7 @@ def _targets(
             rights_file = _file(known, "CODE_SIGN_ENTITLEMENTS", folder, project)
             rights = _read(rights_file, broken)
             none = not settings.get("CODE_SIGN_ENTITLEMENTS") and not elsewhere
-            yield Target(
+            yield BuildTarget(
                 name=name,
                 configuration=configuration,
                 product=str(entry.get("productType", "")).rpartition(".")[2],
@@ -287,7 +287,7 @@ def _read(file: File | None, broken: list[tuple[File, str]]) -> Mapping[str, Any
     return found
 
 
-def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[Target]:
+def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[BuildTarget]:
     """Without a project file: each property list of a bundle is a target, with the entitlements beside it."""
     for file in project.named("*Info.plist"):
         plist = None if file.is_test else _read(file, broken)
@@ -295,7 +295,7 @@ def _by_plist(project: Project, broken: list[tuple[File, str]]) -> Iterator[Targ
             continue
         beside = [one for one in project.named("*.entitlements") if one.path.parent == file.path.parent]
         rights = beside[0] if len(beside) == 1 else None
-        yield Target(file.path.parent.name, "", "", {}, plist, file, _read(rights, broken), rights, file)
+        yield BuildTarget(file.path.parent.name, "", "", {}, plist, file, _read(rights, broken), rights, file)
 
 
 def _packages(project: Project, package: str) -> Iterator[Package]:

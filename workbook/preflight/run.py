@@ -12,13 +12,13 @@ from time import monotonic
 from typing import Any
 
 from workbook.conformance.model import CaseResult, Owner, Verdict, gravest
-from workbook.conformance.report import FAILING, About, Record, concluded
+from workbook.conformance.report import FAILING, About, RunRecord, concluded
 from workbook.conformance.selection import Known
 from workbook.errors import ParameterError
 from workbook.files import read_named
 from workbook.preflight import judges_a, judges_b
 from workbook.preflight.gradle import Dependency, read_build
-from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PlatformA, PreflightCase
+from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PreflightCase, ProjectA
 from workbook.preflight.platform_b import read_platform_b
 from workbook.preflight.project import LARGEST, Project, read_project
 from workbook.preflight.signing import Certificate, read_certificates, read_sent
@@ -84,7 +84,7 @@ def read_facts(run: Preflight) -> Facts:
         project=project,
         a=_platform_a(project, re.escape(run.sdk) if run.sdk else SDK_NAME, library),
         b=read_platform_b(project, run.sdk),
-        certificates=certificates(run),
+        certificates=named_certificates(run),
         sent=None if run.sent is None else read_sent(run.sent),
         repository=run.repository,
         library=library.rpartition(":")[2],
@@ -93,7 +93,7 @@ def read_facts(run: Preflight) -> Facts:
     )
 
 
-def _platform_a(project: Project, sdk: str, library: str) -> PlatformA:
+def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     build = read_build(project)
     mobile = [module.file.name.rpartition("/")[0] for module in build.modules if module.is_mobile]
     found = list(build.dependencies())
@@ -102,7 +102,7 @@ def _platform_a(project: Project, sdk: str, library: str) -> PlatformA:
         return tuple(one for one in found if re.search(pattern, one.coordinate, re.IGNORECASE))
 
     private = like(library)
-    return PlatformA(
+    return ProjectA(
         build,
         read_sources(project, "*.kt", mobile if build.modules else None),
         tuple(one for one in like(sdk) if one not in private),
@@ -110,7 +110,7 @@ def _platform_a(project: Project, sdk: str, library: str) -> PlatformA:
     )
 
 
-def certificates(run: Preflight) -> tuple[Certificate, ...]:
+def named_certificates(run: Preflight) -> tuple[Certificate, ...]:
     """The certificates in every file that the user named."""
     return tuple(one for path in run.signing for one in read_certificates(path, run.password, run.machine))
 
@@ -126,7 +126,7 @@ def read_environment(path: Path) -> dict[str, tuple[str, int]]:
     return {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
 
 
-def preflight(run: Preflight) -> Record:
+def preflight(run: Preflight) -> RunRecord:
     """Judge a project; the record is ready for the reports of `workbook conform`.
 
     Raises:
@@ -169,7 +169,7 @@ def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
     return CaseResult(case, gravest(misses, case.rule), misses)
 
 
-def findings(done: Record) -> list[str]:
+def finding_lines(done: RunRecord) -> list[str]:
     """What was found, a line each: place, verdict, what is expected and observed, who acts, what to do."""
     lines = []
     for case in done.cases:
@@ -183,7 +183,7 @@ def findings(done: Record) -> list[str]:
     return lines
 
 
-def to_sarif(done: Record) -> str:
+def to_sarif(done: RunRecord) -> str:
     """The findings in SARIF 2.1.0, for the pages of a code host; a failure that the baseline knows is suppressed."""
     shown = [case for case in done.cases if case.verdict in LEVELS]
     results = []

@@ -97,7 +97,7 @@ def heads_of(kind: Node) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Call:
+class SourceCall:
     """One call: `receiver.name(label: ..., ...)`.
 
     Attributes:
@@ -136,7 +136,7 @@ def _label(argument: Node) -> str:
     return text_of(children[marks[0] - 1]) if marks and marks[0] else ""
 
 
-def calls(node: Node) -> Iterator[Call]:
+def calls_in(node: Node) -> Iterator[SourceCall]:
     """Every call at or below a node."""
     for one in walk(node):
         if one.type == CALL and one.named_children:
@@ -144,11 +144,11 @@ def calls(node: Node) -> Iterator[Call]:
             while callee.type == CALL and callee.named_children:  # f(x) { ... }
                 callee = callee.named_children[0]
             receiver, dot, name = text_of(callee).rpartition(".")
-            yield Call(one, name.strip("?! \n"), receiver.strip() if dot else "")
+            yield SourceCall(one, name.strip("?! \n"), receiver.strip() if dot else "")
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """One source file."""
 
     file: File
@@ -159,9 +159,9 @@ class Source:
         return _parser(self.file.path.suffix)(self.file.content)
 
     @cached_property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[SourceCall, ...]:
         """Every call in it."""
-        return tuple(calls(self.root))
+        return tuple(calls_in(self.root))
 
     def every(self, kinds: frozenset[str]) -> Iterator[Node]:
         """Every node of one of these kinds."""
@@ -182,7 +182,7 @@ class Sources:
         files: all of them, for functions that those call.
     """
 
-    about: tuple[Source, ...]
+    about: tuple[SourceFile, ...]
     files: tuple[File, ...]
 
     @cached_property
@@ -199,7 +199,7 @@ class Sources:
         return name.encode() in self._declared
 
     @cached_property
-    def _parsed(self) -> dict[str, Source]:
+    def _parsed(self) -> dict[str, SourceFile]:
         return {source.file.name: source for source in self.about}
 
     def _functions(self, name: str) -> list[Node]:
@@ -208,7 +208,7 @@ class Sources:
         if len(files) != 1:
             return []
         (file,) = files
-        source = self._parsed.setdefault(file.name, Source(file))
+        source = self._parsed.setdefault(file.name, SourceFile(file))
         return [node for node in source.every(FUNCTIONS) if name_of(node) == name]
 
     def reach(self, node: Node) -> Iterator[Node]:
@@ -225,7 +225,7 @@ class Sources:
                 continue
             around = enclosing(current, TYPES)
             own = {name_of(one): one for one in walk(around) if one.type in FUNCTIONS} if around else {}
-            for call in calls(current):
+            for call in calls_in(current):
                 found = [own[call.name]] if call.receiver in {"", "self"} and call.name in own else []
                 found = found or self._functions(call.name)
                 if len(found) == 1 and found[0].id not in seen:
@@ -245,5 +245,5 @@ def read_sources(project: Project, pattern: str, within: Iterable[str] | None = 
     found = (file for file in project.named(pattern) if not file.is_test)
     files = tuple(file for file in found if folders is None or file.name.startswith(folders))
     return Sources(
-        tuple(Source(file) for file in files if file.mentions(*SDK_WORDS) and SDK_NAMES.search(file.content)), files
+        tuple(SourceFile(file) for file in files if file.mentions(*SDK_WORDS) and SDK_NAMES.search(file.content)), files
     )

@@ -19,7 +19,7 @@ from inspect import isawaitable
 
 from workbook.errors import ParameterError
 from workbook.flows.messages import limit_of
-from workbook.timing.verdict import TARGET, Judgement, Spread, Verdict, judge_durations, span, times, wrapped
+from workbook.timing.verdict import TARGET, Judgement, LimitVerdict, Spread, judge_durations, span, times, wrapped
 from workbook.values import number, quoted, whole
 
 TimedCall = Callable[[], object]
@@ -90,10 +90,10 @@ class Measurement:
         return sum(count for _name, count in self.raised)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LimitVerdict:
         """Fail when any call raised, else the worse of both judgements."""
-        found = {Verdict.FAIL} if self.raised else {one.verdict for one in self.judgements}
-        return next(one for one in (Verdict.FAIL, Verdict.WARN, Verdict.PASS) if one in found)
+        found = {LimitVerdict.FAIL} if self.raised else {one.verdict for one in self.judgements}
+        return next(one for one in (LimitVerdict.FAIL, LimitVerdict.WARN, LimitVerdict.PASS) if one in found)
 
     @property
     def text(self) -> str:

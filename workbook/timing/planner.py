@@ -31,7 +31,7 @@ from workbook.timing.verdict import (
     Judgement,
     Spread,
     chance_of_at_least,
-    counted,
+    counted_bins,
     interval,
     percent,
     rank,
@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Where = NDArray[np.intp] | slice
-Source = Callable[[int, int, Where], Floats]
+LatencySource = Callable[[int, int, Where], Floats]
 """From the number of a card, that of an attempt, and which calls make it, to these attempts' latencies."""
 
 
@@ -218,13 +218,13 @@ class Plan:
         total, lacking = np.empty(whole("calls", calls, least=1, most=MOST_CALLS)), 0
         for start in range(0, calls, CHUNK):
             piece = total[start : start + CHUNK]
-            piece[:], cards = added(drawn(self.latency, rng, len(piece)), len(piece), self)
+            piece[:], cards = added(drawing(self.latency, rng, len(piece)), len(piece), self)
             lacking += int(np.count_nonzero(cards))
         late = total > self.limit
         ranks = [rank(percentile, calls) for percentile in (50, 99, 100)]
         spread = Spread(*np.partition(total, ranks)[ranks].tolist())
         steps = np.searchsorted(INNER, total)  # to the left, as bisect_left does
-        bins = counted(
+        bins = counted_bins(
             *(
                 {at: int(count) for at, count in enumerate(np.bincount(part)) if count}
                 for part in (steps[~late], steps[late])
@@ -240,7 +240,7 @@ class Plan:
         exact = missed(self)
         return self.simulate(calls).missed if exact is None else exact
 
-    def advice(self, share: float | None = None) -> tuple[Advice, ...]:
+    def advice(self, share: float | None = None) -> tuple[PlanAdvice, ...]:
         """What to change, each by itself, so that fewer calls miss the limit; empty where one in a thousand does.
 
         A change is advised only where it cannot make the chance to miss larger, whatever the latencies are: GETs side
@@ -256,21 +256,21 @@ class Plan:
         found = []
         if self.overhead > self.limit:
             found.append(
-                Advice(f"Begin the GETs at once, not after {span(self.overhead)}.", replace(self, overhead=0.0))
+                PlanAdvice(f"Begin the GETs at once, not after {span(self.overhead)}.", replace(self, overhead=0.0))
             )
         if self.gets == ONE_BY_ONE and self.cards > 1:
             at_once = "Fetch the cards' sdkInputs at the same time instead of one by one."
-            found.append(Advice(at_once, replace(self, gets=CONCURRENT)))
+            found.append(PlanAdvice(at_once, replace(self, gets=CONCURRENT)))
         shorter = self._shorter()
         if shorter is not None and shorter.timeout is not None:
             found.append(
-                Advice(f"Give each GET up after {span(shorter.timeout)}; a list may then lack a card.", shorter)
+                PlanAdvice(f"Give each GET up after {span(shorter.timeout)}; a list may then lack a card.", shorter)
             )
         if self.timeout is not None and self.retries:
             fewer = [replace(self, retries=retries) for retries in range(self.retries)]
-            chosen = next((plan for plan in reversed(fewer) if worst(plan) <= self.limit), fewer[0])
+            chosen = next((plan for plan in reversed(fewer) if longest_call(plan) <= self.limit), fewer[0])
             again = f"at most {times(chosen.retries, 'time')}" if chosen.retries else "not again"
-            found.append(Advice(f"Make a GET that was given up {again}.", chosen))
+            found.append(PlanAdvice(f"Make a GET that was given up {again}.", chosen))
         return tuple(advice for advice in found if _keeps_the_cards(advice.plan) or not _keeps_the_cards(self))
 
     def _shorter(self) -> Plan | None:
@@ -278,7 +278,9 @@ class Plan:
         rows = (1 if self.gets == CONCURRENT else self.cards) * (self.retries + 1)
         steps = int(min((self.limit - self.overhead) / rows, LONGEST_WAIT) / STEP + 1e-9)
         plans = (replace(self, timeout=round(number * STEP, 9)) for number in range(steps, max(steps - 2, 0), -1))
-        fits = next((plan for plan in plans if worst(plan) <= self.limit), None)  # sums round, so the next step may fit
+        fits = next(
+            (plan for plan in plans if longest_call(plan) <= self.limit), None
+        )  # sums round, so the next step may fit
         longer = fits is not None and (self.timeout is None or self.timeout > (fits.timeout or 0.0))
         return fits if longer else None
 
@@ -313,7 +315,7 @@ class Plan:
             ParameterError: `target` is no share, or `seed` no whole number of 0 or more.
         """
         target, most = number("target", target, most=1), replace(self, cards=MOST_CARDS)
-        totals_by_cards = after_each_card(drawn(self.latency, generator(seed), CALLS), CALLS, most)
+        totals_by_cards = after_each_card(drawing(self.latency, generator(seed), CALLS), CALLS, most)
         calls, fits = 0, 0
         for cards, (total, _lost) in enumerate(totals_by_cards, start=1):
             candidate = replace(self, cards=cards)
@@ -331,7 +333,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class PlanAdvice:
     """One change of a plan.
 
     Attributes:
@@ -362,7 +364,7 @@ def _keeps_the_cards(plan: Plan) -> bool:
 # event-by-event simulation with the same latencies comes to the same total, to the last bit.
 
 
-def drawn(latency: Latency, rng: np.random.Generator, calls: int) -> Source:
+def drawing(latency: Latency, rng: np.random.Generator, calls: int) -> LatencySource:
     """Latencies for so many calls, drawn when they are asked for."""
 
     def source(_card: int, _attempt: int, where: Where) -> Floats:
@@ -385,13 +387,13 @@ def totals(latencies: Floats, plan: Plan) -> tuple[Floats, Counts]:
     return added(lambda card, attempt, where: latencies[where, card, attempt], len(latencies), plan)
 
 
-def added(latency: Source, calls: int, plan: Plan) -> tuple[Floats, Counts]:
+def added(latency: LatencySource, calls: int, plan: Plan) -> tuple[Floats, Counts]:
     """The same for so many calls, with latencies that are asked for only where an attempt is made."""
     cards = list(after_each_card(latency, calls, plan))
     return cards[-1][0], np.sum([lost for _total, lost in cards], axis=0, dtype=np.int64)
 
 
-def after_each_card(latency: Source, calls: int, plan: Plan) -> Iterator[tuple[Floats, Flags]]:
+def after_each_card(latency: LatencySource, calls: int, plan: Plan) -> Iterator[tuple[Floats, Flags]]:
     """The calls' totals with one card, with two and so on, and which calls lack that card.
 
     The array of totals is the same one each time: look at it before asking for the next.
@@ -431,7 +433,7 @@ def missed(plan: Plan) -> float | None:
     """The chance that a call takes longer than the limit; None when there is no closed form."""
     if plan.overhead > plan.limit:
         return 1.0
-    if worst(plan) <= plan.limit:
+    if longest_call(plan) <= plan.limit:
         return 0.0
     if plan.gets == CONCURRENT or plan.cards == 1:
         return 1 - _card_in_time(plan) ** plan.cards
@@ -444,7 +446,7 @@ def chance_lacking(plan: Plan) -> float:
     return 1 - (1 - lost) ** plan.cards
 
 
-def worst(plan: Plan) -> float:
+def longest_call(plan: Plan) -> float:
     """The longest that a call can take, in seconds; infinite without a timeout."""
     if plan.timeout is None:
         return inf

@@ -55,14 +55,14 @@ def binned(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]:
     over, within = Counter[int](), Counter[int]()
     for one in durations:
         (over if one > seconds else within)[bisect_left(INNER, one)] += 1
-    return counted(within, over)
+    return counted_bins(within, over)
 
 
 INNER = EDGES[1:-1]
 """Where one step ends and the next begins."""
 
 
-def counted(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bin, ...]:
+def counted_bins(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bin, ...]:
     """The steps from how many durations each number of a step has, in time and over it."""
     numbers = sorted({*within, *over})
     return tuple(Bin(EDGES[at], EDGES[at + 1], within.get(at, 0) + over.get(at, 0), over.get(at, 0)) for at in numbers)
@@ -239,7 +239,7 @@ MANY = 100
 """From as many calls on a 99th percentile is more than the worst of them."""
 
 
-class Verdict(StrEnum):
+class LimitVerdict(StrEnum):
     """Whether a limit is kept."""
 
     PASS = "pass"  # noqa: S105  # a verdict, no password
@@ -328,16 +328,16 @@ class Judgement:
         return round(self.spread.worst / self.limit.seconds, 9)  # 0.08 of 0.1 is 0.8, whatever binary fractions say
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LimitVerdict:
         """Fail: more than the target was over. Warn: some were, or one came within a fifth of the limit."""
         if self.over:
-            return Verdict.FAIL if self.share > self.target else Verdict.WARN
-        return Verdict.WARN if self.used >= LITTLE_ROOM else Verdict.PASS
+            return LimitVerdict.FAIL if self.share > self.target else LimitVerdict.WARN
+        return LimitVerdict.WARN if self.used >= LITTLE_ROOM else LimitVerdict.PASS
 
     @property
     def advice(self) -> str:
         """What to do, empty when the verdict is pass."""
-        if self.verdict is Verdict.PASS:
+        if self.verdict is LimitVerdict.PASS:
             return ""
         return advice(self.limit.call) if self.todo is None else self.todo
 
@@ -383,9 +383,9 @@ class Judgement:
         """The judgement in words, in lines of at most 110 characters."""
         basis = f"{self.limit.rule} ({self.limit.source})"
         sentences = [f"{self.verdict.upper()}  {self.name}: {self.finding}", f"{self.took}; {basis}"]
-        if self.verdict is Verdict.FAIL:
+        if self.verdict is LimitVerdict.FAIL:
             sentences.append(f"missed means: {self.limit.missed}")
-        elif self.verdict is Verdict.WARN and not self.over:
+        elif self.verdict is LimitVerdict.WARN and not self.over:
             sentences.append(f"little room: the worst used {self.used_text} of the limit")
         return wrapped(*sentences, self.advice)
 
