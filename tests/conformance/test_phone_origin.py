@@ -215,7 +215,7 @@ def test_https_checks_the_name_and_not_the_address(monkeypatch):
     authority.issue_cert("relay.example").configure_cert(tls)
     trusted = ssl.create_default_context()
     authority.configure_trust(trusted)
-    monkeypatch.setattr("workbook.conformance.phone.trusted", lambda _ca_file: trusted)
+    monkeypatch.setattr("workbook.conformance.phone.trusting_context", lambda _ca_file: trusted)
     with closing(Raw(answer(200), tls)) as raw:
 
         def here(_host, _port):
