@@ -175,7 +175,8 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
         if coded and layer != "encoded-twice":  # inside base64 nothing has to be text
             break
         wrong.append(WrongLayer(layer, _where(data, layer)))
-        undone = _undone(data, layer)
+        undo = _UNDO.get(layer)
+        undone = None if undo is None else undo(data.decode("utf-8", "replace"))
         if undone is None or undone == data:
             break
         if layer == "decoded-once-too-often":
@@ -216,12 +217,6 @@ def _broken_at(content: bytes) -> int:
     return 0
 
 
-def _undone(data: bytes, layer: str) -> bytes | None:
-    """The data without this wrong layer; None where it cannot be undone."""
-    undo = _UNDO.get(layer)
-    return None if undo is None else undo(data.decode("utf-8", "replace"))
-
-
 def _padded(text: str) -> bytes | None:
     """The text with the padding that belongs to it; None where no padding makes base64 of it."""
     bare = text.replace("=", "")
@@ -237,7 +232,7 @@ _UNDO: Mapping[str, Callable[[str], bytes | None]] = {
     "encoded-twice": decode_strictly,
     "decoded-once-too-often": lambda _text: b"",
 }
-"""What undoes a wrong layer, by its name."""
+"""What undoes a wrong layer, by its name; a layer that is missing here, or comes to None, cannot be undone."""
 
 
 def _kind(fields: Mapping[str, Any]) -> str:

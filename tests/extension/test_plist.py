@@ -13,13 +13,13 @@ MINE, OTHER = (EXTENSIONS[name] for name in NAMES)
 
 
 def told(**keys):
-    return plist_problems("extension", {"NSExtension": MINE.keys() | keys})
+    return plist_problems("extension", {"NSExtension": {**MINE, **keys}})
 
 
 @pytest.mark.rule("X-PLIST-1", "X-PLIST-2", "X-PLIST-3")
 @pytest.mark.parametrize("name", NAMES)
 def test_what_it_has_to_say_has_no_problem(name):
-    assert plist(name) == {"NSExtension": EXTENSIONS[name].keys()}
+    assert plist(name) == {"NSExtension": EXTENSIONS[name]}
     assert plist_problems(name, plist(name)) == []
     assert plist_problems(name, plistlib.loads(plistlib.dumps(plist(name)))) == []
     assert plist_problems(name, MappingProxyType({"CFBundleName": "x", **plist(name)})) == []
@@ -27,7 +27,7 @@ def test_what_it_has_to_say_has_no_problem(name):
 
 @pytest.mark.rule("X-PLIST-1")
 @pytest.mark.parametrize(
-    "point", ["com.vendor.kit.issuer-provisioning", "com.a-b.PassKit2.issuer-provisioning", MINE.point]
+    "point", ["com.vendor.kit.issuer-provisioning", "com.a-b.PassKit2.issuer-provisioning", MINE[POINT]]
 )
 def test_a_real_project_file_holds_the_real_names_where_the_workbook_has_placeholders(point):
     assert told(**{POINT: point}) == []
@@ -37,7 +37,7 @@ def test_a_real_project_file_holds_the_real_names_where_the_workbook_has_placeho
 @pytest.mark.parametrize(
     "point",
     [
-        OTHER.point,
+        OTHER[POINT],
         "com.vendor.issuer-provisioning",
         "com.vendor.kit.more.issuer-provisioning",
         "com.vendor.kit.issuer-provisioning ",
@@ -52,19 +52,19 @@ def test_a_real_project_file_holds_the_real_names_where_the_workbook_has_placeho
 )
 def test_another_identifier_is_told_with_what_it_should_be(point):
     (problem,) = told(**{POINT: point})
-    assert problem == f"{POINT} is {repr(point)[:90]}, not '{MINE.point}' (X-PLIST-1)"
+    assert problem == f"{POINT} is {repr(point)[:90]}, not '{MINE[POINT]}' (X-PLIST-1)"
 
 
 @pytest.mark.rule("X-PLIST-3")
-@pytest.mark.parametrize("principal", [OTHER.principal_class, "ExtensionHandler", "MyExtension.ExtensionHandler", None])
+@pytest.mark.parametrize("principal", [OTHER[PRINCIPAL], "ExtensionHandler", "MyExtension.ExtensionHandler", None])
 def test_another_principal_class_is_told_with_what_it_should_be(principal):
     (problem,) = told(**{PRINCIPAL: principal})
-    assert problem == f"{PRINCIPAL} is {principal!r}, not '{MINE.principal_class}' (X-PLIST-3)"
+    assert problem == f"{PRINCIPAL} is {principal!r}, not '{MINE[PRINCIPAL]}' (X-PLIST-3)"
 
 
 @pytest.mark.rule("X-PLIST-2")
 def test_the_earlier_descriptions_string_is_not_a_dictionary():
-    (problem,) = plist_problems("extension", {"NSExtension": MINE.point})
+    (problem,) = plist_problems("extension", {"NSExtension": MINE[POINT]})
     assert problem == f"NSExtension is a dictionary; the identifier stands in it under {POINT} (X-PLIST-2)"
 
 

@@ -40,7 +40,7 @@ def found(host, rule):
 
 @pytest.mark.rule("X-PLIST-1")
 def test_two_extensions_are_needed_with_these_identifiers():
-    assert {name: one.point for name, one in EXTENSIONS.items()} == {
+    assert {name: one[POINT] for name, one in EXTENSIONS.items()} == {
         "extension": "com.<platform>.<kit>.issuer-provisioning",
         "authorization UI": "com.<platform>.<kit>.issuer-provisioning.authorization",
     }
@@ -55,14 +55,14 @@ def test_the_identifier_stands_under_this_key_in_the_dictionary():
     assert POINT == "NSExtensionPointIdentifier" == B_LATER.facts.extension_point_key
     assert B_EARLIER.facts.extension_point_key == "NSExtension"
     assert set(plist("extension")) == {"NSExtension"}
-    named_as_earlier = run(plists={"extension": {"NSExtension": EXTENSIONS["extension"].point}})
+    named_as_earlier = run(plists={"extension": {"NSExtension": EXTENSIONS["extension"][POINT]}})
     assert "X-PLIST-2" in found(named_as_earlier, "X-PLIST-1")[0]
 
 
 @pytest.mark.rule("X-PLIST-3")
 def test_the_principal_classes_have_these_names():
     assert PRINCIPAL == "NSExtensionPrincipalClass"
-    assert [one.principal_class for one in EXTENSIONS.values()] == [
+    assert [one[PRINCIPAL] for one in EXTENSIONS.values()] == [
         "$(PRODUCT_MODULE_NAME).ExtensionHandler",
         "$(PRODUCT_MODULE_NAME).AuthorizationProvider",
     ]

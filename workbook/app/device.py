@@ -145,7 +145,10 @@ class Device:
                 provision = m.ProvisionCalled(opc, call.card_display_name, _address(call))
                 reply = await self._converse(self._of(call), provision, m.OpcReceived(opc))
             case p.Turn():
-                reply = await self._turned(call)
+                if (conversation := self._asked.pop(call.turn, None)) is None:
+                    why = f"Nothing waits for turn {call.turn}: it was answered, or the app's process began anew."
+                    raise OutOfOrderError(why)
+                reply = await conversation.go_on(call)
             case _:
                 raise OutOfOrderError(f"{type(call).__name__} is no call of a device.")
         return reply
@@ -158,13 +161,6 @@ class Device:
         number = next(self._numbers)
         self._made[number] = made
         return _reply(event) | {"provisioning": number}
-
-    async def _turned(self, call: p.Turn) -> PhoneReply:
-        conversation = self._asked.pop(call.turn, None)
-        if conversation is None:
-            message = f"Nothing waits for turn {call.turn}: it was answered, or the app's process began anew."
-            raise OutOfOrderError(message)
-        return await conversation.go_on(call)
 
     def _of(self, call: p.OfOne) -> _Provisioning:
         if call.provisioning not in self._made:

@@ -86,7 +86,7 @@ class LivePhone(Live):
         self._drawn = (self._last, 0)
         self._begun, self._over = Event(), Event()
         self._trouble: BaseException | None = None
-        self._thread = Thread(target=self._run, args=(port,), daemon=True, name="live phone")
+        self._thread = Thread(target=lambda: asyncio.run(self._serve(port)), daemon=True, name="live phone")
         self._thread.start()
         self._begun.wait()
         if self._trouble is not None:
@@ -131,19 +131,17 @@ class LivePhone(Live):
     def refresh(self) -> None:
         """Draw what has happened since the last time, if anything has."""
         seen = self.seen()
-        if seen is None or self._player is None or self._drawn == (self._last, now := self._count()):
+        if (
+            seen is None
+            or self._player is None
+            or self._drawn == (self._last, now := len(self.server.clients[self._last].device.trace))
+        ):
             return
         self._drawn = (self._last, now)
         self._player.player_data = player_data(seen.film, check(seen.trace))
 
-    def _count(self) -> int:
-        return len(self.server.clients[self._last].device.trace)
-
     def _happened(self, line: str) -> None:
         self._last = line.split(maxsplit=1)[0]
-
-    def _run(self, port: int) -> None:
-        asyncio.run(self._serve(port))
 
     async def _serve(self, port: int) -> None:
         try:

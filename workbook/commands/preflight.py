@@ -73,6 +73,11 @@ def preflight(options: argparse.Namespace) -> int:
         return 0
     if not paths:
         raise ParameterError("Which project? Name its folder: workbook preflight PATH.")
+    known: tuple[Known, ...] = ()
+    if options.baseline is not None:
+        from workbook.conformance.config_file import load_baseline  # with all that a configuration may say: 300 ms
+
+        known = load_baseline(options.baseline)
     run = Preflight(
         paths,
         cases,
@@ -84,7 +89,7 @@ def preflight(options: argparse.Namespace) -> int:
         sent=options.sent,
         repository=options.repository,
         environment=options.env,
-        known=() if options.baseline is None else _baseline(options.baseline),
+        known=known,
         only=tuple(options.only),
         strict=options.strict,
         line=shlex.join(["workbook", "preflight", *map(str, paths)]),
@@ -96,12 +101,6 @@ def _pattern(text: str, names: Iterable[str]) -> str:
     """A pattern as `chosen` takes it: `signing` and `plist.*` mean the cases whose names go on like that."""
     forms = (f"preflight.{text}", f"preflight.{text}.*")
     return next((form for form in forms if any(fnmatchcase(name, form) for name in names)), text)
-
-
-def _baseline(path: Path) -> tuple[Known, ...]:
-    from workbook.conformance.config_file import load_baseline  # with all that a configuration may say: 300 ms
-
-    return load_baseline(path)
 
 
 def _judge(run: Preflight, options: argparse.Namespace) -> int:

@@ -27,7 +27,7 @@ from workbook.api.opaque import json_text
 from workbook.conformance.model import Arrived, Identity, Order
 from workbook.errors import ConfigurationError
 from workbook.simulation.faults import Chance, fault
-from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire
+from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
 from workbook.simulation.journal import OPERATIONS, operation_of
 from workbook.simulation.seal import Seal
 from workbook.simulation.server import (
@@ -146,7 +146,7 @@ class ScriptedApi:
 
 def _packed(response: Response, request: Request) -> Response:
     """The answer as a gateway passes it on: compressed, if the request accepts that."""
-    accepted = ",".join(value for name, value in request.headers if name.lower() == "accept-encoding")
+    accepted = ",".join(header_values(request.headers, "accept-encoding"))
     if not any(GZIP.match(encoding.strip()) for encoding in accepted.lower().split(",")):
         return response
     headers = (*response.headers, ("content-encoding", "gzip"), ("vary", "accept-encoding"))

@@ -967,8 +967,7 @@ class CaseRunner:
 
 def answers_429_itself(call: PhoneCall, seen: Seen) -> bool:
     """Whether the back end refused a call for a limit of its own: no request of the case came meanwhile."""
-    asked = any(call.began <= request.at <= call.ended for request in seen.arrived)
-    return call.status == TOO_MANY and not asked
+    return call.status == TOO_MANY and not seen.during(call)
 
 
 def _forged(value: str) -> str:

@@ -101,11 +101,6 @@ def _pointer(pointer: str) -> str:
     return pointer
 
 
-def _id(card: str) -> str:
-    encode_id(card)
-    return card
-
-
 def overlap(one: str, other: str) -> bool:
     """Whether one of two places in a body is inside the other."""
     return RAW in (one, other) or f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
@@ -137,7 +132,7 @@ ValuePlace = Annotated[
     AfterValidator(lambda value: value if value == RAW else _pointer(value)),
     Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
 ]
-CardId = Annotated[Text, AfterValidator(_id)]
+CardId = Annotated[Text, AfterValidator(lambda card: encode_id(card) and card)]
 CardIds = Annotated[list[CardId], AfterValidator(_each_once), Says("a list of ids, each once", hidden=True)]
 Variable = Annotated[
     str,

@@ -110,6 +110,10 @@ def works(operation: str) -> Judge:
     return judge
 
 
+WORKS = all_of(works(GET), works(POST))
+"""The GET and the POST of an attempt succeed."""
+
+
 def one_works(operation: str) -> Judge:
     """At least one call for each card succeeds. A back end may refuse calls while it is busy with that card."""
 

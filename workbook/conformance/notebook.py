@@ -186,7 +186,14 @@ def conformance(record: RunRecord) -> ReportView:
         parts.append(table(_title("What to do first", len(advice)), ("", "verdict", "cases", "what"), rows))
     if cases := to_look_at(record):
         head = ("case", "verdict", "rule", "expected; observed")
-        parts.append(table(_title("What did not hold", len(cases)), head, map(_row, cases[:MOST])))
+        missed = []
+        for case in cases[:MOST]:
+            what = case.why or case.verdict.meaning
+            if case.misses:
+                first, *more = case.misses
+                what = f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
+            missed.append((case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, what))
+        parts.append(table(_title("What did not hold", len(cases)), head, missed))
     return ReportView(tuple(parts))
 
 
@@ -241,14 +248,6 @@ def changes(old: RunRecord, new: RunRecord) -> Table:
 
 def _title(title: str, count: int) -> str:
     return f"{title} ({MOST} of {count})" if count > MOST else title
-
-
-def _row(case: CaseRecord) -> tuple[str, ...]:
-    what = case.why or case.verdict.meaning
-    if case.misses:
-        first, *more = case.misses
-        what = f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
-    return case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, what
 
 
 def _rows(exchanges: list[ReportedExchange], values: Values) -> list[tuple[str, str, str]]:

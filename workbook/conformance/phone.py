@@ -30,7 +30,7 @@ from workbook.api.protocol import wrong_url
 from workbook.conformance.model import GET, POST, RAW, Broke, Manner, Operation, PhoneCall, Surface, Target
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.proxy.upstream import PORTS, Resolve, allowed, every_address, literal
-from workbook.simulation.http import Request
+from workbook.simulation.http import Request, header_values
 
 # TLS: which certificates are trusted, and why a connection was not made. A certificate is always verified.
 
@@ -377,7 +377,7 @@ class HttpPhone(Phone):
         operation = self._operations[call.operation]
         body = _request_body(operation, call, decoded=self._surface.decoded)
         headers = [*self._surface.headers, *call.session]
-        if body is not None and not any(name.lower() == "content-type" for name, _value in headers):
+        if body is not None and not header_values(headers, "content-type"):
             raw = "application/octet-stream" if self._surface.decoded else "text/plain; charset=utf-8"
             headers.append(("content-type", raw if operation.sdk_output == RAW else "application/json"))
         if call.manner is Manner.UPPER_CASE:

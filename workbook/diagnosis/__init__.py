@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 
 from workbook.errors import ParameterError
@@ -78,7 +78,7 @@ class Cause:
     see: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CatalogueRow:
     """One row of the catalogue.
 
@@ -99,29 +99,14 @@ class CatalogueRow:
     number: int
     layer: str
     section: str
-    patterns: tuple[str, ...]
+    patterns: tuple[re.Pattern[str], ...]
     check: str
     causes: tuple[Cause, ...]
-    weak: tuple[str, ...] = ()
-    told: tuple[tuple[str, ...], ...] = ()
+    weak: tuple[re.Pattern[str], ...] = ()
+    told: tuple[tuple[re.Pattern[str], ...], ...] = ()
     ask: str = ""
     rules: tuple[str, ...] = ()
     play: tuple[str, ...] = ()
-
-    @cached_property
-    def strong_patterns(self) -> tuple[re.Pattern[str], ...]:
-        """The patterns, ready for use."""
-        return tuple(map(_in_a_line, self.patterns))
-
-    @cached_property
-    def told_patterns(self) -> tuple[tuple[re.Pattern[str], ...], ...]:
-        """What people say."""
-        return tuple(tuple(re.compile(text, re.IGNORECASE) for text in texts) for texts in self.told)
-
-    @cached_property
-    def weak_patterns(self) -> tuple[re.Pattern[str], ...]:
-        """The weak ones."""
-        return tuple(map(_in_a_line, self.weak))
 
     @property
     def title(self) -> str:
@@ -147,7 +132,9 @@ def catalogue() -> tuple[CatalogueRow, ...]:
     for row in tomllib.loads(text)["row"]:
         causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        rows.append(CatalogueRow(**row | lists | {"causes": causes}))
+        patterns = {key: tuple(map(_in_a_line, row.get(key, ()))) for key in ("patterns", "weak")}
+        told = tuple(tuple(re.compile(text, re.IGNORECASE) for text in texts) for texts in row.get("told", ()))
+        rows.append(CatalogueRow(**row | lists | patterns | {"causes": causes, "told": told}))
     return tuple(rows)
 
 
@@ -238,32 +225,29 @@ def diagnose(text: str) -> Diagnosis:
         lines.setdefault(line[:LONGEST_LINE].strip(), number)
     short, whole_text = len(text.split()) <= SHORT, "\n".join(lines)
     likely = [found for one in catalogue() if (found := _judged(one, lines, whole_text, short=short)) is not None]
-    likely += _findings(lines)
+    likely += [  # findings of ours have been judged already
+        Likely(named_row, 2 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
+        for line, number in lines.items()
+        if (match := _FINDING.match(line)) and (named_row := row_of(match[1], match[2]))
+    ]
     likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
     best = {one.row.number: one for one in reversed(likely)}
     return Diagnosis(tuple(one for one in likely if one is best[one.row.number]), _values(text))
-
-
-def _findings(lines: Mapping[str, int]) -> Iterator[Likely]:
-    """The rows of findings of ours among the lines: these have been judged already."""
-    for line, number in lines.items():
-        if (match := _FINDING.match(line)) and (found := row_of(match[1], match[2])) is not None:
-            yield Likely(found, 2 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
 
 
 def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
     """The row with what fits of it; `text` is the lines, each once, and `lines` where each of them stood first."""
     weight, first = 0, None
     for pattern, amount in (
-        *((pattern, STRONG) for pattern in one.strong_patterns),
-        *((pattern, 1) for pattern in one.weak_patterns),
+        *((pattern, STRONG) for pattern in one.patterns),
+        *((pattern, 1) for pattern in one.weak),
     ):
         if (match := pattern.search(text)) and (weight or amount == STRONG or short):
             weight += amount
             line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
             first = first or (match, lines[line])
     for line in lines if len(lines) <= FEW else ():
-        for words in one.told_patterns if len(line) <= SENTENCE else ():
+        for words in one.told if len(line) <= SENTENCE else ():
             matches = [match for word in words if (match := word.search(line))]
             if len(matches) == len(words):
                 weight += SAID
@@ -324,7 +308,7 @@ def row_of(rule: str, text: str) -> CatalogueRow | None:
         text: what it says happened.
     """
     words = text[:LONGEST_LINE]  # a finding's text is exact, so what people say of a symptom is not looked for in it
-    fitting = {one.number: sum(bool(it.search(words)) for it in one.strong_patterns) for one in catalogue()}
+    fitting = {one.number: sum(bool(it.search(words)) for it in one.patterns) for one in catalogue()}
     likely = sorted(
         (one for one in catalogue() if fitting[one.number]), key=lambda one: (-fitting[one.number], one.number)
     )

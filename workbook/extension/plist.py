@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from workbook.values import lookup
@@ -16,32 +15,17 @@ from workbook.values import lookup
 POINT, PRINCIPAL = "NSExtensionPointIdentifier", "NSExtensionPrincipalClass"
 
 
-@dataclass(frozen=True, slots=True)
-class Extension:
-    """One of the two extensions.
-
-    Attributes:
-        point: the value of the key NSExtensionPointIdentifier.
-        principal_class: the value of the key NSExtensionPrincipalClass.
-    """
-
-    point: str
-    principal_class: str
-
-    def keys(self) -> dict[str, str]:
-        """The entries of the dictionary NSExtension."""
-        return {POINT: self.point, PRINCIPAL: self.principal_class}
-
-
-EXTENSIONS: Mapping[str, Extension] = {
-    "extension": Extension(
-        "com.<platform>.<kit>.issuer-provisioning", "$(PRODUCT_MODULE_NAME).ExtensionHandler"
-    ),
-    "authorization UI": Extension(
-        "com.<platform>.<kit>.issuer-provisioning.authorization", "$(PRODUCT_MODULE_NAME).AuthorizationProvider"
-    ),
-}  # fmt: skip
-"""The issuer-provisioning extension and its authorization UI (X-PLIST-1)."""
+EXTENSIONS: Mapping[str, Mapping[str, str]] = {
+    "extension": {
+        POINT: "com.<platform>.<kit>.issuer-provisioning",
+        PRINCIPAL: "$(PRODUCT_MODULE_NAME).ExtensionHandler",
+    },
+    "authorization UI": {
+        POINT: "com.<platform>.<kit>.issuer-provisioning.authorization",
+        PRINCIPAL: "$(PRODUCT_MODULE_NAME).AuthorizationProvider",
+    },
+}
+"""The entries of NSExtension, for the issuer-provisioning extension and its authorization UI (X-PLIST-1)."""
 
 
 def plist(name: str) -> dict[str, Any]:
@@ -50,7 +34,7 @@ def plist(name: str) -> dict[str, Any]:
     Raises:
         ParameterError: there is no such extension.
     """
-    return {"NSExtension": lookup("extension", name, EXTENSIONS).keys()}
+    return {"NSExtension": dict(lookup("extension", name, EXTENSIONS))}
 
 
 def plist_problems(name: str, document: object) -> list[str]:
@@ -71,9 +55,9 @@ def plist_problems(name: str, document: object) -> list[str]:
         return ["there is no dictionary NSExtension (X-PLIST-2)"]
     problems = []
     # a real project file has the vendor's prefix and the framework's name where ours has placeholders
-    pattern = "[^.]+".join(map(re.escape, re.split("<platform>|<kit>", wanted.point)))
+    pattern = "[^.]+".join(map(re.escape, re.split("<platform>|<kit>", wanted[POINT])))
     if not re.fullmatch(pattern, str(entry.get(POINT))):
-        problems.append(f"{POINT} is {entry.get(POINT)!r:.90}, not {wanted.point!r} (X-PLIST-1)")
-    if entry.get(PRINCIPAL) != wanted.principal_class:
-        problems.append(f"{PRINCIPAL} is {entry.get(PRINCIPAL)!r:.90}, not {wanted.principal_class!r} (X-PLIST-3)")
+        problems.append(f"{POINT} is {entry.get(POINT)!r:.90}, not {wanted[POINT]!r} (X-PLIST-1)")
+    if entry.get(PRINCIPAL) != wanted[PRINCIPAL]:
+        problems.append(f"{PRINCIPAL} is {entry.get(PRINCIPAL)!r:.90}, not {wanted[PRINCIPAL]!r} (X-PLIST-3)")
     return problems

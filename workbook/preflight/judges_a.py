@@ -13,6 +13,7 @@ from workbook.conformance.model import Group, Miss, Owner
 from workbook.files import read_regular
 from workbook.preflight.gradle import Module, Statement, numbers
 from workbook.preflight.model import LATER_A, Facts, Part, miss_at, preflight_case
+from workbook.preflight.project import read_project
 from workbook.preflight.signing import allowlist_request
 from workbook.preflight.sources import (
     FUNCTIONS,
@@ -161,21 +162,16 @@ def application_ids(facts: Facts) -> Iterator[Miss]:
             )
 
 
-def _deprecated(facts: Facts) -> Iterator[tuple[SourceFile, int, str]]:
-    for source in facts.a.kotlin.about:
-        for call in source.calls:
-            if call.name == "createSdkOutput":
-                yield source, line_of(call.node), "createSdkOutput()"
-            elif call.name == "provision" and "sdkInput" in call.labels:
-                yield source, line_of(call.node), "provision(sdkInput, …)"
-
-
 def deprecated_calls(facts: Facts) -> Iterator[Miss]:
     """The calls that 0.4.0 deprecated."""
-    if facts.a.is_later:
-        for source, line, what in _deprecated(facts):
-            todo = "Remove createSdkOutput(), implement OpcProvider, and call the new provision."
-            yield miss_at(source.file.name, line, "provision(cardDisplayName, cardAddress, opcProvider)", what, todo)
+    todo = "Remove createSdkOutput(), implement OpcProvider, and call the new provision."
+    for source in facts.a.kotlin.about if facts.a.is_later else ():
+        for call in source.calls:
+            old = call.name == "provision" and "sdkInput" in call.labels
+            if old or call.name == "createSdkOutput":
+                what = "provision(sdkInput, …)" if old else "createSdkOutput()"
+                wanted = "provision(cardDisplayName, cardAddress, opcProvider)"
+                yield miss_at(source.file.name, line_of(call.node), wanted, what, todo)
 
 
 def second_tap(facts: Facts) -> Iterator[Miss]:
@@ -273,7 +269,8 @@ def in_repository(facts: Facts) -> Iterator[Miss]:
     """The private library in the local repository: there, in the right version, its checksums right."""
     root, wanted = facts.repository or Path(), facts.a.wanted_library
     pattern = re.compile(facts.library, re.IGNORECASE)
-    found = [path for path in _artifacts(root) if pattern.search(path.parent.parent.name)]
+    paths = (file.path for file in read_project([root]).named("*.aar", "*.jar"))
+    found = [path for path in paths if pattern.search(path.parent.parent.name)]
     versions = sorted({path.parent.name for path in found})
     if not found:
         todo = "Ask the operator's implementation contact or the wallet provider for the library."
@@ -300,12 +297,6 @@ def in_repository(facts: Facts) -> Iterator[Miss]:
         if not path.with_suffix(".pom").is_file():
             todo = "Copy the whole folder of this version."
             yield miss_at(str(path.relative_to(root)), 1, "a .pom beside the library", "none", todo, noted=True)
-
-
-def _artifacts(root: Path) -> Iterator[Path]:
-    from workbook.preflight.project import read_project
-
-    yield from (file.path for file in read_project([root]).named("*.aar", "*.jar"))
 
 
 def sent_pairs(facts: Facts) -> Iterator[Miss]:

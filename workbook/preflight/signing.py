@@ -92,7 +92,8 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
         elif head == _JKS:
             found = [_certificate(der, f"{path.name}, alias {alias}", alias) for alias, der in _in_jks(content)]
         elif b"-----BEGIN" in content:
-            found = [_certificate(der, path.name) for der in _in_pem(content)][:1]
+            x509, _more = _library()
+            found = [_certificate(_der(one), path.name) for one in x509.load_pem_x509_certificates(content)[:1]]
         elif head[:1] == b"\x30":
             found = _in_der(content, path.name, password)
         else:
@@ -144,11 +145,6 @@ def _der(certificate: Any) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding
 
     return bytes(certificate.public_bytes(Encoding.DER))
-
-
-def _in_pem(content: bytes) -> list[bytes]:
-    x509, _more = _library()
-    return [_der(one) for one in x509.load_pem_x509_certificates(content)]
 
 
 def _in_der(content: bytes, name: str, password: str) -> list[Certificate]:

@@ -33,7 +33,7 @@ from workbook.proxy.replay import (
     outcomes_of,
     settings,
 )
-from workbook.simulation.http import Response
+from workbook.simulation.http import Response, header_values
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.world import Instrument
 from workbook.values import is_text
@@ -239,7 +239,7 @@ def differences(recorded: RecordedExchange, response: Response) -> Iterator[Answ
     """How the real answer and the simulator's differ; both have the same status."""
     status, assumed = recorded.status, DriftKind.ASSUMED
     real_type, our_type = (
-        next((value for name, value in headers if name.lower() == "content-type"), "").partition(";")[0].strip().lower()
+        next(iter(header_values(headers, "content-type")), "").partition(";")[0].strip().lower()
         for headers in (recorded.response_headers, response.headers)
     )
     if real_type != our_type:
@@ -426,7 +426,7 @@ def _transient(comparisons: Comparisons, explained: set[int]) -> Iterator[DriftF
     for (operation, word), seen in _grouped(left, lambda each: (each.operation, each.word)):
         of = sum(each.operation == operation for each in comparisons)
         kind, basis = _kind_of_status(word)
-        pauses = any(name.lower() == "retry-after" for each in seen for name, _value in each.recorded.response_headers)
+        pauses = any(header_values(each.recorded.response_headers, "retry-after") for each in seen)
         note = "" if pauses or word != "429" else "It came without Retry-After; the simulator's has one."
         real = WORDS.get(word, word)
         yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=_fault(seen, of), note=note)

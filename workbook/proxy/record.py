@@ -33,7 +33,7 @@ from workbook.files import read_named
 from workbook.proxy.upstream import AWAY, OWN, ProxyExchange
 from workbook.redaction import Redaction, length_of, refuse_constant
 from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
-from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 from workbook.simulation.journal import as_dict, entry
 
 Pairs = tuple[tuple[str, str], ...]
@@ -143,7 +143,7 @@ class Lines:
         """The line of one exchange, and what is logged of it; `began` is the run's second 0."""
         self._count += 1
         request, reply = exchange.request, exchange.reply
-        coding = next((value for name, value in reply.response.headers if name.lower() == "content-encoding"), "")
+        coding = next(iter(header_values(reply.response.headers, "content-encoding")), "")
         kept = entry(
             self._count,
             (exchange.arrived - began, exchange.answered - began),

@@ -21,7 +21,7 @@ from workbook.proxy.record import EMPTY, TWICE, RecordedExchange
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
 from workbook.simulation.canned import damaged
 from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, Planned
-from workbook.simulation.http import MAX_BODY, Request, Response
+from workbook.simulation.http import MAX_BODY, Request, Response, header_values
 from workbook.simulation.mock_server import Worlds
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Genuine, Seal
@@ -108,7 +108,7 @@ def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | No
         return {"fault": fault, "seconds": float(round(max(exchange.seconds for exchange in seen) + 1))}
     if word != "429":
         return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == ProxyFailure.TOO_LARGE else {})}
-    pauses = [value for exchange in seen for name, value in exchange.response_headers if name.lower() == "retry-after"]
+    pauses = [value for exchange in seen for value in header_values(exchange.response_headers, "retry-after")]
     first = pauses[0] if pauses else "1"  # no fault plays a 429 without Retry-After
     if first.isascii() and first.isdigit() and int(first[:9]) <= LONGEST_PAUSE:
         return {"fault": fault, "seconds": int(first)}

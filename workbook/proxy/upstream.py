@@ -26,7 +26,7 @@ from workbook.api.protocol import check_base_url
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import read_regular
 from workbook.simulation.contract import Problem
-from workbook.simulation.http import PROBLEM_HEADERS, Request, Response
+from workbook.simulation.http import PROBLEM_HEADERS, Request, Response, header_values
 
 Address: TypeAlias = IPv4Address | IPv6Address
 Resolve: TypeAlias = Callable[[str, int], list[str]]
@@ -246,7 +246,7 @@ def for_the_back_end(response: Response, method: str, *, chunks: bool) -> tuple[
 
 def _without(headers: Headers, *more: str) -> Iterator[tuple[str, str]]:
     headers = tuple(headers)
-    connection = ",".join(value for name, value in headers if name.lower() == "connection")
+    connection = ",".join(header_values(headers, "connection"))
     named = {name.strip().lower() for name in connection.split(",")}
     dropped = HOP_BY_HOP | named - {LENGTH, CHUNKED, HOST, "x-api-key", "content-type"} | {TRAILER, *more}
     return ((name, value) for name, value in headers if name.lower() not in dropped)

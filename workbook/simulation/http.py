@@ -5,7 +5,7 @@ Headers hold the API key, so neither they nor a body are ever printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
 from typing import Protocol
@@ -14,6 +14,11 @@ from typing import Protocol
 #
 # What a peer gets of a body follows from it (`framing`, `pieces`), so a real socket and a client in the same
 # process agree about every byte before the breach.
+
+
+def header_values(headers: Iterable[tuple[str, str]], name: str) -> list[str]:
+    """Every value of the header with this name, given in small letters."""
+    return [value for header, value in headers if header.lower() == name]
 
 
 @unique

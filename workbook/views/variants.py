@@ -32,9 +32,7 @@ def time_limits() -> Table:
 
 def extensions() -> Table:
     """The keys in the project files of the two extensions (X-PLIST-1, X-PLIST-2, X-PLIST-3)."""
-    rows = [
-        (f"{name}: {key}", value) for name, extension in EXTENSIONS.items() for key, value in extension.keys().items()
-    ]
+    rows = [(f"{name}: {key}", value) for name, extension in EXTENSIONS.items() for key, value in extension.items()]
     return facts("The dictionary NSExtension of each target", rows)
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 from workbook.conformance.cases.fidelity import given_back, handed_on
 from workbook.conformance.judging import (
     TELL,
+    WORKS,
     all_of,
     answered,
     each_request,
@@ -46,7 +47,7 @@ from workbook.conformance.model import (
     relay_case,
     shape_of,
 )
-from workbook.simulation.http import AFTER_ID, BEFORE_ID
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
 # Which request belongs to which case is known by the payment instrument in its path. A request to a wrong path has
 # none, so the cases that look for one run alone: whatever arrives then is theirs.
@@ -54,7 +55,6 @@ ATTEMPT = CaseScript(both(), alone=True)
 """One attempt with nothing else going on, so a request to a wrong path can only belong to it."""
 LIST = tuple(Ask(GET, card=number) for number in range(3))
 ONE_EACH = "Make one request for each call of the app; what it did not ask for, it does not need."
-WORKS = all_of(works(GET), works(POST))
 
 
 def key_once(operation: str) -> Judge:
@@ -63,7 +63,7 @@ def key_once(operation: str) -> Judge:
 
     def judge(seen: Seen) -> Iterator[Miss]:
         def question(arrived: Arrived) -> Iterator[Miss]:
-            values = [value for name, value in arrived.request.headers if name.lower() == "x-api-key"]
+            values = header_values(arrived.request.headers, "x-api-key")
             if len(values) != 1:
                 yield Miss("the header x-api-key once", f"it came {len(values)} times", todo)
             elif values[0] != seen.key:
@@ -76,7 +76,7 @@ def key_once(operation: str) -> Judge:
 
 def content_type(arrived: Arrived) -> Iterator[Miss]:
     """The header content-type says application/json; a charset beside it changes nothing."""
-    values = [value for name, value in arrived.request.headers if name.lower() == "content-type"]
+    values = header_values(arrived.request.headers, "content-type")
     if [value.partition(";")[0].strip().lower() for value in values] != ["application/json"]:
         observed = f"content-type {', '.join(values)[:60]!r}" if values else "no content-type"
         yield Miss("content-type: application/json", observed, "Send content-type: application/json, on the GET too.")
@@ -182,7 +182,7 @@ def own_data(seen: Seen) -> Iterator[Miss]:
 def not_encoded(seen: Seen) -> Iterator[Miss]:
     """An answer is encoded only for a phone that accepts that."""
     for call in seen.calls:
-        codings = [value for name, value in call.headers if name.lower() == "content-encoding"]
+        codings = header_values(call.headers, "content-encoding")
         if codings and codings != ["identity"]:
             todo = "Compress for whoever says accept-encoding: gzip; without that an app may not be able to read it."
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
@@ -227,7 +227,7 @@ def labelled(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         if call.broke or not call.body.lstrip().startswith(b"{"):
             continue
-        label = next((value for name, value in call.headers if name.lower() == "content-type"), "")
+        label = next(iter(header_values(call.headers, "content-type")), "")
         kind, _, more = label.lower().partition(";")
         charset = re.search(r"charset\s*=\s*\"?([^\s;\"]+)", more)
         is_json = kind.strip() == "application/json" or kind.strip().endswith("+json")

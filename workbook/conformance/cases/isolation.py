@@ -10,6 +10,7 @@ from functools import partial
 from urllib.parse import urlencode
 
 from workbook.conformance.judging import (
+    ASK_AGAIN,
     OWN_CARD,
     WORK,
     all_of,
@@ -73,12 +74,11 @@ def refused(seen: Seen) -> Iterator[Miss]:
 
 def fresh(operation: str) -> Judge:
     """No answer of the API is handed out a second time."""
-    todo = "Ask the API for each attempt; keep nothing of its answers in the back end."
 
     def judge(seen: Seen) -> Iterator[Miss]:
         values = [call.value for call in seen.asked(operation) if call.value]
         if len(set(values)) < len(values):
-            yield Miss("a new sdkInput for each attempt", "the same twice", todo)
+            yield Miss("a new sdkInput for each attempt", "the same twice", ASK_AGAIN)
         if not values:
             yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.AFTER)
 

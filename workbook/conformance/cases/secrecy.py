@@ -12,6 +12,7 @@ from functools import partial
 from workbook.conformance.judging import (
     SHORTEST_PART,
     WORK,
+    WORKS,
     all_of,
     answer_text,
     answered,
@@ -225,7 +226,7 @@ def refuses_certificate(seen: Seen) -> Iterator[Miss]:
     todo = "Verify the certificate of the API, its authority, its date and its host, and never switch that off."
     first, *bad, last = seen.calls
     for call in bad:
-        if any(call.began <= arrived.at <= call.ended for arrived in seen.arrived):
+        if seen.during(call):
             yield Miss("no request at all", f"a {call.operation} with the key went to whoever answered", todo)
     yield from all_of(no_success, answered)(replace(seen, calls=tuple(bad)))
     yield from all_of(works(GET), recovers)(replace(seen, calls=(first, last)))
@@ -250,7 +251,6 @@ def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
 # A back end says most when something fails, so every kind of failure is provoked before the answers are searched.
 BREACHES = ("401", "422", "500", "502", "redirect", "close", "sdkInput missing")
 """Answers that a careless back end passes on as they are, or as an exception's words."""
-WORKS = all_of(works(GET), works(POST))
 ATTEMPT = CaseScript(both())
 REFUSED = CaseScript(tuple(step for fault in BREACHES for operation in (GET, POST)
                        for step in (Now((Order(operation, fault=fault),)), Ask(operation))))  # fmt: skip
