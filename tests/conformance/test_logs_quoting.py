@@ -1,5 +1,7 @@
 """A line of a log is quoted by its words; nothing else of it is shown."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,26 +53,32 @@ def test_no_secret_comes_through(name, before, after, start, blank):
     assert secret[:12] not in said
 
 
-def with_line(text, observed="it stands in app.log, line 7, and in 3 more lines"):
-    used = seen(log=[LogLine("app.log", 6, "another"), LogLine("app.log", 7, text)])
-    miss = type(MISS)("nothing of it in the log", observed, "Log lengths.")
-    return recorded(result("relay.log.no-key-ever", misses=(miss,), seen=used))
+def with_line(text, *misses):
+    """The record of a case that saw these lines of a log; its own misses by default."""
+    lines = [LogLine("app.log", number, text) for number in (7, 8, 9, 10)]
+    used = replace(seen(log=[LogLine("app.log", 6, "another"), *lines]), key=KEY)
+    case = result("relay.log.no-key-ever", seen=used).case
+    return recorded(result(case.name, misses=misses or tuple(case.judge(used)), seen=used))
 
 
 @pytest.mark.rule("REL-2", "REL-3")
 def test_a_miss_quotes_the_line_that_it_names():
     record = with_line(f"WARN failed with {KEY} and {INPUT} of {SESSION}")
     (miss,) = record.cases[0].misses
-    assert miss.observed.startswith("it stands in app.log, line 7, and in 3 more lines; the line, without its values: ")
+    assert miss.observed.startswith(
+        "part of the key in app.log, line 7, and in 3 more lines; the line, without its values: "
+    )
+    assert miss.place == "app.log:7"
     assert "WARN failed with … and … of …" in miss.observed
     for text in reports(record).values():
         assert record.secrets.found_in(text) is None
 
 
 def test_a_line_that_is_gone_or_another_is_not_quoted():
-    for observed in ("it stands in app.log, line 8", "it stands in an answer"):
-        assert with_line("x", observed).cases[0].misses[0].observed == observed
+    for place in ({"file": "app.log", "line": 11}, {"file": "other.log", "line": 7}, {}):
+        miss = replace(MISS, observed="part of the key in a line", **place)
+        assert with_line("x", miss).cases[0].misses[0].observed == "part of the key in a line"
 
 
 def test_a_case_that_judges_the_whole_run_is_repeated_by_everything():
-    assert with_line("x").cases[0].reproduce == "workbook conform back-end.toml --seed 7"
+    assert with_line("x", MISS).cases[0].reproduce == "workbook conform back-end.toml --seed 7"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbook.conformance.model import LogLine, Seen
+from workbook.conformance.model import LogLine, Miss, Seen
 
 PIECE, OVERLAP = 65_536, 4_096
 """Bytes of a line that are read at once, and bytes that two pieces share. Scanning takes many times a piece's size."""
@@ -126,31 +126,26 @@ HIDDEN = "…"
 """Replaces whatever may be a value."""
 LONGEST_WORD = 20
 """Letters of a word that is shown; a longer one may be a value."""
-_NAMED = re.compile(r"it stands in (?P<file>.+?), line (?P<number>\d+)")
-"""How a miss names a line."""
 _WORD = re.compile(r"[^\s\"'`=:,;&?(){}\[\]<>|/\\]+")
 _PART = rf"[A-Za-z]?[a-z]{{1,{LONGEST_WORD}}}"
 _PLAIN = re.compile(rf"{_PART}([-_.]{_PART})*|[A-Za-z]|[A-Z]{{1,10}}|[0-9]{{1,3}}|[!-/]+")
 """A word of a language, the name of a header, a short number: no value of any length."""
 
 
-def with_log_line(observed: str, seen: Iterable[Seen], is_known: Callable[[str], bool]) -> str:
-    """What was observed, followed by the log line that it names; unchanged where no such line can be read.
+def with_log_line(miss: Miss, seen: Iterable[Seen], is_known: Callable[[str], bool]) -> str:
+    """What was observed, followed by the log line that shows it; unchanged where no such line can be read.
 
     Args:
-        observed: of a miss.
+        miss: names the file and the line.
         seen: what the case saw; the logs are read again.
         is_known: whether a text holds a secret, or is part of one.
     """
-    if (named := _NAMED.search(observed)) is None:
-        return observed
-    place = named["file"], int(named["number"])
-    for case in seen:
+    for case in seen if miss.file else ():
         with suppress(OSError):  # the log is gone
-            text = next((line.text for line in case.log if (line.file, line.number) == place), "")
+            text = next((line.text for line in case.log if (line.file, line.number) == (miss.file, miss.line)), "")
             if text:
-                return f"{observed}; the line, without its values: {without_values(text, is_known)}"
-    return observed
+                return f"{miss.observed}; the line, without its values: {without_values(text, is_known)}"
+    return miss.observed
 
 
 def without_values(line: str, is_known: Callable[[str], bool]) -> str:

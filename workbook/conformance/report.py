@@ -9,7 +9,7 @@
     counts      how many cases ended with each verdict; for readers only
     cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
                 platform, why, seconds, misses (expected, observed, todo, rule, noted, harms, root,
-                file, line: where a project's file shows it), exchanges,
+                file, line: which file shows it, if one does), exchanges,
                 left_out (exchanges beyond 200 of one app), reproduce (runs this case again; everything, if it judges
                 the whole run), began (seconds since the first case; null if the case made no call)
     exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null if unknown),
@@ -299,7 +299,7 @@ def record(
                         miss,
                         expected=redaction.text(miss.expected),
                         observed=redaction.text(
-                            with_log_line(miss.observed, [seen for _platform, seen in parts], known.has_part)
+                            with_log_line(miss, [seen for _platform, seen in parts], known.has_part)
                         ),
                         todo=redaction.text(miss.todo),
                         rule=miss.rule or case.rule,

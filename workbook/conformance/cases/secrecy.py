@@ -157,7 +157,8 @@ def _in_the_log(seen: Seen, what: str, holds: Callable[[str], bool], todo: str) 
     if lines:
         (file, number), more = lines[0], len(lines) - 1
         others = f", and in {more} more {'line' if more == 1 else 'lines'}" if more else ""
-        yield Miss(f"no {what} in the log", f"{what} in {file}, line {number}{others}", todo)
+        observed = f"{what} in {file}, line {number}{others}"
+        yield Miss(f"no {what} in the log", observed, todo, file=file, line=number)
 
 
 def log_without_key(seen: Seen) -> Iterator[Miss]:
