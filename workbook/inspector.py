@@ -105,7 +105,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
 
     Args:
         value: the text, or platform B's bytes; the one line break that a pipe adds is ignored.
-        show: also the values of the fields that hold no card data, and what each step of the simulator's data comes to.
+        show: add the values of the fields that hold no card data, and the result of each step of the simulator's data.
         seed: of the simulator, for data that it made: its seal and the throw-away wallet's key come from it.
 
     Raises:

@@ -49,7 +49,7 @@ def test_an_app_of_the_later_variant_makes_none_of_them() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", ["hangs", "exits"])
 def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
-    monkeypatch.setattr(run_module, "PATIENCE", 8.0)
+    monkeypatch.setattr(run_module, "PATIENCE", 4.0)
     names = ("app.screen.shown-when-possible", "app.form.adds-the-card", "app.life.rotation")
     record = conform_app(run("from-0.4.0", mistake, only=names))
     by_name = {case.name: case.verdict for case in record.cases}

@@ -128,8 +128,8 @@ def test_the_calls_are_tried_once_and_the_places_of_the_values_corrected(tmp_pat
     given = usual() | wrong | {"base_url": f"http://127.0.0.1:{port}", "command": command}
     answers, lines = tried(given, tmp_path / "back-end.toml", ENVIRON)
     assert lines == [
-        "The GET works, and its sdkInput stands at /sdkInput.",
-        "The POST works, and its sdkInput stands at /sdkInput.",
+        "The GET works, and its sdkInput is at /sdkInput.",
+        "The POST works, and its sdkInput is at /sdkInput.",
         "The sdkOutput belongs to /sdkOutput, not to /output.",
     ]
     assert {key: answers[key] for key in wrong} == dict.fromkeys(wrong, "/sdkInput") | {"sdk_output": "/sdkOutput"}

@@ -294,8 +294,13 @@ def test_an_adapter_is_run(tmp_path):
 @pytest.mark.slow
 @pytest.mark.rule("REL-2", "REL-3")
 def test_what_every_round_sent_is_known_to_the_report(monkeypatch):
-    sent, record = [], session.record
-    monkeypatch.setattr(session, "record", lambda *parts: sent.append(parts[-1]) or record(*parts))
+    sent, concluded = [], session.concluded
+
+    def conclude(*parts, values, **more):
+        sent.append(values)
+        return concluded(*parts, values=values, **more)
+
+    monkeypatch.setattr(session, "concluded", conclude)
     with MockApi(CARDS) as side, relayed(side) as url:
         for count in (1, 2, 3):
             run(url, mock=side, options=RunOptions(A_FEW, repeat=count))

@@ -37,7 +37,7 @@ class WrongAnswer:
         status: of the answer.
         body: of the answer.
         ending: how its bytes end.
-        holds: what stands at the sdkInput's place, instead of the body: None, an empty text or a text.
+        holds: the value at the sdkInput's place, instead of `body`: None, an empty text or a text; or `()`.
         ending: how its bytes end.
     """
 

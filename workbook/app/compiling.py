@@ -184,7 +184,7 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
 
 
 def _key(tools: Toolchain, texts: Iterable[tuple[str, str]], libraries: Iterable[Path]) -> str:
-    """One name for what comes to the same classes, wherever the files are."""
+    """A name for these sources and libraries; it does not depend on where the files are."""
     used = [(str(path), path.stat().st_mtime_ns) for one in libraries for path in (one, *sorted(one.rglob("*")))]
     return sha256(repr((str(tools.compiler), sorted(texts), used)).encode()).hexdigest()[:32]
 

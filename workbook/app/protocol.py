@@ -145,7 +145,7 @@ class Opc(Turn):
 
 
 class NoOpc(Turn):
-    """fetchOpc threw; the SDK catches that (sdk-a). Only the name of the exception's class is told."""
+    """fetchOpc threw; the SDK catches that (sdk-a). It names the exception's class only."""
 
     threw: Annotated[StrictStr, Field(max_length=200)]
 
@@ -153,7 +153,7 @@ class NoOpc(Turn):
 class Cancelled(Turn):
     """The app's scope ended while fetchOpc ran."""
 
-    answer = "nothing that anybody waits for"
+    answer = "nothing that the stand-in waits for"
 
 
 class UsePhone(PhoneRequest):
@@ -254,7 +254,7 @@ def _in_words(schema: Mapping[str, Any]) -> str:
 
 
 def example(name: str) -> str:
-    """The fields of a call, as they stand in an example."""
+    """The fields of a call as an example writes them."""
     return ", ".join(f'"{field}": ...' for field in fields_of(name))
 
 

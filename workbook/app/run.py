@@ -105,7 +105,7 @@ class NoAnswerError(WorkbookError):
 
 @dataclass
 class PlayedCardholder:
-    """Hands one action after another to the app's process, and takes back what came of it."""
+    """Hands one action after another to the app's process, and takes back the result."""
 
     client: Client
     _turns: Iterator[int] = field(default_factory=lambda: count(1))
@@ -287,7 +287,7 @@ class AppRun:
         only: the patterns that chose the cases.
         strict: a warning counts as a failure.
         seed: of everything simulated.
-        session: what the app is given to present in a case; by default something that nobody guesses.
+        session: makes the session that the app presents in a case; random by default.
         name: of the app, for the report.
         file: the configuration's path; empty where there is none.
         line: the command line that repeats the run.
@@ -534,7 +534,7 @@ class _Judged:
         try:
             seen = await AppStage(client, cardholder, self._server.url, session).play(case)
         except NoAnswerError as error:
-            # An adapter does one thing at a time, so whoever does not return from one action does no other.
+            # An adapter does one action at a time, so one that does not return from an action does no other.
             ended = "" if self._command is None else self._command.ended
             self.trouble = f"Since {case.name} the app's process does nothing more. {ended}".strip()
             return CaseResult(case, Verdict.FAIL, (model.Miss("an answer", str(error), RETURN),))

@@ -176,7 +176,7 @@ class PhoneServer:
         return {"variant": variant.name, "backEnd": f"{self.url}{self.clients[call.client].prefix}"}
 
     def new(self, name: str, variant: str, number: int = 1, *, session: str = "") -> Client:
-        """A client with a phone and a back end that nobody has used; the back end wants that session presented."""
+        """A client with a new phone and a new back end, which demands this session."""
         device = Device(name, VARIANTS_A[variant], self._phone(), seed=self._seed, pace=self._pace)
         if self._log is not None:
             device.log = self._log

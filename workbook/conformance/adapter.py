@@ -181,7 +181,7 @@ def _text_of(error: BaseException) -> bytes:
 
 
 async def _outcome(function: Callable[..., Any], *arguments: Any) -> _Outcome:
-    """What a callable returned or raised. Where a time limit ends the call, its thread runs on by itself."""
+    """What a callable returned or raised. A time limit ends the wait, and the thread runs on."""
     if inspect.iscoroutinefunction(function):
         try:
             return await function(*arguments), None

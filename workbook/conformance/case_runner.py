@@ -118,14 +118,14 @@ async def run_cases(
 
 
 CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
-"""Verdicts of a case beside others that are confirmed by itself."""
+"""Verdicts that a case has to repeat when it runs alone."""
 BELIEVED = 2
-"""Cases that wait for the back end and fail by themselves for the same reasons; a further one is believed (assumed)."""
+"""After this many slow cases have failed alone for the same reason, a further one is not run again (assumed)."""
 TRIES = 3
-"""Times that a case is run by itself, or the back end is probed, on a machine that is busy (assumed)."""
+"""How often a case is run alone, or the back end is probed, on a busy machine (assumed)."""
 BUSY = 0.1
-"""Share of the back end's limit, or of the bound, by which the workbook itself may be late. If it is later, neither a
-late call nor a failed one beside others says anything (assumed)."""
+"""Share of the back end's limit, or of the bound, by which the workbook itself may be late. If it is later, late calls
+and calls that fail beside others are not held against the back end (assumed)."""
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
 APART = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
 
@@ -214,7 +214,7 @@ class _Schedule:
         await asyncio.gather(*map(self.beside_others, again))
 
     async def confirm(self, cases: Iterable[Case]) -> None:
-        """Run each failed case again by itself, and judge it by what it does then.
+        """Run each failed case again, alone, and keep that result.
 
         A back end that mixes up calls fails everywhere at once, so a failure beside other calls says nothing yet about
         what the case is about. Where each confirmation takes as long as the back end waits, a few are enough.
@@ -339,7 +339,7 @@ FEWEST = 3
 class _CardPool:
     """The cards. Each is lent to one case at a time, so a request for a card belongs to the case that has it.
 
-    A case that says nothing of cardholders is about one of them and that one's cards, whoever it is.
+    A case that names no cardholder gets any one of them, with that cardholder's cards.
     """
 
     def __init__(self, cardholders: Sequence[Cardholder]) -> None:
@@ -565,7 +565,7 @@ class _Stall:
 
 
 class CaseRunner:
-    """Runs single cases between the phone and the API, and knows what became of the back end so far.
+    """Runs single cases between the phone and the API, and keeps the state of the back end.
 
     Args:
         target: the back end.
@@ -578,7 +578,7 @@ class CaseRunner:
         gone: since when the back end no longer answers, in words; empty while it does.
         plain_works: whether an attempt with nothing wrong anywhere succeeds, with every app.
         limit: seconds after which the back end gives up one request to the API; infinite until it was observed.
-        lag: seconds by which the workbook itself came late, while it was watched; whoever measures sets it to 0 first.
+        lag: seconds by which the workbook itself came late, while it was watched; set it to 0 before you measure.
         logs: the back end's log files, from their state when the runner is created.
         values: opaque data of all cases so far: pairs of a payment instrument and the beginning of a value.
         silence: for how long the back end has not answered.
@@ -705,7 +705,7 @@ class CaseRunner:
         return call
 
     def _learn_limit(self, stalls: Sequence[_Stall], before: int) -> None:
-        """See after how many seconds the back end gave up one request to the API, or made another one."""
+        """Measure after how many seconds the back end gave up its request to the API, or made another one."""
         firsts = [stall.request for stall in stalls if stall.request]
         for request, call in ((stall.request, stall.calls[0]) for stall in stalls if stall.case is LIMIT):
             if request is not None:
@@ -778,7 +778,7 @@ class CaseRunner:
         return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces, limit=self.limit)
 
     def _whole_run(self, case: Case) -> Seen:
-        """What a case sees that judges the whole run; what went astray first is shown in the case about that."""
+        """What a case about the whole run sees; the isolation case also gets the first value that went astray."""
         log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         exposures, values = self._watch.exposures(requests), tuple(self.values)[-MOST:]
         astray = tuple(self._cards.astray)
@@ -894,7 +894,7 @@ class CaseRunner:
             await self._between(step, cards, canary)
 
     async def _paced(self, calls: int) -> None:
-        """Wait until so many calls may be made. Calls that belong together are made together, after their pauses."""
+        """Wait until this number of calls may be made. Calls of one step start together, after all their pauses."""
         if self.target.pace and calls:
             async with self._pacing:
                 self._next_call = max(self._next_call, monotonic()) + calls * self.target.pace

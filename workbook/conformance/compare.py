@@ -50,9 +50,9 @@ class Changed:
 
     Attributes:
         name: of the case.
-        change: what became of it.
+        change: how its result changed.
         before: its verdict in the old run; None where the old run did not have it.
-        now: its verdict in the new run; None likewise.
+        now: its verdict in the new run; None where the new run did not have it.
         gone: reasons of the old run that no longer hold.
         come: reasons of the new run that did not hold before.
     """

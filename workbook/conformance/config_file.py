@@ -52,7 +52,7 @@ SHORTEST_KEY = 16
 RESERVED = frozenset({"PATH", "HOME", "PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH"})
 """Environment variables that mean something to every program."""
 ONLY_CARDHOLDER = "the cardholder"
-"""Who owns a scenario's cards where the file names no cardholder."""
+"""The name of the cardholder of a scenario's cards, where the file names none."""
 NO_VALUE = (
     'a secret does not belong in this file. Write { env = "NAME" }, and set that variable where the workbook runs.'
 )
@@ -226,7 +226,7 @@ class PlatformAForm(Form):
 
 
 class PlatformBForm(Form):
-    """`[platform_b]`: likewise."""
+    """`[platform_b]`: what is different for its app."""
 
     get: GetForm = GetForm()
     post: PostForm = PostForm()

@@ -77,7 +77,7 @@ class PlainFailure:
     Attributes:
         operation: GET or POST.
         apps: the platforms whose app makes it.
-        why: what came of it and what to check, in sentences.
+        why: how it failed and what to check, in sentences.
         by_configuration: the configuration seems to be wrong, so the back end cannot be judged with it.
     """
 
@@ -204,7 +204,7 @@ def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
 # What many failures have in common.
 
 FEWEST = 5
-"""With so many failures in a row and no success after them, a common cause is likely (assumed)."""
+"""This many failures in a row, with no success after them, probably have one cause (assumed)."""
 GIVE_BACK = (
     f"Look first at what this case and those that ran with it left behind: a connection, a lock, a thread. {AFRESH}"
 )

@@ -183,7 +183,7 @@ QUESTIONS = (
 
 
 def usual() -> InitAnswers:
-    """The usual answers, for when nobody is asked."""
+    """The usual answer to every question."""
     return {question.key: question.usual for question in QUESTIONS}
 
 
@@ -323,7 +323,7 @@ async def _tried(answers: InitAnswers, launcher: Launcher, api: MockApi, lines: 
         given = {arrived.given for arrived in seen.came(operation) if arrived.given}
         found = place_of(given, call.body) if given else likely_place(call.body)
         if call.reported_success and found:
-            where = "is the whole body" if found == RAW else f"stands at {found}"
+            where = "is the whole body" if found == RAW else f"is at {found}"
             lines.append(f"The {operation} works, and its sdkInput {where}.")
             if operation == POST and place != answers["sdk_output"]:
                 lines.append(f"The sdkOutput belongs to {place}, not to {answers['sdk_output']}.")

@@ -372,7 +372,7 @@ class CardWatch:
         self._sent.clear()
 
     def given_for(self, call: PhoneCall) -> list[Arrived]:
-        """The answers of the API in which the call's sdkInput stood."""
+        """The answers of the API that held the call's sdkInput."""
         return self._given.get(hash(call.value), []) if call.value else []
 
     def _is_other(self, card: str, own: str) -> bool:

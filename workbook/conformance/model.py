@@ -338,7 +338,7 @@ class Together:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Wait for so many seconds. Requests that the back end makes by itself show up meanwhile."""
+    """Wait. Requests that the back end makes without a call arrive meanwhile."""
 
     seconds: float
 
@@ -706,7 +706,7 @@ class Broke(StrEnum):
 
 @dataclass(slots=True)
 class PhoneCall:
-    """One call of the phone: what it asks for, then what came back.
+    """One call of the phone: the request, then the answer.
 
     The phone fills in the second part as it becomes known, because a time limit may end a call at any point.
 

@@ -1,4 +1,4 @@
-"""The phone's side: makes the calls that the issuer's app would make, and keeps what came of each.
+"""The phone's side: makes the calls that the issuer's app would make, and keeps the result of each.
 
 A back end is reached over HTTP, at the configured origin and nowhere else, or through a Python adapter.
 """
@@ -141,10 +141,10 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
         headers: Iterable[tuple[str, str]] = (),
         body: bytes | None = None,
     ) -> None:
-        """Send one request, and put down in the call what left and what came back; an error is part of that.
+        """Send one request, and record the request and the answer in the call; an error is recorded, not raised.
 
         Args:
-            call: where the request and the answer are put down.
+            call: gets the request and the answer.
             method: of the request.
             path: below the origin's prefix, with a query where there is one.
             headers: besides those that every request has.
@@ -335,7 +335,7 @@ class Phone(AbstractAsyncContextManager["Phone"]):
         await self.close()
 
     async def call(self, call: PhoneCall) -> PhoneCall:
-        """Make a call and put down what came of it; an error is part of that."""
+        """Make a call and record its result in it; an error is recorded, not raised."""
         call.began = monotonic()
         try:
             async with asyncio.timeout(self._bound * SLACK if call.cancel is None else call.cancel):
@@ -347,7 +347,7 @@ class Phone(AbstractAsyncContextManager["Phone"]):
 
     @abstractmethod
     async def carry(self, call: PhoneCall) -> None:
-        """Take the call to the back end, and put down its request and its answer as they become known."""
+        """Make the call, and record its request and its answer in it as they become known."""
 
     async def close(self) -> None:
         """Make no more calls."""

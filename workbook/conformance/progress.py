@@ -21,16 +21,16 @@ class RunProgress:
     """Receives what happens in a run, and shows nothing of it."""
 
     def exported(self, values: Mapping[str, str], url: str) -> None:
-        """The values that a person has to configure; none where the back end gets them by itself."""
+        """The values that a person has to configure; empty where the workbook configures the back end."""
 
     def say(self, line: str) -> None:
         """A line to read."""
 
     def wait(self, seconds: float) -> None:
-        """The run waits for the first call, for so many seconds more."""
+        """The run waits for the first call, for `seconds` more."""
 
     def begin(self, total: int) -> None:
-        """So many results will come."""
+        """`total` results will come."""
 
     def ended(self, result: CaseResult) -> None:
         """A case has ended."""
@@ -80,7 +80,7 @@ class Terminal(RunProgress):
     def ended(self, result: CaseResult) -> None:
         """Advance the bar, and print a line where there is something to read.
 
-        A pass needs none: whoever reads the log of a build looks for what failed.
+        A pass needs none: a reader of a build's log looks for failures.
         """
         if result.verdict not in QUIET:
             words = [f"{result.verdict:<14} {result.case.name}"]

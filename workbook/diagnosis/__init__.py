@@ -91,7 +91,7 @@ class CatalogueRow:
         told: how people say it: the words of one sentence, in any order; all of a list are needed.
         check: how to make sure.
         causes: what may be behind it, most likely first.
-        ask: what to ask whoever has to act; empty where that is you.
+        ask: what to ask the party that has to act; empty where that is you.
         rules: a finding that rests on one of these has this row.
         play: what reproduces it, a verb and its settings; empty where no software can.
     """
@@ -236,7 +236,7 @@ def diagnose(text: str) -> Diagnosis:
 
 
 def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
-    """The row with what fits of it; `text` is the lines, each once, and `lines` where each of them stood first."""
+    """The row with the evidence for it; `text` has each line once, and `lines` says where each line came first."""
     weight, first = 0, None
     for pattern, amount in (
         *((pattern, STRONG) for pattern in one.patterns),

@@ -78,7 +78,7 @@ def measure_handler(
         network: seconds that each GET takes.
         warm: how many warm calls to make.
         cold: how many cold ones: with everything made anew before each.
-        at_most: no new call begins after so many seconds.
+        at_most: seconds after which no new call begins.
         variant: the SDK's variant.
         cards: the ids of the cardholder's payment instruments.
         sleep: waits; for tests.

@@ -50,7 +50,7 @@ def plist_problems(name: str, document: object) -> list[str]:
     wanted = lookup("extension", name, EXTENSIONS)
     entry = document.get("NSExtension") if isinstance(document, Mapping) else None
     if isinstance(entry, str):
-        return [f"NSExtension is a dictionary; the identifier stands in it under {POINT} (X-PLIST-2)"]
+        return [f"NSExtension is a dictionary; the identifier is in it, under {POINT} (X-PLIST-2)"]
     if not isinstance(entry, Mapping):
         return ["there is no dictionary NSExtension (X-PLIST-2)"]
     problems = []

@@ -138,7 +138,7 @@ class AddPaymentPassRequest:
         payment_instrument_id: the card it is for.
         sdk_input: the bytes that the delegate returned; never printed.
         attempt: the sdkOutput that they answer.
-        nonce: the wallet's, for this request and no other, as the handler handed it on; likewise all that follows.
+        nonce: the wallet's, made for this request alone; this and all that follows as the handler handed it on.
         nonce_signature: of the wallet.
         certificate_chain: of the wallet, the leaf first.
         configuration: the platform's.

@@ -47,7 +47,7 @@ DISABLING = re.compile(
 """Names by which code keeps a second tap away; a file with one of them is not blamed."""
 SWALLOWING = frozenset({"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "recover"})
 API_PATH, API_HEADER = (b"/bcl/v2", b"networktokenactivationdata"), b"x-api-key"
-"""What of the API nobody writes by chance, and the header of its key, in small letters."""
+"""Words that only a client of the API writes, and the header of its key; all in small letters."""
 SHORTEST_KEY = 12
 """Characters from which a value of the back end's environment is looked for in the app."""
 TESTING = re.compile(r"test|sandbox|stag|\buat\b|demo", re.IGNORECASE)

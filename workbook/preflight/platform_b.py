@@ -23,7 +23,7 @@ ISSUER, AUTHORIZATION = "issuer-provisioning", "issuer-provisioning.authorizatio
 POINT = re.compile(r"com\.[a-z][a-z0-9-]*\.[A-Za-z][A-Za-z0-9]*\.issuer-provisioning(\.authorization)?\Z")
 """An extension point: com.<platform>.<kit>.issuer-provisioning, and the same with .authorization."""
 MEANS_POINT = re.compile(r"issuer.?provisioning", re.IGNORECASE)
-"""What was meant as one, however it is misspelt."""
+"""What is probably meant as an extension point, misspelt or not."""
 PROVISIONING = re.compile(r"(^|\.)payment-pass-provisioning\Z")
 GROUPS = re.compile(r"\.application-groups\Z")
 DEPLOYMENT = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")

@@ -18,7 +18,7 @@ from workbook.errors import ParameterError
 from workbook.files import read_regular
 
 MOST_FILES, DEEPEST, MOST_BYTES = 200_000, 64, 1024 * 1_048_576
-"""Entries of a tree, folders inside one another, and bytes of files that may be read, beyond which it is refused."""
+"""The largest tree that is read: its entries, folders inside one another, and bytes of readable files."""
 READ = (".swift", ".kt", ".java", ".m", ".mm", ".plist", ".xml", ".gradle", ".kts", ".properties", ".toml", ".xcconfig",
         ".strings", ".entitlements", ".pbxproj", ".resolved")  # fmt: skip
 """Endings of the names of files that may be read; what these weigh is counted."""
@@ -26,7 +26,7 @@ LARGEST = 16 * 1_048_576
 """Bytes of a file that is read; no property list, project file or source has more."""
 LEFT_OUT = frozenset({"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData",
                       "SourcePackages", "vendor", "third_party", "__pycache__"})  # fmt: skip
-"""Names of folders that nobody of the project wrote by hand; a name with a dot in front is left out, too."""
+"""Names of folders whose files the project's authors did not write. Names that begin with a dot are left out, too."""
 TESTS = ("test*", "*test", "*tests", "androidtest*", "mock*", "sample*server*")
 """Folders whose code is in no app; compared in small letters."""
 

@@ -56,7 +56,7 @@ def text_of(node: Node) -> str:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it, in the order of the text; however deep, because it does not call itself."""
+    """The node and all below it, in the order of the text. It is no recursion, so the depth has no limit."""
     waiting = [node]
     for _number in range(MOST_NODES):
         if not waiting:
@@ -102,8 +102,8 @@ class SourceCall:
 
     Attributes:
         node: the call.
-        name: what is called, without what stands before the last dot.
-        receiver: what stands before it; empty where nothing does.
+        name: what is called: the part after the last dot.
+        receiver: the part before the last dot; empty where there is none.
     """
 
     node: Node

@@ -127,7 +127,7 @@ class ComparedExchange:
     Attributes:
         recorded: what was recorded.
         word: its outcome, see `replay.outcome_of`.
-        response: what the simulator answers; None for a transient outcome, for which it is not asked.
+        response: what the simulator answers; None for a transient outcome, which is not replayed.
     """
 
     recorded: RecordedExchange
@@ -459,7 +459,7 @@ def _latencies(comparisons: Comparisons, scenario: Scenario) -> Iterator[DriftFi
 
 
 ENOUGH = 3
-"""After so many exchanges without success, an operation counts as not there."""
+"""Exchanges without success after which an operation counts as missing."""
 _RULES = {"GET": "API-1", "POST": "API-2"}
 
 

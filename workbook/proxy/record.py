@@ -55,7 +55,7 @@ NOT_JSON, EMPTY, TWICE = "not JSON", "empty", "fields twice"
 
 
 class _Pairs(dict[str, Any]):
-    """An object that remembers whether a name stood in it twice."""
+    """A JSON object that remembers whether a name occurred twice."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)

@@ -85,7 +85,7 @@ class ApiOrigin:
 
 
 def allowed(address: Address) -> bool:
-    """Whether a request may ever go there: never to a link-local address, however it is wrapped."""
+    """Whether a request may go there: never to a link-local, multicast or unspecified address, wrapped or not."""
     inner = _inner(address)
     return not (inner.is_link_local or inner.is_multicast or inner.is_unspecified)
 

@@ -64,7 +64,7 @@ class Measurement:
         cold: the first call after everything was made anew, in seconds, in the order measured.
         warm: calls after a first one that was discarded, in seconds, in the order measured.
         asked: how many cold and how many warm ones were wanted; fewer were done when the time was up.
-        raised: the types of the errors that calls raised, and how many did; such a call failed, however long it took.
+        raised: the type of each error that calls raised, and its count; such a call failed, whatever its duration.
         instrument: how good the stopwatch is.
         target: the share that may be over.
     """

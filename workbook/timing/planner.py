@@ -209,7 +209,7 @@ class Plan:
         return missed(self)
 
     def simulate(self, calls: int = 1_000_000, seed: int = 7, *, target: float = TARGET) -> Estimate:
-        """Simulate so many calls, in pieces that fit the cache; the same seed gives the same estimate.
+        """Simulate this number of calls, in pieces that fit the cache; the same seed gives the same estimate.
 
         Raises:
             ParameterError: `calls` is not 1 to 10,000,000, `seed` no whole number of 0 or more, `target` no share.
@@ -241,7 +241,7 @@ class Plan:
         return self.simulate(calls).missed if exact is None else exact
 
     def advice(self, share: float | None = None) -> tuple[PlanAdvice, ...]:
-        """What to change, each by itself, so that fewer calls miss the limit; empty where one in a thousand does.
+        """Single changes that make fewer calls miss the limit; empty where at most one in a thousand does.
 
         A change is advised only where it cannot make the chance to miss larger, whatever the latencies are: GETs side
         by side end no later than one by one; fewer repetitions end no later; and a timeout is advised with which even
@@ -365,7 +365,7 @@ def _keeps_the_cards(plan: Plan) -> bool:
 
 
 def drawing(latency: Latency, rng: np.random.Generator, calls: int) -> LatencySource:
-    """Latencies for so many calls, drawn when they are asked for."""
+    """Latencies of this number of calls, drawn when the simulation needs them."""
 
     def source(_card: int, _attempt: int, where: Where) -> Floats:
         return latency.draw(rng, calls if isinstance(where, slice) else len(where))
@@ -388,7 +388,7 @@ def totals(latencies: Floats, plan: Plan) -> tuple[Floats, Counts]:
 
 
 def added(latency: LatencySource, calls: int, plan: Plan) -> tuple[Floats, Counts]:
-    """The same for so many calls, with latencies that are asked for only where an attempt is made."""
+    """The same for this number of calls; a latency is drawn only where an attempt is made."""
     cards = list(after_each_card(latency, calls, plan))
     return cards[-1][0], np.sum([lost for _total, lost in cards], axis=0, dtype=np.int64)
 
@@ -480,7 +480,7 @@ def _room(spent: float, limit: float) -> float:
 # What simulating a plan found: the chance to miss the limit, the chance that a card is missing, how long it takes.
 
 CHUNK = 1 << 15
-"""So many calls are simulated at once: their arrays stay in a processor's cache."""
+"""Calls that are simulated at once: their arrays stay in a processor's cache."""
 MOST_CALLS = 10_000_000
 """Their totals take 80 MB."""
 MOST_SEED = 2**63 - 1
@@ -558,9 +558,9 @@ def generator(seed: int) -> np.random.Generator:
 CALLS = 200_000
 """How many simulated calls an answer rests on."""
 LOOKS = (5_000, 40_000)
-"""So many of them are looked at first: most candidates are far off."""
+"""Calls that are looked at first: most candidates are far off."""
 ROOM = 20_000_000
-"""How many latencies are kept, 8 bytes each; where that is not enough, an answer rests on fewer calls."""
+"""Latencies that are kept, 8 bytes each; a plan that needs more rests on fewer calls."""
 STEP = 0.1
 """The grid on which timeouts are looked for, in seconds."""
 TAIL = (1 - CONFIDENCE) / 2

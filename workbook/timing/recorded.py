@@ -35,7 +35,7 @@ FLAGS: Mapping[str, bool] = {"true": True, "1": True, "yes": True, "false": Fals
 GROUPS = ["call", "build", "device", "cold"]
 MILLISECONDS = 1000
 MOST_NAMED = 20
-"""So many strange columns are named in an error."""
+"""Unknown columns that an error names."""
 
 
 def read_durations(path: str | PathLike[str]) -> pd.DataFrame:

@@ -49,7 +49,7 @@ def _digits(canary: str, count: int) -> str:
     return str(int.from_bytes(canary.encode()))[-count:]
 
 
-# Opaque data is nobody's but the SDK's. Each value below is what one well-meant change destroys: trimming, normalising,
+# Only the SDK may read opaque data. One well-meant change destroys each value below: trimming, normalising,
 # unescaping, guessing a type, decoding as a form, storing in a column that is too short. A simulator's usual data
 # survives all of them, because it is short ASCII without blanks.
 TEXTS: Mapping[str, tuple[str, Maker]] = {

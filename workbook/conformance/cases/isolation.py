@@ -1,4 +1,4 @@
-"""Whose data it is: nobody gets another card's data, and nothing old is handed out as new."""
+"""Isolation: no call gets another card's data, and no old answer is handed out as new."""
 
 from __future__ import annotations
 
@@ -210,11 +210,11 @@ WHO = {
     "no-session": ("no session", -1, Need.SESSIONS),
     "forged-session": ("a session that does not exist", -2, Need.SESSIONS),
 }
-"""Who is not entitled to the first cardholder's card."""
+"""Callers that are not entitled to the first cardholder's card."""
 SAME_BY_ANOTHER = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, cardholder=1, own=True, output=_same_value))
 SAME_TWICE = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, output=_same_value))
 
-# Whoever is not entitled must not make the API work either, so these cases run alone and no request may arrive at all.
+# A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
 _case = partial(relay_case, Group.ISOLATION)
 CASES = (
     *(_case(f"{name}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",

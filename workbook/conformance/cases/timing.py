@@ -143,7 +143,7 @@ def _list(share: float) -> CaseScript:
 
 
 # A phone gives a call up while the back end waits for the API: the cardholder leaves the page, or the network is gone.
-# What the back end does next nobody sees but the API, and the next attempt finds what is left of this one.
+# Only the API sees what the back end does next, and the next attempt meets what this one left behind.
 TWICE = (Ask(GET), Together((Ask(POST), Ask(POST))))
 LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
 GIVEN_UP = CaseScript((Ask(GET), Ask(POST, cancel=0.2), Rest(1.0)), LATE)
