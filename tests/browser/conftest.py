@@ -100,13 +100,6 @@ def page(browser):
         yield watched(profile.new_page())
 
 
-@pytest.fixture
-def tab(profile):
-    """A page for one test; what it kept, the module's next one has."""
-    with watched(profile.new_page()) as tab:
-        yield tab
-
-
 @pytest.fixture(scope="module")
 def board(profile):
     """One page for all tests of a module."""

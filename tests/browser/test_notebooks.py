@@ -9,18 +9,26 @@ import pytest
 
 NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 PATIENCE = 120_000  # milliseconds; 09 compiles Kotlin
+FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
 
 pytestmark = pytest.mark.browser
 
 
-def opened(page, lab, name):
-    """The notebook on the page, with its kernel ready."""
-    url, _folder = lab
-    page.set_default_timeout(PATIENCE)
-    # reset: a workspace restored from the test before would come up with that test's notebook in front
-    page.goto(url.replace("00_start_here", name) + "&reset")
+@pytest.fixture(scope="module")
+def jupyterlab(board, lab):
+    """One JupyterLab for all notebooks, as a reader has it: to load it takes longer than to run a lesson."""
+    board.set_default_timeout(PATIENCE)
+    board.goto(lab[0])
+    board.get_by_text("Python 3 | Idle").wait_for()
+    return board
+
+
+def opened(page, name):
+    """The notebook in front, opened from the list of files, with its kernel ready; no trouble yet."""
+    page.troubles.clear()
+    page.locator(f'.jp-DirListing-item[title^="Name: {name}"]').dblclick()
     page.locator(".lm-DockPanel .lm-TabBar-tab.lm-mod-current", has_text=name).wait_for()
-    page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook").wait_for()
+    page.locator(FRONT).wait_for()
     page.get_by_text("Python 3 | Idle").wait_for()
 
 
@@ -55,22 +63,23 @@ def picture(page, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_cells_run_without_a_complaint(tab, lab, name):
-    opened(tab, lab, name)
-    cells = ran(tab, lab, name)
-    picture(tab, name)
+def test_all_cells_run_without_a_complaint(jupyterlab, lab, name):
+    opened(jupyterlab, name)
+    cells = ran(jupyterlab, lab, name)
+    picture(jupyterlab, name)
     assert [output for cell in cells for output in cell["outputs"] if output["output_type"] == "error"] == []
-    assert tab.troubles == []
-    assert {urlsplit(url).hostname for url in tab.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
+    assert jupyterlab.troubles == []
+    assert {urlsplit(url).hostname for url in jupyterlab.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
 
 
-def test_a_choice_is_made_and_run(tab, lab):
-    opened(tab, lab, "02_sdk_init_and_can_provision")
-    ran(tab, lab, "02_sdk_init_and_can_provision")
-    phone = tab.get_by_label("phone", exact=True)
+def test_a_choice_is_made_and_run(jupyterlab, lab):
+    opened(jupyterlab, "02_sdk_init_and_can_provision")
+    ran(jupyterlab, lab, "02_sdk_init_and_can_provision")
+    notebook = jupyterlab.locator(FRONT)
+    phone = notebook.get_by_label("phone", exact=True)
     phone.scroll_into_view_if_needed()
     phone.select_option("app not allowlisted")
-    call = tab.locator(".widget-html", has_text='compared(phone="app not allowlisted"')
+    call = notebook.locator(".widget-html", has_text='compared(phone="app not allowlisted"')
     call.filter(has_text="CannotBeProvisioned.ApiError").first.wait_for()
-    picture(tab, "choice")
-    assert tab.troubles == []
+    picture(jupyterlab, "choice")
+    assert jupyterlab.troubles == []
