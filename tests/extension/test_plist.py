@@ -65,7 +65,7 @@ def test_another_principal_class_is_told_with_what_it_should_be(principal):
 @pytest.mark.rule("X-PLIST-2")
 def test_the_earlier_descriptions_string_is_not_a_dictionary():
     (problem,) = plist_problems("extension", {"NSExtension": MINE[POINT]})
-    assert problem == f"NSExtension is a dictionary; the identifier stands in it under {POINT} (X-PLIST-2)"
+    assert problem == f"NSExtension is a dictionary; the identifier is in it, under {POINT} (X-PLIST-2)"
 
 
 @pytest.mark.rule("X-PLIST-2")
