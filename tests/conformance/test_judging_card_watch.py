@@ -30,7 +30,7 @@ def test_an_sdk_output_that_is_posted_for_another_card_went_astray():
     (miss,) = watch.of([call(), tap])
     assert (miss.rule, miss.root, miss.todo, miss.observed) == ("REL-4", Root.ASTRAY, OWN_CARD, str(watch.astray[0]))
     assert watch.of([call()]) == ()
-    assert repr(watch) == "CardWatch(1 astray)"
+    assert len(watch.astray) == 1
 
 
 @pytest.mark.rule("REL-4")

@@ -48,7 +48,7 @@ def test_it_says_where_and_never_what():
     (found,) = watch.exposures(())
     assert (found.case, found.where) == ("relay.get.path", "an answer with status 504")
     assert KEY not in f"{found!r}{watch!r}"
-    assert (repr(watch), watch.answers) == ("SecretWatch(1 answers)", 1)
+    assert watch.answers == 1
     watch.scan_answers("relay.get.path", [call(), dropped(partial=b"", headers=())], ())
     assert watch.answers == 2  # what brought nothing is no answer
 

@@ -8,7 +8,7 @@ import ran
 from workbook.conformance.cases import CASES
 from workbook.conformance.compare import compare
 from workbook.conformance.model import Broke, Verdict
-from workbook.conformance.notebook import case_table, changes, one_case, shown_case
+from workbook.conformance.notebook import Result, case_table, shown_case
 from workbook.conformance.report import record
 from workbook.errors import ParameterError
 from workbook.simulation.http import JSON_HEADERS, Response
@@ -19,7 +19,7 @@ def recorded(*results):
 
 
 def of(*both):
-    return one_case(recorded(ran.result(seen=ran.seen(*both))), ran.NAME)
+    return Result(recorded(ran.result(seen=ran.seen(*both)))).case(ran.NAME)
 
 
 def test_a_case_says_what_was_expected_and_who_has_to_act():
@@ -70,18 +70,19 @@ def test_the_apps_of_two_platforms_have_a_table_each():
 
 
 def test_a_case_without_a_miss_says_what_its_verdict_means():
-    told = one_case(recorded(ran.result(verdict=Verdict.PASS)), ran.NAME)
+    told = Result(recorded(ran.result(verdict=Verdict.PASS))).case(ran.NAME)
     assert "The back end did what the rule asks for." in told.text()
-    nothing = one_case(
-        recorded(ran.result(verdict=Verdict.NOT_TESTABLE, misses=(), seen=None, why="no logs")), ran.NAME
-    )
+    untested = ran.result(verdict=Verdict.NOT_TESTABLE, misses=(), seen=None, why="no logs")
+    nothing = Result(recorded(untested)).case(ran.NAME)
     assert "no logs" in nothing.text()
     assert "Both sides" not in nothing.text()
 
 
-def test_a_case_that_was_not_run_is_refused_with_one_that_was():
+@pytest.mark.parametrize("asked", [Result.case, Result.verdict])
+def test_a_case_that_was_not_run_is_refused_with_one_that_was(asked):
     with pytest.raises(ParameterError, match=f"Did you mean '{ran.NAME}'"):
-        one_case(recorded(ran.result()), f"{ran.NAME}t")
+        asked(Result(recorded(ran.result())), f"{ran.NAME}t")
+    assert Result(recorded(ran.result())).verdict(ran.NAME) == "fail"
 
 
 def test_the_cases_are_a_table():
@@ -96,6 +97,6 @@ def test_what_changed_is_what_compare_says_without_what_was_left_out():
     old = recorded(*(ran.result(name) for name in ran.NAMES[:3]))
     new = recorded(ran.result(ran.NAMES[0], Verdict.PASS), ran.result(ran.NAMES[1]))
     new = replace(new, about=replace(new.about, only=("some",)))
-    shown = changes(old, new)
+    shown = Result(old).changes(Result(new))
     assert shown.title == compare(old, new).headline
     assert [row[:2] for row in shown.rows] == [("still failing", ran.NAMES[1]), ("fixed", ran.NAMES[0])]

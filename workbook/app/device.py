@@ -84,9 +84,6 @@ class Device:
         self._asked: dict[int, _Conversation] = {}
         self._calls = 0
 
-    def __repr__(self) -> str:
-        return f"Device({self.client!r}, {self.variant.name!r}, {len(self.trace)} records)"
-
     @property
     def under_way(self) -> tuple[str, ...]:
         """The calls that wait for the app."""

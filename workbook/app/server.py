@@ -90,9 +90,6 @@ class PhoneServer:
         self._log = log
         self.on_hello: Callable[[Client], None] = lambda _client: None
 
-    def __repr__(self) -> str:
-        return f"PhoneServer({len(self.clients)} clients)"
-
     @asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[None]:
         """Serve in this event loop for as long as the block lasts; `url` says where.

@@ -76,9 +76,6 @@ class ScriptedApi:
         self.serials = count(1)
         self._lock = Lock()
 
-    def __repr__(self) -> str:
-        return f"ScriptedApi({len(self._arrived)} requests)"
-
     @property
     def seal(self) -> Seal:
         """What its data is sealed with."""
@@ -264,9 +261,6 @@ class Listener:
         self._running = ExitStack()
         self.is_up = False
 
-    def __repr__(self) -> str:
-        return f"Listener({self.base_url}, {'up' if self.is_up else 'down'})"
-
     def __enter__(self) -> Self:
         self._serve()
         return self
@@ -355,9 +349,6 @@ class MockApi:
         self.ca_file = None if own is None else own.ca_file
         self.listener = Listener(self.upstream, port, own)
         self.other, self.proxy = Listener(self.elsewhere), ProxyTrap(self.url.partition("//")[2])
-
-    def __repr__(self) -> str:
-        return f"MockApi({self.url})"
 
     @property
     def url(self) -> str:

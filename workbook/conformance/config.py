@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -155,9 +155,9 @@ def _lines(config: Config) -> Iterator[str]:
     if target.over_http and not config.adapter:
         yield f"The back end reports a failure by {FAILURES[target.failures]}."
     for cardholder in target.cardholders:
-        count, names = len(cardholder.cards), _listed(cardholder.cards[:SHOWN])
+        count, names = len(cardholder.cards), ", ".join(cardholder.cards[:SHOWN])
         cards = f"{count} {'card' if count == 1 else 'cards'} ({names}{' and more' if count > SHOWN else ''})"
-        session = _listed(name for name, _value in cardholder.session) or ("each card" if cardholder.sessions else "")
+        session = ", ".join(name for name, _value in cardholder.session) or ("each card" if cardholder.sessions else "")
         with_ = f"a session in {session}" if session else "no session"
         yield f"Cardholder {cardholder.name!r}: {cards}, {with_}."
     if target.ca_file is not None:
@@ -170,9 +170,9 @@ def _lines(config: Config) -> Iterator[str]:
     yield f"An answer must arrive within {target.bound:g} s."
     yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
     printed = ["what the start command prints"] if config.start.command else []
-    yield f"Logs to scan: {_listed([*map(str, target.logs), *printed]) or 'none'}."
-    runs = _listed(group for group in RELAY_GROUPS if group not in target.without)
-    left_out = f" Left out: {_listed(sorted(target.without))}." if target.without else ""
+    yield f"Logs to scan: {', '.join([*map(str, target.logs), *printed]) or 'none'}."
+    runs = ", ".join(group for group in RELAY_GROUPS if group not in target.without)
+    left_out = f" Left out: {', '.join(sorted(target.without))}." if target.without else ""
     yield f"{'Groups that run' if left_out else 'All groups run'}: {runs or 'none'}.{left_out}"
     yield from _api(config)
 
@@ -213,7 +213,7 @@ def _surface(platform: str, surface: Surface, *, adapter: bool) -> Iterator[str]
         yield f"{name}: {operation.method} {operation.path}, {' and '.join(request) or 'no body'}; {answer}."
     yield f"Opaque data is {form}."
     if surface.headers:
-        yield f"Headers of every call: {_listed(name for name, _value in surface.headers)}."
+        yield f"Headers of every call: {', '.join(name for name, _value in surface.headers)}."
 
 
 def _place(pointer: str) -> str:
@@ -230,7 +230,3 @@ def no_program(command: str, folder: Path | None) -> str:
         return ""
     place = folder / first if "/" in first and folder is not None else first
     return "" if shutil.which(place) else first
-
-
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(words)

@@ -266,9 +266,6 @@ class SecretWatch:
         long = {value for value in session_secrets(sessions) if len(value) >= SHORTEST_PART}
         self._sessions = tuple(sorted(long - cards))  # a card's id may well go to the API
 
-    def __repr__(self) -> str:
-        return f"SecretWatch({self.answers} answers)"
-
     def scan_answers(self, case: str, calls: Iterable[PhoneCall], arrived: Iterable[Arrived]) -> None:
         """Scan what the phone received in one case."""
         given = {request.given for request in arrived if request.given}
@@ -328,9 +325,6 @@ class CardWatch:
         self._cards = frozenset(cards)
         self._given: dict[int, list[Arrived]] = {}
         self._sent: dict[int, list[tuple[str, PhoneCall]]] = {}
-
-    def __repr__(self) -> str:
-        return f"CardWatch({len(self.astray)} astray)"
 
     def sends(self, case: str, call: PhoneCall) -> None:
         """The phone is about to send this call's sdkOutput."""

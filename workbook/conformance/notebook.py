@@ -197,15 +197,6 @@ def conformance(record: RunRecord) -> ReportView:
     return ReportView(tuple(parts))
 
 
-def one_case(record: RunRecord, name: str) -> ReportView:
-    """One case of a record.
-
-    Raises:
-        ParameterError: the record has no such case.
-    """
-    return shown_case(lookup("case", name, {case.name: case for case in record.cases}))
-
-
 def shown_case(case: CaseRecord) -> ReportView:
     """What the case expected, what it observed, and both sides in the order of time, with a table for each app."""
     lines = [("the case", case.says), (f"{case.rule.id} ({case.rule.level})", case.rule.text)]
@@ -236,14 +227,6 @@ def case_table(*patterns: str) -> Table:
     """
     rows = ((case.name, f"{case.rule} ({case.rests_on.level})", case.says) for case in chosen(CASES, patterns))
     return table("What is asked", ("case", "rule", "in a sentence"), rows)
-
-
-def changes(old: RunRecord, new: RunRecord) -> Table:
-    """What changed from one run to another; cases that the new run left out are only counted."""
-    comparison = compare(old, new)
-    changed = (case for case in comparison.changed if case.change is not CaseChange.NOT_RUN)
-    rows = ((case.change, case.name, case.verdicts) for case in changed)
-    return table(comparison.headline, ("change", "case", "verdict"), rows)
 
 
 def _title(title: str, count: int) -> str:
@@ -305,7 +288,7 @@ class Result(View):
         Raises:
             ParameterError: the run has no such case.
         """
-        return one_case(self.record, name)
+        return shown_case(self._case(name))
 
     def verdict(self, name: str) -> str:
         """The verdict of one case, such as `pass` or `fail`.
@@ -313,11 +296,14 @@ class Result(View):
         Raises:
             ParameterError: the run has no such case.
         """
-        return str(next(case.verdict for case in self.record.cases if case.name == name))
+        return str(self._case(name).verdict)
 
-    def changes(self, later: Result) -> View:
-        """What a later run has mended, broken, or left as it was."""
-        return changes(self.record, later.record)
+    def changes(self, later: Result) -> Table:
+        """What a later run has mended, broken, or left as it was; cases that it left out are only counted."""
+        comparison = compare(self.record, later.record)
+        changed = (case for case in comparison.changed if case.change is not CaseChange.NOT_RUN)
+        rows = ((case.change, case.name, case.verdicts) for case in changed)
+        return table(comparison.headline, ("change", "case", "verdict"), rows)
 
     @property
     def report(self) -> str:
@@ -341,6 +327,9 @@ class Result(View):
     def html(self) -> str:
         """The same as HTML."""
         return self._shown.html()
+
+    def _case(self, name: str) -> CaseRecord:
+        return lookup("case", name, {case.name: case for case in self.record.cases})
 
     @property
     def _shown(self) -> ReportView:

@@ -83,9 +83,6 @@ class StartCommand:
         self._process: subprocess.Popen[bytes] | None = None
         self._over = False
 
-    def __repr__(self) -> str:
-        return f"StartCommand({self._line!r})"
-
     def __enter__(self) -> Self:
         self.output.touch()
         return self
