@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from enum import Enum
 from random import Random
 from threading import Lock
@@ -155,6 +154,8 @@ def seconds_to_wait(retry_after: str | None, now: datetime | None = None) -> flo
 
 def http_date(text: str | None) -> datetime | None:
     """An HTTP date as an aware time, or None when it is none."""
+    from email.utils import parsedate_to_datetime  # dear to import, and few answers hold a date
+
     try:
         parsed = parsedate_to_datetime(text or "")
         return parsed.replace(tzinfo=parsed.tzinfo or UTC).astimezone(UTC)

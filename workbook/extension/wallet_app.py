@@ -7,7 +7,6 @@ phone and on the watch run side by side, call by call (see `loop.together`).
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -23,7 +22,7 @@ from workbook.flows.messages import Command, Event
 from workbook.flows.variants import B_LATER, SURFACES, VariantB
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import Loop
-from workbook.runs.own_code import completed, exception_words, misspelt, relayed, watched
+from workbook.runs.own_code import completed, exception_words, misspelt, own_failures, relayed, watched
 from workbook.simulation.ecc_v2 import wallet_request
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Call, Reply, under_way, wrong_with
@@ -266,7 +265,7 @@ class WalletApp(Loop):
                     in_self = _contents(vars(handler))
                     returned = completed(getattr(handler, name), *given, **named)
                 event = answer(returned) or m.HandlerRaised(name, f"it returned {_kind(returned, name)}")
-            except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+            except own_failures() as error:
                 event = m.HandlerRaised(name, exception_words(error))
             finally:
                 if isinstance(handler, ExtensionHandler) and (names := _changed(in_self, _contents(vars(handler)))):
@@ -323,7 +322,7 @@ class WalletApp(Loop):
                 view = provider()
                 view.completion_handler = reported.append
                 completed(view.view_did_appear)
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+        except own_failures() as error:
             return m.AuthorizationMissing(f"the authorization UI failed: {exception_words(error)}")
         except BaseException:
             self.soon(m.AuthorizationMissing(INTERRUPTED))

@@ -6,7 +6,6 @@ really takes is not counted, because no two machines take the same; where it is 
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import linecache
 import re
@@ -61,11 +60,20 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     if not inspect.isawaitable(value):
         return value
 
+    from asyncio import run  # a third of what a session imports, and most code never waits
+
     async def awaited(value: Awaitable[Any]) -> Any:
         return await value
 
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, asyncio.run, awaited(value)).result()
+        return pool.submit(copy_context().run, run, awaited(value)).result()
+
+
+def own_failures() -> tuple[type[BaseException], ...]:
+    """What code that is not ours may fail with, for `except`: a task that it cancelled is its failure, too."""
+    from asyncio import CancelledError  # loaded where code has failed; see `completed`
+
+    return Exception, CancelledError
 
 
 @contextmanager
@@ -80,10 +88,10 @@ def watched(call: str, seen: Callable[[Event], None], *, timed: bool = True) -> 
     began = perf_counter()
     try:
         yield
-    except (Exception, asyncio.CancelledError) as error:
+    except own_failures() as error:
         # An error may pass several of these blocks; the innermost one reports it.
         if (line := own_line(error)) and not getattr(error, "reported", False):
-            error.reported = True  # type: ignore[union-attr]  # an exception takes any attribute
+            error.reported = True  # type: ignore[attr-defined]  # an exception takes any attribute
             seen(m.CodeFailed(call, exception_words(error), line))
         raise
     finally:

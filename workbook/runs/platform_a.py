@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +17,7 @@ from workbook.flows.platform_a import State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
-from workbook.runs.own_code import completed, watched
+from workbook.runs.own_code import completed, own_failures, watched
 from workbook.simulation.phones import A_PHONE_A, PhoneA
 from workbook.simulation.sdks import Reply, SdkA
 from workbook.simulation.seal import Seal
@@ -158,7 +157,7 @@ class PlatformARun(InApp):
         try:
             with watched("fetchOpc", self.soon):
                 opc = completed(fetch_opc, command.payment_instrument_id, command.sdk_output.text)
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+        except own_failures() as error:
             return m.ProviderFailed(f"fetchOpc raised {type(error).__name__}")
         try:
             return m.OpcReceived(opc if isinstance(opc, SdkInput) else SdkInput(opc))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -19,7 +18,7 @@ from workbook.flows.platform_b import State
 from workbook.flows.variants import B_LATER, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
-from workbook.runs.own_code import check_callable, completed, watched
+from workbook.runs.own_code import check_callable, completed, own_failures, watched
 from workbook.simulation.phones import A_PHONE_B, PhoneB
 from workbook.simulation.sdks import Reply, SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
@@ -206,7 +205,7 @@ class PlatformBRun(InApp):
         try:
             with watched("provision", self.soon):
                 returned = completed(self.app.delegate.provision, *given)
-        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # not our code
+        except own_failures() as error:
             return m.DelegateFailed(f"provision raised {type(error).__name__}")
         return m.DelegateFailed("provision returned nil") if returned is None else m.SdkInputReceived(returned)
 
@@ -230,7 +229,7 @@ class PlatformBRun(InApp):
         try:
             with watched("didFinishProvisioning", self.soon):
                 completed(self.app.delegate.did_finish_provisioning, added, error)
-        except (Exception, asyncio.CancelledError) as problem:  # noqa: BLE001  # not our code
+        except own_failures() as problem:
             self.soon(m.Noted(f"The delegate's didFinishProvisioning raised {type(problem).__name__}."))
 
     ports: ClassVar = {

@@ -9,7 +9,6 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from email.utils import formatdate
 from functools import lru_cache
 from hashlib import blake2b
 from statistics import NormalDist
@@ -375,6 +374,8 @@ def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]
 
 def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """A date means something only beside the answer's own (RFC 9110), so both are given."""
+    from email.utils import formatdate  # dear to import, and only one fault holds a date
+
     then = formatdate(EPOCH + values["seconds"], usegmt=True)
     return (("date", formatdate(EPOCH, usegmt=True)), ("retry-after", then))
 
