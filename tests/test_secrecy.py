@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.api import ActivationDataClient
+from workbook.api.client import guard_logs
 from workbook.errors import ConfigurationError
-from workbook.secrecy import MASK, MISSING, Secret, Secrets, guard_logs, without_live_keys
+from workbook.secrecy import MASK, MISSING, Secret, Secrets, without_live_keys
 
 HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
 VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import html
 import json
-import logging
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -585,26 +584,6 @@ def without_live_keys(text: str) -> str:
     for search in live:
         text = search.scrub(text)
     return text
-
-
-class _KeyFilter(logging.Filter):
-    """Scrubs every live key from a log record before a handler sees it."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = without_live_keys(record.getMessage()), None
-        return True
-
-
-_filter = _KeyFilter()
-
-
-def guard_logs() -> None:
-    """Let no key through httpcore's debug log (REL-2); calling it again changes nothing.
-
-    httpcore, and httpcore2 like it, logs the peer's headers at DEBUG through two loggers, and a peer can echo ours.
-    """
-    for name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "httpcore2.connection"):
-        logging.getLogger(name).addFilter(_filter)
 
 
 # Where secrets come from.

@@ -6,6 +6,7 @@ key to another origin, cookies, proxies and credentials from the environment (RE
 
 from __future__ import annotations
 
+import logging
 import os
 import ssl
 from abc import ABC, abstractmethod
@@ -51,7 +52,7 @@ from workbook.api.protocol import (
     find_header,
 )
 from workbook.errors import ConfigurationError
-from workbook.secrecy import MISSING, Secret, guard_logs
+from workbook.secrecy import MISSING, Secret, without_live_keys
 from workbook.values import did_you_mean
 
 # What the sync and the async client have in common: settings, options, and the making and closing of a call.
@@ -190,6 +191,26 @@ class BaseClient(ABC, Generic[T]):
         self._closed = True
         self._shared.closed |= first
         return self._shared.opened if first else None
+
+
+class _KeyFilter(logging.Filter):
+    """Scrubs every live key from a log record before a handler sees it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = without_live_keys(record.getMessage()), None
+        return True
+
+
+_filter = _KeyFilter()
+
+
+def guard_logs() -> None:
+    """Let no key through httpcore's debug log (REL-2); calling it again changes nothing.
+
+    httpcore, and httpcore2 like it, logs the peer's headers at DEBUG through two loggers, and a peer can echo ours.
+    """
+    for name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "httpcore2.connection"):
+        logging.getLogger(name).addFilter(_filter)
 
 
 # What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.
