@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from workbook.api.deadline import DeadlineBackend, DeadlineStream, DeadlineTransport, Expiry, expiring
+from workbook.api.deadline import DeadlineBackend, DeadlineStream, DeadlineTransport, Expiry
 from workbook.api.library import httpcore
 
 
@@ -50,7 +50,7 @@ STEPS = [
 @pytest.mark.parametrize(("step", "late"), STEPS)
 def test_every_wait_is_cut_to_what_is_left(step, late):
     inner = Inner()
-    with expiring(10.0):
+    with Expiry(10.0):
         step(DeadlineStream(inner), 5.0)
         step(DeadlineStream(inner), 50.0)
         step(DeadlineStream(inner), None)
@@ -65,7 +65,7 @@ def test_every_wait_is_cut_to_what_is_left(step, late):
 @pytest.mark.parametrize(("step", "late"), STEPS)
 @pytest.mark.parametrize(("timeout", "passed"), [(5.0, False), (50.0, True)])
 def test_a_timeout_is_known_as_the_deadline_s_or_not(step, late, timeout, passed):
-    with expiring(10.0) as expiry, pytest.raises(late):
+    with Expiry(10.0) as expiry, pytest.raises(late):
         step(DeadlineStream(Inner(late)), timeout)
     assert expiry.passed is passed
 
@@ -74,7 +74,7 @@ def test_a_timeout_is_known_as_the_deadline_s_or_not(step, late, timeout, passed
 @pytest.mark.parametrize(("step", "late"), STEPS)
 def test_nothing_is_begun_after_the_deadline(step, late):
     inner = Inner()
-    with expiring(-1.0) as expiry, pytest.raises(late):
+    with Expiry(-1.0) as expiry, pytest.raises(late):
         step(DeadlineStream(inner), 5.0)
     assert expiry.passed
     assert inner.timeouts == []
@@ -133,7 +133,7 @@ def test_a_refused_connection_is_a_connect_error():
 def test_a_look_up_that_hangs_is_left_behind():
     release = threading.Event()
     start = time.monotonic()
-    with expiring(0.05) as expiry, pytest.raises(httpcore.ConnectTimeout):
+    with Expiry(0.05) as expiry, pytest.raises(httpcore.ConnectTimeout):
         DeadlineBackend(lambda host, port: release.wait(5) and []).connect_tcp("h", 1, 5.0)
     release.set()
     assert expiry.passed

@@ -21,7 +21,7 @@ from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 import anyio
 
 from workbook.api.body import BodyReader, CallProblem
-from workbook.api.deadline import DeadlineTransport, GuardedTransport, expiring
+from workbook.api.deadline import DeadlineTransport, Expiry, GuardedTransport
 from workbook.api.exchange import (
     NEVER_SENT,
     Action,
@@ -335,7 +335,7 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
 
     def _attempt(self, step: Send) -> Answer | Failure:
         shared, progress = self._shared, _Progress(foreign=self._shared.foreign)
-        with expiring(step.remaining) as expiry:
+        with Expiry(step.remaining) as expiry:
             try:
                 until = shared.clock.now() + step.remaining
                 response = shared.transport().handle_request(_to_httpx(step, shared, progress.mark))

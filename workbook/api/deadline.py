@@ -13,11 +13,10 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Self
 
 import anyio
 
@@ -28,18 +27,25 @@ _PIECE = 16_384  # bytes per write: a slow reader is noticed between two of them
 
 
 class Expiry:
-    """When the current call ends.
+    """When the current call ends; as a context, it ends every wait of this thread's network calls by then.
 
     Attributes:
         at: seconds of `time.monotonic`.
         passed: whether a wait was cut short because of it.
     """
 
-    __slots__ = ("_cut", "at", "passed")
+    __slots__ = ("_cut", "_token", "at", "passed")
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.at = time.monotonic() + seconds
         self.passed = self._cut = False
+
+    def __enter__(self) -> Self:
+        self._token = _current.set(self)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        _current.reset(self._token)
 
     def cut(self, timeout: float | None, late: type[httpcore.TimeoutException]) -> float | None:
         """The timeout, no longer than what is left.
@@ -61,17 +67,6 @@ class Expiry:
 
 _ENDLESS = Expiry()
 _current: ContextVar[Expiry] = ContextVar("expiry", default=_ENDLESS)
-
-
-@contextmanager
-def expiring(seconds: float) -> Iterator[Expiry]:
-    """End every wait of this thread's network calls within so many seconds."""
-    expiry = Expiry(seconds)
-    token = _current.set(expiry)
-    try:
-        yield expiry
-    finally:
-        _current.reset(token)
 
 
 class DeadlineStream(httpcore.NetworkStream):

@@ -122,7 +122,7 @@ class Notifier:
             self._thread.join(max(until - monotonic(), 0.0))
 
     def _deliver(self) -> None:
-        from workbook.api.deadline import DeadlineTransport, expiring  # an HTTP client: loaded with the first of them
+        from workbook.api.deadline import DeadlineTransport, Expiry  # an HTTP client: loaded with the first of them
         from workbook.api.library import httpx
 
         with httpx.Client(transport=DeadlineTransport(ssl.create_default_context()), follow_redirects=False) as client:
@@ -131,7 +131,7 @@ class Notifier:
                 headers = {**dict(JSON_HEADERS), BASIS_HEADER: BASIS, "connection": "close"}
                 try:
                     with (
-                        expiring(self._seconds),
+                        Expiry(self._seconds),
                         client.stream("POST", self._url, content=notification.body, headers=headers) as answer,
                     ):
                         came_of_it = f"answered with {answer.status_code}"

@@ -345,7 +345,7 @@ class Connection(asyncio.Protocol):
                 LOGGER.exception("A request could not be answered.")  # a defect of the handler must not end the server
                 self._failed()
                 return
-            if not isawaitable(answer) and (isinstance(answer, RawAnswer) or answer.wire == AT_ONCE):
+            if isinstance(answer, RawAnswer) or (isinstance(answer, Response) and answer.wire == AT_ONCE):
                 self._write(request, answer, keep=keep)
                 self._done(request, answer, began, keep=keep)
             else:
