@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,7 +62,15 @@ class BodyReader:
         self._size = self._raw = 0
         self._inflater: Any = None  # made where there is something to inflate
         self.problem: CallProblem | None = None
-        self._decode = self._choose(content_encoding.strip().lower(), content_length)
+        self._decode = self._keep
+        encoding = content_encoding.strip().lower()
+        if encoding in ("gzip", "x-gzip"):
+            self._inflater = zlib.decompressobj(_GZIP)
+            self._decode = self._inflate
+        elif encoding not in ("", "identity"):
+            self.problem = _malformed("its content-encoding is neither identity nor gzip.")
+        elif _declared(content_length) > self._cap:
+            self.problem = self._too_large()
 
     def feed(self, chunk: bytes) -> CallProblem | None:
         """Take the next raw chunk; after a problem there is no use in reading on."""
@@ -82,16 +90,6 @@ class BodyReader:
     def partial(self) -> bytes:
         """What was decoded so far, at most the cap: for an error's body."""
         return b"".join(self._parts)[: self._cap]
-
-    def _choose(self, encoding: str, length: str | None) -> Callable[[bytes], None]:
-        if encoding in ("gzip", "x-gzip"):
-            self._inflater = zlib.decompressobj(_GZIP)
-            return self._inflate
-        if encoding not in ("", "identity"):
-            self.problem = _malformed("its content-encoding is neither identity nor gzip.")
-        elif _declared(length) > self._cap:
-            self.problem = self._too_large()
-        return self._keep
 
     def _keep(self, chunk: bytes) -> None:
         room = self._cap + 1 - self._size

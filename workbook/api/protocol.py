@@ -273,27 +273,23 @@ def judge_answer(answer: Answer, secret: Secret) -> ActivationData | CallProblem
             message += " Redirects are never followed: the API key would travel along (REL-2). Correct base_url."
         return CallProblem(ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)})
     fields = answer.problem or parse_object(answer.body)
-    return fields if isinstance(fields, CallProblem) else _activation_data(fields)
+    if isinstance(fields, CallProblem):
+        return fields
+    if "sdkInput" not in fields:
+        return _no_sdk_input("is missing")
+    value = fields.pop("sdkInput")
+    if value is None or value == "":
+        return _no_sdk_input("is null" if value is None else "is empty")
+    try:
+        return ActivationData(SdkInput(value), fields)
+    except OpaqueDataError:
+        return _no_sdk_input("holds half a surrogate pair" if isinstance(value, str) else "is not a string")
 
 
 def find_header(headers: Iterable[tuple[str, str]], name: str) -> str | None:
     """The value of a header in any case; several values are joined by commas; None if there is none."""
     values = [value for key, value in headers if key.lower() == name]
     return ", ".join(values) if values else None
-
-
-def _activation_data(fields: dict[str, Any]) -> ActivationData | CallProblem:
-    if "sdkInput" not in fields:
-        return _no_sdk_input("is missing")
-    value = fields.pop("sdkInput")
-    if value is None:
-        return _no_sdk_input("is null")
-    if value == "":
-        return _no_sdk_input("is empty")
-    try:
-        return ActivationData(SdkInput(value), fields)
-    except OpaqueDataError:
-        return _no_sdk_input("holds half a surrogate pair" if isinstance(value, str) else "is not a string")
 
 
 def _no_sdk_input(what: str) -> CallProblem:
