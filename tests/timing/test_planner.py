@@ -15,7 +15,7 @@ from workbook.runs.loop import EventClock
 from workbook.timing import planner as closed_form
 from workbook.timing import planner as search
 from workbook.timing.planner import CHUNK, ENOUGH, FASTER, LogNormal, Plan, Resampled, totals
-from workbook.timing.verdict import TARGET, LimitVerdict, judge_durations
+from workbook.timing.verdict import TARGET, LimitVerdict, interval, judge_durations
 
 GETS = st.sampled_from(["one by one", "concurrent"])
 QUICK = LogNormal(median=0.6, p99=4.0)
@@ -129,7 +129,7 @@ def test_a_closed_form_agrees_with_the_simulation(plan):
 
 @pytest.mark.parametrize("plan", [one for one in CLOSED if one.timeout], ids=lambda plan: plan.words)
 def test_the_chance_that_a_card_is_missing_agrees_too(plan):
-    low, high = (found := plan.simulate(200_000)).card_missing_between
+    low, high = interval((found := plan.simulate(200_000)).lacking, found.calls)
     assert low <= closed_form.chance_lacking(plan) <= high
     assert low <= found.card_missing <= high
 

@@ -41,11 +41,11 @@ from workbook.app.cases import (
     Settle,
 )
 from workbook.app.compiling import command, compiled, files_of, missing
-from workbook.app.server import SURFACE, Client, PhoneServer
+from workbook.app.server import Client, PhoneServer
 from workbook.conformance import model
 from workbook.conformance.config_file import GetForm, PostForm, StartForm
 from workbook.conformance.logs import Logs
-from workbook.conformance.model import CaseResult, Operation, PhoneCall, Surface, Verdict, gravest
+from workbook.conformance.model import SURFACE, CaseResult, Operation, PhoneCall, Surface, Verdict, gravest
 from workbook.conformance.process import StartCommand, Stopping
 from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
 from workbook.conformance.report import About, RunRecord, concluded

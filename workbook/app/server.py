@@ -18,7 +18,7 @@ from typing import Any
 from workbook.app import protocol as p
 from workbook.app.back_end import PlayedBackEnd
 from workbook.app.device import Device, PhoneReply
-from workbook.conformance.model import GET, POST, Operation, Surface
+from workbook.conformance.model import GET, POST, SURFACE, Surface
 from workbook.errors import OutOfOrderError, ParameterError, WorkbookError
 from workbook.flows.variants import VARIANTS_A, variant_a
 from workbook.plays.platform_a import PHONES_A
@@ -30,11 +30,6 @@ from workbook.values import choice, lookup
 
 BACK_END = "/back-end/"
 BASIS = "the workbook's own protocol"
-SURFACE = Surface(
-    Operation("GET", "/cards/{id}/activation-data"),
-    Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
-)
-"""The app's routes where nothing else is configured; those of the sample back ends."""
 PLATFORM_B = (
     "Platform B's calls are not served: its apps are in Swift, and there is no stand-in for them here yet. "
     "Platforms that are: A."

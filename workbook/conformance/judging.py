@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from workbook.api.opaque import decode_strictly
 from workbook.conformance.model import (
@@ -33,6 +33,7 @@ from workbook.conformance.model import (
 )
 from workbook.secrecy import Secrets, secret_values, session_secrets
 
+SeenT = TypeVar("SeenT")
 OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 
 WORK = "Make the plain case work first: the API answered with 200 and an sdkInput."
@@ -80,7 +81,7 @@ def recovers(seen: Seen) -> Iterator[Miss]:
         yield Miss(f"a success {seen.recovery:g} s after the API works again", outcome(last), AFRESH, rule)
 
 
-def all_of(*judges: Judge) -> Judge:
+def all_of(*judges: Callable[[SeenT], Iterable[Miss]]) -> Callable[[SeenT], Iterator[Miss]]:
     """Every miss of every judge, in their order."""
     return lambda seen: (miss for judge in judges for miss in judge(seen))
 

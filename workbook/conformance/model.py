@@ -558,6 +558,11 @@ class Surface:
     headers: Headers = field(default=(), repr=False)
 
 
+SURFACE = Surface(
+    Operation("GET", "/cards/{id}/activation-data"),
+    Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
+)
+"""The surface of the sample back ends."""
 CALLED = Surface(Operation("GET", ""), Operation("POST", ""))
 """The surface of a back end that an adapter calls: it has no paths."""
 

@@ -19,7 +19,7 @@ from workbook.conformance.cases import CASES
 from workbook.conformance.compare import CaseChange, compare
 from workbook.conformance.config import Api, Config, Exports
 from workbook.conformance.config_file import EXAMPLE, load_config
-from workbook.conformance.model import PLATFORMS, Cardholder, Case, Need, Operation, Surface, Target, Values
+from workbook.conformance.model import PLATFORMS, SURFACE, Cardholder, Case, Need, Target, Values
 from workbook.conformance.process import exported, surroundings
 from workbook.conformance.progress import Cell, in_a_notebook
 from workbook.conformance.report import (
@@ -55,10 +55,6 @@ CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
 ODD_CARDS = ("pirelay-in-small-letters", "000123456789012345", "PI RELAY:7+%")
 """Ids that a careless back end changes on their way: by their case, as numbers, by escaping."""
 SESSIONS = {"session-of-ann-7d1f": [*CARDS[:26], *ODD_CARDS], "session-of-bob-93c2": list(CARDS[26:])}
-SURFACE = Surface(
-    Operation("GET", "/cards/{id}/activation-data"),
-    Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
-)
 
 
 _spec = spec_from_file_location("workbook_sample_reference", fixture("back_ends/reference.py"))

@@ -221,11 +221,6 @@ EMPTY = frozenset({204, 304})
 """Statuses without a body, whatever their headers say."""
 
 
-def for_the_api(headers: Headers) -> Iterator[tuple[str, str]]:
-    """The headers for the API, without Host, which the proxy writes itself."""
-    return _without(headers, HOST)
-
-
 def for_the_back_end(response: Response, method: str, *, chunks: bool) -> tuple[list[tuple[str, str]], str]:
     """The headers for the back end, and the name of the header that tells the length of its body; empty for no body.
 
@@ -363,7 +358,7 @@ class Upstream:
         # Connected to by its address, which was checked; the name goes into Host and into TLS.
         target, backend = self.target, GuardedBackend()
         path = (target.prefix + request.target).encode("latin-1")
-        headers = [("Host", target.authority), *for_the_api(request.headers)]
+        headers = [("Host", target.authority), *_without(request.headers, HOST)]  # the proxy writes Host itself
         sent = httpcore.Request(
             request.method,
             httpcore.URL(scheme=target.scheme, host=address, port=target.port, target=path),

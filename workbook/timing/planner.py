@@ -206,7 +206,13 @@ class Plan:
 
     def exact(self) -> float | None:
         """The chance to miss the limit where there is a closed form, else None."""
-        return missed(self)
+        if self.overhead > self.limit:
+            return 1.0
+        if longest_call(self) <= self.limit:
+            return 0.0
+        if self.gets == CONCURRENT or self.cards == 1:
+            return 1 - _card_in_time(self) ** self.cards
+        return None
 
     def simulate(self, calls: int = 1_000_000, seed: int = 7, *, target: float = TARGET) -> Estimate:
         """Simulate this number of calls, in pieces that fit the cache; the same seed gives the same estimate.
@@ -237,7 +243,7 @@ class Plan:
 
     def chance(self, calls: int = 50_000) -> float:
         """The chance to miss the limit: by its closed form where there is one, else simulated."""
-        exact = missed(self)
+        exact = self.exact()
         return self.simulate(calls).missed if exact is None else exact
 
     def advice(self, share: float | None = None) -> tuple[PlanAdvice, ...]:
@@ -319,7 +325,7 @@ class Plan:
         calls, fits = 0, 0
         for cards, (total, _lost) in enumerate(totals_by_cards, start=1):
             candidate = replace(self, cards=cards)
-            exact = missed(candidate)
+            exact = candidate.exact()
             calls = CALLS if exact is None else calls
             if not (_surely_kept(total, candidate, target) if exact is None else exact <= target):
                 break
@@ -429,17 +435,6 @@ def _one_card(began: Floats, latency: Callable[[int, Where], Floats], plan: Plan
 # their worst case fits or not even the best does.
 
 
-def missed(plan: Plan) -> float | None:
-    """The chance that a call takes longer than the limit; None when there is no closed form."""
-    if plan.overhead > plan.limit:
-        return 1.0
-    if longest_call(plan) <= plan.limit:
-        return 0.0
-    if plan.gets == CONCURRENT or plan.cards == 1:
-        return 1 - _card_in_time(plan) ** plan.cards
-    return None
-
-
 def chance_lacking(plan: Plan) -> float:
     """The chance that at least one card is missing, because all attempts of its GET were given up."""
     lost = _given_up(plan) ** (plan.retries + 1)
@@ -519,18 +514,13 @@ class Estimate:
         return self.lacking / self.calls
 
     @property
-    def card_missing_between(self) -> tuple[float, float]:
-        """Where the true chance that a card is missing lies, with 95 % confidence."""
-        return interval(self.lacking, self.calls)
-
-    @property
     def text(self) -> str:
         """The estimate in words."""
         exact = self.plan.exact()
         closed = "" if exact is None else f"by its closed form, the chance to miss is {percent(exact)}"
         missing = "no card is ever missing: no GET is given up"
         if self.plan.timeout is not None:
-            low, high = map(percent, self.card_missing_between)
+            low, high = map(percent, interval(self.lacking, self.calls))
             lacking = percent(chance_lacking(self.plan))
             share = f"at least one card missing: {percent(self.card_missing)} of calls"
             missing = f"{share} ({low} to {high}; by its closed form {lacking})"
@@ -598,7 +588,7 @@ class Trial:
 
     def keeps(self, plan: Plan, target: float) -> bool:
         """Whether the chance to miss is at or under the target."""
-        if (exact := missed(plan)) is not None:
+        if (exact := plan.exact()) is not None:
             return exact <= target
         if not self.calls:
             cards, attempts = self._plan.cards, self._plan.retries + 1

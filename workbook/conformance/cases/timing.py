@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -26,6 +26,7 @@ from workbook.conformance.model import (
     CaseScript,
     Down,
     Group,
+    Judge,
     Miss,
     Need,
     Order,
@@ -123,7 +124,7 @@ def fails_while_away(seen: Seen) -> Iterator[Miss]:
 
 # Libraries limit the connection, each read, or the silence between two bytes, and rarely the whole exchange. An answer
 # that comes byte by byte keeps all of these limits and none that a cardholder would notice.
-STALLS = {
+STALLS: Mapping[str, tuple[str, Order, Judge]] = {
     "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=LONG), no_success),
     "body": ("stalls before its body", Order(GET, fault="stall after headers", share=LONG), no_success),
     "trickle": ("comes byte by byte", Order(GET, fault="dribble"), all_of()),  # a success in time is right, too
