@@ -10,10 +10,9 @@ import asyncio
 import hmac
 import json
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from workbook.app import protocol as p
 from workbook.app.back_end import PlayedBackEnd
@@ -50,7 +49,7 @@ class Client:
     device: Device
     back_end: PlayedBackEnd
     prefix: str
-    on_next: Callable[[p.Next], Any] | None = field(default=None, repr=False)
+    on_next: Callable[[p.Next], Awaitable[PhoneReply]] | None = field(default=None, repr=False)
 
 
 class PhoneServer:
@@ -140,14 +139,12 @@ class PhoneServer:
             case p.UseBackEnd():
                 client.back_end.fail(choice("operation", call.operation, (GET, POST)), call.fails)
                 return {}
+            case p.Next():
+                if client.on_next is None:
+                    raise OutOfOrderError("A person plays the cardholder here. `workbook conform app` drives an app.")
+                return await client.on_next(call)
             case _:
-                pass
-        if isinstance(call, p.Next):
-            if client.on_next is None:
-                raise OutOfOrderError("A person plays the cardholder here. `workbook conform app` drives an app.")
-            reply: PhoneReply = await client.on_next(call)
-            return reply
-        return await client.device.answer(call)
+                return await client.device.answer(call)
 
     def _hello(self, call: p.Hello) -> PhoneReply:
         """A process begins: its phone is the one that the client had, if it had one, and its memory is new."""
@@ -179,10 +176,8 @@ class PhoneServer:
         """Route a request of an app to the back end of its client."""
         for client in self.clients.values():
             if request.target.startswith(f"{client.prefix}/"):
-                inner = Request(
-                    request.method, request.target.removeprefix(client.prefix), request.headers, request.body
-                )
-                return await client.back_end.respond(inner)
+                inner = request.target.removeprefix(client.prefix)
+                return await client.back_end.respond(replace(request, target=inner))
         return _answered(404, {"error": "No app has its back end here, or the case that it belonged to is over."})
 
 
