@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
+from jsonpointer import escape
+
 from workbook.conformance import phone as tls
 from workbook.conformance.case_runner import CONFIRMED, NO_PLAIN_CALL, CaseRunner, platform_names
 from workbook.conformance.judging import AFRESH, HAND_ON, outcome
@@ -174,22 +176,24 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
 
 def place_of(values: Collection[str], body: bytes) -> str | None:
     """Where in an answer one of these values is: a JSON pointer, or `raw` for the whole body; None for nowhere."""
-
-    def places(document: Any, pointer: str) -> Iterator[str]:
-        if isinstance(document, str) and document in values:
-            yield pointer
-        elif isinstance(document, dict | list):
-            items = document.items() if isinstance(document, dict) else enumerate(document)
-            for name, inner in items:
-                yield from places(inner, f"{pointer}/{str(name).replace('~', '~0').replace('/', '~1')}")
-
     text = body.decode("utf-8", "replace")
     if text in values:
         return RAW
     try:
-        return next(places(json.loads(text), ""), None)
+        return next((pointer for pointer, value in texts_in(json.loads(text)) if value in values), None)
     except (ValueError, RecursionError):
         return None
+
+
+def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a JSON document, each after its JSON pointer."""
+    if isinstance(document, str):
+        yield pointer, document
+    items = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    for name, inner in items:
+        yield from texts_in(inner, f"{pointer}/{escape(str(name))}")
 
 
 def _by_configuration(call: PhoneCall, seen: Seen) -> bool:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +30,7 @@ from workbook.conformance.config_file import (
     overlap,
     parse_config,
 )
-from workbook.conformance.findings import ATTEMPT, FIRST_CALL, place_of, why_not
+from workbook.conformance.findings import ATTEMPT, FIRST_CALL, place_of, texts_in, why_not
 from workbook.conformance.model import GET, POST, RAW, RELAY_GROUPS
 from workbook.conformance.process import Launcher
 from workbook.conformance.progress import RunProgress
@@ -251,16 +251,8 @@ LONG = 40
 
 def likely_place(body: bytes) -> str | None:
     """Where in an answer the sdkInput probably is, by its name or its length: a JSON pointer; None where none is."""
-
-    def texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-        if isinstance(value, str):
-            yield place, value
-        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for key, item in items:
-            yield from texts(item, f"{place}/{str(key).replace('~', '~0').replace('/', '~1')}")
-
     try:
-        found = dict(texts(json.loads(body), ""))
+        found = dict(texts_in(json.loads(body)))
     except (ValueError, RecursionError):
         return None
     named = [place for place in found if place.rpartition("/")[2].replace("_", "").lower() == "sdkinput"]
