@@ -43,7 +43,7 @@ def pytest_configure(config):
         os.environ.pop("SLIPCOVER_ENABLED", None)
         if watching := getattr(sys.modules.get("slipcover.pytest_plugin"), "_slipcover_instance", None):
             watching.d_miss_threshold = PROBES_STAY
-    else:  # two workers share what Kotlin's compiler made, and leave it to nobody
+    else:  # the workers share what Kotlin's compiler made, and leave it to nobody
         cache = TemporaryDirectory(prefix="workbook-tests-")
         config.add_cleanup(cache.cleanup)
         os.environ["XDG_CACHE_HOME"] = cache.name
@@ -71,6 +71,12 @@ def pytest_collection(session):
 def pytest_collection_finish(session):
     gc.freeze()
     gc.enable()
+
+
+def pytest_sessionstart():
+    from workbook.runs import own_code  # not before slipcover watches
+
+    own_code.NOTICEABLE = 60.0  # on a busy machine no run finds that its code took long, but in the test about that
 
 
 @pytest.hookimpl(tryfirst=True)

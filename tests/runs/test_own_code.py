@@ -1,7 +1,6 @@
 """Code of the integrator's own: its line is told, its real time too, and nothing of what it was given."""
 
 import linecache
-import time
 
 import pytest
 from IPython.core.compilerop import CachingCompiler
@@ -14,6 +13,7 @@ from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants import B_LATER
 from workbook.plays.wallet import opened_phone
+from workbook.runs import own_code
 from workbook.runs.own_code import exception_words, misspelt, own_line, watched
 from workbook.runs.platform_b import check_delegate
 from workbook.sessions import session
@@ -87,12 +87,13 @@ def test_an_error_is_reported_once_however_many_blocks_it_passes():
     assert seen == [m.CodeFailed("inner", "ZeroDivisionError", "mine.py, line 2: 1 / 0")]
 
 
-def test_time_that_really_passes_is_told_where_it_is_long():
-    seen = []
-    with watched("status", seen.append):
-        time.sleep(0.32)
-    with watched("status", seen.append, timed=False):
-        time.sleep(0.32)
+def test_time_that_really_passes_is_told_where_it_is_long(monkeypatch):
+    seen, now = [], [0.0]
+    monkeypatch.setattr(own_code, "NOTICEABLE", 0.3)
+    monkeypatch.setattr(own_code, "perf_counter", lambda: now[0])
+    for seconds, timed in ((0.29, True), (0.32, True), (0.32, False)):
+        with watched("status", seen.append, timed=timed):
+            now[0] += seconds
     assert seen == [m.CodeTookLong("status", 0.3)]
 
 
