@@ -59,6 +59,8 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert "Since app.form.adds-the-card the app's process does nothing more" in record.about.trouble
     assert ("exit code 3" in record.about.trouble) == (mistake == "exits")
     assert record.about.exit_code == 1
+    (missed,) = next(case.misses for case in record.cases if case.verdict is Verdict.FAIL)
+    assert ("the app's process ended" in missed.observed) == (mistake == "exits")
 
 
 @pytest.mark.slow

@@ -46,7 +46,7 @@ from workbook.conformance import model
 from workbook.conformance.config_file import GetForm, PostForm, StartForm
 from workbook.conformance.logs import Logs
 from workbook.conformance.model import SURFACE, CaseResult, Operation, PhoneCall, Surface, Verdict, gravest
-from workbook.conformance.process import StartCommand, Stopping
+from workbook.conformance.process import GLANCE, StartCommand, Stopping
 from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
 from workbook.conformance.report import About, RunRecord, concluded
 from workbook.conformance.reports import read_record
@@ -105,9 +105,15 @@ class NoAnswerError(WorkbookError):
 
 @dataclass
 class PlayedCardholder:
-    """Hands one action after another to the app's process, and takes back the result."""
+    """Hands one action after another to the app's process, and takes back the result.
+
+    Attributes:
+        client: the app.
+        ended: how the app's process ended, in words; empty while it runs.
+    """
 
     client: Client
+    ended: Callable[[], str] = lambda: ""
     _turns: Iterator[int] = field(default_factory=lambda: count(1))
     _next: asyncio.Queue[dict[str, Any]] = field(default_factory=asyncio.Queue)
     _done: dict[int, asyncio.Future[p.Next]] = field(default_factory=dict)
@@ -122,18 +128,21 @@ class PlayedCardholder:
         """Have the app do this.
 
         Raises:
-            NoAnswerError: it did not return in time.
+            NoAnswerError: it did not return in time, or the app's process ended.
         """
         turn = next(self._turns)
-        self._done[turn] = done = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[p.Next] = asyncio.get_running_loop().create_future()
+        self._done[turn] = done
         self._next.put_nowait({"do": what, "turn": turn} | fields)
-        try:
-            return await asyncio.wait_for(done, PATIENCE)
-        except TimeoutError:
-            message = (
-                f"{what} did not return within {PATIENCE:g} s. It has to take the action in, not to wait for its end."
-            )
-            raise NoAnswerError(message) from None
+        until = monotonic() + PATIENCE
+        while not done.done() and monotonic() < until and not self.ended():
+            await asyncio.wait([done], timeout=GLANCE)
+        if done.done():
+            return done.result()
+        if self.ended():
+            raise NoAnswerError(f"{what} did not return: the app's process ended.")
+        what += f" did not return within {PATIENCE:g} s. It has to take the action in, not to wait for its end."
+        raise NoAnswerError(what)
 
     def end(self) -> None:
         """Tell the app's process that all cases are over."""
@@ -479,8 +488,11 @@ class _Judged:
     def _greet(self, client: Client) -> None:
         """Play the cardholder for this app from its first call on: it asks what to do at once."""
         if client.device.client == NAME:
-            self._cardholder = PlayedCardholder(client)
+            self._cardholder = PlayedCardholder(client, self._ended)
             client.on_next = self._cardholder.on_next
+
+    def _ended(self) -> str:
+        return "" if self._command is None else self._command.ended
 
     async def everything(self, port: int) -> None:
         """Start the app's process, and carry out case after case."""
@@ -518,8 +530,8 @@ class _Judged:
         while monotonic() < until:
             if self._cardholder is not None:
                 return self._cardholder.client, self._cardholder
-            if self._command is not None and self._command.ended:
-                raise NoAnswerError(f"The app's process did not call conform(...). {self._command.ended}")
+            if self._ended():
+                raise NoAnswerError(f"The app's process did not call conform(...). {self._ended()}")
             await asyncio.sleep(TEMPO.looks)
         raise NoAnswerError(f"No app called conform(...) within {START:g} s.")
 
@@ -535,8 +547,7 @@ class _Judged:
             seen = await AppStage(client, cardholder, self._server.url, session).play(case)
         except NoAnswerError as error:
             # An adapter does one action at a time, so one that does not return from an action does no other.
-            ended = "" if self._command is None else self._command.ended
-            self.trouble = f"Since {case.name} the app's process does nothing more. {ended}".strip()
+            self.trouble = f"Since {case.name} the app's process does nothing more. {self._ended()}".strip()
             return CaseResult(case, Verdict.FAIL, (model.Miss("an answer", str(error), RETURN),))
         seen = replace(seen, log=tuple(self._logs.since(mark)), earlier=frozenset(self._given))
         self._given.update(arrival.given for arrival in seen.arrivals if arrival.given)
