@@ -335,3 +335,12 @@ def test_no_canary_leaves_through_error_traceback_or_log(call, caplog, canaries,
         assert canary not in told
     assert key.encode() not in getattr(error, "body", b"")
     assert error.__cause__ is error.__context__ is None
+
+
+@pytest.mark.rule("REL-2")
+def test_the_engine_s_own_log_is_scrubbed(caplog):
+    key = "an-engine-s-own-key-0123"
+    with ActivationDataClient(base_url="https://api.example.test", api_key=key), caplog.at_level(logging.DEBUG):
+        logging.getLogger("httpcore.http11").debug("got %r", b"x: an-engine-s-own-key-0123")
+        logging.getLogger("httpcore2.connection").debug("got nothing")
+    assert caplog.messages == ["got b'x: [key]'", "got nothing"]

@@ -102,10 +102,10 @@ class Shared(Generic[T]):
                     self.opened = self._build()
         return self.opened
 
-    def headers(self, host: bytes) -> httpx.Headers:
+    def headers(self, url: httpx.URL) -> httpx.Headers:
         """Those of every request to this host, the only one of a client; encoded once."""
         if self._encoded is None:
-            self._encoded = httpx.Headers([("Host", host.decode("ascii")), *self._headers])
+            self._encoded = httpx.Headers([("Host", url.netloc.decode("ascii")), *self._headers])
         return self._encoded
 
 
@@ -141,7 +141,6 @@ class BaseClient(ABC, Generic[T]):
             raise ConfigurationError(message)
         self._shared: Shared[T] = Shared(self._settings.headers, transport, lambda: self._build(tls), clock, random)
         self._owner, self._closed = True, False
-        guard_logs()
 
     def with_options(self, **changes: Unpack[Changes]) -> Self:
         """A client with other limits that shares connections and retry budget; closing it leaves the connections open.
@@ -201,17 +200,9 @@ class _KeyFilter(logging.Filter):
         return True
 
 
-_filter = _KeyFilter()
-
-
-def guard_logs() -> None:
-    """Let no key through httpcore's debug log (REL-2); calling it again changes nothing.
-
-    httpcore, and httpcore2 like it, logs the peer's headers at DEBUG through two loggers, and a peer can echo ours.
-    """
-    for name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "httpcore2.connection"):
-        logging.getLogger(name).addFilter(_filter)
-
+# httpcore, and httpcore2 like it, logs the peer's headers at DEBUG through two loggers, and a peer can echo our key.
+for _name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "httpcore2.connection"):
+    logging.getLogger(_name).addFilter(_KeyFilter())
 
 # What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.
 _KINDS: Mapping[type, FailureKind] = {
@@ -440,7 +431,7 @@ def _to_httpx(step: Send, shared: Shared[Any], trace: Callable[..., Any]) -> htt
     # Given as a stream, and its headers whole: given as content, httpx would encode every header of each request anew.
     extensions = {"timeout": step.options.timeouts.within(step.remaining), "trace": trace}
     body, url = step.request.body, _url(step.request.url)
-    headers = shared.headers(url.netloc)
+    headers = shared.headers(url)
     if body is not None:
         headers = httpx.Headers(headers)
         headers["Content-Length"] = str(len(body))
