@@ -62,7 +62,7 @@ class BackEndOfApp:
 
 @dataclass
 class Sdk:
-    """Platform A's SDK from 0.4.0, as little of it as an app core needs."""
+    """The part of platform A's SDK from 0.4.0 that an app core needs."""
 
     device: Device
     _number: int = 0

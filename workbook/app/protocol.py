@@ -201,7 +201,7 @@ def read(name: str, body: bytes) -> PhoneRequest:
     """The call of this name and body.
 
     Raises:
-        ParameterError: there is no such call, or the body is none of its kind; says what is wrong and what is allowed,
+        ParameterError: there is no such call, or the body does not fit it; says what is wrong and what is allowed,
             and repeats no value.
     """
     if name not in CALLS:

@@ -285,7 +285,7 @@ class AppStage:
 
 @dataclass(frozen=True, slots=True)
 class AppRun:
-    """What to run, and in front of which app.
+    """What to run, and which app.
 
     Attributes:
         command: starts the process that calls `conform(...)`; empty where a person starts it.
@@ -438,7 +438,7 @@ def conform_app(
     """Run cases against an app, and return their record, ready for `reports.write_reports`.
 
     Args:
-        run: what to run, and in front of which app.
+        run: what to run, and which app.
         progress: shows what happens; nothing by default.
         port: where the phone listens; 0 takes any free one.
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.

@@ -160,7 +160,7 @@ class _Tunnel(StreamRequestHandler):
     server: ProxyTrap
 
     def handle(self) -> None:
-        """Read the head of the first request, which says where the connection is meant to lead."""
+        """Read the head of the first request, which names the server that the client wants."""
         head = b""
         while (line := self.rfile.readline(LONGEST_LINE)).strip():
             head += line

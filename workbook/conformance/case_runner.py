@@ -666,7 +666,7 @@ class CaseRunner:
                         orders |= {order.operation: order for order in case.script.orders}
                         self._order(tuple(orders.values()), cards, stall.canary)
                         if not await self._arrives(stall, cards, group):
-                            break  # its request may still come, and could not be told from the next one's
+                            break  # its request may still come, and would look like the next one's
                 self._order((), cards, "")
                 self._learn_limit(stalls, before)
                 await asyncio.sleep(self.target.recovery)

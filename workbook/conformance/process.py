@@ -291,7 +291,7 @@ class Launcher:
 
 
 def surroundings(api: MockApi, *, proxy: bool) -> dict[str, str]:
-    """Environment variables that a program of any language may read without being told, beside those of the export."""
+    """Environment variables that HTTP libraries read unasked, besides those of the export."""
     trust = dict.fromkeys(AUTHORITY_VARIABLES, str(api.ca_file)) if api.ca_file else {}
     proxies = dict.fromkeys(PROXY_VARIABLES, api.proxy.base_url) | dict.fromkeys(NO_PROXY_VARIABLES, "")
     return trust | (proxies if proxy else {})

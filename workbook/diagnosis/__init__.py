@@ -88,7 +88,7 @@ class CatalogueRow:
         section: of the page.
         patterns: one that fits is enough.
         weak: these only add to another, or to a text of a few words.
-        told: how people say it: the words of one sentence, in any order; all of a list are needed.
+        told: sentences of people. Each is a list of words, all of which one line must have, in any order.
         check: how to make sure.
         causes: what may be behind it, most likely first.
         ask: what to ask the party that has to act; empty where that is you.

@@ -57,7 +57,7 @@ def broken(facts: Facts) -> Iterator[Miss]:
 
 
 def identifiers(facts: Facts) -> Iterator[Miss]:
-    """The texts that are meant as extension points."""
+    """Texts that are probably meant as extension points, and are misspelt."""
     for target in _ours(facts):
         if not target.points and target.plist is not None:
             point = target.extension.get(KEY, "nothing")

@@ -35,7 +35,7 @@ DEEPEST = 60
 
 
 def read_plist(content: bytes) -> dict[str, Any] | None:
-    """A property list in XML or binary form; None where it is none. Entities in XML are refused."""
+    """A property list in XML or binary form; None for anything else. Entities in XML are refused."""
     try:
         value = plistlib.loads(content)
     except Exception:  # noqa: BLE001
@@ -44,7 +44,7 @@ def read_plist(content: bytes) -> dict[str, Any] | None:
 
 
 def read_old_plist(text: str) -> Any:
-    """A property list in the old text form, as project files have it; None where it is none."""
+    """A property list in the old text form, as project files have it; None for anything else."""
     tokens = [found for found in _TOKEN.findall(text) if not found.isspace() and not found.startswith(("//", "/*"))]
     try:
         value, _at = _value(tokens, 0, 0)

@@ -79,7 +79,7 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
         machine: whose certificates these are.
 
     Raises:
-        ConfigurationError: it cannot be read, or is none of the known forms.
+        ConfigurationError: it cannot be read, or has no known form.
     """
     try:
         head = read_regular(path, 4)[:4]
@@ -294,7 +294,7 @@ def read_sent(path: Path) -> frozenset[tuple[str, str]]:
     """The pairs of application id and fingerprint in a request that was written as JSON.
 
     Raises:
-        ConfigurationError: it cannot be read, or is none.
+        ConfigurationError: it cannot be read, or is no such request.
     """
     again = "Name what `workbook preflight allowlist-request --json` wrote."
     try:

@@ -169,7 +169,7 @@ class SourceFile:
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
-        """Every name in it; comments and texts are none."""
+        """Every name in it, without comments and texts."""
         return frozenset(text_of(node) for node in self.every(NAMES))
 
 

@@ -41,7 +41,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 # The shape of a body: field names and JSON types, and no value but those that are known to be harmless.
 #
-# That is what two APIs can be compared by without keeping what they said (REL-3).
+# By these two APIs can be compared, and nothing that they said is kept (REL-3).
 
 TRACING = frozenset({"idempotency-key", "traceparent", "x-correlation-id", "x-request-id"})
 """Headers that a back end fills as it likes, also with the id of a payment instrument."""

@@ -262,7 +262,7 @@ class ProxyReply:
     """The answer to one request.
 
     Attributes:
-        response: the API's own answer, or the proxy's word that there is none.
+        response: the API's own answer; or the proxy's, where there is none.
         reason: the phrase after the status.
         failure: why the answer is the proxy's own; None where it is the API's.
         latency: seconds from the first byte of the request, on an open connection, to the answer's head; None

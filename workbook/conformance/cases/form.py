@@ -279,7 +279,7 @@ def refused_at_once(seen: Seen) -> Iterator[Miss]:
         if call.broke is Broke.LATE:
             yield Miss("a refusal", f"{outcome(call)}: the call was never answered", todo, "REL-9", harms=True)
         elif not call.broke and not refuses(call):
-            # Where nothing reached the API the body was refused, and only the app is told otherwise.
+            # Nothing reached the API, so the body was refused; only the answer to the app is wrong.
             yield Miss("a refusal", outcome(call), todo if seen.arrived else TELL, "REL-6")
     for arrived in seen.came(POST):
         sent = "an empty sdkOutput" if arrived.sdk_output == "" else "a body made of it"
