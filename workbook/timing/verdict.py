@@ -414,7 +414,7 @@ def judge_durations(
     `exact` is for durations that the virtual clock gave: they are the same every time, so there is no interval.
 
     Raises:
-        ParameterError: there is no duration, one is not a finite number of 0 or more, or `limit` or `target` is not allowed.
+        ParameterError: there is no duration, one is not a finite number of 0 or more, or `limit` or `target` is wrong.
     """
     bound = limited(limit)
     ascending = sorted(checked_durations(durations))
