@@ -27,7 +27,7 @@ def test_a_check_leaves_its_fact_for_the_runner():
 def test_a_check_names_its_sources_beside_its_rule():
     both = check("the app is not listed", passed=True, rule="X-PLIST-2", source="wallet inferred")
     assert repr(both) == "✓ the app is not listed (X-PLIST-2, wallet, inferred)"
-    assert '">wallet</span>, <span' in both._repr_html_()
+    assert '">wallet</span>, <span' in both.html()
     assert repr(check("both fail", passed=True, source="assumed")) == "✓ both fail (assumed)"
     with pytest.raises(ParameterError, match="source is 'hearsay'"):
         check("a", passed=True, source="hearsay")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, Final
 
 from workbook.errors import ParameterError
 from workbook.rules import Basis, bases
 from workbook.rules import rule as look_up
 from workbook.values import choice, quoted
+from workbook.views.html import View, joined, tag
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
 WHOLE: Final = "white-space:nowrap"
@@ -24,7 +24,7 @@ FAILED: Final = "border-left:5px solid var(--jp-error-color1, #b3261e);padding-l
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Check:
+class Check(View):
     """One fact that a lesson checked; true in a condition when it passed.
 
     Attributes:
@@ -44,7 +44,8 @@ class Check:
     def __bool__(self) -> bool:
         return self.passed
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
+        """The fact on one line, with its rule and its sources; where it does not hold, also what to do."""
         basis = ", ".join(self._basis)
         return f"{self._mark} {self.name}{f' ({basis})' if basis else ''}{self._advice}"
 
@@ -60,24 +61,21 @@ class Check:
     def _advice(self) -> str:
         return "" if self.passed or not self.otherwise else f": {self.otherwise}"
 
-    def _repr_html_(self) -> str:
-        verdict, style = ("passed", "") if self.passed else ("failed", f' style="{FAILED}"')
-        basis = ", ".join(f'<span style="{WHOLE}">{escape(word)}</span>' for word in self._basis)
-        return (
-            f'<p{style}><span role="img" aria-label="{verdict}">{self._mark}</span> <b>{escape(self.name)}</b>'
-            f"{f' ({basis})' if basis else ''}{escape(self._advice)}</p>"
-        )
+    def html(self) -> str:
+        """The same as one paragraph."""
+        style, verdict = (None, "passed") if self.passed else (FAILED, "failed")
+        mark = tag("span", self._mark, role="img", aria_label=verdict)
+        basis = [part for word in self._basis for part in (", ", tag("span", word, style=WHOLE))][1:]
+        sources = joined(" (", *basis, ")") if basis else ""
+        return tag("p", mark, " ", tag("b", self.name), sources, self._advice, style=style)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {
-            "text/plain": repr(self),
-            "text/html": self._repr_html_(),
-            CHECK_MIMETYPE: {"name": self.name, "passed": self.passed, "rule": self.rule, "source": self.source},
-        }
+        fact = {"name": self.name, "passed": self.passed, "rule": self.rule, "source": self.source}
+        return View._repr_mimebundle_(self) | {CHECK_MIMETYPE: fact}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Shown:
+class Shown(View):
     """An expected error, shown instead of raised.
 
     Attributes:
@@ -86,15 +84,13 @@ class Shown:
 
     error: Exception = field(compare=False)
 
-    def __repr__(self) -> str:
+    def text(self) -> str:
+        """The error's class and its sentence."""
         return f"{type(self.error).__name__}: {self.error}"
 
-    def _repr_html_(self) -> str:
-        name, words = escape(type(self.error).__name__), escape(str(self.error))
-        return f'<p style="white-space:pre-line"><b>{name}</b>: {words}</p>'
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+    def html(self) -> str:
+        """The same as one paragraph, with its line breaks."""
+        return tag("p", tag("b", type(self.error).__name__), f": {self.error}", style="white-space:pre-line")
 
 
 def check(
@@ -124,8 +120,8 @@ def check(
         raise ParameterError(f"check({quoted(name)}, ...) needs True or False, not {quoted(passed)}: compare first.")
     if not isinstance(otherwise, str):
         raise ParameterError(f"otherwise is what a reader should do, as text, not {quoted(otherwise)}.")
-    for tag in source.split():
-        choice("source", tag, Basis)
+    for word in source.split():
+        choice("source", word, Basis)
     return Check(name, passed, None if rule is None else look_up(rule).id, otherwise, source)
 
 
