@@ -57,14 +57,12 @@ IN_WALLET = {
 """What the wallet app shows at the end."""
 
 
-def _from_the_wallet(card: str, back_end: BackEnd) -> WalletApp:
-    return WalletApp(phone=opened_phone(cards=[card]), cards=[card], back_end=back_end)
-
-
 PLATFORMS: Mapping[str, Callable[[str, BackEnd], PlatformARun | PlatformBRun | WalletApp]] = MappingProxyType({
     "platform A": lambda card, back_end: PlatformARun(payment_instrument_id=card, back_end=back_end),
     "platform B, in the app": lambda card, back_end: PlatformBRun(payment_instrument_id=card, back_end=back_end),
-    "platform B, from the wallet": _from_the_wallet,
+    "platform B, from the wallet": lambda card, back_end: WalletApp(
+        phone=opened_phone(cards=[card]), cards=[card], back_end=back_end
+    ),
 })  # fmt: skip
 """Where the cardholder adds the card: each builds a run in front of a given back end."""
 
@@ -167,10 +165,6 @@ def _reason(message: Any) -> str:
     return f"no sdkInput: “{message.reason}”"
 
 
-def _returned(message: Any) -> str:
-    return "nil" if message.sdk_input is None else _value(message)
-
-
 HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.ActivationDataReceived: _value,
     m.ActivationDataFailed: _reason,
@@ -183,7 +177,7 @@ HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.IgnoreLateSdkInput: lambda _message: "nothing in time; what came later was ignored",
     m.NoEntries: lambda _message: "no activation data, so it offers no entries",
     m.NoRequest: lambda _message: "nil",
-    m.DelegateReturned: _returned,
+    m.DelegateReturned: lambda message: "nil" if message.sdk_input is None else _value(message),
     m.RequestReturned: lambda _message: "sdkInput",
 }
 """What tells what the app's own code, or its extension, had of the back end."""
@@ -312,22 +306,16 @@ def _outcome(name: str, operation: str, moment: str) -> str:
 # Predictions. Each is a question to the finished run; there is no table of right answers.
 
 
-def _button_back(run: FaultRun) -> bool:
-    return bool(run.trace.select(m.EnableButton)) and not run.added
-
-
-def _no_button(run: FaultRun) -> bool:
-    return bool(run.trace.select(m.HideButton)) and not run.trace.select(m.AddTapped)
-
-
 def _ends(state: WalletState) -> Callable[[FaultRun], bool]:
     return lambda run: run.state == state
 
 
 PREDICTIONS: Mapping[str, Callable[[FaultRun], bool]] = MappingProxyType({
     "the card is added": lambda run: run.added,
-    "the button comes back": _button_back,
-    "there is no button to tap": _no_button,
+    "the button comes back": lambda run: bool(run.trace.select(m.EnableButton)) and not run.added,
+    "there is no button to tap": lambda run: (
+        bool(run.trace.select(m.HideButton)) and not run.trace.select(m.AddTapped)
+    ),
     "the wallet offers no card": _ends(WalletState.EMPTY),
     "the wallet says that the card was not added": _ends(WalletState.NOT_ADDED),
     f"nothing happens for {PATIENCE:g} s": lambda run: run.longest_wait >= PATIENCE,

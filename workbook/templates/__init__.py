@@ -11,14 +11,13 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from html import escape
 from pathlib import Path, PurePath
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
 from workbook.secrecy import MARKDOWN
-from workbook.views.html import POLICY
+from workbook.views.html import POLICY, joined
 from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
 from workbook.views.table import clean
 
@@ -35,7 +34,6 @@ LONGEST = 240
 """Characters of one value in Markdown."""
 LONGEST_CODE = 2000
 """Characters of one command line or paragraph in Markdown."""
-_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def fill(template: str, /, **values: object) -> str:
@@ -73,7 +71,7 @@ def code(value: object) -> Markup:
 
 def _html(value: object) -> Markup:
     """Escaped as `html.escape` does it, which the scan for secrets knows."""
-    return value if isinstance(value, Markup) else Markup(escape(_NOT_XML.sub("\ufffd", str(value))))  # noqa: S704
+    return value if isinstance(value, Markup) else Markup(joined(str(value)))  # noqa: S704
 
 
 def _toml(value: object) -> object:
