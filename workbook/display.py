@@ -116,10 +116,10 @@ def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for e
         return budgets(title or "The handler's calls", judge_trace(trace))
     if not hasattr(run, "machine"):
         raise ParameterError(f"{part!r} needs a run; this has messages and findings only.")
-    from workbook.widgets import panels
+    from workbook.widgets.page import PANELS
+    from workbook.widgets.panels import Panels
 
-    live = {"phone": panels.screens, "states": panels.states, "limits": panels.timing, "all": panels.panels}
-    return live[part](run)
+    return Panels(run, *(PANELS if part == "all" else ["timing" if part == "limits" else part]))
 
 
 TABLES = {

@@ -5,7 +5,8 @@ import pytest
 from workbook.plays.faults import break_it
 from workbook.runs.platform_a import PlatformARun
 from workbook.sessions import session
-from workbook.widgets.panels import exchange, film_of, panels, screens, states, timing
+from workbook.widgets.page import PANELS
+from workbook.widgets.panels import Panels, film_of
 
 SESSION = session()
 
@@ -26,7 +27,7 @@ def test_every_scene_has_its_panels(make):
     film = film_of(scene)
     assert film.machine is scene.machine
     assert [str(record.after) for record in scene.trace][-1] == film.frames[-1].state
-    played = panels(scene).widget().player_data
+    played = Panels(scene, *PANELS).widget().player_data
     assert len(played["frames"]) == len(played["exchange"]["rows"]) == len(film.frames)
 
 
@@ -56,11 +57,11 @@ def test_a_watch_is_in_the_picture_where_one_is_paired():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("make", "words"),
-    [(screens, "Phone:"), (exchange, "Wallet app  Extension"), (states, "States:"), (timing, "Timing:")],
+    ("panel", "words"),
+    [("phone", "Phone:"), ("exchange", "Wallet app  Extension"), ("states", "States:"), ("timing", "Timing:")],
 )
-def test_one_panel_alone(make, words):
-    shown = make(SESSION.wallet.play())
+def test_one_panel_alone(panel, words):
+    shown = Panels(SESSION.wallet.play(), panel)
     assert words in repr(shown)
     assert shown.widget().panels == list(shown.shown)
     assert shown.widget() is shown.widget()
@@ -68,4 +69,4 @@ def test_one_panel_alone(make, words):
 
 @pytest.mark.slow
 def test_all_panels_tell_the_findings_too():
-    assert "A-BTN-1" in repr(panels(SESSION.platform_a.play(taps=3, guarded=False)))
+    assert "A-BTN-1" in repr(Panels(SESSION.platform_a.play(taps=3, guarded=False), *PANELS))

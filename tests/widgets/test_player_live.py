@@ -9,7 +9,8 @@ from workbook.sessions import session
 from workbook.views.table import Snapshot
 from workbook.widgets.builder import builder
 from workbook.widgets.chooser import Chooser
-from workbook.widgets.panels import panels
+from workbook.widgets.page import PANELS
+from workbook.widgets.panels import Panels
 from workbook.widgets.player import WAKE, Live
 from workbook.widgets.stage import stage
 
@@ -57,7 +58,7 @@ def test_whoever_asks_for_its_forms_gets_what_is_stored():
 
 EVERYTHING = {
     "chooser": lambda: Chooser(SESSION.platform_a.play, taps=[1, 2]),
-    "panels": lambda: panels(SESSION.platform_a.play()),
+    "panels": lambda: Panels(SESSION.platform_a.play(), *PANELS),
     "stage": lambda: stage("from the wallet"),
     "builder": builder,
 }

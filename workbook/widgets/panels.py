@@ -27,7 +27,7 @@ from workbook.views.phone import Phone
 from workbook.views.player_data import comparison_data, player_data
 from workbook.views.states import States
 from workbook.views.table import Snapshot, Stack, paragraph, preformatted
-from workbook.widgets.page import PANELS, SIDE_BY_SIDE
+from workbook.widgets.page import SIDE_BY_SIDE
 from workbook.widgets.player import Live, Player
 
 FACES: Mapping[str, Callable[[Film], View]] = {
@@ -39,7 +39,7 @@ FACES: Mapping[str, Callable[[Film], View]] = {
 """The stored form of each panel."""
 
 
-class Played(Protocol):
+class Recorded(Protocol):
     """Anything with a trace and the machine that was stepped."""
 
     @property
@@ -53,7 +53,7 @@ class Played(Protocol):
         ...
 
 
-def film_of(source: Played) -> Film:
+def film_of(source: Recorded) -> Film:
     """The film of a run; its `before` is the screen at the beginning, if it has one."""
     return film(source.trace, source.machine, getattr(source, "before", None))
 
@@ -63,10 +63,10 @@ class Panels(Live):
 
     Attributes:
         film: the run.
-        shown: which of `PANELS`, in this order.
+        shown: which of `workbook.widgets.page.PANELS`, in this order.
     """
 
-    def __init__(self, source: Played, *shown: str) -> None:
+    def __init__(self, source: Recorded, *shown: str) -> None:
         self.film = film_of(source)
         self.shown = shown
         self._source = source
@@ -117,31 +117,6 @@ class Compared(Live):
         if self._player is None:
             self._player = Player(comparison_data(self.comparison), SIDE_BY_SIDE)
         return self._player
-
-
-def screens(source: Played) -> Panels:
-    """The phone's screens."""
-    return Panels(source, "phone")
-
-
-def exchange(source: Played) -> Panels:
-    """The messages between the actors, line by line, with their details."""
-    return Panels(source, "exchange")
-
-
-def states(source: Played) -> Panels:
-    """The path through the flow's states."""
-    return Panels(source, "states")
-
-
-def timing(source: Played) -> Panels:
-    """The time limits, and how much of each was used."""
-    return Panels(source, "timing")
-
-
-def panels(source: Played) -> Panels:
-    """All panels, side by side."""
-    return Panels(source, *PANELS)
 
 
 # Measurements of this machine and this moment. A stored notebook must be the same on every run, and a measurement is
