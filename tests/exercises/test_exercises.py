@@ -3,8 +3,8 @@
 import pytest
 
 from workbook.exercises.asking import Feedback
-from workbook.exercises.judging import State, judged
-from workbook.exercises.model import Kind, all_exercises, answer_in
+from workbook.exercises.judging import ExerciseState, judged
+from workbook.exercises.model import ExerciseKind, all_exercises, answer_in
 from workbook.rules import rules
 
 EXERCISES = all_exercises()
@@ -28,12 +28,12 @@ def verdict_on(exercise, cell):
 @every
 def test_its_solution_is_done(exercise):
     verdict = verdict_on(exercise, exercise.solution)
-    assert (verdict.state, verdict.reason) == (State.DONE, None)
+    assert (verdict.state, verdict.reason) == (ExerciseState.DONE, None)
 
 
 @every
 def test_its_skeleton_is_recognised_and_not_done(exercise):
-    assert verdict_on(exercise, exercise.skeleton).state is State.UNTOUCHED
+    assert verdict_on(exercise, exercise.skeleton).state is ExerciseState.UNTOUCHED
 
 
 @every
@@ -68,9 +68,9 @@ def test_the_run_agrees_with_the_answers_that_are_called_right(exercise):
 def test_there_are_enough_of_each_kind():
     kinds = [exercise.kind for exercise in EXERCISES.values()]
     assert len(kinds) >= 30
-    assert kinds.count(Kind.PREDICT) >= 10
-    assert kinds.count(Kind.MEND) >= 10
-    assert kinds.count(Kind.NATIVE) >= 5
+    assert kinds.count(ExerciseKind.PREDICT) >= 10
+    assert kinds.count(ExerciseKind.MEND) >= 10
+    assert kinds.count(ExerciseKind.NATIVE) >= 5
     lessons = [exercise_id[:2] for exercise_id in EXERCISES]
     assert sorted(set(lessons)) == [f"{number:02}" for number in range(12)]
     assert {lessons.count(number) for number in lessons} <= {2, 3, 4, 5}
@@ -104,7 +104,7 @@ def test_whatever_is_handed_in_gets_a_reason_and_raises_nothing(exercise):
     for odd in ODD:
         args, named = ((), dict.fromkeys(exercise.asks, odd)) if exercise.asks else ((odd,), {})
         verdict = judged(exercise, args, named)
-        assert verdict.state is not State.DONE, odd
+        assert verdict.state is not ExerciseState.DONE, odd
         assert verdict.reason.text
         shown = Feedback(exercise, verdict)
         assert shown.text()

@@ -7,8 +7,8 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.exercises import judging
-from workbook.exercises.judging import State, judged
-from workbook.exercises.model import Exercise, Kind, Reason, Seen, answer_in
+from workbook.exercises.judging import ExerciseState, judged
+from workbook.exercises.model import Exercise, ExerciseKind, Observed, Reason, answer_in
 from workbook.runs.own_code import completed
 
 SKELETON = """
@@ -32,7 +32,7 @@ def exercise(judge, kind="write", skeleton=SKELETON, **asks):
 
 
 def calls(answer):
-    return Seen() if answer(1) == 2 else Reason("API-1", "it is not 2.")
+    return Observed() if answer(1) == 2 else Reason("API-1", "it is not 2.")
 
 
 def verdict(cell, judge=calls, **words):
@@ -41,20 +41,23 @@ def verdict(cell, judge=calls, **words):
 
 
 def test_a_right_answer_is_done_and_a_wrong_one_has_a_reason():
-    assert verdict("def f(x):\n    return x + 1\nwb.exercise('99.1', f)").state is State.DONE
+    assert verdict("def f(x):\n    return x + 1\nwb.exercise('99.1', f)").state is ExerciseState.DONE
     wrong = verdict("def f(x):\n    return x\nwb.exercise('99.1', f)")
-    assert (wrong.state, str(wrong.reason)) == (State.WRONG, "API-1: it is not 2.")
+    assert (wrong.state, str(wrong.reason)) == (ExerciseState.WRONG, "API-1: it is not 2.")
 
 
 def test_the_skeleton_is_recognised_in_any_layout():
-    assert verdict(SKELETON).state is State.UNTOUCHED
-    assert verdict('def answer(x):  # later\n\n    return   ...\nwb.exercise("99.1", answer)').state is State.UNTOUCHED
-    assert verdict('def answer(x):\n    return None\nwb.exercise("99.1", answer)').state is State.WRONG
+    assert verdict(SKELETON).state is ExerciseState.UNTOUCHED
+    assert (
+        verdict('def answer(x):  # later\n\n    return   ...\nwb.exercise("99.1", answer)').state
+        is ExerciseState.UNTOUCHED
+    )
+    assert verdict('def answer(x):\n    return None\nwb.exercise("99.1", answer)').state is ExerciseState.WRONG
 
 
 def test_what_is_to_be_mended_shows_its_symptom_untouched():
     untouched = verdict(SKELETON, kind="mend")
-    assert (untouched.state, str(untouched.reason)) == (State.UNTOUCHED, "API-1: it is not 2.")
+    assert (untouched.state, str(untouched.reason)) == (ExerciseState.UNTOUCHED, "API-1: it is not 2.")
 
 
 @pytest.mark.parametrize("define", ["def f(x):", "async def f(x):"])
@@ -140,28 +143,30 @@ ASKED = 'wb.exercise("99.1", added=..., posts=...)'
 @pytest.mark.parametrize(
     ("given", "state", "said"),
     [
-        ("added=False, posts=1", State.DONE, "None"),
-        ("added=..., posts=...", State.UNTOUCHED, "change the cell, then run it."),
-        ("added=True, posts=2", State.WRONG, "REL-1: added=True: it is lost."),
-        ("added=False, posts=2", State.WRONG, "REL-1: posts=2: one tap, one POST."),
-        ("added=False", State.WRONG, "posts has no answer yet. Choose 1 or 2."),
-        ("added=0, posts=1", State.WRONG, "added is 0. Choose True or False."),
-        ("added='no', posts=1", State.WRONG, "added is 'no'. Choose True or False."),
-        ("aded=True", State.WRONG, f"there is no question 'aded'. Answer so: {ASKED}."),
-        ("False, 1", State.WRONG, f"answer by name: {ASKED}."),
+        ("added=False, posts=1", ExerciseState.DONE, "None"),
+        ("added=..., posts=...", ExerciseState.UNTOUCHED, "change the cell, then run it."),
+        ("added=True, posts=2", ExerciseState.WRONG, "REL-1: added=True: it is lost."),
+        ("added=False, posts=2", ExerciseState.WRONG, "REL-1: posts=2: one tap, one POST."),
+        ("added=False", ExerciseState.WRONG, "posts has no answer yet. Choose 1 or 2."),
+        ("added=0, posts=1", ExerciseState.WRONG, "added is 0. Choose True or False."),
+        ("added='no', posts=1", ExerciseState.WRONG, "added is 'no'. Choose True or False."),
+        ("aded=True", ExerciseState.WRONG, f"there is no question 'aded'. Answer so: {ASKED}."),
+        ("False, 1", ExerciseState.WRONG, f"answer by name: {ASKED}."),
     ],
 )
 def test_questions_are_compared_with_a_run(given, state, said):
     found = verdict(
         f"wb.exercise('99.1', {given})",
-        lambda: Seen("run", added=False, posts=1),
+        lambda: Observed("run", added=False, posts=1),
         kind="predict",
         skeleton=ASKED,
         **ASKS,
     )
     assert (found.state, str(found.reason)) == (state, said)
-    assert found.run == ("run" if state is State.DONE else None), "a prediction shows nothing before it was right"
+    assert found.run == ("run" if state is ExerciseState.DONE else None), (
+        "a prediction shows nothing before it was right"
+    )
 
 
 def test_a_kind_of_every_name():
-    assert [*Kind] == ["predict", "mend", "write", "native"]
+    assert [*ExerciseKind] == ["predict", "mend", "write", "native"]

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from workbook.exercises import progress
-from workbook.exercises.judging import State, Verdict, judged
-from workbook.exercises.model import LESSONS, Exercise, Kind, exercise_named, lesson
+from workbook.exercises.judging import ExerciseState, Verdict, judged
+from workbook.exercises.model import LESSONS, Exercise, ExerciseKind, exercise_named, lesson
 from workbook.rules import rule
 from workbook.values import whole
 from workbook.views.html import View, joined, tag, trusted, unbroken
 from workbook.views.table import INK, Table, paragraph, preformatted, snapshot, table
 
-MARKS: Final = {State.UNTOUCHED: "○", State.WRONG: "✗", State.DONE: "✓"}
+MARKS: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
 EDGES: Final = {
-    State.UNTOUCHED: "border-color2, #757575",
-    State.WRONG: "warn-color1, #b26a00",
-    State.DONE: "success-color1, #1d6b3f",
+    ExerciseState.UNTOUCHED: "border-color2, #757575",
+    ExerciseState.WRONG: "warn-color1, #b26a00",
+    ExerciseState.DONE: "success-color1, #1d6b3f",
 }
 HINTED: Final = "margin:0.3em 0 0.3em 0.8em"
 
@@ -40,7 +40,7 @@ class Feedback(View):
     @property
     def done(self) -> bool:
         """Whether the answer is right."""
-        return self.verdict.state is State.DONE
+        return self.verdict.state is ExerciseState.DONE
 
     @property
     def run(self) -> Any:
@@ -74,14 +74,18 @@ class Feedback(View):
     @property
     def _shown(self) -> Any:
         """A prediction that was right is followed by what it predicts; nothing is shown before."""
-        return snapshot(self.run) if self.done and self.exercise.kind is Kind.PREDICT and self.run is not None else None
+        return (
+            snapshot(self.run)
+            if self.done and self.exercise.kind is ExerciseKind.PREDICT and self.run is not None
+            else None
+        )
 
     def text(self) -> str:
         """The verdict, the rule, and what to call next."""
         lines = [f"{MARKS[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
         lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
         if not self.done:
-            tried = ", _.solution" if self.verdict.state is State.WRONG else ""
+            tried = ", _.solution" if self.verdict.state is ExerciseState.WRONG else ""
             lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{', _.run' if self.run is not None else ''}.")
         if self._shown:
             lines.append(self._shown.text())
@@ -90,7 +94,7 @@ class Feedback(View):
     def html(self) -> str:
         """The same; each hint opens the next one, and the last one opens the solution once something was tried."""
         state = self.verdict.state
-        below = [] if state is State.UNTOUCHED else [_folded("The solution", preformatted(self.solution))]
+        below = [] if state is ExerciseState.UNTOUCHED else [_folded("The solution", preformatted(self.solution))]
         if not self.done:
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
                 below = [_folded(f"Hint {number}", paragraph(hint), *below)]
@@ -152,10 +156,12 @@ def how_far(file: Path | None) -> Table:
     rows, done, total = [], 0, 0
     for number in LESSONS:
         own = lesson(number).values()
-        marks = "  ".join(f"{each.id} {MARKS[State(states.get(each.id, State.UNTOUCHED))]}" for each in own)
-        finished = sum(states.get(each.id) == State.DONE for each in own)
+        marks = "  ".join(
+            f"{each.id} {MARKS[ExerciseState(states.get(each.id, ExerciseState.UNTOUCHED))]}" for each in own
+        )
+        finished = sum(states.get(each.id) == ExerciseState.DONE for each in own)
         done, total = done + finished, total + len(own)
-        left = sum(each.minutes for each in own if states.get(each.id) != State.DONE)
+        left = sum(each.minutes for each in own if states.get(each.id) != ExerciseState.DONE)
         rows.append((number, f"{finished} of {len(own)}", f"{left} min", marks))
     where = "" if file else " (kept in a copy only: workbook lab)"
     return table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from workbook.errors import ParameterError
-from workbook.exercises.model import Exercise, Kind, Reason, Seen, answer_in
+from workbook.exercises.model import Exercise, ExerciseKind, Observed, Reason, answer_in
 from workbook.runs.own_code import exception_words, own_line
 from workbook.values import quoted
 
@@ -27,7 +27,7 @@ OURS: Final = "the workbook's cell"
 """The file name of a cell that is ours, so that it never hides a line of the learner's."""
 
 
-class State(StrEnum):
+class ExerciseState(StrEnum):
     """How far an exercise is."""
 
     UNTOUCHED = "untouched"
@@ -45,7 +45,7 @@ class Verdict:
         run: what was played, to look at; None where nothing was.
     """
 
-    state: State
+    state: ExerciseState
     reason: Reason | None = None
     run: object = field(default=None, compare=False)
 
@@ -58,12 +58,12 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
     """Judge one answer; raises nothing but what stops the whole process."""
     named = {name: exercise.asks[name].read(value) if name in exercise.asks else value for name, value in named.items()}
     if slip := _slip(exercise, args, named):
-        return Verdict(State.WRONG, slip)
+        return Verdict(ExerciseState.WRONG, slip)
     untouched = False
     try:
         untouched = _same((args, dict(named)), answer_in(exercise.skeleton, OURS))
-        if untouched and (exercise.asks or exercise.kind is not Kind.MEND):
-            return Verdict(State.UNTOUCHED, Reason("", "change the cell, then run it."))
+        if untouched and (exercise.asks or exercise.kind is not ExerciseKind.MEND):
+            return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
         if exercise.asks:
             return _compared(exercise, named)
         with _at_most(SECONDS):
@@ -76,10 +76,10 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
         seen = Reason("", str(error))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
         seen = Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
-    if isinstance(seen, Seen):
-        return Verdict(State.DONE, run=seen.run)
+    if isinstance(seen, Observed):
+        return Verdict(ExerciseState.DONE, run=seen.run)
     # what is to be mended shows its symptom at once
-    return Verdict(State.UNTOUCHED if untouched else State.WRONG, seen, seen.run)
+    return Verdict(ExerciseState.UNTOUCHED if untouched else ExerciseState.WRONG, seen, seen.run)
 
 
 def _slip(  # noqa: PLR0911  # one sentence for each slip
@@ -139,8 +139,8 @@ def _compared(exercise: Exercise, named: Mapping[str, object]) -> Verdict:
     for name, question in exercise.asks.items():
         if seen.facts[name] != named[name]:
             reason = question.why[named[name]]
-            return Verdict(State.WRONG, Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}"))
-    return Verdict(State.DONE, run=seen.run)
+            return Verdict(ExerciseState.WRONG, Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}"))
+    return Verdict(ExerciseState.DONE, run=seen.run)
 
 
 def _same(answer: object, skeleton: object) -> bool:

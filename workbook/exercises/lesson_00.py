@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from workbook.exercises.model import Judge, Seen
+from workbook.exercises.model import Judge, Observed
 from workbook.flows import messages as m
 from workbook.sessions import session
 
 
-def after_the_tap() -> Seen:
+def after_the_tap() -> Observed:
     """Who sends what between the tap and the card."""
     run: Any = session().platform_a.play()
     (post,) = (
@@ -20,7 +20,7 @@ def after_the_tap() -> Seen:
     (returned,) = run.trace.select(m.ReturnOpc)
     kind = returned.message.sdk_input.summary()["kind"]
     disabled = run.trace.select(m.DisableButton)[0].at < returned.at < run.ended
-    return Seen(
+    return Observed(
         run,
         posts=str(post.sender),
         makes_sdk_output=str(made.message.sender),
@@ -29,13 +29,13 @@ def after_the_tap() -> Seen:
     )
 
 
-def whose_task() -> Seen:
+def whose_task() -> Observed:
     """The owner of the gravest finding of three runs."""
     platform_a = session().platform_a
     taps = platform_a.play(taps=2, guarded=False)
     runs = {"quick_taps": taps, "still_offered": platform_a.play("card not configured at the scheme"),
             "cancelled": platform_a.play("cardholder cancels")}  # fmt: skip
-    return Seen(taps, **{name: str(run.findings[0].owner) for name, run in runs.items()})
+    return Observed(taps, **{name: str(run.findings[0].owner) for name, run in runs.items()})
 
 
 JUDGES: Final[Mapping[str, Judge]] = {

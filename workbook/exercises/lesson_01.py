@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from workbook.errors import ActivationDataError, ApiStatusError, MaybeSentError, NotSentError, RedactedRequest
-from workbook.exercises.model import Judge, Reason, Seen
+from workbook.exercises.model import Judge, Observed, Reason
 from workbook.runs.own_code import own_line
 from workbook.sessions import session
 from workbook.values import quoted
@@ -22,12 +22,12 @@ KINDS: Final = {
 }
 
 
-def kinds_of_answers() -> Seen:
+def kinds_of_answers() -> Observed:
     """What kind of answer the client makes of each."""
     opened = session()
     names = {"missing": "sdkInput missing", "web_page": "not JSON", "redirect": "redirect", "cut_off": "cut off"}
     facts = {name: KINDS[type(opened.ask(answer).error).__name__] for name, answer in names.items()}
-    return Seen(opened.wire(answer="sdkInput missing"), **facts)
+    return Observed(opened.wire(answer="sdkInput missing"), **facts)
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ UNUSABLE: Final = {
 """Answers that are no success, in the order in which they are tried."""
 
 
-def reads_the_answer(read: Any) -> Reason | Seen:
+def reads_the_answer(read: Any) -> Reason | Observed:
     """`sdk_input_of(answer)` returns the value of a good answer, and raises for every other."""
     value = session().activation_data().text
     good = Answer(200, json.dumps({"sdkInput": value, "aFieldOfTomorrow": 1}).encode())
@@ -81,7 +81,7 @@ def reads_the_answer(read: Any) -> Reason | Seen:
     if (got := read(Answer(200, json.dumps({"sdkInput": OPAQUE}).encode()))) != OPAQUE:
         text = f"for the sdkInput {quoted(OPAQUE)} your function returned {quoted(got)}"
         return Reason("API-7", f"{text}; relay blanks and line breaks, too.")
-    return _taken_for_a_success(read) or Seen(session().wire())
+    return _taken_for_a_success(read) or Observed(session().wire())
 
 
 def _taken_for_a_success(read: Any) -> Reason | None:
@@ -96,13 +96,13 @@ def _taken_for_a_success(read: Any) -> Reason | None:
     return None
 
 
-def ways_of_a_value() -> Seen:
+def ways_of_a_value() -> Observed:
     """What happened to each value, in the words of the SDK stand-in."""
     create = session().platform_a.create
     damages = {"first": "quoted", "second": "decoded", "third": "encoded twice"}
     outcomes = {name: create(damage=damage) for name, damage in damages.items()}
     said = {name: re.search(r"\((.*?)\)", outcome.why) for name, outcome in outcomes.items()}
-    return Seen(outcomes["first"], **{name: found[1] for name, found in said.items() if found})
+    return Observed(outcomes["first"], **{name: found[1] for name, found in said.items() if found})
 
 
 SENT: Final = RedactedRequest("GET", "/an-example", 0)
@@ -164,7 +164,7 @@ def refused(answer: str) -> Exception:
     return error
 
 
-def repeats_what_may_be_repeated(send: Any) -> Reason | Seen:
+def repeats_what_may_be_repeated(send: Any) -> Reason | Observed:
     """`send(method, call)` repeats a GET that may be repeated, at most three calls in all, and never a POST."""
     send("GET", Script(VALUE).call)  # an error here has the learner's line
     broken, no_key, no_value = refused("500"), refused("401"), refused("sdkInput missing")
@@ -181,7 +181,7 @@ def repeats_what_may_be_repeated(send: Any) -> Reason | Seen:
         Case("REL-5", "GET", "a GET that never left (NotSentError), and then 200", 2, VALUE, (NEVER_LEFT, VALUE)),
         Case("REL-6", "POST", "a POST that was answered", 1, VALUE, (VALUE,)),
     )
-    return next(filter(None, (case.judge(send) for case in cases)), None) or Seen(session().wire("POST"))
+    return next(filter(None, (case.judge(send) for case in cases)), None) or Observed(session().wire("POST"))
 
 
 JUDGES: Final[Mapping[str, Judge]] = {

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from workbook.exercises.model import Judge, Reason, Seen
+from workbook.exercises.model import Judge, Observed, Reason
 from workbook.flows import messages as m
 from workbook.plays.platform_a import PHONES_A
 from workbook.sessions import session
 from workbook.values import quoted
 
 
-def predicted_buttons() -> Seen:
+def predicted_buttons() -> Observed:
     """The button at the end of four pages."""
     platform_a = session().platform_a
     scheme = platform_a.play("card not configured at the scheme")
-    return Seen(
+    return Observed(
         scheme,
         in_the_wallet=platform_a.open_page("card already in the wallet").button,
         not_allowlisted=platform_a.open_page("app not allowlisted").button,
@@ -36,7 +36,7 @@ OUTCOMES: Final = {
 """For each outcome its rule, a phone on which it comes, and what the button must do."""
 
 
-def a_branch_for_every_outcome(decide: Any) -> Reason | Seen:
+def a_branch_for_every_outcome(decide: Any) -> Reason | Observed:
     """`button(outcome)` says show or hide for every outcome of create and canProvision, InvalidSdkInput included."""
     opened = session().platform_a
     outcomes = [(name, rule, outcome_on(phone), must) for name, (rule, phone, must) in OUTCOMES.items()]
@@ -47,7 +47,7 @@ def a_branch_for_every_outcome(decide: Any) -> Reason | Seen:
             return Reason(rule, f"your function returned nothing for {name}; the answer is {must!r}.")
         if said != must:
             return Reason(rule, f"your function said {quoted(said)} for {name}; the answer is {must!r}.")
-    return Seen(opened.open_page())
+    return Observed(opened.open_page())
 
 
 def outcome_on(phone: str) -> Any:
@@ -74,9 +74,9 @@ PAGE: Final = (
 )
 
 
-def order_of_the_page(order: Any) -> Reason | Seen:
+def order_of_the_page(order: Any) -> Reason | Observed:
     """Hide the old button, GET, create, canProvision, and only then the branch."""
-    return out_of_order(order, PAGE) or Seen(session().platform_a.open_page())
+    return out_of_order(order, PAGE) or Observed(session().platform_a.open_page())
 
 
 def out_of_order(order: Any, needs: tuple[Need, ...]) -> Reason | None:
@@ -100,12 +100,12 @@ def out_of_order(order: Any, needs: tuple[Need, ...]) -> Reason | None:
 CAUSES: Final = {"A-CAN-5": "the allowlist", "A-CAN-6": "the scheme", "A-CREATE-3": "the data"}
 
 
-def causes_of_tickets() -> Seen:
+def causes_of_tickets() -> Observed:
     """The rule of each ticket's run leads to its cause."""
     platform_a = session().platform_a
     offered = platform_a.play("card not configured at the scheme")
     ((invalid,),) = (type(platform_a.create(damage="wrapped into lines")).rules,)
-    return Seen(
+    return Observed(
         offered,
         one_build_only=CAUSES[platform_a.open_page("app not allowlisted").findings[0].rule],
         every_card=CAUSES[invalid],

@@ -10,19 +10,19 @@ from typing import Any, Final
 from workbook.errors import ActivationDataError, ParameterError
 from workbook.exercises.lesson_01 import OPAQUE
 from workbook.exercises.lesson_02 import Need, out_of_order
-from workbook.exercises.model import Judge, Reason, Seen, first_finding
+from workbook.exercises.model import Judge, Observed, Reason, first_finding
 from workbook.flows import messages as m
 from workbook.runs.own_code import completed
 from workbook.sessions import session
 from workbook.values import quoted
 
 
-def two_quick_taps() -> Seen:
+def two_quick_taps() -> Observed:
     """What comes of two taps, with and without a guarded button."""
     platform_a = session().platform_a
     careless: Any = platform_a.play(taps=2, guarded=False)
     good = platform_a.play(taps=2)
-    return Seen(
+    return Observed(
         careless,
         posts=_posts(careless),
         posts_when_guarded=_posts(good),
@@ -57,7 +57,7 @@ class Relay:
             return self.activation_data(card)
 
 
-def provides_the_opc_data(provider: Any) -> Reason | Seen:
+def provides_the_opc_data(provider: Any) -> Reason | Observed:
     """The provider asks the back end once for each sdkOutput, hands its answer on, and raises when there is none."""
     relay, away = Relay(), Relay(works=False)
     mine: Any = provider(relay)
@@ -78,7 +78,7 @@ def provides_the_opc_data(provider: Any) -> Reason | Seen:
     if "raised" not in why:
         text = f"the back end raised TimeoutError, and your provider hid it ({why}). The SDK catches it (sdk-a)."
         return Reason("REL-6", text, run)
-    return Seen(runs[0])
+    return Observed(runs[0])
 
 
 def _asked_as_it_should(calls: list[tuple[object, object]], runs: list[Any]) -> Reason | None:
@@ -115,15 +115,15 @@ TAP: Final = (
 )
 
 
-def order_of_the_tap(order: Any) -> Reason | Seen:
+def order_of_the_tap(order: Any) -> Reason | Observed:
     """Disable, provision, enable; look at the result at any time after it."""
     reason = out_of_order(order, TAP)
     if reason and reason.rule.startswith("A-BTN"):
         return replace(reason, run=session().platform_a.play(taps=2, guarded=False))
-    return reason or Seen(session().platform_a.play(taps=2))
+    return reason or Observed(session().platform_a.play(taps=2))
 
 
-def what_changes() -> Seen:
+def what_changes() -> Observed:
     """What two runs, one of each variant, say about four points."""
     run: Any = session().platform_a.play(variant="from-0.4.0")
     older: Any = session().platform_a.play(variant="before-0.4.0")
@@ -131,7 +131,7 @@ def what_changes() -> Seen:
     asked, asked_before = (
         [record.message.method for record in each.trace.select(m.ApiRequested)] for each in (run, older)
     )
-    return Seen(
+    return Observed(
         run,
         create_sdk_output="keep it" if m.CreateSdkOutputCalled in called else "remove it",
         fetch_opc=f"the {m.FetchOpcCalled.sender} calls it" if m.FetchOpcCalled in called else "nothing calls it",

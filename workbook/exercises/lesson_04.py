@@ -8,19 +8,19 @@ from typing import Any, Final
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.exercises.lesson_02 import Need, out_of_order
-from workbook.exercises.model import Judge, Reason, Seen, first_finding
+from workbook.exercises.model import Judge, Observed, Reason, first_finding
 from workbook.flows import messages as m
 from workbook.runs.own_code import completed
 from workbook.sessions import session
 from workbook.values import quoted
 
 
-def with_and_without_a_watch() -> Seen:
+def with_and_without_a_watch() -> Observed:
     """What one attempt leaves on a phone, alone and with a watch."""
     platform_b = session().platform_b
     alone, watched = platform_b.play(), platform_b.play("with a watch")
     delegate = (m.DelegateProvisionWithIdCalled, m.FinishedWithPass)
-    return Seen(
+    return Observed(
         alone,
         label=alone.label,
         button=alone.button,
@@ -29,7 +29,7 @@ def with_and_without_a_watch() -> Seen:
     )
 
 
-def three_apps() -> Seen:
+def three_apps() -> Observed:
     """Which app shows which symptom; each is played on a phone on which its mistake can be seen."""
     platform_b = session().platform_b
     phones = {
@@ -45,7 +45,7 @@ def three_apps() -> Seen:
         if run.button == "hidden" and run.added and run.phone.watch and run.card not in run.phone.watch.cards
     )
     (taps_again,) = (app for app, run in runs.items() if run.button == "shown" and not run.label)
-    return Seen(
+    return Observed(
         runs[watch_lacks_the_card],
         no_button=no_button,
         watch_lacks_the_card=watch_lacks_the_card,
@@ -74,7 +74,7 @@ class Relay:
         return self._session.activation_data().text  # the judge says what was wrong with the call
 
 
-def relays_bytes(delegate: Any) -> Reason | Seen:
+def relays_bytes(delegate: Any) -> Reason | Observed:
     """The delegate encodes once, decodes once, returns None for a failure, and says how it ended."""
     relay, away = Relay(), Relay(works=False)
     mine: Any = delegate(relay)
@@ -93,7 +93,7 @@ def relays_bytes(delegate: Any) -> Reason | Seen:
     if (says := getattr(unsure, "says", None)) != "Not added":
         text = f"didFinishProvisioning brought neither a pass nor an error, and the page says {quoted(says)}."
         return Reason("B-FIN-1", f"{text} Both are optional: only a pass means that the card was added.")
-    return Seen(run)
+    return Observed(run)
 
 
 def _asked_as_it_should(calls: list[tuple[object, object]], run: Any) -> Reason | None:
@@ -155,9 +155,9 @@ PAGE_AND_TAP: Final = (
 )
 
 
-def order_of_page_and_tap(order: Any) -> Reason | Seen:
+def order_of_page_and_tap(order: Any) -> Reason | Observed:
     """GET, service, watch, question; then disable and start."""
-    return out_of_order(order, PAGE_AND_TAP) or Seen(session().platform_b.play("with a watch"))
+    return out_of_order(order, PAGE_AND_TAP) or Observed(session().platform_b.play("with a watch"))
 
 
 JUDGES: Final[Mapping[str, Judge]] = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal
 
 from workbook.errors import WorkbookError
-from workbook.exercises.model import Judge, Reason, Seen, first_finding
+from workbook.exercises.model import Judge, Observed, Reason, first_finding
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.service import ExtensionProvisioningService, ExtensionStatus
 from workbook.extension.wallet_app import GENERATE, WalletApp
@@ -34,12 +34,12 @@ class Impatient(ReferenceHandler):
         return service.extension_status(requires_authentication=True)
 
 
-def late_status() -> Seen:
+def late_status() -> Observed:
     """What a status() with a GET of 250 ms leads to."""
     run = session().wallet.play(Impatient)
     ended = next(record for record in run.trace if isinstance(record.message, m.EntriesAvailable | m.HandlerRaised))
     calls = [record.message for record in run.trace if isinstance(record.message, m.CallStatus | m.CallPassEntries)]
-    return Seen(
+    return Observed(
         run,
         bob_sees="no app of yours" if run.state == "app not listed" else "your app",
         code_notices="an exception" if isinstance(ended.message, m.HandlerRaised) else "nothing",
@@ -56,7 +56,7 @@ def left_out(handler: type, *methods: str) -> Reason | None:
     return None
 
 
-def status_without_network(handler: Any) -> Reason | Seen:
+def status_without_network(handler: Any) -> Reason | Observed:
     """The app is listed after it was opened once, and says that it has no entries where it never was."""
     if reason := left_out(handler, "status"):
         return reason
@@ -72,7 +72,7 @@ def status_without_network(handler: Any) -> Reason | Seen:
     if not available[0].requires_authentication:
         text = "status() said requiresAuthentication: false, though this app has an authorization UI of its own."
         return Reason("X-STATUS-1", text, opened)
-    return Seen(opened)
+    return Observed(opened)
 
 
 def played(
@@ -108,7 +108,7 @@ def found(handler: Any, **faults: Any) -> Reason | None:
     return first_finding(played(handler, **faults), played(ReferenceHandler, **faults))
 
 
-def right_list(handler: Any) -> Reason | Seen:
+def right_list(handler: Any) -> Reason | Observed:
     """The wallet is offered what it lacks, on phone and watch, in time, and without a card whose GET fails."""
     if reason := left_out(handler, "pass_entries", "remote_pass_entries"):
         return reason
@@ -131,7 +131,7 @@ def right_list(handler: Any) -> Reason | Seen:
         if len(run.offered or ()) != cards:
             text = f"the wallet was offered {len(run.offered or ())} cards {when}; {cards} were right."
             return Reason("X-ENTRIES-2" if run is watch else "X-ENTRIES-1", text, run)
-    return found(handler, failing="GET", nth=2) or _empty_list(handler) or Seen(ordinary)
+    return found(handler, failing="GET", nth=2) or _empty_list(handler) or Observed(ordinary)
 
 
 def _empty_list(handler: Any) -> Reason | None:
@@ -163,7 +163,7 @@ def delegate_slip(run: Run) -> Reason | None:
     return None
 
 
-def request_and_delegate(handler: Any) -> Reason | Seen:
+def request_and_delegate(handler: Any) -> Reason | Observed:
     """The card is added; where the API fails or is slow, the handler returns nil in time."""
     if reason := left_out(handler, GENERATE, "provision"):
         return reason
@@ -176,7 +176,7 @@ def request_and_delegate(handler: Any) -> Reason | Seen:
         found(handler, failing="POST")
         or found(handler, failing="GET", nth=4)
         or found(handler, post=25.0)
-        or Seen(ordinary)
+        or Observed(ordinary)
     )
 
 
@@ -213,7 +213,7 @@ def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> typ
     return Chosen
 
 
-def swift_delegate() -> Seen:
+def swift_delegate() -> Observed:
     """For each gap the one choice with which nothing is found, the other gaps being right."""
     right = {"encode": "b", "decode": "c", "order": "b", "failure": "a"}
     choices = {"encode": ENCODED, "decode": DECODED, "order": ORDER, "failure": ("a", "b", "c")}
@@ -222,7 +222,7 @@ def swift_delegate() -> Seen:
         handlers = {key: delegate_in_swift(**(right | {gap: key})) for key in keys}
         good = [key for key, each in handlers.items() if not found(each) and not found(each, failing="POST")]
         facts[gap] = " or ".join(good)
-    return Seen(played(delegate_in_swift(**right)), **facts)
+    return Observed(played(delegate_in_swift(**right)), **facts)
 
 
 JUDGES: Final[Mapping[str, Judge]] = {

@@ -7,7 +7,7 @@ from itertools import chain, repeat
 from typing import Any, Final
 
 from workbook.exercises.lesson_05 import left_out
-from workbook.exercises.model import Judge, Reason, Seen, first_finding
+from workbook.exercises.model import Judge, Observed, Reason, first_finding
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.service import ExtensionProvisioningService
 from workbook.extension.wallet_app import WalletApp
@@ -37,13 +37,13 @@ def in_words(share: float) -> str:
     return next(words for bound, words in SHARES if share <= bound)
 
 
-def planned_shares() -> Seen:
+def planned_shares() -> Observed:
     """What becomes of ten cards: one after the other, at the same time, and at the same time with a time limit."""
     gets, calls = LogNormal(median=0.8, p99=9.0), 100_000
     one_by_one = Plan(gets, cards=10).simulate(calls=calls)
     at_once = Plan(gets, cards=10, gets="concurrent").simulate(calls=calls)
     limited = Plan(gets, cards=10, gets="concurrent", timeout=5.0).simulate(calls=calls)
-    return Seen(
+    return Observed(
         durations("Ten cards", [one_by_one, at_once, limited]),
         one_by_one=in_words(one_by_one.missed),
         at_once=in_words(at_once.missed),
@@ -63,7 +63,7 @@ def played_on(handler: Any, latencies: LatenciesB, gets: tuple[float, ...] = ())
     return run_of(wallet, before, card=INSTRUMENT_IDS[0])
 
 
-def status_on_an_old_phone(handler: Any) -> Reason | Seen:  # noqa: PLR0911  # one reason each
+def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
     """status() keeps 100 ms where each read of the storage takes 40 ms, and still offers every card."""
     if reason := left_out(handler, "status"):
         return reason
@@ -88,7 +88,7 @@ def status_on_an_old_phone(handler: Any) -> Reason | Seen:  # noqa: PLR0911  # o
         cards = len(made.cards) if made else 0
         return Reason("X-INIT-1", f"the service of status() knew {cards} of {len(INSTRUMENT_IDS)} saved cards.", old)
     never = played_on_a_new_phone(handler)
-    return first_finding(never) or Seen(old)
+    return first_finding(never) or Observed(old)
 
 
 def played_on_a_new_phone(handler: Any) -> Run:
@@ -100,7 +100,7 @@ def played_on_a_new_phone(handler: Any) -> Run:
     return run_of(wallet, before)
 
 
-def gate(ships: Any) -> Reason | Seen:
+def gate(ships: Any) -> Reason | Observed:
     """A gate lets a good log through; and none with a failure, without status(), without a cold call, or empty."""
     from workbook.timing.recorded import read_durations  # pandas
 
@@ -125,7 +125,7 @@ def gate(ships: Any) -> Reason | Seen:
         if answer is not right:
             did = "ships" if answer else "stops"
             return Reason(rule, f"your gate {did} {what}.")
-    return Seen()
+    return Observed()
 
 
 # Lesson 06's native exercise: each choice of Swift is played as the same in Python.
@@ -152,7 +152,7 @@ def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler
     return Chosen
 
 
-def swift_list() -> Seen:
+def swift_list() -> Observed:
     """For each gap the one choice that offers the most cards in time, the other gaps being right."""
     right = {"fetch": "b", "limit": "b", "failure": "b"}
     choices: Mapping[str, tuple[str, ...]] = {"fetch": (*FETCH,), "limit": (*LIMIT,), "failure": ("a", "b")}
@@ -164,7 +164,7 @@ def swift_list() -> Seen:
             runs = (played_on(handler, LatenciesB(get=7.0)), played_on(handler, LatenciesB(), gets=(0.25, 60.0)))
             offered[key] = sum(len(run.offered or ()) for run in runs)
         facts[gap] = " or ".join(key for key in keys if offered[key] == max(offered.values()))
-    return Seen(played_on(list_in_swift(**right), LatenciesB(), gets=(0.25, 60.0)), **facts)
+    return Observed(played_on(list_in_swift(**right), LatenciesB(), gets=(0.25, 60.0)), **facts)
 
 
 JUDGES: Final[Mapping[str, Judge]] = {

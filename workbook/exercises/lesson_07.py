@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from workbook.checks.own_code import API_ERRORS
-from workbook.exercises.model import Judge, Reason, Seen, first_finding
+from workbook.exercises.model import Judge, Observed, Reason, first_finding
 from workbook.flows import messages as m
 from workbook.plays.faults import break_it
 from workbook.plays.run import Run, run_of, screen_of
@@ -25,12 +25,12 @@ def sent(run: Run, method: str) -> int:
     return sum(isinstance(record.message, m.ApiRequested) and record.message.method == method for record in run.trace)
 
 
-def lost_post() -> Seen:
+def lost_post() -> Observed:
     """The answer to a POST is lost, before and after the API has done its part."""
     run = break_it("reset", "POST", "after")
     before = break_it("reset", "POST", "before")
     same = run.summary["the back end got"] == before.summary["the back end got"]
-    return Seen(
+    return Observed(
         run,
         used_up="carried the POST out" in run.summary["the API"],
         posts=sent(run, "POST"),
@@ -40,10 +40,10 @@ def lost_post() -> Seen:
     )
 
 
-def byte_by_byte() -> Seen:
+def byte_by_byte() -> Observed:
     """The answer to a POST comes byte by byte: with the good back end, and with one that waits 30 s."""
     good, patient = (break_it("dribble", "POST", platform=IN_APP_B, back_end=name) for name in ("good", "waits 30 s"))
-    return Seen(
+    return Observed(
         good,
         used_up="carried the POST out" in good.summary["the API"],
         first_to_give_up="the wallet" if "too late" in good.summary["the app got"] else "the back end",
@@ -51,13 +51,13 @@ def byte_by_byte() -> Seen:
     )
 
 
-def wrong_but_genuine() -> Seen:
+def wrong_but_genuine() -> Observed:
     """Genuine sdkInputs in the wrong place: an older one, and another card's."""
     stale_get, stale_post = (break_it("sdkInput stale", operation) for operation in ("GET", "POST"))
     foreign_get, foreign_post = (break_it("sdkInput foreign", operation) for operation in ("GET", "POST"))
     other = bool(foreign_get.phone.cards) and not foreign_get.added
     refused = "sdkInput" not in foreign_get.summary["the back end got"]
-    return Seen(
+    return Observed(
         foreign_get,
         stale_get="added" if stale_get.added else "not added",
         stale_post="added" if stale_post.added else "not added",
@@ -83,7 +83,7 @@ def behind_a_fault(
     return run_of(run, before)
 
 
-def good_back_end(kind: Any) -> Reason | Seen:  # noqa: PLR0911  # one reason each
+def good_back_end(kind: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
     """A GET is asked again where that can help, a POST is sent once, and no failure looks like a success."""
     ordinary = behind_a_fault(kind)
     if reason := passed_on(ordinary, "all went well") or first_finding(ordinary):
@@ -108,7 +108,7 @@ def good_back_end(kind: Any) -> Reason | Seen:  # noqa: PLR0911  # one reason ea
     down = behind_a_fault(kind, "503 that says 500", nth=None)
     if (gets := sent(down, "GET")) > MOST_GETS:
         return Reason("REL-5", f"the API stayed down, and one page sent {gets} GETs; a few are enough.", down)
-    return passed_on(down, "the API stayed down") or Seen(ordinary)
+    return passed_on(down, "the API stayed down") or Observed(ordinary)
 
 
 LOST_POSTS: Final[tuple[tuple[str, Literal["before", "after"]], ...]] = (
@@ -142,7 +142,7 @@ def passed_on(run: Run, when: str) -> Reason | None:
     return None
 
 
-def three_traces() -> Seen:
+def three_traces() -> Observed:
     """Which rule each of four back ends breaks, as the checks find it in its trace."""
     runs = {
         "first": break_it("reset", "POST", "after", back_end="sends the POST again"),
@@ -150,7 +150,7 @@ def three_traces() -> Seen:
         "third": break_it("redirect", "POST", back_end="follows redirects"),
         "fourth": break_it("stall before headers", "POST", platform=IN_APP_B, back_end="waits 30 s"),
     }
-    return Seen(None, **{
+    return Observed(None, **{
         name: next(finding.rule for finding in run.findings if finding.rule.startswith("REL-"))
         for name, run in runs.items()
     })  # fmt: skip

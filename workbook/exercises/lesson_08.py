@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from workbook.exercises.model import Judge, Reason, Seen
+from workbook.exercises.model import Judge, Observed, Reason
 from workbook.runs.own_code import exception_words, own_line
 from workbook.values import quoted
 
@@ -95,7 +95,7 @@ USELESS: Final = (
 """Answers that are a failure: what they are, the status, the body, and the rule."""
 
 
-def only_what_can_be_used(kind: Any) -> Reason | Seen:
+def only_what_can_be_used(kind: Any) -> Reason | Observed:
     """`sdk_input` of a relay hands on what can be used, unchanged, and refuses everything else with a 502."""
     for what, data, sdk_input, rule in USABLE:
         came = called(kind, lambda relay, data=data: relay.sdk_input((200, data)))  # type: ignore[misc]
@@ -114,10 +114,10 @@ def only_what_can_be_used(kind: Any) -> Reason | Seen:
             return Reason(
                 "REL-9", f"for {what}, your relay told the app the API's own words. Use one sentence for all."
             )
-    return Seen()
+    return Observed()
 
 
-def own_cards_and_one_post(kind: Any) -> Reason | Seen:
+def own_cards_and_one_post(kind: Any) -> Reason | Observed:
     """A session reaches its own cards only, and a POST is made once."""
     good = 200, body({"sdkInput": "abc="})
 
@@ -129,7 +129,7 @@ def own_cards_and_one_post(kind: Any) -> Reason | Seen:
         or _of_what_check_returns(called(kind, lambda relay: relay.check(ANN, HIS)))
         or _of_others(provision(ANN, HIS), provision(ANN, NOBODYS))
         or _of_post(provision(ANN, HERS, None), provision(ANN, HERS, (503, b"")), provision(ANN, HERS))
-        or Seen()
+        or Observed()
     )
 
 
@@ -194,7 +194,7 @@ CASE: Final = "relay.post.redirect-not-followed"
 
 
 @cache
-def redirect_followed() -> Seen:
+def redirect_followed() -> Observed:
     """A case of `conform` with a relay that follows redirects: who got what."""
     from workbook.conformance.notebook import Relay, conform  # cases run only when one is asked for
 
@@ -209,7 +209,7 @@ def redirect_followed() -> Seen:
     (elsewhere,) = (exchange for exchange in exchanges if exchange.elsewhere)
     phone = next(exchange.status for exchange in exchanges if exchange.side == "phone" and exchange.method == "POST")
     names = {name.lower() for name, _value in elsewhere.request.headers}
-    return Seen(
+    return Observed(
         result.case(CASE),
         phone=phone,
         key="x-api-key" in names,

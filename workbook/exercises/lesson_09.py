@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from workbook.exercises.model import Judge, Reason, Seen
+from workbook.exercises.model import Judge, Observed, Reason
 
 CASES: Final = (
     "app.fidelity.output-unchanged",
@@ -27,7 +27,7 @@ CASES: Final = (
 """What the learner's app core is judged by; the first case that does not hold gives the reason."""
 
 
-def app_core(kind: Any) -> Reason | Seen:
+def app_core(kind: Any) -> Reason | Observed:
     """An app core of the learner's holds every case."""
     from workbook.app.cases import APP_CASES  # the cases for apps are loaded when an app core is judged
     from workbook.app.in_process import first_miss, play_core
@@ -36,7 +36,7 @@ def app_core(kind: Any) -> Reason | Seen:
         case, miss, seen = found
         text = f"{case.name}: expected {miss.expected}; observed: {miss.observed}. {miss.todo}"
         return Reason(miss.rule or case.rule, text, seen.device)
-    return Seen(play_core(kind, APP_CASES["app.form.adds-the-card"]).device)
+    return Observed(play_core(kind, APP_CASES["app.form.adds-the-card"]).device)
 
 
 async def post(core: Any, card: str, sdk_output: str) -> str:
@@ -77,7 +77,7 @@ OF_PROVIDERS: Final = ("app.faults.post-500", "app.recovery.post-not-repeated", 
 
 
 @cache
-def providers() -> Seen:
+def providers() -> Observed:
     """For each of the four providers: the first case that it does not hold, by its name without group."""
     from workbook.app.cases import APP_CASES
     from workbook.app.in_process import Reference, first_miss
@@ -87,11 +87,11 @@ def providers() -> Seen:
         kind = type(name, (Reference,), {"fetch_opc": provider})
         found = first_miss(kind, [APP_CASES[case] for case in OF_PROVIDERS])
         facts[name] = found[0].name.rpartition(".")[2] if found else "none"
-    return Seen(None, **facts)
+    return Observed(None, **facts)
 
 
 @cache
-def process_ends() -> Seen:
+def process_ends() -> Observed:
     """The system ends the app while its POST waits; then the cardholder opens the page again."""
     from workbook.app.cases import APP_CASES
     from workbook.app.in_process import Reference, play_core
@@ -99,7 +99,7 @@ def process_ends() -> Seen:
     from workbook.views.sequence import sequence
 
     seen = play_core(Reference, APP_CASES["app.life.process-death"])
-    return Seen(
+    return Observed(
         sequence(seen.device.trace),
         posts=len(seen.came(POST)),
         gets=len(seen.came(GET)),

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
 from workbook.errors import ParameterError
-from workbook.exercises.model import Judge, Reason, Seen
+from workbook.exercises.model import Judge, Observed, Reason
 from workbook.files import fixture
 from workbook.values import quoted
 
@@ -63,9 +63,9 @@ def worst(files: Mapping[str, str]) -> str:
     return next((verdict for verdict in ("fail", "warn", "note") if verdict in verdicts), "pass")
 
 
-def one_edit_each() -> Seen:
+def one_edit_each() -> Observed:
     """Five edits of good projects, each on its own."""
-    return Seen(
+    return Observed(
         judged(edited("platform_b", LETTER)),
         letter=worst(edited("platform_b", LETTER)),
         entitlement=worst(edited("platform_b", UI_ENTITLEMENT)),
@@ -75,7 +75,7 @@ def one_edit_each() -> Seen:
     )
 
 
-def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -> Reason | Seen:
+def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -> Reason | Observed:
     """The learner's function mends these edits, and takes nothing away that was good."""
     broken = edited(platform, *edits)
     given = mend(dict(broken))
@@ -93,26 +93,26 @@ def mended(mend: Callable[[dict[str, str]], Any], platform: str, *edits: Edit) -
         if case.verdict == "pass" and case.name not in passed:
             text = f"{case.name} finds nothing to judge any more: what it read is no longer in the files."
             return Reason(case.rule.id, text, result)
-    return Seen(result)
+    return Observed(result)
 
 
-def three_in_b(mend: Any) -> Reason | Seen:
+def three_in_b(mend: Any) -> Reason | Observed:
     """Three mistakes that hide platform B's app from the wallet."""
     return mended(mend, "platform_b", LETTER, GROUP, MODULE)
 
 
-def three_in_a(mend: Any) -> Reason | Seen:
+def three_in_a(mend: Any) -> Reason | Observed:
     """Three mistakes about platform A's private library; the SDK stays what it is."""
     seen = mended(mend, "platform_a", OLD_LIBRARY, NO_REPOSITORY, PUBLISHED)
     if (
-        isinstance(seen, Seen)
+        isinstance(seen, Observed)
         and 'sdk = "0.4.1"' not in mend(edited("platform_a", OLD_LIBRARY, NO_REPOSITORY, PUBLISHED))[CATALOG]
     ):
         return Reason("A-DEP-1", "the SDK is no longer 0.4.1. Bring the library that this SDK needs.", seen.run)
     return seen
 
 
-def entries_to_send() -> Seen:
+def entries_to_send() -> Observed:
     """Ann and Bob build the debug variant, one key signs the release: what has to be allowlisted?"""
     from workbook.preflight.notebook import project
     from workbook.preflight.signing import allowlist_request, normalised, read_certificates
@@ -132,7 +132,7 @@ def entries_to_send() -> Seen:
         digest = "either"
     except ParameterError:
         digest = "SHA-256"
-    return Seen(
+    return Observed(
         result,
         entries=len(rows),
         debug_id=ids["debug"],

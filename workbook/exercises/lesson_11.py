@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from workbook.diagnosis import diagnose
-from workbook.exercises.model import Judge, Reason, Seen, lesson
+from workbook.exercises.model import Judge, Observed, Reason, lesson
 from workbook.values import quoted
 
 CAUSES: Final = {
@@ -30,12 +30,12 @@ NAMES: Final = ("first", "second", "third", "fourth")
 _LOGS: Final = re.compile(r"^```text[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def incidents(exercise_id: str) -> Seen:
+def incidents(exercise_id: str) -> Observed:
     """The four logs in the text of an exercise: the likeliest cause of each, and who has to act first."""
     logs = _LOGS.findall(lesson("11")[exercise_id].task + "\n")
     rows = [diagnose(log).likely[0].row for log in logs]
     causes = {name: CAUSES[row.number] for name, row in zip(NAMES, rows, strict=True)}
-    return Seen(
+    return Observed(
         None, **causes, **{f"{name}_acts": OWNERS[row.owners[0]] for name, row in zip(NAMES, rows, strict=True)}
     )
 
@@ -68,7 +68,7 @@ SECRETS: Final = (
 )
 
 
-def ready_to_send(write: Callable[[str], Any]) -> Reason | Seen:
+def ready_to_send(write: Callable[[str], Any]) -> Reason | Observed:
     """A message that finds the attempt, and tells nobody a secret."""
     for asked in ASKED:
         told = write(log_of(*asked))
@@ -84,7 +84,7 @@ def ready_to_send(write: Callable[[str], Any]) -> Reason | Seen:
             return Reason(
                 "GAP-1", f"your message has {len(told.splitlines())} lines; nobody reads more than {LONGEST}."
             )
-    return Seen()
+    return Observed()
 
 
 LONGEST: Final = 15

@@ -27,7 +27,7 @@ LESSONS: Final = tuple(
 """The lessons that have exercises, by number."""
 
 
-class Kind(StrEnum):
+class ExerciseKind(StrEnum):
     """What the learner does."""
 
     PREDICT = "predict"
@@ -54,7 +54,7 @@ class Reason:
         return f"{self.rule}: {self.text}" if self.rule else self.text
 
 
-class Seen:
+class Observed:
     """What a judge saw: `run` to look at, and for an exercise with questions the true answers by their names."""
 
     def __init__(self, run: object = None, **facts: object) -> None:
@@ -62,7 +62,7 @@ class Seen:
         self.facts = facts
 
 
-Judge = Callable[..., Reason | Seen]
+Judge = Callable[..., Reason | Observed]
 
 
 def first_finding(run: Any, beside: Any = None) -> Reason | None:
@@ -143,7 +143,7 @@ class Exercise:
     """
 
     id: str
-    kind: Kind
+    kind: ExerciseKind
     title: str
     minutes: int
     task: str
@@ -172,7 +172,7 @@ class Exercise:
             return texts["solution"].replace(row["old"], row["new"])
 
         return cls(
-            id=fields["id"], kind=Kind(fields["kind"]), title=fields["title"], minutes=fields["minutes"],
+            id=fields["id"], kind=ExerciseKind(fields["kind"]), title=fields["title"], minutes=fields["minutes"],
             hints=tuple(fields["hints"]), remark=fields.get("remark", ""),
             asks={name: Question.of(rows) for name, rows in fields.get("asks", {}).items()},
             mistakes=tuple(Mistake(row["what"], cell(row), row["says"]) for row in fields.get("mistakes", ())),

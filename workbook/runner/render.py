@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from workbook.errors import ConfigurationError
 from workbook.exercises.editions import EDITION, Edition, exercise_cells, laid_out
-from workbook.exercises.judging import State
+from workbook.exercises.judging import ExerciseState
 from workbook.exercises.progress import MIMETYPE
 from workbook.files import write_whole
 from workbook.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
@@ -105,11 +105,11 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
         notebook = nbformat.from_dict(laid_out(notebook))  # type: ignore[no-untyped-call]
     _execute(notebook, directory, fleet, limit)
     if edition != Edition.LEARNER:
-        _prove(notebook, State.UNTOUCHED if edition is None else State.DONE)
+        _prove(notebook, ExerciseState.UNTOUCHED if edition is None else ExerciseState.DONE)
     if edition is None and exercise_cells(notebook):
         solved = nbformat.from_dict(laid_out(notebook, Edition.SOLVED))  # type: ignore[no-untyped-call]
         _execute(solved, directory, fleet, limit)
-        _prove(solved, State.DONE)
+        _prove(solved, ExerciseState.DONE)
     text: str = nbformat.writes(settled(notebook))  # type: ignore[no-untyped-call]
     if Secrets.of_environment(os.environ).found_in(text):
         raise ConfigurationError("the notebook would contain the API key, so nothing was written.")
@@ -155,7 +155,7 @@ def _execute(notebook: Any, directory: Path, fleet: Fleet, limit: float) -> None
             raise ConfigurationError(why) from error
 
 
-def _prove(notebook: Any, expected: State) -> None:
+def _prove(notebook: Any, expected: ExerciseState) -> None:
     """Make sure that each exercise of an executed notebook is in this state.
 
     Raises:
