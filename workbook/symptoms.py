@@ -59,9 +59,6 @@ class Paste(Live):
         self._ticked = ticked
         self._box: Any = None
 
-    def __repr__(self) -> str:
-        return self.snapshot().text()
-
     @abstractmethod
     def read(self, value: str | bytes, *, ticked: bool) -> Snapshot:
         """The result for a value; `ticked` is the one choice, where there is one."""

@@ -73,9 +73,6 @@ class Panels(Live):
         self._findings = check(source.trace)
         self._player: Player | None = None
 
-    def __repr__(self) -> str:
-        return self.snapshot().text()
-
     def snapshot(self) -> Snapshot:
         """The stored forms of the panels."""
         faces = Stack(tuple(FACES[name](self.film) for name in self.shown if name in FACES))
@@ -100,9 +97,6 @@ class Compared(Live):
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
         self._player: Player | None = None
-
-    def __repr__(self) -> str:
-        return self.comparison.text()
 
     def snapshot(self) -> Snapshot:
         """The comparison as text and picture."""

@@ -39,9 +39,6 @@ class Planner(Live):
         self.plan = Plan(latency, **choices)
         self._box: Any = None
 
-    def __repr__(self) -> str:
-        return self.snapshot().text()
-
     def snapshot(self) -> Snapshot:
         """The share that misses the limit, what to change and what that brings, and the histogram."""
         plan, estimate = self.plan, self.plan.simulate(CALLS)

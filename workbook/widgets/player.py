@@ -123,6 +123,9 @@ STYLE = (
 class Live(ABC):
     """A live panel, with a snapshot for a reader without a kernel."""
 
+    def __repr__(self) -> str:
+        return self.snapshot().text()
+
     @abstractmethod
     def snapshot(self) -> Snapshot:
         """The stored form, the same on every run."""
