@@ -20,7 +20,7 @@ from workbook.conformance.notebook import conformance
 from workbook.conformance.report import GRAVEST_FIRST, first_lines, headline, telling, todos
 from workbook.conformance.reports import MOST_CASES, UNFOLDED, from_json, to_html, to_json, to_junit, to_markdown
 from workbook.conformance.reports import MOST_IN_SIGHT as SHOWN
-from workbook.templates import COLOURS, GROUNDS, WORDS, escaped
+from workbook.templates import COLOURS, escaped
 from workbook.views.html import POLICY
 from workbook.views.table import clean
 
@@ -154,6 +154,11 @@ def test_the_page_needs_nothing_but_itself():
     assert "url(" not in page
     assert "@import" not in page
     assert not [name for name, _value in got.attributes if name.startswith("on")]
+
+
+WORDS = ("ink", "muted", "http", "refused", "deprecated", "good")
+GROUNDS = ("ground", "tint", "box")
+"""The colours of words on the report's pages, and the colours behind them."""
 
 
 @pytest.mark.parametrize("colours", COLOURS, ids=["light", "dark"])

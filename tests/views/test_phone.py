@@ -8,7 +8,7 @@ from screens import APP, FIRST
 
 from workbook.plays.script import FLOWS, Script, play
 from workbook.views.film import Film
-from workbook.views.phone import ASSUMED, MOST, Phone, chosen, phone, stills
+from workbook.views.phone import ASSUMED, MOST, Phone, chosen, stills
 from workbook.views.phone_svg import draw
 from workbook.views.screen import Page, Screen, Sheet
 
@@ -25,7 +25,7 @@ def film(flow, name, *acts, **more):
 
 
 def kept(flow, name, *acts, **more):
-    return [still.screen for still in phone(film(flow, name, *acts, **more)).stills]
+    return [still.screen for still in Phone(film(flow, name, *acts, **more)).stills]
 
 
 @pytest.mark.rule("FLOW-1")
@@ -69,7 +69,7 @@ def test_every_phone_has_a_strip(flow, name):
 
 
 def test_each_screen_has_its_picture_its_time_and_its_words():
-    panel = phone(film("platform A", "", "tap"))
+    panel = Phone(film("platform A", "", "tap"))
     html = panel.html()
     pictures = [base64.b64decode(one).decode() for one in re.findall(r"base64,([^\"]+)", html)]
     assert pictures == [still.picture.svg for still in panel.stills]
@@ -83,7 +83,7 @@ def test_a_film_in_which_nothing_happens_shows_what_was_before():
     whole = film("platform A", "")
     empty = Film(whole.title, whole.machine, whole.sequence, (), (), Screen(card=FIRST))
     assert [still.screen for still in stills(empty)] == [Screen(card=FIRST)]
-    assert phone(empty).text().count("The home screen") == 1
+    assert Phone(empty).text().count("The home screen") == 1
 
 
 def test_a_story_that_ends_as_it_began_is_told_with_its_end():
@@ -93,7 +93,7 @@ def test_a_story_that_ends_as_it_began_is_told_with_its_end():
 
 @pytest.mark.slow
 def test_the_panel_is_the_same_each_time():
-    panels = [phone(film("from the wallet", "with a watch", *FROM_WALLET, surface="watch")) for _ in range(2)]
+    panels = [Phone(film("from the wallet", "with a watch", *FROM_WALLET, surface="watch")) for _ in range(2)]
     assert panels[0].html() == panels[1].html()
 
 
@@ -107,7 +107,7 @@ def test_the_panel_is_the_same_each_time():
     }.items(),
 )
 def test_the_words_are_as_they_were(golden, name, panel):
-    golden(name, phone(film(*panel)).text())
+    golden(name, Phone(film(*panel)).text())
 
 
 def test_a_screen_behind_a_sheet_is_no_new_screen():

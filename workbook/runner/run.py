@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Self
@@ -160,9 +160,7 @@ class Report:
                     "seconds": round(run.seconds, 3),
                     "file": f"{run.name}.ipynb" if run.written else None,
                     "error": run.outcome.why or None,
-                    "checks": [
-                        {"name": check.name, "passed": check.passed, "rule": check.rule} for check in run.checks
-                    ],
+                    "checks": [asdict(check) for check in run.checks],
                     "exercises": dict(run.exercises),
                 }
                 for run in self.runs

@@ -27,9 +27,6 @@ COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
     {**DARK, "good": PHONE_DARK["good"]},
 )
 """Of a page, light and dark, as in every picture of the workbook."""
-WORDS = ("ink", "muted", "http", "refused", "deprecated", "good")
-GROUNDS = ("ground", "tint", "box")
-"""The colours of words, and the colours behind them."""
 LONGEST = 240
 """Characters of one value in Markdown."""
 LONGEST_CODE = 2000

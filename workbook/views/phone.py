@@ -97,11 +97,6 @@ class Phone(View):
         return tag("figure", *cells, tag("p", ASSUMED, style=SMALL), folded, style="margin:0")
 
 
-def phone(film: Film) -> Phone:
-    """The phone's panel of a film."""
-    return Phone(film)
-
-
 def stills(film: Film) -> tuple[Still, ...]:
     """Every change of the picture in a film; the screen before everything only if the film has no frame."""
     seen: list[Still] = []
