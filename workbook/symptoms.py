@@ -1,22 +1,16 @@
 """What a person sees, brought to the catalogue: two panels to paste into, and playing a row.
 
-A symptom or a log leads to its causes; an opaque value to its layers.
-
-What is pasted may be card data. A panel empties its field as soon as it has read it, so no saved notebook holds the
-text. The kernel keeps it until the next one comes, and sends it nowhere. The notebook stores the result, redacted.
+A symptom or a log leads to its causes; an opaque value to its layers. Nothing that is pasted is stored or sent.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from abc import abstractmethod
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
-
-import ipywidgets
 
 from workbook import diagnosis, inspector
 from workbook.api.opaque import SdkInput, SdkOutput
@@ -32,71 +26,12 @@ from workbook.sessions import session
 from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.values import of_type
 from workbook.views.html import joined, tag, trusted
-from workbook.views.table import Snapshot, facts, failure, paragraph, preformatted
-from workbook.widgets.chooser import Keys
-from workbook.widgets.player import Live
+from workbook.views.table import Snapshot, facts, paragraph, preformatted
+from workbook.widgets.paste import Paste
 
 ASK = "What do you see? Paste a code, an outcome's name, an error body, a sentence, or a log from the tap on."
 VALUE = "Paste an sdkInput or sdkOutput, or the JSON body around it."
 SHOW = "show the values that are no card data"
-LEFT = "Paste here, then press Tab. The field is emptied at once: nothing is kept in the notebook, nothing is sent."
-
-
-class Paste(Live):
-    """A field to paste a text into, a box to tick where there is a choice, and the result for the last text.
-
-    Args:
-        value: what is read first; empty asks for a value.
-        ask: the sentence that stands there until something was pasted.
-        option: the name of the one choice; empty where there is none.
-        ticked: whether it is made.
-    """
-
-    def __init__(self, value: str | bytes, ask: str, option: str = "", *, ticked: bool = False) -> None:
-        self._value = value
-        self._ask = ask
-        self._option = option
-        self._ticked = ticked
-        self._box: Any = None
-
-    @abstractmethod
-    def read(self, value: str | bytes, *, ticked: bool) -> Snapshot:
-        """The result for a value; `ticked` is the one choice, where there is one."""
-
-    def snapshot(self) -> Snapshot:
-        """The result for what was given last, or what to give."""
-        if not self._value:
-            return Snapshot(self._ask, paragraph(self._ask))
-        try:
-            return self.read(self._value, ticked=self._ticked)
-        except Exception as error:  # noqa: BLE001  # the reader wants to see every error
-            return failure(error)
-
-    def widget(self) -> Any:
-        """The field and the result; always the same box."""
-        if self._box is not None:
-            return self._box
-        field = ipywidgets.Textarea(placeholder=LEFT, continuous_update=False, rows=5, layout={"width": "100%"})
-        tick = ipywidgets.Checkbox(value=self._ticked, description=self._option, indent=False)
-        result = ipywidgets.HTML()
-
-        def show() -> None:
-            result.value = str(tag("div", trusted(self.snapshot().html()), role="status", style="line-height:1.4"))
-
-        def pasted(change: Any) -> None:
-            if change["new"]:
-                self._value, field.value = change["new"], ""
-                show()
-
-        def decided(change: Any) -> None:
-            self._ticked = change["new"]
-            show()
-
-        field.observe(pasted, "value")
-        tick.observe(decided, "value")
-        show()
-        self._box = ipywidgets.VBox([field, *([tick] if self._option else []), Keys(), result])
-        return self._box
 
 
 class DiagnosisPanel(Paste):
