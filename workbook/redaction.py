@@ -53,7 +53,7 @@ class Redaction:
         shown: names of the headers whose values are shown, in small letters.
         fields: names of the fields of an answer's outermost object whose values are shown.
         longest: characters of such a field's value; all of them printable.
-        simulated: whether text that the simulator made is shown; otherwise a digest stands for it.
+        simulated: whether text that the simulator made is shown; otherwise its digest is shown.
         text: the last look at every text that is shown; it takes out what is known to be secret.
     """
 
@@ -155,7 +155,7 @@ def short(text: str) -> str:
 
 
 def length_of(text: str) -> str:
-    """What stands for a text that is not shown."""
+    """The words that a report shows in place of a hidden text."""
     return f"[{len(text)} characters]"
 
 

@@ -2,7 +2,7 @@
 
 `ENCODINGS` is the only list of spellings. The client, the runner, the journal, the proxy and conform all search through
 `Secrets`, so a new encoding is added in one row. Only conform's search for opaque data in a back end's logs reads the
-logs' encodings by itself (`conformance/cases/secrecy.py`), as it looks for pieces of values that nobody listed.
+logs' encodings by itself (`conformance/cases/secrecy.py`), because it looks for pieces of values that no list holds.
 
 A secret is found by its grams: short substrings, taken from each spelling at such a distance that every run which is
 long enough to matter contains one. Each position of a text is looked up once in a dictionary of all grams; a hit is
@@ -632,14 +632,14 @@ def suspect_header(name: str, value: str) -> str:
 def secret_values(headers: Iterable[tuple[str, str]]) -> Iterator[str]:
     """The values that are secrets: those from the environment, and those that look like one.
 
-    Any other value stands in a configuration for everybody to read. A report that had to hide such a one, `platform`
-    or `127.0.0.1` for instance, could not be written.
+    Every other value is public: anybody can read it in the configuration. If a report had to hide a public value, such
+    as `platform` or `127.0.0.1`, no report could be written.
     """
     return (value for name, value in headers if isinstance(value, FromEnvironment) or suspect_header(name, value))
 
 
 def is_weak(value: str) -> bool:
-    """Whether a value is a plain word or an address, which any report holds: it cannot be told from innocent text."""
+    """Whether a value is a plain word or an address: any report contains such text without giving a secret away."""
     return _WEAK.match(value) is not None
 
 

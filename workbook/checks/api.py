@@ -141,7 +141,7 @@ def refused_answers(trace: Trace) -> Iterator[Finding]:
 # What a trace shows of every back end, watched attempt by attempt or not.
 
 IN_ORDER = "That is in order: the app says that the card was not added, and the cardholder's next tap is a new attempt."
-"""What to do about an attempt that ended because the API gave nothing, and nobody on this side made a mistake."""
+"""What to do when the API gave nothing and your side made no mistake."""
 
 
 def gave_nothing(trace: Trace, at: float) -> bool:

@@ -1,4 +1,4 @@
-"""What a trace shows of the integrator's own code: where it failed, how long it really took, and what nobody calls."""
+"""What a trace shows of the integrator's own code: where it failed, how long it took, and what is never called."""
 
 from __future__ import annotations
 

@@ -106,11 +106,11 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
 
 
 def unguarded_button(trace: Trace) -> Iterator[Finding]:
-    """Taps after which an app left its button alone, though no second one came (A-BTN-1); by hand there is no app."""
+    """The app did not disable its button after a tap, and no second tap came (A-BTN-1); by hand there is no app."""
     taps = trace.select(m.AddTapped, kind=Kind.EVENT)
     played = trace.select(m.Opened) and trace.select(m.ProvisionWithProviderCalled, m.CreateSdkOutputCalled)
     guarded = {record.attempt for record in trace.select(m.DisableButton)}
-    # Where a second tap came through, `overlapping_taps` says so, and better: this is for the mistake nobody hit yet.
+    # Where a second tap came through, `overlapping_taps` says so, and better: this finds a mistake without harm so far.
     if not played or any("A-BTN-2" in tap.rules for tap in taps):
         return
     for tap in taps:

@@ -136,7 +136,7 @@ class Exercise:
         solution: the cell that is right.
         hints: three, each saying more than the one before.
         notes: for the instructor, as Markdown.
-        remark: what a right answer is told beside *done*; empty where it is nothing.
+        remark: the words after *done*; empty where there are none.
         asks: its questions by name; empty where the answer is code.
         mistakes: typical wrong first answers.
         judge: plays the answer.

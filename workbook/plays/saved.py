@@ -1,8 +1,8 @@
 """A run as plain JSON, and back: what is saved, stored in a notebook's outputs, and played on a page without a kernel.
 
-It is as redacted as every other view of a trace: opaque data leaves as its summary, so a loaded run draws the same
-pictures to the byte and holds nothing that could be sent to an API. Its findings are kept as they were found, because
-a check may read what the summary leaves out.
+It is as redacted as every other view of a trace: opaque data is saved as its summary. A loaded run draws the same
+pictures to the byte, and holds nothing that could be sent to an API. Its findings are saved, too: a check cannot find
+them again, because it may read what the summary leaves out.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class SavedRun(Run):
 
     @property
     def summary(self) -> dict[str, str]:
-        """The run in a few lines, as it told them itself."""
+        """The summary that the run had when it was saved."""
         return dict(self.story)
 
     @property
@@ -70,7 +70,7 @@ def to_json(run: Run) -> dict[str, Any]:
     """A run as plain JSON values, redacted.
 
     Raises:
-        ParameterError: its flow is none of the workbook's, so nobody could draw it again.
+        ParameterError: its flow is none of the workbook's, so a loaded run could not be drawn.
     """
     watch = getattr(run.phone, "watch", None)
     return {

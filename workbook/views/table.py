@@ -77,7 +77,7 @@ def glyphs(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _pieces(word: str, room: int) -> Iterator[str]:
-    """The parts of a word, each at most `room` cells wide; a glyph that is wider than that stands alone."""
+    """The parts of a word, each at most `room` cells wide; a wider glyph is a part of its own."""
     if ONE_CELL(word):
         yield from (word[at : at + room] for at in range(0, max(len(word), 1), room))
         return

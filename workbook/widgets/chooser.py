@@ -56,10 +56,10 @@ _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_O
 class Chooser(Live):
     """A panel that makes one call with chosen arguments.
 
-    Each choice is a list of values, or a mapping from a label to a value. The call is first made, once, when the panel
-    is shown, with the first value of each choice, and then after every change: what is shown is always the result of
-    the choices above it. A choice whose first label stands in parentheses, such as `(choose)`, is open: nothing is
-    called until it was made, and it is open again when another choice changes.
+    Each choice is a list of values, or a mapping from a label to a value. The panel makes the call when it is shown,
+    with the first value of each choice, and again after every change. So the result always belongs to the choices
+    above it. A choice whose first label is in parentheses, such as `(choose)`, is open: the panel makes no call until
+    the reader has chosen, and opens the choice again when another one changes.
 
     Args:
         call: the function; it gets one keyword argument for each choice.
