@@ -175,9 +175,11 @@ def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
 
 @pytest.mark.rule("REL-2")
 def test_the_key_that_a_command_prints_is_not_told():
-    start = Start(f"echo $API_KEY {ANN.session[0][1].split()[1]} $API_URL; exit 1")
-    record = run("http://127.0.0.1:9", start=start, timeouts=replace(QUICK, start=10))
-    assert "It printed last: [key] [key] http://127.0.0.1:" in record.about.trouble
+    token = ANN.session[0][1].split()[1]
+    start = Start(f"echo $API_KEY {token} $API_URL; exit 1")
+    trouble = run("http://127.0.0.1:9", start=start, timeouts=replace(QUICK, start=10)).about.trouble
+    assert re.search(r"It printed last: (\[key\] )+http://127\.0\.0\.1:", trouble)  # a blank between two may go, too
+    assert token not in trouble
 
 
 @pytest.mark.slow
