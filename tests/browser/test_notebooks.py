@@ -11,6 +11,7 @@ NAMES = sorted(path.stem for path in (Path(__file__).parents[2] / "notebooks").g
 PATIENCE = 120_000  # milliseconds; 09 compiles Kotlin
 READY = "#jp-main-statusbar :text-is('Python 3 | Idle')"
 """Looked for where it is: to search every text of twelve notebooks takes longer than to run one."""
+TAB = ".lm-DockPanel .lm-TabBar-tab.lm-mod-current"
 FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
 
 pytestmark = pytest.mark.browser
@@ -29,7 +30,7 @@ def opened(page, name):
     """The notebook in front, opened from the list of files, with its kernel ready; no trouble yet."""
     page.troubles.clear()
     page.locator(f'.jp-DirListing-item[title^="Name: {name}"]').dblclick()
-    page.locator(".lm-DockPanel .lm-TabBar-tab.lm-mod-current", has_text=name).wait_for()
+    page.locator(TAB, has_text=name).wait_for()
     page.locator(FRONT).wait_for()
     page.locator(READY).wait_for()
 
@@ -72,6 +73,7 @@ def test_all_cells_run_without_a_complaint(jupyterlab, lab, name):
     picture(jupyterlab, name)
     assert [output for cell in cells for output in cell["outputs"] if output["output_type"] == "error"] == []
     assert jupyterlab.troubles == []
+    jupyterlab.locator(f"{TAB} .lm-TabBar-tabCloseIcon").click()  # the page gets slower with each that stays open
     assert {urlsplit(url).hostname for url in jupyterlab.asked if url.startswith(("http", "ws"))} == {"127.0.0.1"}
 
 
