@@ -4,11 +4,12 @@ import os
 from pathlib import Path
 
 import pytest
+from symptoms_page import symptoms_page
 
 from workbook.checks import Finding, Level, Owner
 from workbook.cli import main
 from workbook.conformance.model import Miss
-from workbook.diagnosis import LARGEST, MOST, catalogue, diagnose, row, see, symptoms_page
+from workbook.diagnosis import LARGEST, MOST, catalogue, diagnose, row, see
 from workbook.errors import ParameterError
 from workbook.proxy.drift import DriftFinding, DriftKind
 from workbook.rules import rules
