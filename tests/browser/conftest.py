@@ -48,6 +48,9 @@ def lab(tmp_path_factory):
     shutil.copytree(ROOT / "fixtures", folder.parent / "fixtures")
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         (folder / path.name).write_text(json.dumps(unrun(json.loads(path.read_text()))))
+    # JupyterLab's own commands, for a test that has to wait until one is done
+    (folder.parent / ".jupyter").mkdir()
+    (folder.parent / ".jupyter" / "jupyter_lab_config.py").write_text("c.LabApp.expose_app_in_browser = True\n")
     with socket.create_server(("127.0.0.1", 0)) as chosen:  # two workers that look for one at once find the same
         port = chosen.getsockname()[1]
     command = [sys.executable, "-m", "workbook", "lab", "--no-browser", "--port", str(port)]

@@ -13,6 +13,12 @@ READY = "#jp-main-statusbar :text-is('Python 3 | Idle')"
 """Looked for where it is: to search every text of twelve notebooks takes longer than to run one."""
 TAB = ".lm-DockPanel .lm-TabBar-tab.lm-mod-current"
 FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
+RUN_AND_SAVE = """patience => {
+  const { commands } = window.jupyterapp;
+  const done = commands.execute("notebook:run-all-cells").then(() => commands.execute("docmanager:save")).then(() => true);
+  return Promise.race([done, new Promise(late => setTimeout(late, patience, false))]);
+}"""
+"""What the menus do. Who clicks them does not learn when it is done; to save again and again made JupyterLab ask."""
 
 pytestmark = pytest.mark.browser
 
@@ -35,29 +41,15 @@ def opened(page, name):
     page.locator(READY).wait_for()
 
 
-def code_cells(path):
-    """The code cells that the file has now; none while JupyterLab is writing it."""
-    try:
-        document = json.loads(path.read_text())
-    except json.JSONDecodeError:
-        return []
-    return [cell for cell in document["cells"] if cell["cell_type"] == "code"]
-
-
 def ran(page, lab, name):
     """The notebook's code cells as the file has them, once all have run."""
-    page.locator(".lm-MenuBar-itemLabel:text-is('Run')").click()
-    page.locator(".lm-Menu-item[data-command='runmenu:run-all']").click()
-    path = lab[1] / f"{name}.ipynb"
-    for _ in range(PATIENCE // 500):
-        page.wait_for_timeout(500)
-        if page.locator(READY).is_visible():  # to save a notebook takes long: not while it runs
-            page.keyboard.press("Control+s")
-            cells = code_cells(path)
-            if cells and all(cell["execution_count"] for cell in cells):
-                return cells
-    picture(page, f"{name}-late")
-    return pytest.fail(f"not every cell of {name} had run in time")
+    if not page.evaluate(RUN_AND_SAVE, PATIENCE):
+        picture(page, f"{name}-late")
+        pytest.fail(f"not every cell of {name} had run in time")
+    document = json.loads((lab[1] / f"{name}.ipynb").read_text())
+    cells = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["execution_count"] for cell in cells)
+    return cells
 
 
 def picture(page, name):

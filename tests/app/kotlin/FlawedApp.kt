@@ -11,7 +11,6 @@ import kotlinx.coroutines.Job
 import kotlinx.coroutines.NonCancellable
 import kotlinx.coroutines.SupervisorJob
 import kotlinx.coroutines.cancel
-import kotlinx.coroutines.delay
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 import org.json.JSONObject
@@ -90,16 +89,11 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
 
     override suspend fun tapAdd() = withContext(one) {
         if (button != Button.SHOWN || (flaw("once-only") && tapped)) return@withContext
+        val late = flaw("disabled-late") && !tapped // by the second tap, however busy the machine is
         tapped = true
         remembered = backEnd
-        if (!flaw("never-disabled") && !flaw("disabled-late")) button = Button.DISABLED
-        work = scope.launch {
-            if (flaw("disabled-late")) {
-                delay(30)
-                button = Button.DISABLED
-            }
-            attempt()
-        }
+        if (!flaw("never-disabled") && !late) button = Button.DISABLED
+        work = scope.launch { attempt() }
     }
 
     private suspend fun attempt() {
