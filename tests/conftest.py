@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+from itertools import count
 from tempfile import TemporaryDirectory
 
 import pytest
@@ -17,7 +18,8 @@ KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL", "WORKBOOK_HTTP_LIBRARY"}
 """A tester's own switches; what else begins so would be a setting from outside."""
 
 PROBES_STAY = 10**9
-"""Times that slipcover's probe of a line is met before it is taken out, which stops a test for a tenth of a second."""
+"""Times that slipcover's probe of a line is met before it is taken out: never while a test runs, which would stop for a
+tenth of a second. They are taken out between two tests: see `pytest_runtest_logfinish`."""
 
 # A script's background job ignores Ctrl-C, and one of nohup a closed terminal: every program that a test starts and
 # ends with such a signal would inherit that.
@@ -32,6 +34,11 @@ settings.register_profile("thorough", settings.get_profile("default"), max_examp
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
 
 
+def watcher():
+    """Slipcover in a worker; None where nothing watches."""
+    return getattr(sys.modules.get("slipcover.pytest_plugin"), "_slipcover_instance", None)
+
+
 def pytest_configure(config):
     """With -m "not slow" each property draws fewer examples; the whole line draws Hypothesis' hundred."""
     for name in [*os.environ]:
@@ -41,7 +48,7 @@ def pytest_configure(config):
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if quick else "default"))
     if hasattr(config, "workerinput"):  # slipcover watches this process, and none that a test starts
         os.environ.pop("SLIPCOVER_ENABLED", None)
-        if watching := getattr(sys.modules.get("slipcover.pytest_plugin"), "_slipcover_instance", None):
+        if watching := watcher():
             watching.d_miss_threshold = PROBES_STAY
     else:  # the workers share what Kotlin's compiler made, and leave it to nobody
         cache = TemporaryDirectory(prefix="workbook-tests-")
@@ -77,6 +84,12 @@ def pytest_sessionstart():
     from workbook.runs import own_code  # not before slipcover watches
 
     own_code.NOTICEABLE = 60.0  # on a busy machine no run finds that its code took long, but in the test about that
+
+
+def pytest_runtest_logfinish(done=count(1)):  # noqa: B008 - one count for the session
+    """Takes slipcover's probes out of the lines that were met, after 1, 2, 4, 8 ... tests."""
+    if (number := next(done)) & (number - 1) == 0 and (watching := watcher()):
+        watching.deinstrument_seen()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,7 +15,8 @@ TAB = ".lm-DockPanel .lm-TabBar-tab.lm-mod-current"
 FRONT = ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook"
 RUN_AND_SAVE = """patience => {
   const { commands } = window.jupyterapp;
-  const done = commands.execute("notebook:run-all-cells").then(() => commands.execute("docmanager:save")).then(() => true);
+  const ran = commands.execute("notebook:run-all-cells");
+  const done = ran.then(() => commands.execute("docmanager:save")).then(() => true);
   return Promise.race([done, new Promise(late => setTimeout(late, patience, false))]);
 }"""
 """What the menus do. Who clicks them does not learn when it is done; to save again and again made JupyterLab ask."""

@@ -10,12 +10,11 @@ that each case is a rival somewhere.
 
 import os
 import shutil
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from pathlib import Path
 from zlib import crc32
 
-import broken_time
 import pytest
 import relays
 from matrix import Matrix, Relay, to_html
@@ -25,10 +24,13 @@ from workbook.conformance.model import Group, Verdict
 
 pytestmark = pytest.mark.slow
 
-WORKERS, IN_ORDER = 6, 2
-"""Processes; most of a run is waiting. Relays in order run two at a time, because they have to be in time."""
+IN_ORDER, WAITING, OTHERS = 2, 2, 5
+"""Processes. Relays in order run two at a time, because they have to be in time; beside them only those run that do
+little but wait, and all others afterwards."""
 SHARE = 3
 """One in so many of the cases that are not made for a relay is tried on it."""
+WAITS = ["OneConnection", "LimitForEachByte", "NoLimit", "BadBodyUnanswered", "OneAfterTheOther"]
+"""Relays whose cases take a quarter of a minute and more, and next to no work."""
 FAR = {"NeverFails", "OneConnection", "BusyForGood"}
 """Relays that fail most cases, or whatever comes next: where the first line of a report is the hardest to choose."""
 REPORT = Path(__file__).parents[2] / "report"
@@ -60,15 +62,17 @@ def judged():
     names = [name for name in (*relays.kinds(), *relays.OTHERS) if "node" not in name or shutil.which("node")]
     right = [name for name in names if not told(name)[1]]
     wrong = [name for name in names if name not in right]
-    waiting = {kind.__name__ for kind in broken_time.BROKEN}
-    longest_first = sorted(wrong, key=lambda name: (name not in waiting, -len(tried(name))))
-    return _all_judged(right, IN_ORDER) | _all_judged(longest_first, WORKERS)
-
-
-def _all_judged(names, workers):
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        running = {name: pool.submit(relays.judged, name, tried(name)) for name in names}
+    longest_first = sorted((name for name in wrong if name not in WAITS), key=lambda name: -len(tried(name)))
+    with _processes(IN_ORDER) as in_order, _processes(WAITING) as waiting, _processes(OTHERS) as others:
+        running = {name: in_order.submit(relays.judged, name, tried(name)) for name in right}
+        beside = {name: waiting.submit(relays.judged, name, tried(name)) for name in WAITS}
+        wait(running.values())
+        running |= beside | {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
         return {name: judged.result() for name, judged in running.items()}
+
+
+def _processes(number):
+    return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
 
 
 @pytest.fixture(scope="module")
