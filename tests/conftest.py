@@ -39,6 +39,19 @@ def watcher():
     return getattr(sys.modules.get("slipcover.pytest_plugin"), "_slipcover_instance", None)
 
 
+def terse(interactor):
+    """xdist's end in a worker tells the other end of each test once, not five times: that is half of xdist's work."""
+    send = interactor.sendevent
+
+    def sendevent(name, **what):
+        told = what.get("data", {})
+        passed_around = name == "testreport" and told["outcome"] == "passed" and told["when"] != "call"
+        if not passed_around and name not in {"logstart", "logfinish"}:
+            send(name, **what)
+
+    interactor.sendevent = sendevent
+
+
 def pytest_configure(config):
     """With -m "not slow" each property draws fewer examples; the whole line draws Hypothesis' hundred."""
     for name in [*os.environ]:
@@ -48,6 +61,7 @@ def pytest_configure(config):
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick" if quick else "default"))
     if hasattr(config, "workerinput"):  # slipcover watches this process, and none that a test starts
         os.environ.pop("SLIPCOVER_ENABLED", None)
+        terse(next(each for each in config.pluginmanager.get_plugins() if hasattr(each, "sendevent")))
         if watching := watcher():
             watching.d_miss_threshold = PROBES_STAY
     else:  # the workers share what Kotlin's compiler made, and leave it to nobody

@@ -33,7 +33,7 @@ def chromium():
 
 
 FEWER = {
-    "wb.conform(wb.Relay, seed": 'wb.conform(wb.Relay, "relay.form.*", seed',
+    "wb.conform(wb.Relay, seed": 'wb.conform(wb.Relay, "form", seed',
     'wb.conform("../fixtures/apps/reference.toml", seed': (
         'wb.conform("../fixtures/apps/reference.toml", "app.screen.*", seed'
     ),
