@@ -145,6 +145,7 @@ def good_b(tmp_path_factory):
     return judged(good_project(tmp_path_factory.mktemp("good"), "b"))
 
 
+@pytest.mark.slow
 @pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-CAN-1", "B-CAN-2", "B-WATCH-1", "X-DEL-1", "X-ART-1")
 @pytest.mark.rule("X-PLIST-1", "X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2")
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), B, ids=ids(B))
@@ -156,6 +157,7 @@ def test_platform_b_passes_until_it_is_broken(platform_b, good_b, name, file, ol
     assert [found for found in places(after[name]) if found.startswith(place)]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("A-DEP-1", "A-DEP-2", "A-DEP-3", "A-MIG-1", "A-BTN-1", "A-OPC-1", "API-13", "A-ALLOW-2")
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), A, ids=ids(A))
 def test_platform_a_passes_until_it_is_broken(platform_a, good_a, name, file, old, new, place):  # noqa: PLR0917
