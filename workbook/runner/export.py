@@ -12,6 +12,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
@@ -104,8 +105,6 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
     Raises:
         ConfigurationError: it cannot be read, or was never run.
     """
-    from nbconvert import HTMLExporter  # heavy
-
     notebook = _read(path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     if code and not any(cell.outputs for cell in code):
@@ -123,15 +122,22 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
             cell.source = _HOW_TO_RUN.sub("", cell.source)
     notebook.metadata.pop("widgets", None)
 
-    exporter = HTMLExporter(  # type: ignore[no-untyped-call]
-        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True, exclude_anchor_links=True
-    )
-    body = _META.sub("&lt;", exporter.from_notebook_node(notebook)[0]).rstrip()
+    body = _META.sub("&lt;", _exporter().from_notebook_node(notebook)[0]).rstrip()
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
     body, rules = _with_rules(_LINK.sub(lambda link: _linked(link, pages), body))
     above, below = (_way(path, siblings, where) for where in ("above", "below"))
     main = joined(above, tag("p", RECORDED, class_="recorded"), trusted(body), rules, below)
     return _filled(_title(notebook, path), main, recordings)
+
+
+@cache
+def _exporter() -> Any:
+    """Makes the body of a page; kept, because it compiles its templates for its first page."""
+    from nbconvert import HTMLExporter  # heavy
+
+    return HTMLExporter(  # type: ignore[no-untyped-call]
+        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True, exclude_anchor_links=True
+    )
 
 
 def _read(path: Path) -> Any:
