@@ -5,12 +5,14 @@ import time
 
 import pytest
 
+import workbook as wb
 from workbook.errors import ParameterError
 from workbook.exercises import judging
 from workbook.exercises.judging import ExerciseState, judged
-from workbook.exercises.model import Exercise, ExerciseKind, Observed, Reason, answer_in
+from workbook.exercises.model import Exercise, ExerciseKind, Observed, Reason, all_exercises, answer_in
 from workbook.runs.own_code import completed
 
+EXERCISES = all_exercises()
 SKELETON = """
 def answer(x):
     return ...
@@ -166,6 +168,52 @@ def test_questions_are_compared_with_a_run(given, state, said):
     assert found.run == ("run" if state is ExerciseState.DONE else None), (
         "a prediction shows nothing before it was right"
     )
+
+
+@pytest.mark.parametrize(
+    "order", ["51234", "5,1,2,3,4", "5 -> 1 -> 2 -> 3 -> 4", [5, 1, 2, 3, 4], ("5", "1", "2", "3", "4")]
+)
+def test_an_order_counts_however_its_numbers_are_separated(order):
+    assert judged(EXERCISES["02.3"], (order,), {}).state is ExerciseState.DONE
+
+
+def test_no_list_of_choices_gives_the_right_one_away_by_its_place():
+    questions = [question for each in EXERCISES.values() for question in each.asks.values()]
+    right = [next(choice for choice in question.choices if choice not in question.why) for question in questions]
+    last = [question.text.endswith(repr(choice)) for question, choice in zip(questions, right, strict=True)]
+    assert 0 < sum(last) < len(last) * 2 / 3
+    for each in EXERCISES.values():  # the same choices are in the same order for each question
+        texts = {frozenset(question.choices): question.text for question in each.asks.values()}
+        assert all(texts[frozenset(question.choices)] == question.text for question in each.asks.values())
+
+
+def test_a_truth_value_of_numpy_is_an_answer_and_is_judged_by_what_it_says():
+    def natural(log):
+        return all(call.verdict != "fail" for call in wb.judge(log)) and (log["cold"] & (log["call"] == "status")).any()
+
+    assert judged(EXERCISES["06.3"], (natural,), {}).state is ExerciseState.DONE
+    careless = judged(EXERCISES["06.3"], (lambda log: log["duration_ms"].max() < 100,), {})
+    assert str(careless.reason) == "X-STATUS-3: your gate stops a good build, with cold and warm calls on two phones."
+
+
+def test_a_slip_in_the_code_is_not_blamed_on_the_answer():
+    def read(answer):
+        return answer.json()["sdkInput"] if answer.status_code == 200 else None
+
+    reason = str(judged(EXERCISES["01.2"], (read,), {}).reason)
+    assert reason.startswith("your function raised AttributeError: status_code. An answer has status, body and json().")
+
+
+@pytest.mark.parametrize("lesson", ["03.3", "07.4"])
+def test_a_class_that_cannot_be_made_is_told_why(lesson):
+    class MyBackEnd:
+        def get(self, card):
+            return card
+
+        post = fetch_opc = get
+
+    assert "TypeError: " in str(judged(EXERCISES[lesson], (MyBackEnd,), {}).reason)
+    assert "takes no arguments" in str(judged(EXERCISES[lesson], (MyBackEnd,), {}).reason)
 
 
 def test_a_kind_of_every_name():

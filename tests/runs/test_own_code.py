@@ -63,6 +63,12 @@ def test_the_shell_can_still_be_asked_for_the_name_of_a_cell():
 def test_long_text_in_a_line_is_left_out_and_a_long_line_is_cut():
     call = in_a_file(f"def call():\n    raise ValueError('{'QUJD' * 20}')\n")
     assert own_line(raised(call)) == "mine.py, line 2: raise ValueError(…)"
+    code = "return 'a' if undefined.read('b') else 'c'"
+    assert own_line(raised(in_a_file(f"def call():\n    {code}\n"))) == f"mine.py, line 2: {code}"
+    apostrophe = in_a_file(f"def call():\n    return undefined('{'QUJ0' * 20}')  # don't\n")
+    assert "QUJ0" not in own_line(raised(apostrophe))
+    before = in_a_file(f"def call():\n    return [undefined, {'QUJ0' * 20}]  # it's\n")
+    assert "QUJ0" not in own_line(raised(before))
     wide = in_a_file(f"def call():\n    return undefined{' + 1' * 60}\n")
     assert len(own_line(raised(wide))) < 110
 

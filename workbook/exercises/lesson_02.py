@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -82,11 +83,13 @@ def order_of_the_page(order: Any) -> Reason | Observed:
 def out_of_order(order: Any, needs: tuple[Need, ...]) -> Reason | None:
     """What is wrong with the answer's form, or the first line that lacks another one before it."""
     lines = sorted({line for need in needs for line in (need.line, need.before)})
+    if isinstance(order, list | tuple):
+        order = " ".join(map(str, order))
     if not isinstance(order, str):
         return Reason("", f'you handed in {quoted(order)}; give the numbers of the lines as text, such as "2 1 3".')
-    given = order.split()
+    given = re.findall(r"\d|[^\W\d]+", order)  # each number, whatever is between them
     if strange := [line for line in given if line not in lines]:
-        return Reason("", f"{strange[0]!r} is no line. The lines are {', '.join(lines)}, with blanks between.")
+        return Reason("", f"{strange[0]!r} is no line. The lines are {', '.join(lines)}.")
     if odd := [line for line in lines if given.count(line) != 1]:
         times = given.count(odd[0])
         return Reason("", f"line {odd[0]} is {f'there {times} times' if times else 'missing'}. Use each line once.")

@@ -84,10 +84,12 @@ def played(
     nth: int | None = 1,
     surface: str = "phone",
     all_there: bool = False,
+    gets: tuple[float, ...] = (),
 ) -> Run:
     """The flow with a back end that takes so many seconds, or whose n-th GET or POST fails (None: each).
 
-    `surface` is where the wallet app runs; `all_there` puts every card on the phone and on its watch before.
+    `gets` are the seconds of the first GETs, `get` of all others. `surface` is where the wallet app runs; `all_there`
+    puts every card on the phone and on its watch before.
     """
     phone = opened_phone("with a watch" if surface == "watch" else "app was opened", INSTRUMENT_IDS)
     if all_there:
@@ -97,7 +99,7 @@ def played(
     phone.latencies = LatenciesB(get=get, post=post)
     plan = FaultPlan([Planned(fault("403"), failing, nth=nth)])
     back_end = back_end_over("good", Network(Service(plan=plan))) if failing else None
-    wallet = WalletApp(handler, surface=surface, phone=phone, back_end=back_end)
+    wallet = WalletApp(handler, surface=surface, phone=phone, back_end=back_end, gets=gets)
     before = screen_of(phone, surface)
     wallet.walk()
     return run_of(wallet, before, card=INSTRUMENT_IDS[0])
@@ -172,12 +174,16 @@ def request_and_delegate(handler: Any) -> Reason | Observed:
         return reason
     if not ordinary.added:
         return Reason("X-GEN-1", f"all went well at the API, and the flow ended in {ordinary.state!r}.", ordinary)
-    return (
-        found(handler, failing="POST")
-        or found(handler, failing="GET", nth=4)
-        or found(handler, post=25.0)
-        or Observed(ordinary)
-    )
+    if sum(isinstance(record.message, m.ApiRequested) for record in ordinary.trace) <= len(INSTRUMENT_IDS) + 1:
+        text = "the request was made without a GET of its own: the task asks for a fresh sdkInput."
+        return Reason("REL-7", text, ordinary)
+    if reason := found(handler, failing="POST") or found(handler, failing="GET", nth=4):
+        return reason
+    if reason := found(handler, gets=(0.25, 0.25, 0.25, 25.0)):
+        return replace(reason, text=f"the request's GET took 25 s. {reason.text[:1].upper()}{reason.text[1:]}")
+    if reason := found(handler, post=25.0):
+        return replace(reason, text=f"the POST took 25 s. {reason.text[:1].upper()}{reason.text[1:]}")
+    return Observed(ordinary)
 
 
 # Lesson 05's native exercise: each choice of Swift is played as the same in Python.

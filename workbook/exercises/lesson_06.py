@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain, repeat
 from typing import Any, Final
 
 from workbook.exercises.lesson_05 import left_out
@@ -56,8 +55,7 @@ def played_on(handler: Any, latencies: LatenciesB, gets: tuple[float, ...] = ())
     """The flow on a phone with these latencies, where the first GETs take the given seconds."""
     phone = opened_phone("app was opened", INSTRUMENT_IDS)
     phone.latencies = latencies
-    usual = repeat(latencies.get)
-    wallet = WalletApp(handler, phone=phone, gets=chain(gets, usual))
+    wallet = WalletApp(handler, phone=phone, gets=gets)
     before = screen_of(phone)
     wallet.walk()
     return run_of(wallet, before, card=INSTRUMENT_IDS[0])
@@ -102,6 +100,8 @@ def played_on_a_new_phone(handler: Any) -> Run:
 
 def gate(ships: Any) -> Reason | Observed:
     """A gate lets a good log through; and none with a failure, without status(), without a cold call, or empty."""
+    from numpy import bool_  # comes with pandas
+
     from workbook.timing.recorded import read_durations  # pandas
 
     good = read_durations(fixture("measurements/good_build.csv"))
@@ -120,9 +120,9 @@ def gate(ships: Any) -> Reason | Observed:
         answer = ships(log.copy())
         if answer is ...:
             return Reason("", "your function still returns `...`.")
-        if not isinstance(answer, bool):
+        if not isinstance(answer, bool | bool_):
             return Reason("", f"your function returned {quoted(answer)} for {what}; return True or False.")
-        if answer is not right:
+        if bool(answer) is not right:
             did = "ships" if answer else "stops"
             return Reason(rule, f"your gate {did} {what}.")
     return Observed()

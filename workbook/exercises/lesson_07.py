@@ -98,16 +98,16 @@ def good_back_end(kind: Any) -> Reason | Observed:  # noqa: PLR0911  # one reaso
         run = behind_a_fault(kind, name)
         if not run.added:
             text = f"one GET met {name!r}, the next would have worked, and the cardholder got no card."
-            return Reason("REL-5", text, run)
+            return Reason("", text, run)
     for name in ("403", "404"):
         run = behind_a_fault(kind, name, nth=None)
         if (gets := sent(run, "GET")) > 1:
-            return Reason("GAP-1", f"the API answered {name}, and the GET was sent {gets} times in vain.", run)
+            return Reason("", f"the API answered {name}, and the GET was sent {gets} times in vain.", run)
         if reason := passed_on(run, f"the API answered {name}"):
             return reason
     down = behind_a_fault(kind, "503 that says 500", nth=None)
     if (gets := sent(down, "GET")) > MOST_GETS:
-        return Reason("REL-5", f"the API stayed down, and one page sent {gets} GETs; a few are enough.", down)
+        return Reason("", f"the API stayed down, and one page sent {gets} GETs; a few are enough.", down)
     return passed_on(down, "the API stayed down") or Observed(ordinary)
 
 

@@ -103,8 +103,9 @@ class Question:
 
     @property
     def text(self) -> str:
-        """The choices in words."""
-        return " or ".join(repr(choice) for choice in self.choices)
+        """The choices in words, sorted: in the table's order the right one would be the last."""
+        ranks = {choice: (isinstance(choice, str), choice is False, choice) for choice in self.choices}
+        return " or ".join(map(repr, sorted(ranks, key=lambda choice: ranks[choice])))
 
 
 @dataclass(frozen=True, slots=True)

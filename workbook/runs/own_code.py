@@ -129,14 +129,19 @@ def _plain(name: str) -> str:
 
 LONGEST_LINE = 80
 """Characters of a source line that are shown."""
-LITERALS = re.compile(r"""(["'])(?:(?!\1).){25,}?\1""")
-"""Long text in a source line: it may be opaque data."""
+LITERAL = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*\1""")
+"""Text in a source line, short text too: else the code between two short ones would be taken for a long one."""
+DATA = re.compile(r"(?=[A-Za-z+/=_-]*\d)[\w+/=-]{25,}")
+"""What may be opaque data where the quotes do not pair, as after an apostrophe in a comment."""
+LONGEST_TEXT = 24
+"""Longer text in a source line may be opaque data."""
 LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 LONGEST_NAME = 40
 """An error repeats at most this many characters of a missing attribute's name; opaque data is longer."""
 ARGUMENTS = re.compile(
     r"[\w.<>]{1,120}\(\) (missing \d+ required [\w-]+ arguments?: [\w', ]{1,120}"
-    r"|takes [\w ]{1,60} but \d+ (was|were) given|got (an unexpected keyword|multiple values for) argument '\w{1,60}')"
+    r"|takes [\w ]{1,60} but \d+ (was|were) given|got (an unexpected keyword|multiple values for) argument '\w{1,60}'"
+    r"|takes no arguments)"
 )
 """What Python says about a call with the wrong arguments: names and numbers, and no value."""
 
@@ -150,10 +155,15 @@ def own_line(error: BaseException) -> str:
         file = frame.f_code.co_filename
         if _is_ours(frame) or file.startswith(("<frozen", *LIBRARIES)):
             continue
-        source = LITERALS.sub("\N{HORIZONTAL ELLIPSIS}", linecache.getline(file, number).strip())
+        source = LITERAL.sub(_short_text, linecache.getline(file, number).strip())
+        source = DATA.sub("\N{HORIZONTAL ELLIPSIS}", source)
         cut = source if len(source) <= LONGEST_LINE else f"{source[:LONGEST_LINE]}\N{HORIZONTAL ELLIPSIS}"
         return f"{_place(file)}, line {number}{cut and f': {cut}'}"
     return ""
+
+
+def _short_text(literal: re.Match[str]) -> str:
+    return literal[0] if len(literal[0]) - 2 <= LONGEST_TEXT else "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _place(file: str) -> str:
