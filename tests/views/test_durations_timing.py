@@ -6,8 +6,10 @@ import pytest
 from contrast import contrast
 from plays import SCRIPTS, USUAL, played
 
+import workbook as wb
 from workbook.plays.script import Script, play
 from workbook.views.durations import NO_LIMIT, TRACK, span, timing
+from workbook.views.film import film
 from workbook.views.paint import DARK, LIGHT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -39,6 +41,17 @@ def test_what_was_kept_is_said_in_a_sign_a_word_and_a_figure():
     assert "✓ pass  status, from 0.000 s" in shown.text()
     assert "answered after 13 ms of 100 ms (X-STATUS-3, spec)" in shown.text()
     assert "of 20 s (X-GEN-1, wallet)" in shown.text()
+
+
+@pytest.mark.rule("X-STATUS-3")
+def test_a_call_that_raised_in_time_is_not_called_an_answer():
+    class Broken(wb.ReferenceHandler):
+        def status(self):
+            raise ValueError
+
+    run = wb.session().wallet.play(Broken)
+    [bar] = timing(film(run.trace, run.machine)).budgets
+    assert (bar.verdict, bar.words) == ("fail", "failed after 6 ms of 100 ms (X-STATUS-3, spec)")
 
 
 @pytest.mark.rule("B-DEL-3")

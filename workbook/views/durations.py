@@ -484,6 +484,8 @@ def timing(film: Film) -> Budgets:
         limit, took = span(budget.seconds), span(used * budget.seconds)
         if budget.ended is None:
             verdict, words = "running", f"no answer yet after {took} of {limit}"
+        elif budget.failed:
+            verdict, words = "fail", f"failed after {took} of {limit}"
         elif budget.kept:
             verdict, words = "pass" if used < LITTLE_ROOM else "warn", f"answered after {took} of {limit}"
         else:

@@ -289,7 +289,7 @@ class _Describer:
         """The row of the state table behind a record, if there is one."""
         record = self.records[number]
         if record.kind is Kind.REFUSED:
-            can = " or ".join(allowed(self.machine, str(record.before))) or "nothing"
+            can = ", or ".join(allowed(self.machine, str(record.before))) or "nothing"
             yield clean(f"What can happen in “{record.before}”: {can}.")
         elif record.kind is Kind.EVENT and (row := self._found(record)):
             yield _sentence(row)

@@ -47,6 +47,7 @@ class CallBudget:
         began: the moment of the call, in seconds since the run began.
         ended: the moment when it answered or its time was over; None where the run ended before.
         kept: it answered in time.
+        failed: it raised instead of answering.
     """
 
     call: str
@@ -54,10 +55,12 @@ class CallBudget:
     began: float
     ended: float | None = None
     kept: bool = False
+    failed: bool = False
 
     def seen_at(self, moment: float) -> CallBudget:
         """The same, as far as it is known at that moment: a call that ends later is still running."""
-        return self if self.ended is not None and self.ended <= moment else replace(self, ended=None, kept=False)
+        known = self.ended is not None and self.ended <= moment
+        return self if known else CallBudget(self.call, self.seconds, self.began)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +142,16 @@ def film(trace: Trace, machine: Machine, first: Screen | None = None) -> Film:
 def _budgets(trace: Trace) -> Iterator[CallBudget]:
     """Each time limit with its end; a machine has one limit at a time."""
     running: CallBudget | None = None
+    failed = False
     for record in trace:
         message = record.message
         if isinstance(message, m.StartBudget):
             running = CallBudget(message.call, message.seconds, record.at)
         elif running and isinstance(message, m.StopBudget | m.BudgetSpent):
             kept = isinstance(message, m.StopBudget)
-            yield CallBudget(running.call, running.seconds, running.began, record.at, kept)
+            yield CallBudget(running.call, running.seconds, running.began, record.at, kept, kept and failed)
             running = None
+        if record.kind is Kind.EVENT:
+            failed = isinstance(message, m.HandlerRaised)
     if running:
         yield running

@@ -81,9 +81,9 @@ def _parts(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:
 
 
 def _row(finding: Finding) -> str:
-    """The row of the catalogue that has more about it, as every finding's head names it: `; row 13`."""
+    """The row of the catalogue that has more about it, as every finding's head names it: `; symptom 13`."""
     row = row_of(str(finding.rule), str(finding.text))
-    return "" if row is None else f"; row {row.number}"
+    return "" if row is None else f"; symptom {row.number}"
 
 
 # What a good back end does about a failure: the whole table, or the row that fits one failure.

@@ -289,7 +289,7 @@ class States(View):
     @property
     def allowed(self) -> str:
         """What can happen next, as a sentence."""
-        return f"Next: {' or '.join(allowed(self.film.machine, self.here)) or 'nothing'}."
+        return f"Next: {', or '.join(allowed(self.film.machine, self.here)) or 'nothing'}."
 
     @property
     def plain(self) -> Picture:
@@ -350,6 +350,9 @@ def allowed(machine: Machine, state: str) -> tuple[str, ...]:
     clauses: dict[str, list[str]] = {}
     events = (row.event for row in machine.rows if str(row.state) == state and not row.beside)
     for event in dict.fromkeys(events):
+        if event.says.endswith(" failed"):  # says itself what fails
+            clauses[event.says.replace(" failed", " fails")] = []
+            continue
         calls = event.sender is Actor.SDK and CALLBACK.match(event.says)
         clauses.setdefault("the SDK calls" if calls else SPEAKS[event.sender], []).append(event.says)
-    return tuple(f"{who} {' or '.join(dict.fromkeys(names))}" for who, names in clauses.items())
+    return tuple(f"{who} {' or '.join(dict.fromkeys(names))}".strip() for who, names in clauses.items())

@@ -388,7 +388,7 @@ class Player {
     this.toggle.hidden = this.still.matches;
     this.slider.value = n;
     set(this.slider, { "aria-valuetext": `${n + 1} of ${this.last + 1}` });
-    const [state, next] = [make("b", {}, this.frame.state), this.frame.allowed.join(" or ") || "nothing"];
+    const [state, next] = [make("b", {}, this.frame.state), this.frame.allowed.join(", or ") || "nothing"];
     const small = make("small", {}, "State: ", state, `. Next: ${next}.`);
     this.caption.replaceChildren(this.frame.caption, make("br"), small);
     if (!this.timer || this.speed === SPEEDS[0]) this.status.textContent = this.frame.caption;
