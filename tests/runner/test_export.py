@@ -97,6 +97,22 @@ def test_a_link_to_a_lesson_leads_to_its_page(tmp_path):
     assert "01_b.ipynb" not in page(written(tmp_path, words("[next](01_b.ipynb)")))
 
 
+@pytest.mark.slow
+def test_a_link_to_a_heading_leads_to_it(tmp_path):
+    text = page(written(tmp_path, words("[below](#The-story)\n\n## The story")))
+    assert 'href="#The-story"' in text
+    assert '<h2 id="The-story">The story</h2>' in text
+
+
+@pytest.mark.slow
+def test_no_link_within_a_page_leads_nowhere():
+    pages = {f"{path.stem}.html": page(path, NOTEBOOKS) for path in NOTEBOOKS}
+    ids = {name: set(re.findall(r'\bid="([^"]+)"', text)) for name, text in pages.items()}
+    links = [(name, *link) for name, text in pages.items() for link in re.findall(r'href="([^"#:]*)#([^"]+)"', text)]
+    assert links
+    assert [link for link in links if link[2] not in ids[link[1] or link[0]]] == []
+
+
 RUN = wb.session().platform_a.play()
 
 

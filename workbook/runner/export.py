@@ -41,6 +41,8 @@ NEEDS_A_KERNEL: Final = joined("To choose here, open the notebook with ", tag("c
 _TAG: Final = re.compile(r"<[^>]*>")
 # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
 _META: Final = re.compile("<(?=meta)", re.IGNORECASE)
+_PILCROW: Final = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
+"""The link that nbconvert puts behind each heading; the heading's id, which other links lead to, comes with it."""
 _LINK: Final = re.compile(r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>', re.DOTALL)
 _HOW_TO_RUN: Final = re.compile(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?")
 """The sentence of a text cell about running a cell: on a page there is none to run."""
@@ -122,7 +124,7 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
             cell.source = _HOW_TO_RUN.sub("", cell.source)
     notebook.metadata.pop("widgets", None)
 
-    body = _META.sub("&lt;", _exporter().from_notebook_node(notebook)[0]).rstrip()
+    body = _PILCROW.sub("", _META.sub("&lt;", _exporter().from_notebook_node(notebook)[0])).rstrip()
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
     body, rules = _with_rules(_LINK.sub(lambda link: _linked(link, pages), body))
     above, below = (_way(path, siblings, where) for where in ("above", "below"))
@@ -136,7 +138,7 @@ def _exporter() -> Any:
     from nbconvert import HTMLExporter  # heavy
 
     return HTMLExporter(  # type: ignore[no-untyped-call]
-        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True, exclude_anchor_links=True
+        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
     )
 
 
