@@ -10,9 +10,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from jupyterlab_server.workspaces_handler import WorkspacesManager
 
 from workbook.errors import ConfigurationError
-from workbook.lab import HOST, OVERRIDES, Lab, free_port, write_settings
+from workbook.lab import HOST, LAYOUT, OVERRIDES, Lab, free_port, write_settings
 
 pytestmark = pytest.mark.slow
 
@@ -160,6 +161,14 @@ def test_the_settings_are_private_and_leave_the_theme(tmp_path):
     assert written == ["jupyter/kernels/python3/kernel.json", "settings/overrides.json", "settings/page_config.json"]
     assert json.loads((tmp_path / "settings/overrides.json").read_text()) == OVERRIDES
     assert not any("theme" in name for name in OVERRIDES)
+
+
+def test_it_starts_with_the_file_browser_closed(tmp_path):
+    write_settings(tmp_path)
+    layouts = WorkspacesManager(str(tmp_path / "workspaces"))
+    assert layouts.load("default")["data"]["layout-restorer:data"]["left"]["collapsed"]
+    assert layouts.load("default")["data"] == LAYOUT["data"]
+    assert f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}" in Lab(tmp_path, 1, "").command(tmp_path)
 
 
 def test_a_taken_port_is_refused_when_it_was_asked_for():

@@ -48,6 +48,18 @@ PAGE_CONFIG: Final = {
     "buildAvailable": False,
     "buildCheck": False,
 }
+WORKSPACE: Final = "default-37a8.jupyterlab-workspace"
+"""JupyterLab's name for the file of the layout that it starts with."""
+LAYOUT: Final = {
+    # a lesson needs the width of the file browser; the page 00 has links to all others
+    "data": {
+        "layout-restorer:data": {
+            "left": {"collapsed": True, "visible": True, "widgets": ["filebrowser"]},
+            "relativeSizes": [0, 1, 0],
+        }
+    },
+    "metadata": {"id": "default"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +120,7 @@ class Lab:
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             "--LabApp.extension_manager=readonly",
             f"--LabApp.app_settings_dir={private / 'settings'}",
+            f"--LabApp.workspaces_dir={private / 'workspaces'}",
             "--LanguageServerManager.autodetect=False",
             # where Voila is installed its half of the server is slow to load and warns on the terminal
             "--ServerApp.jpserver_extensions={'voila.server_extension': False}",
@@ -188,14 +201,15 @@ def write_settings(private: Path) -> None:
     from ipykernel.kernelspec import get_kernel_dict  # heavy
 
     kernel = private / "jupyter" / "kernels" / "python3"
-    settings = private / "settings"
-    for directory in (kernel, settings):
+    settings, workspaces = private / "settings", private / "workspaces"
+    for directory in (kernel, settings, workspaces):
         directory.mkdir(parents=True)
     # the kernel warns at every start that loopback is not encrypted
     spec = get_kernel_dict(["--IPKernelApp.log_level=ERROR"]) | {"display_name": "Python 3"}
     (kernel / "kernel.json").write_text(json.dumps(spec), "utf-8")
     (settings / "overrides.json").write_text(json.dumps(OVERRIDES), "utf-8")
     (settings / "page_config.json").write_text(json.dumps(PAGE_CONFIG), "utf-8")
+    (workspaces / WORKSPACE).write_text(json.dumps(LAYOUT), "utf-8")
 
 
 def free_port(wanted: int | None = None) -> int:
