@@ -34,9 +34,10 @@ CELLS = {
     ),
     "builder": "from workbook.widgets.builder import builder\nbuilder()",
 }
+PLANNER = "wb.planner()"
 CHOOSER = "from workbook.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"
-LIVE = len(CELLS) + 1
-"""The cells with a panel, and the last with a chooser."""
+LIVE = len(CELLS) + 2
+"""The cells with a panel, then one with the planner and one with a chooser."""
 NUMBERS = {name: number for number, name in enumerate(CELLS)}
 
 pytestmark = pytest.mark.browser
@@ -44,7 +45,10 @@ pytestmark = pytest.mark.browser
 
 def written(path):
     code = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    cells = [code | {"id": name, "source": source} for name, source in (CELLS | {"chooser": CHOOSER}).items()]
+    cells = [
+        code | {"id": name, "source": source}
+        for name, source in (CELLS | {"planner": PLANNER, "chooser": CHOOSER}).items()
+    ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     path.write_text(
         json.dumps({"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5})
@@ -476,6 +480,17 @@ def test_axe_has_no_serious_complaint_in_either_theme(panel):
     assert shown.locator("svg.wb-sequence").last.evaluate(ink) != before
     picture(page, "panels-dark")
     assert light + complaints(page, "dark") == []
+
+
+def test_a_sliders_handle_has_its_name_and_its_value_in_words(notebook):
+    from playwright.sync_api import expect  # only where there is a browser
+
+    for name, words in (("median of a GET", "800 ms"), ("1 in 100 above", "6 s"), ("given up after", "never")):
+        handle = notebook.get_by_role("slider", name=name)
+        handle.scroll_into_view_if_needed()
+        assert handle.get_attribute("aria-valuetext") == words
+    handle.press("ArrowRight")
+    expect(handle).to_have_attribute("aria-valuetext", "500 ms")
 
 
 def test_nothing_went_wrong_and_nothing_left_the_machine(notebook):

@@ -1,8 +1,17 @@
 // An addition to a box of ordinary controls; kernel.js comes before it in the same module. It keeps arrows, Enter and
-// letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass.
+// letters in the box, away from JupyterLab's command mode; shortcuts with Ctrl pass. And it names the box's sliders for
+// a screen reader: ipywidgets gives a handle no name, and its position in place of the value's words.
 
 function keep(event) {
   if (!event.ctrlKey && !event.metaKey && !event.altKey) event.stopPropagation();
+}
+
+function nameSliders(box) {
+  for (const slider of box.querySelectorAll(".widget-hslider")) {
+    const handle = slider.querySelector(".noUi-handle");
+    handle?.setAttribute("aria-label", slider.querySelector(".widget-label")?.textContent ?? "");
+    handle?.setAttribute("aria-valuetext", slider.querySelector(".widget-readout")?.textContent ?? "");
+  }
 }
 
 export default {
@@ -13,10 +22,14 @@ export default {
     notice.style.cssText = "margin: 4px 2px; font-weight: 600; color: var(--jp-error-color1, #b3261e)";
     notice.hidden = true;
     el.append(notice);
+    const sliders = new MutationObserver(() => nameSliders(box));
     const attach = () => {
       box = el.closest(".widget-box");
-      if (box) box.addEventListener("keydown", keep);
-      else timer = requestAnimationFrame(attach);
+      if (box) {
+        box.addEventListener("keydown", keep);
+        sliders.observe(box, { childList: true, characterData: true, subtree: true });
+        nameSliders(box);
+      } else timer = requestAnimationFrame(attach);
     };
     attach();
     const release = watchKernel(model, (alive) => {
@@ -25,6 +38,7 @@ export default {
     });
     return () => {
       release();
+      sliders.disconnect();
       cancelAnimationFrame(timer);
       box?.removeEventListener("keydown", keep);
     };
