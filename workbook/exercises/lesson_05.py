@@ -165,7 +165,7 @@ def delegate_slip(run: Run) -> Reason | None:
     return None
 
 
-def request_and_delegate(handler: Any) -> Reason | Observed:
+def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
     """The card is added; where the API fails or is slow, the handler returns nil in time."""
     if reason := left_out(handler, GENERATE, "provision"):
         return reason
