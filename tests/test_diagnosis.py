@@ -273,7 +273,7 @@ def test_a_finding_of_every_command_names_its_row():
     finding = Finding("A-BTN-1", Level.FAIL, Owner.YOU, "Two taps began two attempts.", "Disable the button.", 0.5)
     assert (miss.see, drift.see) == ("workbook diagnose 9", "workbook diagnose 2")
     assert str(finding).endswith("Disable the button. (workbook diagnose 13)")
-    assert "at 0.500 s; row 13\n" in findings([finding]).text()
+    assert "at 0.500 s; symptom 13\n" in findings([finding]).text()
     assert 'title="workbook diagnose 13"' in findings([finding]).html()
 
 

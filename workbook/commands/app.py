@@ -36,7 +36,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", dest="as_json", help="print address and key as JSON")
     parser.add_argument("--schema", action="store_true", help="print every call as JSON Schema")
     parser.add_argument("--quiet", action="store_true", help="do not log each step on stderr")
-    parser.add_argument("--seed", metavar="N", help="of everything simulated")
+    parser.add_argument("--seed", metavar="N", help="makes the simulated data; the same number makes the same data")
 
 
 def native(options: argparse.Namespace) -> int:

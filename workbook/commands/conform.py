@@ -31,7 +31,7 @@ workbook conform init       write a commented back-end.toml, from your answers
 workbook conform compare    what changed between two reports
 
 exit codes:
-  0    no case failed; a case that the configuration has nothing for is not testable
+  0    no case failed; a case that needs more configuration counts as not testable
   1    a case failed, the back end stopped answering, or an entry of the baseline is stale
   2    the cases could not be decided: the back end did not start or did not answer, or the configuration does not fit
   130  interrupted; the reports hold what had ended

@@ -41,7 +41,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--platform", choices=["a", "b"], default="a", help="the platform that it is from; default: %(default)s"
     )
-    _add_world(parser, "the one that the server was started with", "the one that it was started with")
+    _add_world(parser, "the one that the server was started with", "the seed that the server was started with")
 
     parser = add(commands, "openapi", openapi, "print the OpenAPI document of the simulated API, as JSON")
     parser.add_argument("--profile", default="spec", metavar="NAME", help="spec or field; default: %(default)s")

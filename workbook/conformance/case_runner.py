@@ -714,7 +714,7 @@ class CaseRunner:
                 self.limit = min([call.ended, *again]) - request.at
 
     def _stall_result(self, stall: _Stall, before: int, seconds: float) -> CaseResult:
-        """The result of a case, by the requests that are surely its own: the first, and those that hold its values."""
+        """The result of a case, by the requests that are certainly its own: the first, and those with its values."""
         sent, values = {call.sent for call in stall.calls} - {None}, {call.value for call in stall.calls} - {None}
         own = [
             request
@@ -753,7 +753,7 @@ class CaseRunner:
         return replace(seen, left_open=left_open)
 
     def _canary(self, case: Case, platform: str, repetition: int) -> str:
-        """A text in no other data; a case that is carried out again has values that were never used."""
+        """A text that is in no other data; a case that is carried out again has values that were never used."""
         self._tries[case.name, platform] += 1
         text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
         return f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"

@@ -246,7 +246,7 @@ def _count(count: int, operation: str) -> str:
 SHORTEST_PART = 8
 """So many characters of the key in a row give it away. A shorter session value could be anywhere by chance."""
 PIECE = 16
-"""So many characters of a value in a row are no chance."""
+"""This many consecutive characters of a value cannot match by chance."""
 
 
 class SecretWatch:

@@ -44,7 +44,7 @@ REACTION = 0.1
 """Seconds from what a cardholder sees to the finger on the glass (assumed)."""
 
 MOST_PRINTED = 4_000
-"""Of what code prints, so many characters are kept, the last ones."""
+"""How many characters of what code prints are kept, counted from the end."""
 
 MOST_ACTS = 40
 """How many acts a script holds at most: far more than any lesson needs, and still played in a moment."""
@@ -95,7 +95,7 @@ ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
     "confirm": lambda _value: None,
     "cancel": lambda _value: None,
 }
-"""What a cardholder can do, and the event that it is."""
+"""Each action of the cardholder, and its event."""
 
 DECISIONS = ("confirm", "cancel")
 """What an authorization UI waits for: until then nothing of what follows is shown."""

@@ -304,7 +304,7 @@ ANYBODY = ("", "")
 
 
 class _Endings:
-    """What ended otherwise than the simulator's, and whether it is about a credential, an instrument, or anybody."""
+    """The exchanges that ended differently from the simulator's, by credential, by instrument, or for all."""
 
     def __init__(self, comparisons: Comparisons, explained: set[int], replay: Replay) -> None:
         self._all = comparisons

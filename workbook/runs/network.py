@@ -94,7 +94,7 @@ class Attempt:
 
     @property
     def lost(self) -> bool:
-        """No answer arrived, or not all of it in time; a client drops a faulted 200 for no other reason."""
+        """No answer arrived, or not all of it in time: the only reason why a client drops a faulted 200."""
         dropped = self.response.status == OK and bool(self.response.fault)
         return dropped or self.response.wire.ending not in WHOLE
 

@@ -295,7 +295,7 @@ class Worlds:
             self._begin(key, opened.world, opened.own)
 
     def fault(self, key: str, faults: Faults) -> None:
-        """Play these `[[fault]]` tables in a world from now on, instead of its own; it remembers all the same.
+        """Play these `[[fault]]` tables in a world from now on, instead of its own; the world keeps its memory.
 
         Raises:
             ConfigurationError: the key opens none, a table is invalid, or the state file cannot be written; nothing

@@ -174,7 +174,7 @@ class StateFile:
             self._database = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or error
-            raise ConfigurationError(f"Cannot have the state file {path}: {reason}.") from None
+            raise ConfigurationError(f"Cannot open the state file {path}: {reason}.") from None
         except sqlite3.Error as error:
             raise self._unusable(error) from None
         try:

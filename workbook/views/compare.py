@@ -70,9 +70,9 @@ def _says(line: SequenceLine) -> tuple[object, ...]:
 
 
 def _agreement(a: SequenceLine, b: SequenceLine) -> int:
-    """Three points where both say the same, two for the same message with other values, one where one of them failed.
+    """The score of two lines: 3 if both say the same, 2 for one message with other values, 1 if one of them failed.
 
-    Two lines without a point are different steps.
+    With 0 they are different steps.
     """
     if _says(a) == _says(b):
         return 3

@@ -49,7 +49,7 @@ from workbook.simulation.faults import TOLD
 from workbook.simulation.http import AFTER_ID
 
 LONGEST_OPAQUE = 24
-"""So many characters of opaque data in a row are more than chance."""
+"""This many consecutive characters of opaque data cannot match by chance."""
 BEGINNING = 200
 """Characters of each value that are looked for in the log."""
 VARIETY = 4
