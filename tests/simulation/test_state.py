@@ -601,7 +601,7 @@ def test_a_value_that_was_tampered_with_is_refused_at_the_start_or_does_no_harm(
 def test_a_file_that_cannot_be_had_is_told(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for wrong in (tmp_path, tmp_path / "no" / "state", tmp_path / "pipe", tmp_path / ("x" * 300), tmp_path / "a\0b"):
-        with pytest.raises(ConfigurationError, match="Cannot have the state file"):
+        with pytest.raises(ConfigurationError, match="Cannot open the state file"):
             Worlds(wrong)
 
 
