@@ -1,3 +1,4 @@
+import base64
 import json
 
 import pytest
@@ -116,6 +117,40 @@ def test_a_status_error_says_what_the_api_said():
     assert problem.kind is ApiStatusError
     assert problem.message == "the API answered 403 (00_403 / Forbidden / no?[31m role)."
     assert problem.extra["status"] == 403
+
+
+SPELLINGS = {
+    "swapped": str.swapcase,
+    "reversed": lambda key: key[::-1],
+    "base32": lambda key: base64.b32encode(key.encode()).decode(),
+    "base85": lambda key: base64.b85encode(key.encode()).decode(),
+    "twice": lambda key: base64.b64encode(base64.b64encode(key.encode())).decode(),
+    "octal": lambda key: "".join(f"\\{ord(character):o}" for character in key),
+    "numbers": lambda key: " ".join(str(ord(character)) for character in key),
+    "colons": lambda key: key.encode().hex(":"),
+    "spaced": " ".join,
+    "dashed": "-".join,
+}
+"""Spellings of a key that nobody scrubs for."""
+
+
+@pytest.mark.rule("REL-2", "REL-3")
+@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS)
+def test_what_a_peer_repeats_is_not_quoted(spell):
+    spelled = spell("live-Key-8f3a9c1e7b2d4a60")
+    assert (
+        judged({"detail": f"wrong value {spelled} given"}, 401).message == "the API answered 401 (wrong value … given)."
+    )
+    output = "c2ltdWxhdGVk" * 19
+    message = judged({"detail": f"sdkOutput {output} is not valid"}, 422).message
+    assert message == "the API answered 422 (sdkOutput … is not valid)."
+
+
+def test_the_words_of_a_peer_are_quoted():
+    words = "paymentInstrumentId is not active: ask your implementation contact for it"
+    assert judged({"detail": words, "errorCode": "ACTIVATION_DATA_UNAVAILABLE"}, 422).message.endswith(
+        f"(ACTIVATION_DATA_UNAVAILABLE / {words})."
+    )
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", {}, {"title": 5, "detail": ""}])

@@ -126,6 +126,7 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 OK = 200
 _REDIRECTS = range(300, 400)
+_NO_WORD = re.compile(r"(?=[^\s\d]*\d)\S{16,}|\S{40,}|(?<![^\s:-])(?:[^\s:-]{1,3}[\s:-]+){8,}[^\s:-]{1,3}(?![^\s:-])")
 _LONGEST_QUOTE = 200  # characters of the peer's words in a message
 _PROBLEM_FIELDS = ("errorCode", "title", "detail")  # problem details (openapi): tolerated, never relied upon
 _BEFORE_ID, _AFTER_ID = API_PATH.split("{id}")
@@ -298,12 +299,13 @@ def _no_sdk_input(what: str) -> CallProblem:
 
 
 def _peer_words(body: bytes, secret: Secret) -> str:
-    """The peer's explanation if its body is problem details: printable, short, without the key."""
+    """The peer's explanation if its body is problem details: printable, short, without the key and opaque data."""
     fields = parse_object(body)
     if isinstance(fields, CallProblem):
         return ""
     found = [fields[name] for name in _PROBLEM_FIELDS if isinstance(fields.get(name), str)]
-    # Scrubbed before it is cut, or half a key could be left at the end.
-    words = secret.scrub(" / ".join(word for word in found if word))
+    # Scrubbed before it is cut, or half a key could be left at the end. A peer may repeat an sdkOutput, or the key in a
+    # spelling that nobody listed: what is long for a word is left out.
+    words = _NO_WORD.sub("\N{HORIZONTAL ELLIPSIS}", secret.scrub(" / ".join(word for word in found if word)))
     plain = "".join(character if character.isprintable() else "?" for character in words)
     return f" ({plain[:_LONGEST_QUOTE]})" if plain else ""
