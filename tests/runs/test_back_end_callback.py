@@ -1,7 +1,9 @@
 """The integrator's own code, called to its end: plain or a coroutine function, with or without a running loop."""
 
 import asyncio
+import signal
 import threading
+import time
 from contextvars import ContextVar
 
 import pytest
@@ -85,6 +87,25 @@ def test_what_it_raises_is_raised_here(form, error):
 @pytest.mark.parametrize("value", [None, b"bytes", (), [1], (n for n in ()), iter(())])
 def test_what_is_not_awaitable_is_given_back_as_it_is(value):
     assert completed(lambda: value) is value
+
+
+@pytest.mark.slow
+def test_a_cell_that_is_stopped_stops_what_it_awaits():
+    ended = []
+
+    async def waits():
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append(True)
+
+    stop = threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    stop.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        completed(waits)
+    assert ended == [True]
+    assert time.monotonic() - began < 30  # far below the minute that it would have waited
 
 
 def test_no_thread_is_left_behind():

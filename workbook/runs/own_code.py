@@ -13,7 +13,7 @@ import sys
 import sysconfig
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from difflib import get_close_matches
 from pathlib import Path
 from time import perf_counter
@@ -59,14 +59,19 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     if not inspect.isawaitable(value):
         return value
 
-    from asyncio import run  # a tenth of what a session would import, and most code never waits
-    from concurrent.futures import ThreadPoolExecutor
+    from asyncio import CancelledError  # a tenth of what a session would import, and most code never waits
+    from concurrent.futures import CancelledError as TaskCancelled
+
+    from anyio.from_thread import start_blocking_portal
 
     async def awaited(value: Awaitable[Any]) -> Any:
         return await value
 
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(copy_context().run, run, awaited(value)).result()
+    try:
+        with start_blocking_portal() as portal:  # a cell that is stopped stops this, too
+            return portal.call(awaited, value)
+    except TaskCancelled:
+        raise CancelledError from None
 
 
 def own_failures() -> tuple[type[BaseException], ...]:
