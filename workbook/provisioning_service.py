@@ -79,7 +79,8 @@ class ProvisioningService(ByHand):
 
     def __init__(self, sdk_input: bytes, *, variant: VariantB | str = B_LATER, phone: PhoneB | None = None) -> None:
         flow = variant if isinstance(variant, VariantB) else variant_b(variant)
-        run = PlatformBRun(flow, phone=phone or PhoneB(number=next(NUMBERS)), app=AppB(MappingProxyType({})))
+        phone = PhoneB(number=next(NUMBERS)) if phone is None else phone
+        run = PlatformBRun(flow, phone=phone, app=AppB(MappingProxyType({})))
         run.state = State.FETCHED
         super().__init__(run, f"the {flow.name} variant")
         outcome = self._call(m.ServiceCalled(sdk_input))

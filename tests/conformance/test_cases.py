@@ -310,6 +310,8 @@ STRANGERS = [
     ("answer.labelled", seen([call(headers=(("content-type", "text/html"),))], []), WARN),
     ("answer.labelled", seen([call(headers=(("content-type", "application/json; charset=latin1"),))], []), WARN),
     ("answer.labelled", seen([call()], []), WARN),
+    ("answer.labelled", seen([call(value="{raw", body=b"{raw")], []), PASS),
+    ("answer.labelled", seen([call(value=b64encode(b"{raw").decode(), body=b"{raw")], []), PASS),
     ("answer.labelled", seen([*LABELLED, call(GET, None, status=502, body=b"not JSON")], []), PASS),
     ("post.body-number", seen([BAD], []), PASS),
     ("post.body-number", seen([BAD], [request(POST, None, sent="12345")]), FAIL),

@@ -36,7 +36,7 @@ from workbook.secrecy import Secrets, secret_values, session_secrets
 SeenT = TypeVar("SeenT")
 OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 
-WORK = "Make the plain case work first: the API answered with 200 and an sdkInput."
+WORK = "Make the plain case work first: a GET, and a POST, with nothing wrong anywhere."
 ASK = "Let the back end ask the API for each attempt."
 HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the text in it as it is."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."

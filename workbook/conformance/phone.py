@@ -27,7 +27,7 @@ from jsonpointer import JsonPointer, JsonPointerException
 from workbook.api.body import BodyReader, CallProblem
 from workbook.api.library import httpx
 from workbook.api.protocol import wrong_url
-from workbook.conformance.model import GET, POST, RAW, Broke, Manner, Operation, PhoneCall, Surface, Target
+from workbook.conformance.model import GET, POST, RAW, SUCCESS, Broke, Manner, Operation, PhoneCall, Surface, Target
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.proxy.upstream import PORTS, Resolve, allowed, every_address, literal
 from workbook.simulation.http import Request, header_values
@@ -395,7 +395,7 @@ class HttpPhone(Phone):
         if call.tamper is not None:
             path, body = call.tamper(path, body, call)
         await self._client.exchange(call, operation.method, path, headers, body)
-        if not call.broke:
+        if not call.broke and (operation.sdk_input != RAW or call.status in SUCCESS):  # a failure's body is no value
             call.value = _sdk_input(call.body, operation, decoded=self._surface.decoded)
 
 

@@ -121,6 +121,7 @@ def _difference(wanted: str, came: str | None) -> str:
     return next((words for words, change in CHANGES.items() if change(wanted) == came), other)
 
 
+DECODE = 'Decode the API\'s base64 text once, and send the bytes: the configuration says encoding = "bytes".'
 CUT = "Write the whole JSON to the app: its content-length counts bytes in UTF-8, and not characters."
 
 
@@ -145,6 +146,8 @@ def given_back(operation: str) -> Judge:
                 yield Miss("an sdkInput from the API", "none came", ASK, root=Root.AFTER)
             elif call.value is None and _is_cut(call):
                 yield Miss("the sdkInput as the API gave it", "JSON that breaks off in a whole answer", CUT)
+            elif call.body in [value.encode() for value in given] and call.value not in given:
+                yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", DECODE)
             elif call.value not in given:
                 observed = f"{outcome(call)}: {_difference(given[-1], call.value)}"
                 yield Miss("the sdkInput as the API gave it", observed, HAND_ON)

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 
 from workbook.conformance.judging import (
     ASK_AGAIN,
+    HAND_ON,
     OWN_CARD,
     WORK,
     all_of,
@@ -52,8 +53,11 @@ def own_only(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         own = {arrived.given for arrived in seen.came(call.operation) if arrived.instrument == call.instrument}
         if call.value and call.value not in own:
+            others = {arrived.given for arrived in seen.came(call.operation)}
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
-            yield Miss("its own card's sdkInput", "another one", todo, root=Root.AFTER)
+            yield Miss(
+                "its own card's sdkInput", "another one", todo if call.value in others else HAND_ON, root=Root.AFTER
+            )
     for arrived in seen.came(POST):
         if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
             todo = "Keep everything of a call in that call: card and sdkOutput come from the same request."

@@ -137,7 +137,7 @@ def not_elsewhere(operation: str) -> Judge:
     def judge(seen: Seen) -> Iterator[Miss]:
         for arrived in seen.arrived:
             if arrived.elsewhere and any(seen.key in value for _name, value in arrived.request.headers):
-                yield Miss("nothing at another origin", "a request with the key", todo)
+                yield Miss("nothing at another origin", "a request with the key", todo, root=Root.KEY)
             elif arrived.elsewhere:
                 yield Miss("nothing at another origin", "a request without the key", todo, address_rule)
         if not seen.came(operation):
