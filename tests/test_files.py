@@ -41,6 +41,15 @@ def test_a_misspelt_name_has_a_suggestion():
         fixture("measurements/good_biuld.csv")
 
 
+def test_no_byte_code_is_offered_as_a_sample(tmp_path, monkeypatch):
+    (tmp_path / "cached.pyc").touch()
+    (tmp_path / "relay.py").touch()
+    monkeypatch.setattr(files, "FIXTURES", tmp_path)
+    with pytest.raises(ParameterError, match=r"relay\.py") as caught:
+        fixture("cached")
+    assert "cached.pyc" not in str(caught.value)
+
+
 def test_a_workbook_without_its_sample_files_says_how_to_get_them(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "FIXTURES", tmp_path)
     with pytest.raises(ParameterError, match=r"is empty\. Install the workbook again"):

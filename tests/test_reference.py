@@ -85,6 +85,40 @@ def test_what_the_type_checker_sees_is_what_is_loaded():
     assert seen == homes
 
 
+@pytest.mark.slow
+def test_a_type_checker_refuses_a_misspelt_name_and_knows_what_a_verb_returns(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("import workbook as wb\nwb.sesion()\nreveal_type(wb.session().platform_a.create())\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", str(file)], capture_output=True, text=True, check=False
+    )
+    assert 'mine.py:2: error: Module has no attribute "sesion"; maybe "session"?' in done.stdout
+    assert "CreateSuccess | workbook.flows.messages.WalletPayNotSupported |" in done.stdout
+
+
+WITHOUT = (
+    "import sys; sys.modules.update(dict.fromkeys(['numpy', 'pandas', 'ipywidgets', 'anywidget', 'jupyterlab']))\n"
+)
+"""The core alone: what the extra `lab` brings cannot be imported."""
+
+
+def test_a_name_that_needs_an_extra_says_which():
+    program = f"{WITHOUT}import workbook as wb\ntry: wb.planner\nexcept wb.errors.ConfigurationError as e: print(e)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "wb.planner needs the package ipywidgets, which is not installed: pip install -e '.[lab]'\n"
+
+
+@pytest.mark.slow
+def test_the_core_alone_lays_out_the_lessons_and_puts_them_back(tmp_path):
+    for words in (["new", "copy"], ["reset", "06", "--dir", "copy"]):
+        program = f"{WITHOUT}from workbook.cli import main\nsys.exit(main({words}))"
+        subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "copy" / "backups").is_dir()
+    program = f"{WITHOUT}from workbook.cli import main\nsys.exit(main(['diagnose', '--reproduce', '15']))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, "pip install" in done.stderr) == (2, True)
+
+
 def test_importing_the_face_loads_nothing_of_ours():
     program = "import sys, workbook; print([name for name in sys.modules if name.startswith('workbook.')])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

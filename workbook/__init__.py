@@ -10,7 +10,7 @@ Every public name is here and is loaded when it is first used, so that `import w
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from workbook import errors as errors
@@ -144,18 +144,27 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        from difflib import get_close_matches
+if not TYPE_CHECKING:  # a type checker would believe that every name is there
 
-        close = get_close_matches(name, _HOMES, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(__all__)}."
-        raise AttributeError(f"workbook has no public name {name!r}. {hint}")
-    module, attribute = _HOMES[name]
-    loaded = import_module(module)
-    value = getattr(loaded, attribute) if attribute else loaded
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, _HOMES, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(__all__)}."
+            raise AttributeError(f"workbook has no public name {name!r}. {hint}")
+        module, attribute = _HOMES[name]
+        try:
+            loaded = import_module(module)
+        except ModuleNotFoundError as error:
+            from workbook.errors import ConfigurationError
+            from workbook.files import pip_line
+
+            needs = f"wb.{name} needs the package {error.name}, which is not installed: {pip_line('lab')}"
+            raise ConfigurationError(needs) from error
+        value = getattr(loaded, attribute) if attribute else loaded
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -13,8 +13,10 @@ import shlex
 import shutil
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from workbook.errors import ConfigurationError, ParameterError
@@ -43,32 +45,46 @@ def fixture(name: str) -> Path:
     is_there = path.is_file() or (path.is_dir() and path.parent == FIXTURES / "projects")
     if is_there and folder in path.resolve().parents:
         return path
-    known = sorted(str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.*") if file.is_file())
+    known = sorted(
+        str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.*") if file.is_file() and file.suffix != ".pyc"
+    )
     if not known:
         raise ParameterError(f"The folder of sample files, {FIXTURES}, is empty. Install the workbook again.")
     known += sorted(f"native/{file.relative_to(NATIVE)}" for file in NATIVE.rglob("*.*"))
     raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
 
 
-def copy_lessons(folder: Path) -> None:
-    """Copy the lessons and the sample files into a new folder, as `notebooks` and `fixtures`.
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A draft beside a new folder; it becomes the folder when the block ends well, and is gone where it does not.
 
     Raises:
         ConfigurationError: the folder exists and is not empty, or cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists() and any(folder.iterdir()):
             raise ConfigurationError(f"{str(folder)!r} is not empty. Name a new folder: nothing is overwritten.")
-        without = shutil.ignore_patterns("__pycache__", ".*")
-        for source in (NOTEBOOKS, FIXTURES):
-            shutil.copytree(source, folder / source.name, ignore=without)
-        config = folder / "fixtures" / "back_ends" / "back-end.toml"
-        # outside a checkout the sample back end runs on the Python that the workbook is installed in
-        text = config.read_text("utf-8").replace(_CHECKOUT_PYTHON, shlex.quote(sys.executable))
-        write_whole(config, text)
+        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
+            draft = Path(scratch) / folder.name
+            draft.mkdir()  # with the user's own permissions, unlike the directory around it
+            yield draft
+            draft.rename(folder)
     except OSError as error:
         raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror or error}.") from error
+
+
+def copy_lessons(folder: Path) -> None:
+    """Copy the lessons and the sample files into a folder, as `notebooks` and `fixtures`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    for source in (NOTEBOOKS, FIXTURES):
+        shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    config = folder / "fixtures" / "back_ends" / "back-end.toml"
+    # outside a checkout the sample back end runs on the Python that the workbook is installed in
+    write_whole(config, config.read_text("utf-8").replace(_CHECKOUT_PYTHON, shlex.quote(sys.executable)))
 
 
 def pip_line(extra: str) -> str:

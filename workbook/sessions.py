@@ -355,7 +355,8 @@ class Session:
         return self._api.post(payment_instrument_id, sdk_output).sdk_input
 
     def _simulated_output(self) -> SdkOutput:
-        sdk = self.platform_a.create("before-0.4.0").card_provisioning
+        created: Any = self.platform_a.create("before-0.4.0")
+        sdk = created.card_provisioning
         sdk.can_provision()
         output: SdkOutput = sdk.create_sdk_output().sdk_output
         return output

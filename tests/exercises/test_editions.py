@@ -5,6 +5,7 @@ import json
 import pytest
 
 from workbook import cli
+from workbook.errors import ConfigurationError
 from workbook.exercises import editions, progress
 from workbook.exercises.editions import Edition, copied, lay_out, reset
 from workbook.exercises.model import exercise_named, lesson
@@ -183,3 +184,21 @@ def test_a_lesson_holds_its_exercises_in_order_as_the_tables_have_them(path):
     assert ids == [f"{part}-{number}" for number in numbers for part in ("task", "exercise")]
     stored = {each["id"]: "".join(each["source"]) for each in book["cells"]}
     assert {each["id"]: "".join(each["source"]) for each in editions.laid_out(book)["cells"]} == stored
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(28, "No space left on device")])
+def test_a_copy_that_was_stopped_leaves_nothing(tmp_path, monkeypatch, error):
+    def stop(*_):
+        raise error
+
+    monkeypatch.setattr(editions, "copied", stop)
+    with pytest.raises((KeyboardInterrupt, ConfigurationError)):
+        lay_out(tmp_path / "copy")
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_copy_has_the_users_own_permissions_and_an_empty_folder_may_be_there(tmp_path):
+    (tmp_path / "copy").mkdir()
+    lay_out(tmp_path / "copy")
+    assert (tmp_path / "copy").stat().st_mode == tmp_path.joinpath("copy", "notebooks").stat().st_mode
+    assert [path.name for path in tmp_path.iterdir()] == ["copy"]

@@ -30,7 +30,7 @@ def exercise(judge, kind="write", skeleton=SKELETON, **asks):
         "notes": "n",
         "hints": ["1", "2", "3"],
     }
-    return Exercise.of({"id": "99.1", "kind": kind, "minutes": 1, "asks": asks, **texts}, {"99.1": judge})
+    return Exercise.of({"id": "99.1", "kind": kind, "minutes": 1, "asks": asks, **texts}, judge)
 
 
 def calls(answer):

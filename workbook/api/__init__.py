@@ -3,7 +3,7 @@
 The two clients are imported when they are asked for: they bring httpx along, and who only plays the API needs none.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.api.exchange import Clock, RetryPolicy, SystemClock, Timeouts
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, SdkInput, SdkOutput, diagnose
@@ -31,9 +31,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("ActivationDataClient", "AsyncActivationDataClient"):
-        from workbook.api import client  # see above
+if not TYPE_CHECKING:  # a type checker would believe that every name is there
 
-        return getattr(client, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        if name in ("ActivationDataClient", "AsyncActivationDataClient"):
+            from workbook.api import client  # see above
+
+            return getattr(client, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -71,8 +71,9 @@ def phone(options: argparse.Namespace) -> int:
     if options.out is not None:
         make_folder(options.out)
     log = None if options.quiet else print_log
+    seed = checked_seed(options.seed)
     server = PhoneServer(
-        phone=lambda: made(INSTRUMENT_IDS[0]), pace=options.pace, seed=checked_seed(options.seed) or 7, log=log
+        phone=lambda: made(INSTRUMENT_IDS[0]), pace=options.pace, seed=7 if seed is None else seed, log=log
     )
 
     async def serve() -> None:

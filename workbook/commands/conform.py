@@ -224,12 +224,13 @@ def app(options: argparse.Namespace) -> int:
     cases = chosen(APP_CASES, options.only)
     if options.list:
         return _list(cases)
+    seed = checked_seed(options.seed)
     run = AppRun(
         cases=cases,
         only=tuple(options.only),
         strict=options.strict,
         known=() if options.baseline is None else load_baseline(options.baseline),
-        seed=checked_seed(options.seed) or 7,
+        seed=7 if seed is None else seed,
     )
     if options.config is not None:
         run = of_file(options.config, run)

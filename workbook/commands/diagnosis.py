@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from workbook.commands import add, checked_seed
+from workbook.commands.notebooks import require_lab
 from workbook.errors import ConfigurationError, ParameterError
 
 CODES: Final = """\
@@ -47,6 +48,7 @@ def diagnose(options: argparse.Namespace) -> int:
     from workbook.secrecy import Secrets
 
     if options.reproduce is not None:
+        require_lab("diagnose --reproduce")
         from workbook.symptoms import reproduce
 
         print(repr(reproduce(options.reproduce)))

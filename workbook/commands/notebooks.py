@@ -80,7 +80,7 @@ def _add_time_limit(parser: Parser) -> None:
     )
 
 
-def _require_lab(command: str) -> None:
+def require_lab(command: str) -> None:
     """Raise ConfigurationError where the packages of the extra `lab` are not installed."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
@@ -93,7 +93,7 @@ def _require_lab(command: str) -> None:
 
 def lab(options: argparse.Namespace) -> int:
     """Open JupyterLab and stay until it ends."""
-    _require_lab("lab")
+    require_lab("lab")
     from workbook.exercises.editions import lay_out
     from workbook.files import NOTEBOOKS
     from workbook.lab import Lab
@@ -116,6 +116,7 @@ def new(options: argparse.Namespace) -> int:
     """Lay out a copy."""
     from workbook.exercises.editions import Edition, lay_out
 
+    end_like_ctrl_c()
     lay_out(options.dir, Edition(options.edition))
     print(f"The lessons are in {options.dir / 'notebooks'}, the sample files in {options.dir / 'fixtures'}.")
     print(f"Open them: workbook lab --notebooks {options.dir / 'notebooks'}")
@@ -144,7 +145,7 @@ def run(options: argparse.Namespace) -> int:
         if name in given:
             raise ParameterError(f"-p {name} was given twice.")
         given[name] = value
-    _require_lab("run")
+    require_lab("run")
     from workbook.runner.run import RunRequest, run
 
     end_like_ctrl_c()
@@ -158,7 +159,7 @@ def run(options: argparse.Namespace) -> int:
 
 def render(options: argparse.Namespace) -> int:
     """Execute the notebooks and store or compare their outputs."""
-    _require_lab("render")
+    require_lab("render")
     from workbook.files import INSTALLED, NOTEBOOKS
     from workbook.runner.notebook import notebooks_dir, select
     from workbook.runner.render import exit_code, render
@@ -174,7 +175,7 @@ def render(options: argparse.Namespace) -> int:
 
 def export(options: argparse.Namespace) -> int:
     """Write the pages and print their paths."""
-    _require_lab("export")
+    require_lab("export")
     from workbook.runner.export import export
     from workbook.runner.notebook import notebooks_dir, select
 

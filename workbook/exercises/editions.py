@@ -18,7 +18,7 @@ from typing import Any, Final
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.exercises import progress
 from workbook.exercises.model import LESSONS, Exercise, all_exercises, exercise_named, lesson
-from workbook.files import copy_lessons, write_all
+from workbook.files import copy_lessons, new_folder, write_all
 from workbook.values import quoted
 from workbook.views.html import RULE_ID
 
@@ -117,14 +117,12 @@ def lay_out(folder: Path, edition: Edition = Edition.LEARNER) -> None:
     Raises:
         ConfigurationError: the folder exists and is not empty, or cannot be written.
     """
-    copy_lessons(folder)
-    texts = {path: _text(copied(_read(path), edition)) for path in (folder / "notebooks").glob("*.ipynb")}
-    if edition is Edition.LEARNER:
-        texts[folder / progress.FILE] = ""
-    try:
+    with new_folder(folder) as draft:
+        copy_lessons(draft)
+        texts = {path: _text(copied(_read(path), edition)) for path in (draft / "notebooks").glob("*.ipynb")}
+        if edition is Edition.LEARNER:
+            texts[draft / progress.FILE] = ""
         write_all(texts)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror}.") from error
 
 
 def reset(folder: Path, what: str, source: Path) -> tuple[list[str], Path]:

@@ -101,7 +101,7 @@ def _taken_for_a_success(read: Any) -> Reason | None:
 
 def ways_of_a_value() -> Observed:
     """What happened to each value, in the words of the SDK stand-in."""
-    create = session().platform_a.create
+    create: Callable[..., Any] = session().platform_a.create
     damages = {"first": "quoted", "second": "decoded", "third": "encoded twice"}
     outcomes = {name: create(damage=damage) for name, damage in damages.items()}
     said = {name: re.search(r"\((.*?)\)", outcome.why) for name, outcome in outcomes.items()}

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final
@@ -158,7 +158,7 @@ class Exercise:
     judge: Judge
 
     @classmethod
-    def of(cls, fields: dict[str, Any], judges: Mapping[str, Judge]) -> Exercise:
+    def of(cls, fields: dict[str, Any], judge: Judge) -> Exercise:
         """From its table in a `lesson_NN.toml`."""
         texts: dict[str, str] = {name: fields[name].strip("\n") for name in ("task", "skeleton", "solution", "notes")}
         call = f'wb.exercise("{fields["id"]}", '
@@ -177,7 +177,7 @@ class Exercise:
             hints=tuple(fields["hints"]), remark=fields.get("remark", ""),
             asks={name: Question.of(rows) for name, rows in fields.get("asks", {}).items()},
             mistakes=tuple(Mistake(row["what"], cell(row), row["says"]) for row in fields.get("mistakes", ())),
-            judge=judges[fields["id"]], **texts,
+            judge=judge, **texts,
         )  # fmt: skip
 
     @property
@@ -190,10 +190,14 @@ class Exercise:
 @cache
 def lesson(number: str) -> Mapping[str, Exercise]:
     """The exercises of a lesson by id, in its order."""
-    name = f"lesson_{number}"
-    tables = tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text("utf-8"))
-    judges = import_module(f"{__package__}.{name}").JUDGES
-    return {table["id"]: Exercise.of(table, judges) for table in tables["exercise"]}
+    tables = tomllib.loads(files(__package__).joinpath(f"lesson_{number}.toml").read_text("utf-8"))
+    return {table["id"]: Exercise.of(table, partial(_judged, table["id"])) for table in tables["exercise"]}
+
+
+def _judged(exercise_id: str, *answer: object) -> Reason | Observed:
+    """What the judge of an exercise says. Its module plays flows; the layout of a lesson needs none."""
+    judge: Judge = import_module(f"{__package__}.lesson_{exercise_id[:2]}").JUDGES[exercise_id]
+    return judge(*answer)
 
 
 def all_exercises() -> dict[str, Exercise]:

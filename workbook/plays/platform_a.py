@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
-from workbook.card_provisioning import FETCH_OPC, CardProvisioning
+from workbook.card_provisioning import FETCH_OPC, CardProvisioning, CardProvisioningCreateResult
 from workbook.flows import messages as m
 from workbook.flows.machine import Difference, Machine, difference
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, VariantA
@@ -78,7 +78,9 @@ class PlatformA:
             ".phones, .variants."
         )
 
-    def create(self, variant: str | None = None, *, phone: PhoneA | None = None, damage: str = "none") -> Any:
+    def create(
+        self, variant: str | None = None, *, phone: PhoneA | None = None, damage: str = "none"
+    ) -> CardProvisioningCreateResult:
         """Call `CardProvisioning.create` with simulated activation data (A-CREATE-1).
 
         Args:
