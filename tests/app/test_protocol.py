@@ -78,6 +78,28 @@ def test_any_bytes_get_a_clear_error(name: str, body: bytes) -> None:
         p.read(name, body + b"!")
 
 
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ('{"client": "app", "turn": 1, "sdkInput": "%s"}' % ("x" * p.LONGEST), "has more than 1,048,576 bytes"),
+        ('{"client": "app", "turn": %s, "sdkInput": "x"}' % ("1" * 5_000), "has a number with too many digits"),
+        ('{"client": "app", "turn": 1, "turn": 2, "sdkInput": "x"}', "has 'turn' twice"),
+        ("[" * 100_000 + "]" * 100_000, "is nested too deeply"),
+        ('{"client": "app"', "is no JSON"),
+    ],
+    ids=["long", "digits", "twice", "nested", "no JSON"],
+)
+def test_a_body_that_cannot_be_taken_is_told_the_true_reason(body: str, says: str) -> None:
+    with pytest.raises(ParameterError, match=rf"\AThe body of opc {says}"):
+        p.read("opc", body.encode())
+
+
+def test_the_longest_message_is_read() -> None:
+    rest = len('{"client": "app", "turn": 1, "sdkInput": ""}')
+    call = p.read("opc", json.dumps({"client": "app", "turn": 1, "sdkInput": "x" * (p.LONGEST - rest)}).encode())
+    assert isinstance(call, p.Opc)
+
+
 def test_a_name_nearly_right_is_guessed() -> None:
     with pytest.raises(ParameterError, match="Did you mean 'canProvision'"):
         p.read("canprovision", b"{}")

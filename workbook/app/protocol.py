@@ -206,10 +206,18 @@ def read(name: str, body: bytes) -> PhoneRequest:
     """
     if name not in CALLS:
         raise ParameterError(f"There is no call {quoted(name)}. {did_you_mean(name, CALLS)}")
+    if len(body) > LONGEST:
+        raise ParameterError(f"The body of {name} has more than {LONGEST:,} bytes, which is the most for a message.")
     try:
-        document = json.loads(body)
-    except (ValueError, RecursionError):
+        document = json.loads(body, object_pairs_hook=lambda pairs: _each_once(name, pairs))
+    except ParameterError:  # is a ValueError, too
+        raise
+    except (json.JSONDecodeError, UnicodeDecodeError):
         raise ParameterError(f"The body of {name} is no JSON. Send one flat JSON object in UTF-8.") from None
+    except RecursionError:
+        raise ParameterError(f"The body of {name} is nested too deeply. Send one flat JSON object.") from None
+    except ValueError:  # what Python says of an integer beyond its limit of digits
+        raise ParameterError(f"The body of {name} has a number with too many digits.") from None
     if not isinstance(document, dict):
         raise ParameterError(f"The body of {name} is no JSON object. Send one, such as {{{example(name)}}}.")
     try:
@@ -217,6 +225,16 @@ def read(name: str, body: bytes) -> PhoneRequest:
     except ValidationError as error:
         mistakes = " ".join(_mistakes(name, error))
         raise ParameterError(f"{name}: {mistakes}") from None
+
+
+def _each_once(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these fields; of two with one name, readers of JSON take one or the other."""
+    document: dict[str, Any] = {}
+    for field, value in pairs:
+        if field in document:
+            raise ParameterError(f"The body of {name} has {quoted(field)} twice. Send each field once.")
+        document[field] = value
+    return document
 
 
 def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
