@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from workbook.app.cases import APP_CASES
+from dataclasses import replace
+
+from workbook.app.cases import APP_CASES, AppSeen
+from workbook.app.device import Device
 from workbook.conformance.cases import CASES
+from workbook.conformance.model import Verdict, gravest
+from workbook.flows.variants import A_FROM_0_4_0
 
 LEAST = 40
 
@@ -20,3 +25,14 @@ def test_every_sentence_ends() -> None:
 
 def test_each_case_looks_at_something() -> None:
     assert [case.name for case in APP_CASES.values() if not case.steps] == []
+
+
+def test_an_exception_in_the_app_fails_every_case_and_comes_first() -> None:
+    threw = AppSeen(
+        (), {}, Device("app", A_FROM_0_4_0), (), threw=("nothing caught java.io.IOException",), unreached="GET"
+    )
+    for case in APP_CASES.values():
+        (missed,) = case.missed(threw)
+        assert (missed.expected, missed.observed) == ("no exception in the app", "nothing caught java.io.IOException")
+        assert gravest([missed], case.rule) is Verdict.FAIL
+    assert not [miss for miss in case.missed(replace(threw, threw=())) if "exception" in miss.expected]

@@ -64,6 +64,15 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("mistake", ["", "crashes"])
+def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
+    record = conform_app(run("from-0.4.0", mistake, only=("app.form.nothing-before-tap", "app.concurrency.quick-taps")))
+    told = {miss.observed for case in record.cases for miss in case.misses}
+    assert {case.verdict for case in record.cases} == {Verdict.FAIL if mistake else Verdict.PASS}
+    assert told == ({"nothing caught java.io.IOException at App.kt"} if mistake else set())
+
+
+@pytest.mark.slow
 def test_a_command_that_calls_nothing_is_not_decided() -> None:
     record = conform_app(AppRun(command="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
     assert record.about.exit_code == 2

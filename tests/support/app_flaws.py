@@ -27,7 +27,7 @@ FLAWS = {
     "app.recovery.enabled-after-cancel": ["gives-up-on-cancel"],
     "app.recovery.enabled-without-opc": ["gives-up-without-opc"],
     "app.recovery.adds-after-failure": ["once-only"],
-    "app.recovery.offered-after-get-failure": ["failure-remembered"],
+    "app.recovery.offered-after-get-failure": ["failure-remembered", "uncaught"],
     "app.recovery.post-not-repeated": ["retried"],
     "app.recovery.post-not-repeated-after-503": ["retried"],
     "app.secrecy.no-sdk-input-in-log": ["input-logged"],

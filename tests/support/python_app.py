@@ -73,6 +73,8 @@ class PythonApp:
 
     def do(self, order: dict[str, Any]) -> dict[str, Any]:
         match order["do"]:
+            case "screen" if self.mistake == "crashes" and self.button == "shown":
+                return {"uncaught": "java.io.IOException at App.kt"}
             case "begin":
                 self.back_end, self.session, self.button = order["backEnd"], order["session"], "absent"
             case "openCardPage":

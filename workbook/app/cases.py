@@ -99,7 +99,7 @@ class AppSeen:
         looks: what the page showed, by the name of each look: its button and its message.
         device: the phone, with the trace of all calls.
         arrivals: the requests at the back end.
-        threw: what the app's own code threw out of an action, in words.
+        threw: what the app's own code threw out of an action, or where nothing caught it, in words.
         hosts: every host and port that the app's process asked for.
         back_end: host and port of the back end.
         reports: how many card configuration issues the app says it reported; None where it cannot say.
@@ -155,7 +155,11 @@ class AppCase(Case):
     asks: bool = False
 
     def missed(self, seen: AppSeen) -> tuple[Miss, ...]:
-        """What was missed; where the attempt did not come as far as the case needs, that alone."""
+        """What was missed; where the app threw, or did not come as far as the case needs, that alone."""
+        if seen.threw:
+            todo = "Catch it where the outcome is shown: on a phone it ends the app."
+            thrown = (Miss("no exception in the app", text, todo, harms=True) for text in seen.threw)
+            return (*in_order(seen), *thrown)
         if seen.unreached:
             todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
             return (Miss(f"an attempt that comes as far as the {seen.unreached}", "it did not", todo),)
@@ -211,10 +215,8 @@ def one_attempt(seen: AppSeen) -> Iterator[Miss]:
         yield Miss("1 call of provision", f"{made} were made", GUARD)
 
 
-def no_crash(seen: AppSeen) -> Iterator[Miss]:
-    """No action threw, and no call came in an order that the document does not show."""
-    for text in seen.threw:
-        yield Miss("no exception out of the app's own code", text, "Catch it where the outcome is shown.")
+def in_order(seen: AppSeen) -> Iterator[Miss]:
+    """No call came in an order that the document does not show."""
     for sentence in seen.device.refused:
         yield Miss("calls in the document's order", sentence, "Call the SDK in the order of the flow.", rule="FLOW-2")
 
@@ -449,25 +451,25 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "hidden-on-error", "After Error no button is offered.", "FLOW-2",
      (SetPhone({"can_provision": m.CanProvisionError("boom")}), *OPENED),
-     all_of(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))),
+     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "hidden-on-unknown-failure", "After UnknownFailure no button is offered.", "FLOW-2",
      (SetPhone({"can_provision": m.UnknownFailure()}), *OPENED),
-     all_of(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))),
+     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
      (Hold(GET), OPEN, Reached(GET), Look("held"), Release(GET), SETTLE),
      button_is("held", *NOT_SHOWN, DISABLED, todo=SHOW)),
     (Group.SCREEN, "hidden-without-wallet", "After WalletPayNotSupported no button is offered.", "A-CREATE-2",
      (SetPhone({"wallet_pay_supported": False}), *OPENED),
-     all_of(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))),
+     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
-     all_of(no_crash, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
+     all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
     (Group.SCREEN, "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
      "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED), once_added(button_is("after", SHOWN, todo=SHOW))),
     (Group.FORM, "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
-     all_of(get_then_create, no_crash)),
+     all_of(get_then_create, in_order)),
     (Group.FORM, "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
      nothing_before_tap),
-    (Group.FORM, "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED, all_of(no_crash, in_wallet(0))),
+    (Group.FORM, "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED, all_of(in_order, in_wallet(0))),
     (Group.FORM, "activity", "The activityProvider returns the activity of this moment.", "A-CREATE-1",
      (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
     (Group.FIDELITY, "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
@@ -487,17 +489,17 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      asked_once(GET, "Fetch it when the page opens, and nowhere else.")),
     (Group.RECOVERY, "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
      (SetPhone({"provision_failure": "InternalError"}), *ADDED),
-     all_of(no_crash, button_is("after", SHOWN, todo=AGAIN))),
+     all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
     (Group.RECOVERY, "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
      "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED),
-     all_of(no_crash, button_is("after", SHOWN, todo=AGAIN))),
+     all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
     (Group.RECOVERY, "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
-     (Fail(POST, "500"), *ADDED), all_of(no_crash, button_is("after", SHOWN, todo=AGAIN))),
+     (Fail(POST, "500"), *ADDED), all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
     (Group.RECOVERY, "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
-     (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(no_crash, in_wallet(0))),
+     (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
     (Group.RECOVERY, "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
      (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED),
-     all_of(no_crash, button_is("opened", SHOWN, todo=SHOW))),
+     all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
     (Group.RECOVERY, "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
      (Fail(POST, "connection cut"), *ADDED),
      asked_once(POST, "Turn repeats off in your HTTP library for this call, and let the cardholder tap again.")),
@@ -512,20 +514,20 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     (Group.SECRECY, "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
      own_back_end_only),
     (Group.LIFE, "rotation", "A rotation leaves the page as it is.", "A-CAN-1",
-     (*OPENED, ROTATE, SETTLE, Look("after")), all_of(no_crash, button_is("after", SHOWN, todo=SHOW))),
+     (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, button_is("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
      (*HELD_POST, ROTATE, Look("rotated"), TAP, Release(POST), SETTLE),
-     all_of(no_crash, one_attempt, button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
+     all_of(in_order, one_attempt, button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
     (Group.LIFE, "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
-     all_of(no_crash, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
+     all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
-     (*HELD_POST, CLOSE, SETTLE), all_of(no_crash, provider_ended)),
+     (*HELD_POST, CLOSE, SETTLE), all_of(in_order, provider_ended)),
     (Group.LIFE, "process-death", "After the process has ended, the page works again.", "A-CAN-1",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
-     all_of(no_crash, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
+     all_of(in_order, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
     (Group.ISOLATION, "second-card", "Another card's page adds that card.", "API-3",
-     (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE), all_of(no_crash, in_wallet(1), output_unchanged)),
+     (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE), all_of(in_order, in_wallet(1), output_unchanged)),
 ]  # fmt: skip
 
 
@@ -535,12 +537,12 @@ def _cases() -> Iterator[AppCase]:
     for name in ANSWERS:
         told = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
-        judge = all_of(no_crash, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))
+        judge = all_of(in_order, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))
         yield app_case(Group.FAULTS, f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
-        judge = all_of(no_crash, only_what_was_given, button_is("opened", *NOT_SHOWN, todo=SHOW))
+        judge = all_of(in_order, only_what_was_given, button_is("opened", *NOT_SHOWN, todo=SHOW))
         yield app_case(Group.FAULTS, f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
-    hidden = all_of(no_crash, button_is("opened", *NOT_SHOWN, todo=SHOW))
+    hidden = all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))
     yield app_case(Group.SCREEN, "hidden-on-api-error", "After ApiError no button is offered.", "A-CAN-5",
                    (SetPhone({"allowlisted": False}), *OPENED), hidden, variant=A_FROM_0_4_0.name)  # fmt: skip
     yield app_case(Group.FORM, "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,

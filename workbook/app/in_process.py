@@ -21,7 +21,6 @@ from workbook.conformance.model import SURFACE, LogLine, Miss
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.runs.own_code import completed, exception_words, own_line
 from workbook.simulation.http import Ending, Request
-from workbook.values import quoted
 
 NAME: Final = "exercise"
 TEMPO: Final = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, restless=2.0)
@@ -95,8 +94,8 @@ class Sdk:
             raise
         except Exception as error:  # noqa: BLE001  # the SDK catches what a provider throws (sdk-a)
             return _call("noOpc", turn=turn, threw=type(error).__name__)
-        if not isinstance(opc, str):
-            raise TypeError(f"fetch_opc returned {quoted(opc)}; it returns the sdkInput of the POST, or raises")
+        if not isinstance(opc, str):  # Kotlin would not compile it
+            return _call("noOpc", turn=turn, threw="TypeError")
         return _call("opc", turn=turn, sdkInput=opc)
 
 

@@ -183,6 +183,7 @@ class Next(Turn):
     )
 
     threw: Annotated[StrictStr, Field(max_length=1000)] = ""
+    uncaught: Annotated[StrictStr, Field(max_length=1000)] = ""
     hosts: Annotated[StrictStr, Field(max_length=10_000)] = ""
     button: StrictStr = "absent"
     message: Text = ""

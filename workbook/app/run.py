@@ -233,6 +233,8 @@ class AppStage:
         self._reports = done.reports if what == "reports" and not done.threw else self._reports
         if done.threw and what != "reports":
             self._threw.append(f"{what}: {done.threw}")
+        if done.uncaught:
+            self._threw.append(f"nothing caught {done.uncaught}")
         return done
 
     def _happened(self) -> int:
@@ -551,7 +553,7 @@ class _Judged:
             return CaseResult(case, Verdict.FAIL, (model.Miss("an answer", str(error), RETURN),))
         seen = replace(seen, log=tuple(self._logs.since(mark)), earlier=frozenset(self._given))
         self._given.update(arrival.given for arrival in seen.arrivals if arrival.given)
-        if case.asks and seen.reports is None:
+        if case.asks and seen.reports is None and not seen.threw:
             why = "Your adapter does not count reports: implement AppUnderTest.reports()."
             return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
         misses = case.missed(seen)

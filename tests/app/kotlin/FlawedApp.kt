@@ -60,6 +60,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         } catch (error: CancellationException) {
             throw error
         } catch (error: Exception) {
+            if (flaw("uncaught")) throw error
             getFailed = true
             button = Button.HIDDEN
             return

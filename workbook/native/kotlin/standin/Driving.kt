@@ -4,6 +4,7 @@ package provisioning
 import java.net.ProxySelector
 import java.net.SocketAddress
 import java.net.URI
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.CopyOnWriteArrayList
 import kotlinx.coroutines.runBlocking
 
@@ -44,36 +45,63 @@ interface AppUnderTest {
  *
  * @param app makes your app, with the address of its back end and the session to present; called once for each case.
  */
-fun conform(app: (backEnd: String, session: String) -> AppUnderTest) = runBlocking {
-    val wire = Wire.current()
-    val hosts = Hosts()
-    var under: AppUnderTest? = null
-    var done = wire.call("next", "turn" to 0)
-    while (done.text("do") != "end") {
-        val turn = "turn" to done.number("turn")
-        var screen = Screen(Button.ABSENT)
-        var reports = 0
-        val threw = try {
-            when (done.text("do")) {
-                "begin" -> under = app(done.text("backEnd"), done.text("session"))
-                "openCardPage" -> under?.openCardPage(done.text("card"))
-                "tapAdd" -> under?.tapAdd()
-                "screen" -> screen = under?.screen() ?: screen
-                "closeCardPage" -> under?.closeCardPage()
-                "rotate" -> under?.rotate()
-                "processDeath" -> under?.processDeath()
-                "reports" -> reports = under?.reports() ?: 0
+fun conform(app: (backEnd: String, session: String) -> AppUnderTest) = Uncaught().use { uncaught ->
+    runBlocking {
+        val wire = Wire.current()
+        val hosts = Hosts()
+        var under: AppUnderTest? = null
+        var done = wire.call("next", "turn" to 0)
+        while (done.text("do") != "end") {
+            val turn = "turn" to done.number("turn")
+            var screen = Screen(Button.ABSENT)
+            var reports = 0
+            val threw = try {
+                when (done.text("do")) {
+                    "begin" -> under = app(done.text("backEnd"), done.text("session"))
+                    "openCardPage" -> under?.openCardPage(done.text("card"))
+                    "tapAdd" -> under?.tapAdd()
+                    "screen" -> screen = under?.screen() ?: screen
+                    "closeCardPage" -> under?.closeCardPage()
+                    "rotate" -> under?.rotate()
+                    "processDeath" -> under?.processDeath()
+                    "reports" -> reports = under?.reports() ?: 0
+                }
+                ""
+            } catch (error: NotImplementedError) {
+                "NotImplementedError"
+            } catch (error: Throwable) {
+                inWords(error)
             }
-            ""
-        } catch (error: NotImplementedError) {
-            "NotImplementedError"
-        } catch (error: Throwable) {
-            "${error.javaClass.name} at ${error.stackTrace.firstOrNull()}"
+            done = wire.call(
+                "next", turn, "threw" to threw, "uncaught" to uncaught.taken(), "hosts" to hosts.taken(),
+                "button" to screen.button.name.lowercase(), "message" to screen.message, "reports" to reports,
+            )
         }
-        done = wire.call(
-            "next", turn, "threw" to threw, "hosts" to hosts.taken(),
-            "button" to screen.button.name.lowercase(), "message" to screen.message, "reports" to reports,
-        )
+    }
+}
+
+private fun inWords(error: Throwable) = "${error.javaClass.name} at ${error.stackTrace.firstOrNull()}"
+
+/** Notes what leaves a thread or a `launch`: on a phone it ends the app. It is printed as before. */
+private class Uncaught : Thread.UncaughtExceptionHandler, AutoCloseable {
+    private val usual: Thread.UncaughtExceptionHandler? = Thread.getDefaultUncaughtExceptionHandler()
+    private val noted = ConcurrentLinkedQueue<String>()
+
+    init {
+        Thread.setDefaultUncaughtExceptionHandler(this)
+    }
+
+    fun taken(): String = generateSequence { noted.poll() }.joinToString("; ").take(MOST)
+
+    override fun close() = Thread.setDefaultUncaughtExceptionHandler(usual)
+
+    override fun uncaughtException(thread: Thread, error: Throwable) {
+        noted += inWords(error)
+        usual?.uncaughtException(thread, error) ?: error.printStackTrace()
+    }
+
+    private companion object {
+        const val MOST = 1000 // characters, as the protocol allows
     }
 }
 
