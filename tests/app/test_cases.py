@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from workbook.app.cases import APP_CASES, AppSeen
 from workbook.app.device import Device
+from workbook.app.in_process import Reference, play_core
 from workbook.conformance.cases import CASES
 from workbook.conformance.model import Verdict, gravest
 from workbook.flows.variants import A_FROM_0_4_0
@@ -36,3 +39,28 @@ def test_an_exception_in_the_app_fails_every_case_and_comes_first() -> None:
         assert (missed.expected, missed.observed) == ("no exception in the app", "nothing caught java.io.IOException")
         assert gravest([missed], case.rule) is Verdict.FAIL
     assert not [miss for miss in case.missed(replace(threw, threw=())) if "exception" in miss.expected]
+
+
+CHANGES = {
+    "none": lambda text: text,
+    "padding trimmed": lambda text: text.rstrip("="),
+    "read as a form": lambda text: text.replace("+", " "),
+    "made URL-safe": lambda text: text.replace("/", "_"),
+}
+"""What an app may do to opaque data on its way."""
+
+
+@pytest.mark.rule("A-OPC-1", "API-7")
+@pytest.mark.parametrize("change", CHANGES)
+def test_each_change_of_the_opaque_data_is_seen(change: str) -> None:
+    class Changes(Reference):
+        async def fetch_opc(self, card: str, sdk_output: str) -> str:
+            return CHANGES[change](await self.back_end.post(card, CHANGES[change](sdk_output)))
+
+    class ChangesAnswer(Reference):
+        async def fetch_opc(self, card: str, sdk_output: str) -> str:
+            return CHANGES[change](await self.back_end.post(card, sdk_output))
+
+    output, opc = APP_CASES["app.fidelity.output-unchanged"], APP_CASES["app.fidelity.opc-unchanged"]
+    assert bool(output.missed(play_core(Changes, output))) == (change != "none")
+    assert bool(opc.missed(play_core(ChangesAnswer, opc))) == (change != "none")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from workbook.api.opaque import LAYERS, SIMULATED_PREFIX
 from workbook.simulation.canned import DAMAGES, damaged
-from workbook.simulation.seal import Content, Damaged, Genuine, Seal
+from workbook.simulation.seal import Content, Damaged, Genuine, HardSeal, Seal
 
 SEAL = Seal(7)
 TEXT = SEAL.close(Content.ACTIVATION, "PI1", 3, brand="example", supportedWallets=("wallet-a",))
@@ -109,3 +109,14 @@ def test_whatever_is_closed_opens(content, owner, serial, more):
     opened = SEAL.open(SEAL.close(content, owner, serial, **more))
     assert isinstance(opened, Genuine)
     assert (opened.content, opened.payment_instrument_id, opened.serial) == (content, owner, serial)
+
+
+@given(st.sampled_from(Content), st.text(string.ascii_letters, min_size=1, max_size=9), st.integers(1, 10**6))
+def test_hard_data_has_each_character_that_a_relay_may_change_and_is_read_by_the_same_seed(content, card, serial):
+    text = HardSeal(7).close(content, card, serial, attempt=serial)
+    assert text.endswith("=")
+    assert {"+", "/"} <= set(text)
+    opened = SEAL.open(text)
+    assert isinstance(opened, Genuine)
+    assert (opened.payment_instrument_id, opened.serial) == (card, serial)
+    assert isinstance(SEAL.open(text.rstrip("=")), Damaged)

@@ -1,5 +1,7 @@
 """Each case with the mistakes that it is there for; `kotlin/FlawedApp.kt` makes them."""
 
+CHANGES = "wrapped", "trimmed", "decoded-as-form", "url-safe"
+
 FLAWS = {
     "app.screen.shown-when-possible": ["never-shown"],
     "app.screen.hidden-when-in-wallet": ["shown-in-wallet"],
@@ -11,13 +13,13 @@ FLAWS = {
     "app.screen.hidden-after-success": ["offered-after-success"],
     "app.screen.offered-while-possible": ["hidden-after-success"],
     "app.screen.reported": ["not-reported"],
-    "app.form.one-get-before-create": ["input-wrapped"],
+    "app.form.one-get-before-create": [f"input-{how}" for how in CHANGES],
     "app.form.nothing-before-tap": ["provisions-on-open"],
     "app.form.adds-the-card": ["opc-swallowed", "never-shown"],
     "app.form.activity": ["old-activity"],
     "app.form.migrated": ["not-migrated"],
-    "app.fidelity.output-unchanged": ["output-cut"],
-    "app.fidelity.opc-unchanged": ["opc-wrapped"],
+    "app.fidelity.output-unchanged": [f"output-{how}" for how in CHANGES],
+    "app.fidelity.opc-unchanged": [f"opc-{how}" for how in CHANGES],
     "app.concurrency.disabled-at-once": ["never-disabled"],
     "app.concurrency.disabled-in-the-wallet": ["enabled-early"],
     "app.concurrency.quick-taps": ["disabled-late"],

@@ -21,8 +21,10 @@ from workbook.api.opaque import SdkOutput
 from workbook.conformance.model import GET, POST, RAW, Surface
 from workbook.conformance.phone import text_at
 from workbook.errors import OpaqueDataError, WorkbookError
-from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
+from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
+from workbook.simulation.seal import HardSeal
+from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import World
 from workbook.values import lookup
 
@@ -123,7 +125,9 @@ class PlayedBackEnd:
         self.held: dict[str, asyncio.Event] = {}
         self._operations = {GET: surface.get, POST: surface.post}
         self._session = session
-        self._relay: BackEnd = simulated_back_end(World(seed=seed))
+        service = Service(World(seed=seed))
+        service.seal = HardSeal(seed)
+        self._relay = BackEnd(DirectApi(service))
 
     @property
     def busy(self) -> bool:

@@ -27,7 +27,7 @@ from workbook.flows.variants import VariantA
 from workbook.runs.platform_a import CardAddress
 from workbook.simulation.phones import NUMBERS, PhoneA
 from workbook.simulation.sdks import SdkA
-from workbook.simulation.seal import Seal
+from workbook.simulation.seal import HardSeal
 from workbook.trace import Kind, Record, Trace
 
 PhoneReply = dict[str, Any]
@@ -225,7 +225,7 @@ class _Provisioning:
         self.device = device
         self.machine: Machine = device.variant.machine
         self.state: StrEnum = State.FETCHED
-        self.sdk = SdkA(device.phone, Seal(device.seed), api_error=device.variant.facts.api_error)
+        self.sdk = SdkA(device.phone, HardSeal(device.seed), api_error=device.variant.facts.api_error)
         self.sdk.seen = device.note
         self.attempts = 0
 

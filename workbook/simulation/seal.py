@@ -117,6 +117,18 @@ class Seal:
         return f'{SEAL_KEY}{digest}"}}'.encode()
 
 
+class HardSeal(Seal):
+    """Makes data whose text holds + and /, and ends with =: what a relay that changes base64 changes first."""
+
+    def close(self, content: Content, payment_instrument_id: str, serial: int, **more: Any) -> str:
+        """The base64 text of a sealed JSON object that says all this, and what makes the text so."""
+        for hard in (">>>???", ">>>????"):  # one byte more, where the first fills whole groups of three
+            text = super().close(content, payment_instrument_id, serial, **more, hard=hard)
+            if text.endswith("="):
+                break
+        return text
+
+
 def _json(value: object) -> str:
     """A claim as JSON: the usual kinds in a quarter of the time that the library's encoder takes to set itself up."""
     if isinstance(value, str):

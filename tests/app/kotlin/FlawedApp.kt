@@ -66,8 +66,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
             return
         }
         if (flaw("cached")) cached = sdkInput
-        val changed = if (flaw("input-wrapped")) "$sdkInput\n" else sdkInput
-        val created = CardProvisioning.create(changed) { if (flaw("old-activity") && rotated) null else this }
+        val created = CardProvisioning.create(changed("input", sdkInput)) { if (flaw("old-activity") && rotated) null else this }
         if (created is CardProvisioningCreateResult.Success) {
             sdk = created.cardProvisioning
             button = buttonFor(created.cardProvisioning.canProvision())
@@ -123,7 +122,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
     private inner class Provider : OpcProvider {
         override suspend fun fetchOpc(paymentInstrumentId: String, sdkOutput: String): String {
             val id = if (flaw("first-card")) firstCard else paymentInstrumentId
-            val output = if (flaw("output-cut")) sdkOutput.dropLast(4) else sdkOutput
+            val output = changed("output", sdkOutput)
             if (flaw("output-logged")) println("posting $sdkOutput")
             val opc = when {
                 flaw("opc-swallowed") -> try {
@@ -143,8 +142,16 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
                 else -> call("POST", id, output)
             }
             if (flaw("enabled-early")) button = Button.SHOWN
-            return if (flaw("opc-wrapped")) "$opc\n" else opc
+            return changed("opc", opc)
         }
+    }
+
+    private fun changed(what: String, text: String) = when {
+        flaw("$what-wrapped") -> "$text\n"
+        flaw("$what-trimmed") -> text.trimEnd('=')
+        flaw("$what-decoded-as-form") -> text.replace('+', ' ')
+        flaw("$what-url-safe") -> text.replace('/', '_')
+        else -> text
     }
 
     private suspend fun retried(call: suspend () -> String): String = try {
