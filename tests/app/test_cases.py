@@ -12,6 +12,7 @@ from workbook.app.in_process import Reference, play_core
 from workbook.conformance.cases import CASES
 from workbook.conformance.model import Verdict, gravest
 from workbook.flows.variants import A_FROM_0_4_0
+from workbook.simulation.world import INSTRUMENT_IDS
 
 LEAST = 40
 
@@ -64,3 +65,32 @@ def test_each_change_of_the_opaque_data_is_seen(change: str) -> None:
     output, opc = APP_CASES["app.fidelity.output-unchanged"], APP_CASES["app.fidelity.opc-unchanged"]
     assert bool(output.missed(play_core(Changes, output))) == (change != "none")
     assert bool(opc.missed(play_core(ChangesAnswer, opc))) == (change != "none")
+
+
+class OfFirstCard(Reference):
+    """Its POST is always for the first card."""
+
+    async def fetch_opc(self, _card: str, sdk_output: str) -> str:
+        return await self.back_end.post(INSTRUMENT_IDS[0], sdk_output)
+
+
+class NeverShown(Reference):
+    """Its page shows no button for the second card."""
+
+    async def opened(self) -> None:
+        await super().opened()
+        self.button = "shown" if self.card == INSTRUMENT_IDS[0] else "hidden"
+
+
+@pytest.mark.rule("API-3")
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (Reference, []),
+        (OfFirstCard, [("API-3", f"it is for {INSTRUMENT_IDS[0]}")]),
+        (NeverShown, [("", "no call of provision was made")]),
+    ],
+)
+def test_a_card_that_was_mixed_up_is_the_cause_that_is_told(kind: type[Reference], told: list[tuple[str, str]]) -> None:
+    case = APP_CASES["app.isolation.second-card"]
+    assert [(miss.rule, miss.observed) for miss in case.missed(play_core(kind, case))] == told
