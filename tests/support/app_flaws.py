@@ -38,7 +38,7 @@ FLAWS = {
     "app.secrecy.no-value-in-log-after-failure": ["output-logged-on-failure"],
     "app.secrecy.back-end-only": ["calls-api", "key-in-app"],
     "app.life.rotation": ["rotation-empties"],
-    "app.life.rotation-during-attempt": ["rotation-enables"],
+    "app.life.rotation-during-attempt": ["rotation-enables", "rotation-asks-again"],
     "app.life.closed-and-opened": ["cached"],
     "app.life.closed-during-attempt": ["not-cancelled"],
     "app.life.process-death": ["attempt-remembered"],

@@ -521,7 +521,7 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     (Group.LIFE, "rotation", "A rotation leaves the page as it is.", "A-CAN-1",
      (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, button_is("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
-     (*HELD_POST, ROTATE, Look("rotated"), TAP, Release(POST), SETTLE),
+     (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE),
      all_of(in_order, one_attempt, button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
     (Group.LIFE, "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),

@@ -206,9 +206,10 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         button = Button.ABSENT
     }
 
-    override suspend fun rotate() = withContext(one) {
+    override suspend fun rotate(): Unit = withContext(one) {
         rotated = true
         if (flaw("rotation-empties")) button = Button.ABSENT
+        if (flaw("rotation-asks-again")) scope.launch { opened() }
         if (flaw("rotation-enables") && button == Button.DISABLED) button = Button.SHOWN
     }
 
