@@ -67,6 +67,15 @@ def test_each_change_of_the_opaque_data_is_seen(change: str) -> None:
     assert bool(opc.missed(play_core(ChangesAnswer, opc))) == (change != "none")
 
 
+@pytest.mark.rule("A-CAN-6")
+def test_a_report_is_asked_for_where_there_is_an_issue_and_nowhere_else() -> None:
+    seen = AppSeen((), {}, Device("app", A_FROM_0_4_0), (), reports=0)
+    for name in ("app.screen.not-reported-when-opened", "app.screen.not-reported-when-added"):
+        assert not APP_CASES[name].missed(seen)
+        (missed,) = APP_CASES[name].missed(replace(seen, reports=1))
+        assert missed.observed == "1 came"
+
+
 class OfFirstCard(Reference):
     """Its POST is always for the first card."""
 

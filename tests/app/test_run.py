@@ -73,6 +73,17 @@ def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
 
 
 @pytest.mark.slow
+def test_reports_from_before_a_case_do_not_count() -> None:
+    record = conform_app(
+        run("from-0.4.0", "counts", only=("app.screen.not-reported-when-added", "app.screen.reported"))
+    )
+    assert {case.name: case.verdict for case in record.cases} == {
+        "app.screen.not-reported-when-added": Verdict.PASS,
+        "app.screen.reported": Verdict.FAIL,
+    }
+
+
+@pytest.mark.slow
 def test_a_command_that_calls_nothing_is_not_decided() -> None:
     record = conform_app(AppRun(command="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
     assert record.about.exit_code == 2

@@ -13,6 +13,8 @@ FLAWS = {
     "app.screen.hidden-after-success": ["offered-after-success"],
     "app.screen.offered-while-possible": ["hidden-after-success"],
     "app.screen.reported": ["not-reported"],
+    "app.screen.not-reported-when-opened": ["reports-each-offer"],
+    "app.screen.not-reported-when-added": ["reports-each-offer", "reports-each-success"],
     "app.form.one-get-before-create": [f"input-{how}" for how in CHANGES],
     "app.form.nothing-before-tap": ["provisions-on-open"],
     "app.form.adds-the-card": ["opc-swallowed", "never-shown"],

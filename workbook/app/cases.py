@@ -102,7 +102,7 @@ class AppSeen:
         threw: what the app's own code threw out of an action, or where nothing caught it, in words.
         hosts: every host and port that the app's process asked for.
         back_end: host and port of the back end.
-        reports: how many card configuration issues the app says it reported; None where it cannot say.
+        reports: how many card configuration issues the app reported in this case, as it says; None where it cannot say.
         log: what the process printed meanwhile.
         session: what the app was given to present.
         unreached: where the attempt should have been held and never came; empty where it did.
@@ -372,6 +372,13 @@ def reported(seen: AppSeen) -> Iterator[Miss]:
         yield Miss("a report: CanBeProvisioned for a card that was just added", "none was made", todo)
 
 
+def not_reported(seen: AppSeen) -> Iterator[Miss]:
+    """The app reported nothing."""
+    if seen.reports:
+        todo = "Report CanBeProvisioned for a card that is in the wallet, and nothing else."
+        yield Miss("no report: the card is configured as it should be", f"{seen.reports} came", todo)
+
+
 def not_deprecated(seen: AppSeen) -> Iterator[Miss]:
     """No call that 0.4.0 deprecates."""
     for record in seen.happened(m.CreateSdkOutputCalled, m.ProvisionCalled):
@@ -557,6 +564,11 @@ def _cases() -> Iterator[AppCase]:
                    "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
     yield app_case(Group.SCREEN, "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
                    (SetPhone({"scheme_configured": False}), *ADDED), once_added(reported), asks=True)  # fmt: skip
+    for name, says, steps in (
+        ("not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.", OPENED),
+        ("not-reported-when-added", "A card that was added, and is found in the wallet, is no issue.", ADDED),
+    ):
+        yield app_case(Group.SCREEN, name, says, "A-CAN-6", steps, not_reported, asks=True)
 
 
 APP_CASES: Mapping[str, AppCase] = {case.name: case for case in _cases()}

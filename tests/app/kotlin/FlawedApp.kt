@@ -70,6 +70,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         if (created is CardProvisioningCreateResult.Success) {
             sdk = created.cardProvisioning
             button = buttonFor(created.cardProvisioning.canProvision())
+            if (flaw("reports-each-offer") && button == Button.SHOWN) reports++
             if (flaw("provisions-on-open")) attempt()
         } else {
             button = if (flaw("shown-without-wallet")) Button.SHOWN else Button.HIDDEN
@@ -103,7 +104,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
             result is ProvisionResult.Success && flaw("offered-after-success") -> Button.SHOWN
             result is ProvisionResult.Success && flaw("hidden-after-success") -> Button.HIDDEN
             result is ProvisionResult.Success -> buttonFor(sdk.canProvision()).also {
-                if (it == Button.SHOWN && !flaw("not-reported")) reports++
+                if (flaw("reports-each-success") || it == Button.SHOWN && !flaw("not-reported")) reports++
             }
             result is ProvisionResult.Failure && flaw("gives-up") -> Button.DISABLED
             result is ProvisionResult.Failure && result.name == "Canceled" && flaw("gives-up-on-cancel") -> Button.HIDDEN
