@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from app_flaws import FLAWS, UNREACHED
 
+import workbook.app.cases as cases_module
+import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
 from workbook.app.compiling import command, compiled, files_of, missing, standin
 from workbook.app.run import AppRun, conform_app
@@ -67,8 +69,10 @@ def test_the_reference_app_core_passes_every_case(classes: Path) -> None:
 
 @slow
 @pytest.mark.rule("A-BTN-1", "A-OPC-1", "A-CAN-1", "A-CAN-2", "A-CAN-6", "A-MIG-1", "API-13", "REL-3", "REL-6")
-def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path) -> None:
+def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One process: the cases in front of an app without a mistake, then each in front of its own mistakes."""
+    for module in (cases_module, run_module):
+        monkeypatch.setattr(module, "WALLET_WAITS", 6.0)  # the flawed app's own limit is 4 s
     controls = [replace(case, says="none") for case in APP_CASES.values()]
     flawed = [replace(APP_CASES[name], says=flaw) for name, flaws in FLAWS.items() for flaw in flaws]
     run = AppRun(command=command(classes, "flawed.FlawedAppKt"), cases=[*controls, *flawed],
@@ -76,7 +80,7 @@ def test_each_case_finds_the_mistake_that_it_is_there_for(classes: Path) -> None
     record = conform_app(run)
     assert not record.about.trouble
     without, found = record.cases[: len(controls)], record.cases[len(controls) :]
-    assert [case.name for case in without if case.verdict is Verdict.FAIL] == []
+    assert [case.name for case in without if case.verdict in {Verdict.FAIL, Verdict.WARN}] == []
     assert [(case.name, case.says) for case in found if not case.misses] == []
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import workbook.app.cases as cases_module
 import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
 from workbook.app.run import AppRun, conform_app
@@ -81,6 +82,20 @@ def test_reports_from_before_a_case_do_not_count() -> None:
         "app.screen.not-reported-when-added": Verdict.PASS,
         "app.screen.reported": Verdict.FAIL,
     }
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-5")
+@pytest.mark.parametrize(("app", "verdict"), [("gives-up", Verdict.PASS), ("", Verdict.WARN)])
+def test_an_app_gives_a_call_up_before_the_wallet_does(
+    monkeypatch: pytest.MonkeyPatch, app: str, verdict: Verdict
+) -> None:
+    for module in (cases_module, run_module):
+        monkeypatch.setattr(module, "WALLET_WAITS", 5.0)
+    record = conform_app(
+        run("from-0.4.0", app, only=("app.faults.get-never-answered", "app.faults.post-never-answered"))
+    )
+    assert [case.verdict for case in record.cases] == [verdict] * 2
 
 
 @pytest.mark.slow

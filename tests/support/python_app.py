@@ -28,7 +28,8 @@ class PythonApp:
     def relay(self, method: str, body: Any = None) -> str:
         operation = "activation-data" if method == "GET" else "provision"
         url = f"{self.back_end}/cards/{self.card}/{operation}"
-        answer = self.http.request(method, url, json=body, headers={"authorization": f"Bearer {self.session}"})
+        session, seconds = {"authorization": f"Bearer {self.session}"}, 2 if self.mistake == "gives-up" else 30
+        answer = self.http.request(method, url, json=body, headers=session, timeout=seconds)
         answer.raise_for_status()
         value = answer.json()["sdkInput"]
         if not isinstance(value, str) or not value:

@@ -24,6 +24,7 @@ from workbook.errors import OpaqueDataError, WorkbookError
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
 from workbook.simulation.seal import HardSeal
+from workbook.simulation.server import LEAVING
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import World
 from workbook.values import lookup
@@ -92,6 +93,7 @@ class Arrival:
         status: of the answer.
         given: the sdkInput of the answer; None where there is none.
         session: whether the session was presented.
+        leaving: set once the app waits for the answer no longer; None where no network is between.
     """
 
     at: float
@@ -103,6 +105,7 @@ class Arrival:
     status: int | None = None
     given: str | None = field(default=None, repr=False)
     session: bool = False
+    leaving: asyncio.Event | None = field(default=None, repr=False)
 
 
 class PlayedBackEnd:
@@ -149,6 +152,10 @@ class PlayedBackEnd:
         """Whether a request of this operation waits for its answer."""
         return any(arrival.answered is None for arrival in self.came(operation))
 
+    def left(self, operation: str) -> bool:
+        """Whether the app waits for no answer of this operation any longer."""
+        return all(arrival.leaving is not None and arrival.leaving.is_set() for arrival in self.came(operation))
+
     def came(self, operation: str) -> list[Arrival]:
         """The requests of one operation."""
         return [arrival for arrival in self.arrivals if arrival.operation == operation]
@@ -156,6 +163,7 @@ class PlayedBackEnd:
     async def respond(self, request: Request) -> Response:
         """The answer to one request of the app; its target is without the back end's own prefix."""
         arrival = self._read(request)
+        arrival.leaving = LEAVING.get()
         self.arrivals.append(arrival)
         try:
             if (held := self.held.get(arrival.operation)) is not None:

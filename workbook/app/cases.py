@@ -21,6 +21,8 @@ SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
 NO_CALLS = CaseScript(())
 WALLET = "wallet"
 """Where an attempt can be held besides the back end's GET and POST."""
+WALLET_WAITS = 20.0
+"""Seconds that the wallet waits (REL-5). That an app of its own waits no longer for its back end is assumed."""
 
 
 # What a cardholder, a phone and a back end do. Data only; `run.Stage` carries it out.
@@ -61,6 +63,13 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True)
+class Outlast:
+    """Hold GET or POST until the app has given it up, or for as long as the wallet waits."""
+
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """What waits goes on."""
 
@@ -82,7 +91,7 @@ class SetPhone:
     facts: Mapping[str, Any]
 
 
-AppStep: TypeAlias = Do | Look | Settle | Hold | Reached | Release | Fail | SetPhone
+AppStep: TypeAlias = Do | Look | Settle | Hold | Reached | Outlast | Release | Fail | SetPhone
 
 OPEN, TAP, CLOSE, ROTATE, DIE = map(Do, ("openCardPage", "tapAdd", "closeCardPage", "rotate", "processDeath"))
 SETTLE = Settle()
@@ -189,6 +198,7 @@ TAKES: tuple[tuple[str, type[Event]], ...] = (("create", m.CreateCalled), ("the 
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
 
 
+LIMIT = "Give each call of your back end one time limit: longer than its own, and shorter than the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
 KEPT = Miss(
     "the sdkInput of this page's own GET",
@@ -346,6 +356,13 @@ def get_each_opening(seen: AppSeen) -> Iterator[Miss]:
     """One GET for each time that the page was opened."""
     if (count := len(seen.came(GET))) < 2:  # noqa: PLR2004 - the case opens the page twice
         yield Miss("a GET each time the page opens", f"{count} in two openings", "Fetch activation data afresh.")
+
+
+def late_get_unused(seen: AppSeen) -> Iterator[Miss]:
+    """Nothing is made of a GET that was answered when the wallet waited no longer."""
+    for record in seen.happened(m.CreateCalled):
+        if seen.device.began + record.at - seen.came(GET)[0].at > WALLET_WAITS:
+            yield Miss("a GET that the app has given up by then", "create was called with its late answer", LIMIT)
 
 
 def nothing_before_tap(seen: AppSeen) -> Iterator[Miss]:
@@ -555,6 +572,12 @@ def _cases() -> Iterator[AppCase]:
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
         judge = all_of(in_order, only_what_was_given, button_is("opened", *NOT_SHOWN, todo=SHOW))
         yield app_case(Group.FAULTS, f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
+    yield app_case(Group.FAULTS, "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
+                   "REL-5", (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
+                   all_of(in_order, button_is("late", SHOWN, todo=LIMIT)))  # fmt: skip
+    yield app_case(Group.FAULTS, "get-never-answered", "A GET without an answer is given up within 20 s (assumed).",
+                   "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE),
+                   all_of(in_order, late_get_unused))  # fmt: skip
     hidden = all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))
     yield app_case(Group.SCREEN, "hidden-on-api-error", "After ApiError no button is offered.", "A-CAN-5",
                    (SetPhone({"allowlisted": False}), *OPENED), hidden, variant=A_FROM_0_4_0.name)  # fmt: skip

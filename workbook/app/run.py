@@ -28,6 +28,7 @@ from workbook.app.cases import (
     HIDDEN,
     SHOWN,
     WALLET,
+    WALLET_WAITS,
     AppCase,
     AppSeen,
     AppStep,
@@ -35,6 +36,7 @@ from workbook.app.cases import (
     Fail,
     Hold,
     Look,
+    Outlast,
     Reached,
     Release,
     SetPhone,
@@ -219,6 +221,8 @@ class AppStage:
                     lambda: bool(device.in_wallet if step.where == WALLET else back_end.waiting(step.where))
                 ):
                     self._unreached = self._unreached or step.where
+            case Outlast():
+                await self._outlast(partial(back_end.left, step.where))
             case Release():
                 held = device.held if step.where == WALLET else back_end.held.pop(step.where)
                 device.held = None if step.where == WALLET else device.held
@@ -227,8 +231,12 @@ class AppStage:
             case Fail():
                 back_end.fail(step.operation, step.how)
             case SetPhone():
-                for name, value in step.facts.items():
-                    setattr(device.phone, name, value)
+                vars(device.phone).update(step.facts)
+
+    async def _outlast(self, left: Callable[[], bool]) -> None:
+        until = monotonic() + WALLET_WAITS
+        while not left() and await self._until(left, until - monotonic()):
+            await self._settled()  # it may ask once more
 
     async def _do(self, what: str, **fields: str) -> p.Next:
         done = await self._cardholder.does(what, **fields)
@@ -281,8 +289,8 @@ class AppStage:
                 return
             await asyncio.sleep(tempo.looks)
 
-    async def _until(self, reached: Callable[[], bool]) -> bool:
-        until = monotonic() + self._tempo.closing
+    async def _until(self, reached: Callable[[], bool], seconds: float | None = None) -> bool:
+        until = monotonic() + (self._tempo.closing if seconds is None else seconds)
         while not reached() and monotonic() < until:  # noqa: ASYNC110 - many things end it, and none is an event
             await asyncio.sleep(self._tempo.looks)
         return reached()

@@ -20,6 +20,7 @@ import sys
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from functools import lru_cache
@@ -76,6 +77,8 @@ LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
 """The values of the header Host that mean this machine, without a port."""
 
 LOGGER = getLogger("workbook.server")
+LEAVING: ContextVar[asyncio.Event | None] = ContextVar("leaving", default=None)
+"""For a handler that waits: set once the peer, whose request it answers, has left or sends no more."""
 # Closing a socket that lingers for 0 s sends RST. The two numbers are wider everywhere but on Windows.
 NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
@@ -358,6 +361,7 @@ class Connection(asyncio.Protocol):
         self, request: Request, coming: AnyAnswer | Awaitable[AnyAnswer], began: float, *, keep: bool
     ) -> None:
         """Wait for an answer, write it as its wire says, and go on with the queue."""
+        LEAVING.set(self._leaving)
         try:
             answer = await coming if isawaitable(coming) else coming
             keep = keep and not (self._ending and not self._waiting)

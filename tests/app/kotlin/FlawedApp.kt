@@ -167,6 +167,7 @@ class FlawedApp(private val backEnd: String, private val session: String) : AppU
         val operation = if (method == "GET") "activation-data" else "provision"
         val connection = URL("$backEnd/cards/$card/$operation").openConnection() as HttpURLConnection
         connection.requestMethod = method
+        if (!flaw("waits-for-ever")) connection.readTimeout = 4000
         connection.setRequestProperty("authorization", "Bearer $session")
         if (flaw("key-in-app")) connection.setRequestProperty("x-api-key", "SIMULATED-API-KEY")
         if (flaw("session-logged")) println("session $session")
