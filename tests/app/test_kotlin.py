@@ -23,6 +23,7 @@ from workbook.conformance.report import RunRecord
 from workbook.conformance.reports import from_json, to_json
 from workbook.conformance.selection import chosen
 from workbook.files import FIXTURES
+from workbook.simulation.world import INSTRUMENT_IDS
 
 slow = pytest.mark.slow
 SOURCES = Path(__file__).parent / "kotlin"
@@ -121,4 +122,5 @@ def test_a_unit_test_of_a_plain_project_runs_against_the_phone(classes: Path, tm
     trace = (tmp_path / "app.jsonl").read_text("utf-8")
     assert '"name": "AlreadyExistsInWallet"' in trace
     assert "SDK -> App: ProvisionResult.Failure" in log
+    assert values["WORKBOOK_PHONE_CARDS"] == ",".join(INSTRUMENT_IDS)
     assert values["WORKBOOK_PHONE_KEY"] not in trace + log

@@ -130,6 +130,20 @@ def test_a_test_chooses_what_the_back_end_does_wrong(how: str) -> None:
     served(work)
 
 
+def test_a_card_that_is_not_simulated_is_told_which_are() -> None:
+    async def work(server: PhoneServer, app: Callable[[str], App]) -> None:
+        one = app("one")
+        await one.hello()
+        for card in server.settings["WORKBOOK_PHONE_CARDS"].split(","):
+            assert (await one.http.get(f"{one.back_end}/cards/{card}/activation-data")).status_code == 200
+        for method, operation in (("GET", "activation-data"), ("POST", "provision")):
+            answer = await one.http.request(method, f"{one.back_end}/cards/PI1/{operation}", json={"sdkOutput": "x"})
+            assert (answer.status_code, "'PI1'" in answer.text) == (502, True)
+            assert all(card in answer.text for card in INSTRUMENT_IDS)
+
+    served(work)
+
+
 def test_what_is_refused_says_why() -> None:
     async def work(server: PhoneServer, app: Callable[[str], App]) -> None:
         one = app("one")

@@ -10,6 +10,7 @@ from workbook.app.back_end import ANSWERS
 from workbook.app.cases import APP_CASES
 from workbook.files import NATIVE
 from workbook.plays.platform_a import PHONES_A
+from workbook.simulation.world import INSTRUMENT_IDS
 
 HEAD = """\
 # Your own app, and the phone that the workbook plays
@@ -27,7 +28,8 @@ the package, the protocol and the values that the document does not show are our
 
 The stand-in finds the phone by two variables, `WORKBOOK_PHONE_URL` and `WORKBOOK_PHONE_KEY`, which `workbook phone`
 prints. Or call `Workbook.connect(url, key)`. `Workbook.phone(name)` chooses the phone, `Workbook.backEnd(operation,
-how)` what your back end does wrong; it is served at `Workbook.backEndUrl`. On an emulator,
+how)` what your back end does wrong; it is served at `Workbook.backEndUrl`. It knows the simulated cards only, which are
+printed as `WORKBOOK_PHONE_CARDS`: {cards}. On an emulator,
 `adb reverse tcp:PORT tcp:PORT` makes the same address work.
 
 In a notebook, `session.platform_a.phone()` serves the same phone: `.settings` has the two variables, and its panels
@@ -149,6 +151,7 @@ def page() -> str:
     """The whole page."""
     head = HEAD.format(
         cases=len(APP_CASES),
+        cards=", ".join(f"`{card}`" for card in INSTRUMENT_IDS),
         phones=", ".join(f"`{name}`" for name in PHONES_A),
         answers=", ".join(f"`{name}`" for name in ANSWERS),
         version=p.VERSION,

@@ -26,8 +26,8 @@ from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wi
 from workbook.simulation.seal import HardSeal
 from workbook.simulation.server import LEAVING
 from workbook.simulation.service import DirectApi, Service
-from workbook.simulation.world import World
-from workbook.values import lookup
+from workbook.simulation.world import CARDS, World
+from workbook.values import lookup, quoted
 
 BASIS = "the issuer's back end: its routes and answers are the integrator's own"
 
@@ -191,7 +191,8 @@ class PlayedBackEnd:
         except OpaqueDataError:
             return _refused(400, "There is no sdkOutput at its place in the body.")
         except WorkbookError:
-            return _refused(502, TRY_LATER)
+            unknown = f"No card {quoted(arrival.card)} is simulated. These are: {', '.join(CARDS)}."
+            return _refused(502, TRY_LATER if arrival.card in CARDS else unknown)
         place = self._operations[arrival.operation].sdk_input
         body = arrival.given if place == RAW else json.dumps(_placed(place, arrival.given))
         return Response(200, JSON_HEADERS, body.encode(), BASIS)

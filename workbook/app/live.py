@@ -69,7 +69,7 @@ class LivePhone(Live):
         seed: of everything simulated.
 
     Attributes:
-        settings: the environment variables by which the stand-in finds it.
+        settings: the environment variables by which the stand-in finds it, and the ids of the cards that there are.
         server: what is served; `server.clients` has each app by name, with its `device.trace`.
 
     Raises:
@@ -91,7 +91,7 @@ class LivePhone(Live):
         self._begun.wait()
         if self._trouble is not None:
             raise self._trouble
-        self.settings = {"WORKBOOK_PHONE_URL": self.server.url, "WORKBOOK_PHONE_KEY": self.server.key}
+        self.settings = self.server.settings
         atexit.register(self.stop)
 
     def __repr__(self) -> str:

@@ -84,6 +84,12 @@ class PhoneServer:
         self._log = log
         self.on_hello: Callable[[Client], None] = lambda _client: None
 
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment variables by which the stand-in finds it, and the ids of the cards that there are."""
+        cards = ",".join(INSTRUMENT_IDS)
+        return {"WORKBOOK_PHONE_URL": self.url, "WORKBOOK_PHONE_KEY": self.key, "WORKBOOK_PHONE_CARDS": cards}
+
     @asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[None]:
         """Serve in this event loop for as long as the block lasts; `url` says where.

@@ -33,7 +33,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--phone", default="ready", metavar="NAME", help="which phone; --phone list lists them")
     parser.add_argument("--pace", type=float, default=1.0, metavar="X", help="multiplies the SDK's seconds; default: 1")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write each client's trace there, as JSON lines")
-    parser.add_argument("--json", action="store_true", dest="as_json", help="print address and key as JSON")
+    parser.add_argument("--json", action="store_true", dest="as_json", help="print address, key and cards as JSON")
     parser.add_argument("--schema", action="store_true", help="print every call as JSON Schema")
     parser.add_argument("--quiet", action="store_true", help="do not log each step on stderr")
     parser.add_argument("--seed", metavar="N", help="makes the simulated data; the same number makes the same data")
@@ -81,7 +81,7 @@ def phone(options: argparse.Namespace) -> int:
         for signal_number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(signal_number, stop.set)
         async with server.serving(options.port):
-            values = {"WORKBOOK_PHONE_URL": server.url, "WORKBOOK_PHONE_KEY": server.key}
+            values = server.settings
             lines = json.dumps(values) if options.as_json else "\n".join(f"{n}={v}" for n, v in values.items())
             sys.stdout.write(f"{lines}\n")
             sys.stdout.flush()
