@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, TypeAlias
 
 from workbook.api.opaque import SdkInput
@@ -374,8 +375,10 @@ def nothing_before_tap(seen: AppSeen) -> Iterator[Miss]:
 
 
 def provider_ended(seen: AppSeen) -> Iterator[Miss]:
-    """The provider ended with its page."""
-    if not seen.happened(m.OpcFailed, m.OpcReceived):
+    """The provider ended with its page, while the back end still held the POST."""
+    ended = [seen.device.began + record.at for record in seen.happened(m.OpcFailed)]
+    answered = [arrival.answered or inf for arrival in seen.came(POST) if arrival.status]  # else the app cut it
+    if not ended or max(ended) > min(answered, default=inf):
         todo = "Let fetchOpc suspend cancellably, and run the attempt in the page's scope."
         yield Miss("fetchOpc to end with its scope", "it still ran two seconds later", todo, noted=True)
 
@@ -551,7 +554,7 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
      all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
     (Group.LIFE, "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
-     (*HELD_POST, CLOSE, SETTLE), all_of(in_order, provider_ended)),
+     (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, provider_ended)),
     (Group.LIFE, "process-death", "After the process has ended, the page works again.", "A-CAN-1",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
      all_of(in_order, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
