@@ -94,6 +94,20 @@ def test_a_computed_application_id_is_unknown(tmp_path):
     assert all(numbers(one.version) == () for one in module.dependencies())
 
 
+@pytest.mark.rule("A-DEP-1")
+@pytest.mark.parametrize(("version", "places"), [("18.8.0", []), ("18.3.3", ["app/build.gradle.kts:22"])])
+def test_a_bundle_of_the_catalog_stands_for_its_libraries(platform_a, version, places):
+    catalog, script = platform_a / "gradle" / "libs.versions.toml", platform_a / "app" / "build.gradle.kts"
+    bundle = '[bundles]\ncard-wallet = ["card-provisioning", "tap-and-pay"]\n'
+    catalog.write_text(catalog.read_text().replace("18.8.0", version) + bundle)
+    named = script.read_text().replace("    implementation(libs.tap.and.pay)\n", "")
+    script.write_text(named.replace("libs.card.provisioning", "libs.bundles.card.wallet"))
+    cases = {case.name: case for case in preflight(Preflight((platform_a,))).cases}
+    judged = cases["preflight.gradle.library-version"]
+    assert judged.verdict is (Verdict.FAIL if places else Verdict.PASS)
+    assert [miss.place for miss in judged.misses] == places
+
+
 @pytest.mark.rule("A-ALLOW-2")
 def test_flavours_of_several_dimensions_are_combined_and_what_is_computed_is_left_out(tmp_path):
     script = tmp_path / "build.gradle.kts"

@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from workbook.preflight.project import File, Project
@@ -169,13 +169,13 @@ class Module:
         file: the script.
         statements: what is in it.
         names: what names stand for: the project's properties and variables.
-        catalog: the libraries of the version catalog, by the name that a script uses.
+        catalog: the libraries of the version catalog, by the name that a script uses; a bundle has several.
     """
 
     file: File
     statements: tuple[Statement, ...]
     names: Mapping[str, str]
-    catalog: Mapping[str, tuple[str, str]]
+    catalog: Mapping[str, tuple[tuple[str, str], ...]]
 
     @property
     def root(self) -> Statement:
@@ -232,15 +232,14 @@ class Module:
                     version = self.names.get(one.words[-1].rpartition(".")[2], "")
                 yield Dependency(f"{self.resolved(group) or group}:{name}", version, one.words[0], self.file, one.line)
             for word in one.words[1:]:
-                if found := self.catalog.get(re.sub("[-_]", ".", word)):
-                    yield Dependency(found[0], found[1], one.words[0], self.file, one.line)
+                for coordinate, version in self.catalog.get(re.sub("[-_]", ".", word), ()):
+                    yield Dependency(coordinate, version, one.words[0], self.file, one.line)
 
     def level(self, *names: str) -> tuple[int, int] | None:
         """A number of the main configuration, such as minSdk, and its line; None where the script does not say it."""
         for one in self.root.below(*names):
             text = one.value
             number = text if text.isdigit() else self.names.get(text.rpartition(".")[2], "")
-            number = number or (self.catalog.get(re.sub("[-_]", ".", text)) or ("", ""))[1]
             if not number and "libs.versions" in text:
                 number = self.names.get(text.removesuffix(".get").rpartition("versions.")[2], "")
             if number.isdigit():
@@ -330,7 +329,7 @@ def read_build(project: Project) -> Build:
     for file in project.named("gradle.properties"):
         pairs = (line.partition("=") for line in file.text.splitlines() if not line.lstrip().startswith("#"))
         names |= {key.strip(): value.strip() for key, mark, value in pairs if mark}
-    catalog: dict[str, tuple[str, str]] = {}
+    catalog: dict[str, tuple[tuple[str, str], ...]] = {}
     for file in project.named("*.versions.toml"):
         libraries, versions = _catalog(file)
         catalog |= libraries
@@ -361,15 +360,15 @@ def _set(one: Statement) -> dict[str, str]:
     return maps or {one.name: one.value}
 
 
-def _catalog(file: File) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
-    """The libraries of a version catalog, and its versions, by their names in a script; nothing if it is broken."""
+def _catalog(file: File) -> tuple[dict[str, tuple[tuple[str, str], ...]], dict[str, str]]:
+    """A version catalog's libraries and bundles, and its versions, by their names in a script; nothing if broken."""
     try:
         content: dict[str, Any] = tomllib.loads(file.text)
     except (ValueError, RecursionError):
         return {}, {}
     table = content.get("versions")
     versions = {key: str(_plain(value)) for key, value in table.items()} if isinstance(table, dict) else {}
-    libraries = {}
+    libraries: dict[str, tuple[tuple[str, str], ...]] = {}
     entries = content.get("libraries")
     for alias, listed in entries.items() if isinstance(entries, dict) else ():
         short = dict(zip(("group", "name", "version"), str(listed).split(":"), strict=False))
@@ -378,8 +377,17 @@ def _catalog(file: File) -> tuple[dict[str, tuple[str, str]], dict[str, str]]:
         version = entry.get("version", "")
         if isinstance(version, dict) and "ref" in version:
             version = versions.get(str(version["ref"]), "")
-        libraries["libs." + re.sub("[-_]", ".", alias)] = (coordinate, str(_plain(version)))
+        libraries[_accessor(alias)] = ((coordinate, str(_plain(version))),)
+    bundles = content.get("bundles")
+    for alias, members in bundles.items() if isinstance(bundles, dict) else ():
+        listed = [libraries.get(_accessor(str(one)), ()) for one in members] if isinstance(members, list) else []
+        libraries[_accessor(f"bundles.{alias}")] = tuple(chain.from_iterable(listed))
     return libraries, {re.sub("[-_]", ".", key): value for key, value in versions.items()}
+
+
+def _accessor(alias: str) -> str:
+    """How a script writes an alias of the catalog."""
+    return "libs." + re.sub("[-_]", ".", alias)
 
 
 def _plain(version: Any) -> Any:
