@@ -108,6 +108,56 @@ def test_a_bundle_of_the_catalog_stands_for_its_libraries(platform_a, version, p
     assert [miss.place for miss in judged.misses] == places
 
 
+LIBRARY = "implementation group: 'wallet.provider', name: 'tap-and-pay'"
+
+
+@pytest.mark.rule("A-DEP-1")
+@pytest.mark.parametrize(
+    ("before", "named"),
+    [
+        ("def tap = '18.3.3'", f"{LIBRARY}, version: tap"),
+        ("String tap = '18.3.3'", f"{LIBRARY}, version: tap, ext: 'aar'"),
+        ("final def tap = '18.3.3'", f'{LIBRARY}, version: "$tap"'),
+        ('val tap = "18.3.3"', 'implementation("wallet.provider:tap-and-pay:$tap")'),
+        ('private val tap: String = "18.3.3"', 'implementation("wallet.provider:tap-and-pay:${tap}")'),
+        ('private const val tap = "18.3.3"', 'implementation("wallet.provider:tap-and-pay:" + tap)'),
+        ("", 'val tap = "18.3.3"\nimplementation(group = "wallet.provider", name = "tap-and-pay", version = tap)'),
+        ("def all = [sdk: '0.4.1', tap: '18.3.3']", f"{LIBRARY}, version: all.tap"),
+    ],
+)
+def test_a_version_in_a_variable_of_the_script_is_known(tmp_path, before, named):
+    (tmp_path / "build.gradle").write_text(
+        f"{before}\nplatform {{ defaultConfig {{ }} }}\n"
+        f"dependencies {{\nimplementation 'operator:card-provisioning:0.4.1'\n{named}\n}}\n"
+    )
+    other = "def tap = '18.8.0'\nval tap = '18.8.0'\nplatform { defaultConfig { } }\n"
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "build.gradle").write_text(other)
+    cases = {case.name: case for case in preflight(Preflight((tmp_path,))).cases}
+    (miss,) = cases["preflight.gradle.library-version"].misses
+    assert (miss.observed, miss.file) == ("18.3.3", "build.gradle")
+
+
+@pytest.mark.rule("A-DEP-1")
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        (f"{LIBRARY}, version: tap", "its version is unknown"),
+        (LIBRARY, "its version is unknown"),
+        ("def tap = '18' + '.3.3'\nimplementation \"wallet.provider:tap-and-pay:$tap\"", "its version is unknown"),
+        ("", "No build file names the private library itself"),
+    ],
+)
+def test_a_library_whose_version_is_unknown_is_named_all_the_same(tmp_path, named, why):
+    (tmp_path / "build.gradle").write_text(
+        f"dependencies {{\nimplementation 'operator:card-provisioning:0.4.1'\n{named}\n}}\n"
+    )
+    cases = {case.name: case for case in preflight(Preflight((tmp_path,))).cases}
+    case = cases["preflight.gradle.library-version"]
+    assert case.verdict is Verdict.NOT_APPLICABLE
+    assert why in case.why
+
+
 @pytest.mark.rule("A-ALLOW-2")
 def test_flavours_of_several_dimensions_are_combined_and_what_is_computed_is_left_out(tmp_path):
     script = tmp_path / "build.gradle.kts"

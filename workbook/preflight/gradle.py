@@ -34,6 +34,8 @@ _NUMBERS = re.compile(r"\d+(\.\d+)*")
 DEEPEST = 40
 """Blocks inside one another; a deeper one is read as empty."""
 SCRIPTS = ("*.gradle", "*.gradle.kts")
+DECLARING = frozenset({"val", "def", "var", "const", "final", "private", "internal", "String"})
+"""Words before the name of a variable that only its script sees."""
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ class Module:
     Attributes:
         file: the script.
         statements: what is in it.
-        names: what names stand for: the project's properties and variables.
+        names: what names stand for: the project's properties and variables, and before them the script's own.
         catalog: the libraries of the version catalog, by the name that a script uses; a bundle has several.
     """
 
@@ -218,18 +220,24 @@ class Module:
         resolved = _VARIABLE.sub(value, text)
         return "" if unknown else resolved
 
+    def _named(self, word: str) -> str:
+        """What a name without quotes stands for, the part before its last dot left out; empty where it is unknown."""
+        return self.names.get(word.rpartition(".")[2], "")
+
     def dependencies(self) -> Iterator[Dependency]:
         """Every dependency of the script that names a group and a name."""
         blocks = [one for one in self.root.below("dependencies") if one.block]
         for one in [inner for block in blocks for inner in block.block]:
-            if one.words[1:4] == ("group", "name", "version") and len(one.strings) >= PARTS:
-                group, name, version = map(self.resolved, one.strings[:3])
+            if one.words[1:3] == ("group", "name") and len(one.strings) >= PAIR:
+                group, name, *rest = map(self.resolved, one.strings)
+                version = self._named(one.words[4]) if len(one.words) > PARTS + 1 else ""  # `version: tap`
+                version = version or (rest[0] if rest and one.words[3:4] == ("version",) else "")
                 yield Dependency(f"{group}:{name}", version, one.words[0], self.file, one.line)
             elif one.strings and one.strings[0].count(":") in {1, 2, 3}:
                 group, name, *rest = one.strings[0].split(":")
                 version = self.resolved(rest[0].partition("@")[0]) if rest else ""
                 if not version and len(one.words) > 1:  # "group:name:" + version
-                    version = self.names.get(one.words[-1].rpartition(".")[2], "")
+                    version = self._named(one.words[-1])
                 yield Dependency(f"{self.resolved(group) or group}:{name}", version, one.words[0], self.file, one.line)
             for word in one.words[1:]:
                 for coordinate, version in self.catalog.get(re.sub("[-_]", ".", word), ()):
@@ -239,7 +247,7 @@ class Module:
         """A number of the main configuration, such as minSdk, and its line; None where the script does not say it."""
         for one in self.root.below(*names):
             text = one.value
-            number = text if text.isdigit() else self.names.get(text.rpartition(".")[2], "")
+            number = text if text.isdigit() else self._named(text)
             if not number and "libs.versions" in text:
                 number = self.names.get(text.removesuffix(".get").rpartition("versions.")[2], "")
             if number.isdigit():
@@ -337,20 +345,28 @@ def read_build(project: Project) -> Build:
     read = [(file, statements(file.text)) for file in project.named(*SCRIPTS)]
     for _file, found in read:
         for one in found:
-            names |= _assigned(one)
-    modules = [Module(file, found, names, catalog) for file, found in read]
+            names |= _assigned(one) if one.words[0] not in DECLARING or "extra" in one.words else {}
+    modules = [Module(file, found, names | _own(found), catalog) for file, found in read]
     scripts = [module for module in modules if not module.file.path.name.startswith("settings.")]
     return Build(tuple(scripts), tuple(module for module in modules if module not in scripts))
 
 
 def _assigned(one: Statement) -> dict[str, str]:
-    """The variables that a top-level statement sets: `val x = "1"`, `def x = "1"`, `ext.x = "1"`, `ext { x = "1" }`."""
+    """The variables that a statement sets: `val x = "1"`, `String x = '1'`, `ext.x = "1"`, `ext { x = "1" }`."""
     if one.words[0] in {"ext", "buildscript", "extra"}:
         return {name: text for inner in one.block for name, text in (_assigned(inner) or _set(inner)).items()}
-    if one.words[0] in {"val", "def", "var", "const"} and len(one.words) > 1:
-        literal = one.strings[:1] or one.words[-1:]
-        return {one.words[1]: literal[0]} if len(one.words) >= PARTS or one.strings else {}
+    if one.words[0] in DECLARING:
+        name, *more = [word for word in one.words if word not in DECLARING | {"by", "extra"}] or [""]
+        if len(more) + len(one.strings) == 1:  # one text, or one word; anything else is computed, or a map
+            return {name: (*one.strings, *more)[0]}
+        return dict(zip(more, one.strings, strict=True)) if len(more) == len(one.strings) else {}
     return _set(one) if one.words[0].startswith(("ext.", "project.ext.")) else {}
+
+
+def _own(found: tuple[Statement, ...]) -> dict[str, str]:
+    """The variables that only this script sees; one of the whole script counts before one of a block."""
+    inner = Statement(("script",), (), 1, found).all_below()
+    return {name: text for one in (*inner, *found) for name, text in _assigned(one).items()}
 
 
 def _set(one: Statement) -> dict[str, str]:

@@ -64,7 +64,7 @@ def library_version(facts: Facts) -> Iterator[Miss]:
     """The private library's version beside the SDK's."""
     wanted = facts.a.wanted_library
     for one in facts.a.library:
-        if one.version and numbers(one.version) and one.version != wanted:
+        if numbers(one.version) and one.version != wanted:
             version = ".".join(map(str, facts.a.version))
             todo = f"Set the library to {wanted}, or leave it out: the SDK brings it."
             yield miss_at(
@@ -429,7 +429,7 @@ def roles(facts: Facts) -> Iterator[Miss]:
 A, E = Part.PLATFORM_A, Part.ENVIRONMENT
 CASES = (
     preflight_case(Group.FIDELITY, "gradle.library-version", "The private library has the version that goes with the "
-                   "SDK.", "A-DEP-1", library_version, Part.LIBRARY),
+                   "SDK.", "A-DEP-1", library_version, Part.LIBRARY, Part.LIBRARY_VERSION, Part.SDK_A_VERSION),
     preflight_case(Group.FIDELITY, "gradle.sdk-version", "All modules use one version of the SDK.", "A-MIG-1",
                    one_sdk_version, Part.SDK_A_VERSION),
     preflight_case(Group.FORM, "gradle.repository", "A local or internal repository can hold the private library.",

@@ -137,7 +137,11 @@ class Part(Enum):
     )
     LIBRARY = (
         "No build file names the private library itself: the SDK brings it.",
-        lambda facts: bool(facts.a.library and facts.a.version),
+        lambda facts: bool(facts.a.library),
+    )
+    LIBRARY_VERSION = (
+        "A build file names the private library, and its version is unknown: something outside the file sets it.",
+        lambda facts: any(numbers(one.version) for one in facts.a.library),
     )
     APP_IDS = (
         "No build file says an application id.",
