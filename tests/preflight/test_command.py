@@ -13,7 +13,7 @@ from workbook.preflight.run import PREFLIGHT_CASES
 
 def test_a_good_project_ends_with_zero_and_one_line(platform_b, capsys):
     assert main(["preflight", str(platform_b)]) == 0
-    assert re.match(r"37 cases, and none failed: .*\n\Z", capsys.readouterr().out)
+    assert re.match(r"38 cases, and none failed: .*\n\Z", capsys.readouterr().out)
 
 
 @pytest.mark.rule("X-PLIST-1")
@@ -109,4 +109,4 @@ def test_the_manual_names_every_case_and_no_other():
 
 def test_the_list_names_every_case(capsys):
     assert main(["preflight", "--list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 37
+    assert len(capsys.readouterr().out.splitlines()) == 38

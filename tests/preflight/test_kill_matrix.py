@@ -77,6 +77,9 @@ B = [
 ]  # fmt: skip
 
 A = [
+    ("text.readable", CATALOG, "[versions]", "[versions", f"{CATALOG}:1"),
+    ("text.readable", MODEL, "package issuer", "package\0issuer", f"{MODEL}:1"),
+    ("text.readable", SETTINGS, "mavenLocal", "maven\0Local", f"{SETTINGS}:1"),
     ("gradle.library-version", CATALOG, "18.8.0", "18.3.3", f"{GRADLE}:23"),
     ("gradle.library-version", CATALOG, '"0.4.1"', '"0.3.4"', f"{GRADLE}:23"),
     ("gradle.sdk-version", GRADLE, "implementation(libs.card.provisioning)",

@@ -158,6 +158,32 @@ def test_a_library_whose_version_is_unknown_is_named_all_the_same(tmp_path, name
     assert why in case.why
 
 
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        ("build.gradle", "// Bär".encode("latin-1")),
+        ("gradle/libs.versions.toml", b"[versions]"),
+        ("src/Page.kt", "// Bär".encode("latin-1")),
+        ("App/Page.swift", b""),
+    ],
+)
+def test_random_bytes_are_no_good_project_and_another_encoding_is_no_fault(tmp_path, name, good):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    for content, found in ((bytes(range(1, 256)), [name]), (good, [])):
+        file.write_bytes(content)
+        done = preflight(Preflight((tmp_path,)))
+        assert [miss.file for case in done.cases for miss in case.misses] == found
+        assert done.about.exit_code == (1 if found else 2)
+
+
+def test_a_source_of_too_many_bytes_is_said_to_be_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(project_module, "LARGEST", 10)
+    (tmp_path / "Page.kt").write_text("class Page" + "\n" * 10)
+    cases = {case.name: case for case in preflight(Preflight((tmp_path,))).cases}
+    assert [miss.observed for miss in cases["preflight.text.readable"].misses] == ["more than 10 bytes"]
+
+
 @pytest.mark.rule("A-ALLOW-2")
 def test_flavours_of_several_dimensions_are_combined_and_what_is_computed_is_left_out(tmp_path):
     script = tmp_path / "build.gradle.kts"

@@ -305,6 +305,8 @@ class Build:
 
     modules: tuple[Module, ...] = ()
     settings: tuple[Module, ...] = field(default=())
+    broken: tuple[tuple[File, str], ...] = ()
+    """Files that cannot be read, and why."""
 
     @property
     def apps(self) -> list[Module]:
@@ -338,17 +340,22 @@ def read_build(project: Project) -> Build:
         pairs = (line.partition("=") for line in file.text.splitlines() if not line.lstrip().startswith("#"))
         names |= {key.strip(): value.strip() for key, mark, value in pairs if mark}
     catalog: dict[str, tuple[tuple[str, str], ...]] = {}
+    broken = [(file, file.no_text) for file in project.named("gradle.properties", *SCRIPTS) if file.no_text]
     for file in project.named("*.versions.toml"):
-        libraries, versions = _catalog(file)
-        catalog |= libraries
-        names |= versions
+        try:
+            libraries, versions = _catalog(file)
+        except (ValueError, RecursionError) as error:
+            broken.append((file, file.no_text or f"no TOML: {error!s:.200}"))
+        else:
+            catalog |= libraries
+            names |= versions
     read = [(file, statements(file.text)) for file in project.named(*SCRIPTS)]
     for _file, found in read:
         for one in found:
             names |= _assigned(one) if one.words[0] not in DECLARING or "extra" in one.words else {}
     modules = [Module(file, found, names | _own(found), catalog) for file, found in read]
     scripts = [module for module in modules if not module.file.path.name.startswith("settings.")]
-    return Build(tuple(scripts), tuple(module for module in modules if module not in scripts))
+    return Build(tuple(scripts), tuple(module for module in modules if module not in scripts), tuple(broken))
 
 
 def _assigned(one: Statement) -> dict[str, str]:
@@ -377,11 +384,12 @@ def _set(one: Statement) -> dict[str, str]:
 
 
 def _catalog(file: File) -> tuple[dict[str, tuple[tuple[str, str], ...]], dict[str, str]]:
-    """A version catalog's libraries and bundles, and its versions, by their names in a script; nothing if broken."""
-    try:
-        content: dict[str, Any] = tomllib.loads(file.text)
-    except (ValueError, RecursionError):
-        return {}, {}
+    """A version catalog's libraries and bundles, and its versions, by their names in a script.
+
+    Raises:
+        ValueError: it is no TOML.
+    """
+    content: dict[str, Any] = tomllib.loads(file.text)
     table = content.get("versions")
     versions = {key: str(_plain(value)) for key, value in table.items()} if isinstance(table, dict) else {}
     libraries: dict[str, tuple[tuple[str, str], ...]] = {}

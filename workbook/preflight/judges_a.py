@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from workbook.conformance.model import Group, Miss, Owner
 from workbook.files import read_regular
 from workbook.preflight.gradle import Module, Statement, numbers
+from workbook.preflight.judges_b import unread
 from workbook.preflight.model import LATER_A, Facts, Part, miss_at, preflight_case
 from workbook.preflight.project import read_project
 from workbook.preflight.signing import allowlist_request
@@ -428,6 +429,8 @@ def roles(facts: Facts) -> Iterator[Miss]:
 
 A, E = Part.PLATFORM_A, Part.ENVIRONMENT
 CASES = (
+    preflight_case(Group.FORM, "text.readable", "Every build file, version catalog and source can be read.", "GAP-8",
+                   lambda facts: unread(facts.unread)),
     preflight_case(Group.FIDELITY, "gradle.library-version", "The private library has the version that goes with the "
                    "SDK.", "A-DEP-1", library_version, Part.LIBRARY, Part.LIBRARY_VERSION, Part.SDK_A_VERSION),
     preflight_case(Group.FIDELITY, "gradle.sdk-version", "All modules use one version of the SDK.", "A-MIG-1",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbook.conformance.model import Group, Miss
 from workbook.preflight.gradle import numbers
 from workbook.preflight.model import Facts, Part, handlers, miss_at, preflight_case
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, BuildTarget
+from workbook.preflight.project import File
 from workbook.preflight.sources import (
     FUNCTIONS,
     NAMES,
@@ -51,7 +52,12 @@ def _ours(facts: Facts) -> list[BuildTarget]:
 
 def broken(facts: Facts) -> Iterator[Miss]:
     """Files of targets that cannot be read."""
-    for file, why in facts.b.broken:
+    yield from unread(facts.b.broken)
+
+
+def unread(files: Iterable[tuple[File, str]]) -> Iterator[Miss]:
+    """A miss for each file that cannot be read."""
+    for file, why in files:
         todo = "Mend the file: nothing in it was judged."
         yield miss_at(file.name, 1, "a file that can be read", why, todo, harms=True)
 

@@ -98,6 +98,12 @@ class Facts:
                   "*.xcconfig", "*.m", "*.strings")  # fmt: skip
         return tuple(file for file in self.project.named(*wanted) if not file.is_test and self._in_app(file))
 
+    @cached_property
+    def unread(self) -> tuple[tuple[File, str], ...]:
+        """The build files, catalogs and sources that cannot be read, and why."""
+        sources = (*self.a.kotlin.files, *self.b.swift.files)
+        return *self.a.build.broken, *((file, file.no_text) for file in sources if file.no_text)
+
     def _in_app(self, file: File) -> bool:
         """Whether it belongs to a module for the phone; a back end in the same tree may know address and key."""
         owners = [module for module in self.a.build.modules if file.name.startswith(_folder(module))]

@@ -7,6 +7,7 @@ pods, modules), is left out. A file is read when it is needed, once.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ LARGEST = 16 * 1_048_576
 LEFT_OUT = frozenset({"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData",
                       "SourcePackages", "vendor", "third_party", "__pycache__"})  # fmt: skip
 """Names of folders whose files the project's authors did not write. Names that begin with a dot are left out, too."""
+CONTROL = re.compile(rb"[\x01-\x08\x0e-\x19\x1c-\x1f]")
+"""Bytes that no text has."""
 TESTS = ("test*", "*test", "*tests", "androidtest*", "mock*", "sample*server*")
 """Folders whose code is in no app; compared in small letters."""
 
@@ -44,13 +47,24 @@ class File:
     name: str
 
     @cached_property
-    def content(self) -> bytes:
-        """What it holds; nothing where it cannot be read, or is larger than any file that people write."""
+    def _read(self) -> tuple[bytes, str]:
         try:
             content = read_regular(self.path, LARGEST)
-        except OSError:
-            return b""
-        return b"" if len(content) > LARGEST else content
+        except OSError as error:
+            return b"", error.strerror or "it cannot be opened"
+        return (content, "") if len(content) <= LARGEST else (b"", f"more than {LARGEST:,} bytes")
+
+    @property
+    def content(self) -> bytes:
+        """What it holds; nothing where it cannot be read, or is larger than any file that people write."""
+        return self._read[0]
+
+    @property
+    def no_text(self) -> str:
+        """Why this is no text that a person wrote; empty where it may be one. Another encoding than UTF-8 may be."""
+        content, why = self._read
+        binary = b"\0" in content or ("\ufffd" in self.text and CONTROL.search(content))
+        return "binary data, and no text" if binary else why
 
     @cached_property
     def text(self) -> str:

@@ -135,7 +135,7 @@ def preflight(run: Preflight) -> RunRecord:
     began = monotonic()
     facts = read_facts(run)
     results = [_judged(case, facts) for case in run.cases]
-    something = facts.a.is_there or facts.b.is_there
+    something = facts.a.is_there or facts.b.is_there or facts.unread
     trouble = "" if something else (
         "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
         "and the SDK with --sdk where its name is another one."
