@@ -94,6 +94,15 @@ def test_a_key_of_the_environment_is_in_no_report(platform_a, environment, tmp_p
     assert any("TIMEOUT is 60 s" in text for text in texts)
 
 
+@pytest.mark.parametrize("content", [b"", b"# nothing yet\n", b"\x00\xff\nKEY=1\n\x01", b"KEY: value\n"])
+def test_an_environment_without_a_setting_cannot_be_read(platform_a, environment, capsys, content):
+    line = ["preflight", str(platform_a), "--env", str(environment)]
+    assert main(line) == 0
+    environment.write_bytes(content)
+    assert main(line) == 2
+    assert "cannot be read: it is no text with NAME=VALUE lines. Name the file" in capsys.readouterr().err
+
+
 def test_a_case_is_chosen_by_its_name_without_the_commands(capsys):
     for words, count in ((["swift.*"], 10), (["signing"], 2), (["preflight.signing.debug", "secrecy"], 4)):
         assert main(["preflight", "--list", "--only", *words]) == 0

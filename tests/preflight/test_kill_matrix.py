@@ -182,6 +182,20 @@ def test_an_environment_passes_until_it_is_broken(platform_a, environment, name,
     assert judged(platform_a, environment=environment)[name].verdict not in {Verdict.PASS, Verdict.NOT_APPLICABLE}
 
 
+@pytest.mark.rule("API-1", "API-4", "REL-5")
+def test_an_environment_that_names_no_key_address_or_limit_is_not_judged_for_it(platform_a, environment):
+    for name, line, word in (
+        ("environment.key", "API_KEY=k3-92ab-771c-0e", "API_KEY"),
+        ("environment.base-url", "API_BASE_URL=https://test.operator.example", "BASE_URL"),
+        ("environment.time-limit", "API_TIMEOUT=5", "TIMEOUT"),
+    ):
+        environment.write_text(f"{line}\nMODE=test\n")
+        assert judged(platform_a, environment=environment)[name].verdict is Verdict.PASS
+        environment.write_text("MODE=test\n")
+        case = judged(platform_a, environment=environment)[name]
+        assert (case.verdict, word in case.why) == (Verdict.NOT_APPLICABLE, True)
+
+
 @pytest.mark.rule("REL-2")
 def test_a_header_that_many_gateways_have_is_noted_until_the_app_knows_the_api(platform_b):
     model = platform_b / "App" / "AddCardModel.swift"

@@ -13,7 +13,7 @@ from workbook.conformance.model import Group, Miss, Owner
 from workbook.files import read_regular
 from workbook.preflight.gradle import Module, Statement, numbers
 from workbook.preflight.judges_b import unread
-from workbook.preflight.model import LATER_A, Facts, Part, miss_at, preflight_case
+from workbook.preflight.model import ADDRESSES, KEYS, LATER_A, LIMITS, Facts, Part, miss_at, preflight_case
 from workbook.preflight.project import read_project
 from workbook.preflight.signing import allowlist_request
 from workbook.preflight.sources import (
@@ -242,7 +242,7 @@ def api_key(facts: Facts) -> Iterator[Miss]:
 
     Many gateways have a header of that name, so beside no other trace of the API it is noted, and no more.
     """
-    values = [value.lower().encode() for _name, value, _line in _environment(facts, "API_KEY", "APIKEY")]
+    values = [value.lower().encode() for _name, value, _line in facts.settings(KEYS)]
     keys = tuple(value for value in values if len(value) >= SHORTEST_KEY)
     sure = any(True for _place in _traces(facts, (*API_PATH, *keys)))
     for file, line in _traces(facts, (API_HEADER, *keys)):
@@ -352,15 +352,9 @@ def debug_certificates(facts: Facts) -> Iterator[Miss]:
             )
 
 
-def _environment(facts: Facts, *words: str) -> Iterator[tuple[str, str, int]]:
-    for name, (value, line) in (facts.environment or {}).items():
-        if any(word in name.upper() for word in words):
-            yield name, value, line
-
-
 def base_urls(facts: Facts) -> Iterator[Miss]:
     """The API's address in the back end's environment."""
-    for name, value, line in _environment(facts, "BASE_URL", "API_URL"):
+    for name, value, line in facts.settings(ADDRESSES):
         parts = urlsplit(value)
         local = parts.hostname in {"localhost", "127.0.0.1", "::1"}
         wrong = "holds no https address" if not parts.hostname or (parts.scheme != "https" and not local) else ""
@@ -379,8 +373,8 @@ def base_urls(facts: Facts) -> Iterator[Miss]:
 def keys(facts: Facts) -> Iterator[Miss]:
     """The API's key: there, no placeholder, and of the environment that the address is of."""
     wrong = "looks like a {} key, the address like {}"
-    found = [*_environment(facts, "API_KEY", "APIKEY")]
-    places = {value.lower() for _name, value, _line in _environment(facts, "BASE_URL", "API_URL")}
+    found = [*facts.settings(KEYS)]
+    places = {value.lower() for _name, value, _line in facts.settings(ADDRESSES)}
     testing = any(TESTING.search(value) for value in places)
     for name, value, line in found:
         if not value or re.search(r"^<.*>$|change.?me|your.?key|todo|xxx|example", value, re.IGNORECASE):
@@ -402,7 +396,7 @@ def keys(facts: Facts) -> Iterator[Miss]:
 
 def back_end_limits(facts: Facts) -> Iterator[Miss]:
     """The back end's time limits, below the wallet's 20 seconds."""
-    for name, value, line in _environment(facts, "TIMEOUT"):
+    for name, value, line in facts.settings(LIMITS):
         if match := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?", value, re.IGNORECASE):
             number, unit = float(match[1]), (match[2] or "").lower()
             milli = unit == "ms" or (not unit and (name.upper().endswith("_MS") or number >= 1000))  # noqa: PLR2004
@@ -456,11 +450,11 @@ CASES = (
     preflight_case(Group.FORM, "signing.debug", "The default debug certificate is known as such.", "A-ALLOW-4",
                    debug_certificates, Part.CERTIFICATES),
     preflight_case(Group.FORM, "environment.base-url", "The API's address is an https address without the path.",
-                   "API-1", base_urls, E),
+                   "API-1", base_urls, E, Part.ADDRESS),
     preflight_case(Group.FORM, "environment.key", "The API's key is there, and of the same environment.", "API-4",
-                   keys, E),
+                   keys, E, Part.KEY),
     preflight_case(Group.FORM, "environment.role", "The credential has the role.", "API-15", roles, E,
                    owner=Owner.OPERATOR),
     preflight_case(Group.BUDGET, "environment.time-limit", "The back end gives up before the wallet does.", "REL-5",
-                   back_end_limits, E),
+                   back_end_limits, E, Part.LIMIT),
 )  # fmt: skip

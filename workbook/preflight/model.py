@@ -26,6 +26,9 @@ SDK_NAME = r"card-?provisioning"
 LIBRARY_NAME = r"tap-?and-?pay|push-?provisioning-?(library|client)"
 """How the SDK and the private library are recognised where the user names neither."""
 
+KEYS, ADDRESSES, LIMITS = ("API_KEY", "APIKEY"), ("BASE_URL", "API_URL"), ("TIMEOUT",)
+"""Words in the names of the back end's settings."""
+
 
 @dataclass(frozen=True)
 class ProjectA:
@@ -104,6 +107,12 @@ class Facts:
         sources = (*self.a.kotlin.files, *self.b.swift.files)
         return *self.a.build.broken, *((file, file.no_text) for file in sources if file.no_text)
 
+    def settings(self, words: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
+        """The back end's settings with one of these words in the name: name, value, line."""
+        for name, (value, line) in (self.environment or {}).items():
+            if any(word in name.upper() for word in words):
+                yield name, value, line
+
     def _in_app(self, file: File) -> bool:
         """Whether it belongs to a module for the phone; a back end in the same tree may know address and key."""
         owners = [module for module in self.a.build.modules if file.name.startswith(_folder(module))]
@@ -157,6 +166,13 @@ class Part(Enum):
     SENT = "What was sent for allowlisting is not named: --sent FILE.", lambda facts: facts.sent is not None
     REPOSITORY = "No local repository is named: --repository DIR.", lambda facts: facts.repository is not None
     ENVIRONMENT = "No environment of a back end is named: --env FILE.", lambda facts: facts.environment is not None
+
+    KEY = "The environment names no key: no name has API_KEY in it.", lambda facts: any(facts.settings(KEYS))
+    ADDRESS = (
+        "The environment names no address: no name has BASE_URL or API_URL in it.",
+        lambda facts: any(facts.settings(ADDRESSES)),
+    )
+    LIMIT = "The environment names no time limit: no name has TIMEOUT in it.", lambda facts: any(facts.settings(LIMITS))
 
     def __init__(self, missing: str, is_in: Callable[[Facts], bool]) -> None:
         self.missing, self.is_in = missing, is_in

@@ -14,7 +14,7 @@ from typing import Any
 from workbook.conformance.model import CaseResult, Owner, Verdict, gravest
 from workbook.conformance.report import FAILING, About, RunRecord, concluded
 from workbook.conformance.selection import Known
-from workbook.errors import ParameterError
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.files import read_named
 from workbook.preflight import judges_a, judges_b
 from workbook.preflight.gradle import Dependency, read_build
@@ -119,11 +119,15 @@ def read_environment(path: Path) -> dict[str, tuple[str, int]]:
     """The names of an environment file, each with its value and its line; the values are secrets.
 
     Raises:
-        ConfigurationError: it cannot be read.
+        ConfigurationError: it cannot be read, or has no such line.
     """
-    text = read_named(path, LARGEST, "Name a file with NAME=VALUE lines.").decode("utf-8-sig", "replace")
+    again = "Name the file with a line for each setting."
+    text = read_named(path, LARGEST, again).decode("utf-8-sig", "replace")
     lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := _LINE.match(line)))
-    return {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
+    found = {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
+    if not found or "\0" in text:
+        raise ConfigurationError(f"{str(path)!r} cannot be read: it is no text with NAME=VALUE lines. {again}")
+    return found
 
 
 def preflight(run: Preflight) -> RunRecord:
