@@ -160,6 +160,57 @@ def test_platform_b_passes_until_it_is_broken(platform_b, good_b, name, file, ol
     assert [found for found in places(after[name]) if found.startswith(place)]
 
 
+APP_DELEGATE = """\
+class Page: {} {{
+    let service = ProvisioningService()
+    func provision({}) async -> Data? {{ nil }}
+}}
+extension Page {{ func didFinishProvisioning(with pass: Pass?, error: Error?) {{ }} }}
+"""
+WALLET_DELEGATE = """\
+extension Handler: {} {{
+    func service() -> ExtensionProvisioningService? {{ nil }}
+    func provision({}) async -> Data? {{ nil }}
+    func cardArt({}: String) -> Image {{ art }}
+}}
+"""
+OUTPUT, CARD = "sdkOutput: Data", "paymentInstrumentId: String"
+
+
+@pytest.mark.rule("B-DEL-2", "X-DEL-1", "X-ART-1")
+@pytest.mark.parametrize("protocol", ["{}ProvisioningDelegate", "{}ProvisioningServiceDelegate", "Sdk{}Callbacks"])
+def test_a_delegate_is_known_by_what_it_does_whatever_its_protocol_is_called(platform_b, protocol):
+    for file in (platform_b / "App").glob("*.swift"):
+        file.unlink()
+    app, wallet = protocol.format(""), protocol.format("Extension")
+    page, handler = platform_b / "App" / "Page.swift", platform_b / "App" / "Handler.swift"
+
+    def verdicts():
+        after = judged(platform_b)
+        return [after[name].verdict for name in ("swift.delegate", "swift.card-art")]
+
+    page.write_text("let service = ProvisioningService()\n")
+    assert verdicts() == [Verdict.NOT_APPLICABLE, Verdict.NOT_APPLICABLE]
+    page.write_text(APP_DELEGATE.format(app, f"{OUTPUT}, {CARD}"))
+    assert verdicts() == [Verdict.PASS, Verdict.NOT_APPLICABLE]
+    handler.write_text(WALLET_DELEGATE.format(wallet, f"{CARD}, {OUTPUT}", "paymentInstrumentId"))
+    assert verdicts() == [Verdict.PASS, Verdict.PASS]
+    page.write_text(APP_DELEGATE.format(app, OUTPUT))
+    handler.write_text(WALLET_DELEGATE.format(wallet, f"{CARD}, {OUTPUT}", "forBrand"))
+    assert verdicts() == [Verdict.FAIL, Verdict.FAIL]
+    page.unlink()
+    handler.write_text(WALLET_DELEGATE.format(wallet, f"{OUTPUT}, {CARD}", "paymentInstrumentId"))
+    assert verdicts() == [Verdict.FAIL, Verdict.PASS]
+
+
+def test_a_back_end_of_the_app_with_a_function_provision_is_no_delegate(platform_b):
+    for file in (platform_b / "App").glob("*.swift"):
+        file.unlink()
+    source = "class BackEnd { let s = ProvisioningService(); func provision(id: String, sdkOutput: Data) { } }\n"
+    (platform_b / "App" / "BackEnd.swift").write_text(source)
+    assert judged(platform_b)["swift.delegate"].verdict is Verdict.NOT_APPLICABLE
+
+
 @pytest.mark.slow
 @pytest.mark.rule("A-DEP-1", "A-DEP-2", "A-DEP-3", "A-MIG-1", "A-BTN-1", "A-OPC-1", "API-13", "A-ALLOW-2")
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), A, ids=ids(A))

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from workbook.conformance.model import Group, Miss
 from workbook.preflight.gradle import numbers
-from workbook.preflight.model import Facts, Part, handlers, miss_at, preflight_case
+from workbook.preflight.model import Facts, Part, delegates_with, handlers, miss_at, preflight_case
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, BuildTarget
 from workbook.preflight.project import File
 from workbook.preflight.sources import (
     FUNCTIONS,
     NAMES,
     TYPES,
-    SourceFile,
     calls_in,
     heads_of,
     labels_of,
@@ -336,20 +335,10 @@ def always_cancels(facts: Facts) -> Iterator[Miss]:
                     )
 
 
-def _of_delegates(facts: Facts, name: str) -> Iterator[tuple[SourceFile, bool, list[Node]]]:
-    """The functions with this name in each type that is one delegate of the SDK, and whether it is the extension's."""
-    for source in facts.b.swift.about:
-        for kind in source.every(TYPES):
-            heads = [head for head in heads_of(kind) if "ProvisioningDelegate" in head]
-            found = [one for one in walk(kind) if one.type in FUNCTIONS and name_of(one) == name]
-            if len(heads) == 1 and found:
-                yield source, "Extension" in heads[0], found
-
-
 def delegates(facts: Facts) -> Iterator[Miss]:
     """`provision` of both delegates, by the SDK's version: the order of the two arguments differs (sdk-b)."""
     later = facts.b.version >= LATER_B
-    for source, of_extension, found in _of_delegates(facts, "provision"):
+    for source, of_extension, found in delegates_with(facts.b, "provision"):
         wanted = ["paymentInstrumentId", "sdkOutput"] if of_extension else ["sdkOutput", "paymentInstrumentId"]
         if not later and not of_extension:
             wanted = ["sdkOutput"]
@@ -368,7 +357,7 @@ def delegates(facts: Facts) -> Iterator[Miss]:
 def card_art(facts: Facts) -> Iterator[Miss]:
     """`cardArt` by brand in the earlier variant, by payment instrument id in the later one."""
     wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
-    for source, _of_extension, found in _of_delegates(facts, "cardArt"):
+    for source, _of_extension, found in delegates_with(facts.b, "cardArt"):
         if [wanted] not in map(labels_of, found):
             todo = f"SDK {'.'.join(map(str, facts.b.version))} asks by {wanted}: the wallet has no picture otherwise."
             yield miss_at(
@@ -455,9 +444,9 @@ CASES = (
     preflight_case(Group.FIDELITY, "swift.authorization", "The authorization UI can report success.", "X-AUTH-1",
                    always_cancels, B),
     preflight_case(Group.FIDELITY, "swift.delegate", "The delegates' provision is that of the SDK's version.",
-                   "B-DEL-2", delegates, B, Part.SDK_B_VERSION),
+                   "B-DEL-2", delegates, B, Part.DELEGATE, Part.SDK_B_VERSION),
     preflight_case(Group.FIDELITY, "swift.card-art", "cardArt is that of the SDK's version.", "X-ART-1", card_art, B,
-                   Part.SDK_B_VERSION),
+                   Part.CARD_ART, Part.SDK_B_VERSION),
     preflight_case(Group.FIDELITY, "swift.can-add", "The app asks as the SDK's version answers.", "B-CAN-2", can_add, B,
                    Part.SDK_B_VERSION),
     preflight_case(Group.CONCURRENCY, "swift.one-watch", "One WatchAvailability is made.", "B-WATCH-2",

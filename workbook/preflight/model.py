@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,7 +15,7 @@ from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import ProjectB
 from workbook.preflight.project import File, Project
 from workbook.preflight.signing import Certificate
-from workbook.preflight.sources import FUNCTIONS, TYPES, Sources, heads_of, name_of, walk
+from workbook.preflight.sources import FUNCTIONS, TYPES, SourceFile, Sources, heads_of, labels_of, name_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -26,6 +27,8 @@ SDK_NAME = r"card-?provisioning"
 LIBRARY_NAME = r"tap-?and-?pay|push-?provisioning-?(library|client)"
 """How the SDK and the private library are recognised where the user names neither."""
 
+DELEGATE = re.compile(r"Provisioning\w*Delegate")
+"""What the protocols of the SDK's delegates are usually called."""
 KEYS, ADDRESSES, LIMITS = ("API_KEY", "APIKEY"), ("BASE_URL", "API_URL"), ("TIMEOUT",)
 """Words in the names of the back end's settings."""
 
@@ -145,6 +148,14 @@ class Part(Enum):
         "No Swift source has a handler of the issuer-provisioning extension.",
         lambda facts: any(handlers(facts.b)),
     )
+    DELEGATE = (
+        "No Swift source has a delegate of the SDK: a type with provision, and with cardArt or didFinishProvisioning.",
+        lambda facts: any(delegates_with(facts.b, "provision")),
+    )
+    CARD_ART = (
+        "No Swift source has a delegate of the extension with cardArt.",
+        lambda facts: any(delegates_with(facts.b, "cardArt")),
+    )
     SDK_A_VERSION = "The version of platform A's SDK is not in the build files.", lambda facts: bool(facts.a.version)
     SDK_B_VERSION = (
         "The version of platform B's SDK is in no Package.resolved, no Package.swift and no project file.",
@@ -186,6 +197,28 @@ def handlers(b: ProjectB) -> Iterator[tuple[File, Node]]:
             is_handler = any("IssuerProvisioning" in head and "Handler" in head for head in heads_of(node))
             if is_handler and "status" in own:
                 yield source.file, node
+
+
+def delegates_with(b: ProjectB, name: str) -> Iterator[tuple[SourceFile, bool, list[Node]]]:
+    """The functions with this name in each type that is one delegate of the SDK, and whether it is the extension's.
+
+    The document names no protocol, so what a type can do tells it where its protocol's name does not: `provision` takes
+    an `sdkOutput`, the extension's delegate has `cardArt` and the app's has `didFinishProvisioning`.
+    """
+    for source in b.swift.about:
+        kinds: dict[str, list[Node]] = {}  # a type and its extensions
+        for kind in source.every(TYPES):
+            kinds.setdefault(name_of(kind), []).append(kind)
+        for parts in kinds.values():
+            functions = [one for kind in parts for one in walk(kind) if one.type in FUNCTIONS]
+            heads = [head for kind in parts for head in heads_of(kind) if DELEGATE.search(head)]
+            roles = ["Extension" in head for head in heads]
+            if not heads and any(name_of(one) == "provision" and "sdkOutput" in labels_of(one) for one in functions):
+                names = {name_of(one) for one in functions}
+                roles = [role for own, role in (("cardArt", True), ("didFinishProvisioning", False)) if own in names]
+            found = [one for one in functions if name_of(one) == name]
+            if len(roles) == 1 and found:
+                yield source, roles[0], found
 
 
 NO_CALLS = CaseScript(())
