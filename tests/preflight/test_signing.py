@@ -114,6 +114,14 @@ def test_a_keystore_without_its_password_names_the_variable(tmp_path, pair, der)
         read_certificates(file)
 
 
+def test_a_wrong_password_is_called_wrong(tmp_path, pair, der):
+    file = tmp_path / "keystore.p12"
+    file.write_bytes(forms(pair, der)["keystore.p12"])
+    with pytest.raises(ConfigurationError, match=r"password in \w+: the password is wrong") as caught:
+        read_certificates(file, "not-the-password")
+    assert "not-the-password" not in str(caught.value)
+
+
 def test_a_sha1_is_named_as_such():
     with pytest.raises(ParameterError, match="SHA-1"):
         normalised(":".join(["AB"] * 20))

@@ -160,7 +160,9 @@ def _in_der(content: bytes, name: str, password: str) -> list[Certificate]:
             store = pkcs12.load_pkcs12(content, password.encode() or None)
     except ValueError as error:
         if "password" in str(error).lower() or "mac" in str(error).lower():
-            raise ConfigurationError(f"{name!r} needs its password: set {PASSWORD}.") from None
+            wrong = f"does not open with the password in {PASSWORD}: the password is wrong, or the file broken"
+            missing = f"needs its password: set {PASSWORD}"
+            raise ConfigurationError(f"{name!r} {wrong if password else missing}.") from None
         raise
     entry = store.cert or next(iter(store.additional_certs), None)
     if entry is None:
