@@ -162,6 +162,16 @@ def test_the_command_reads_a_file_and_says_what_it_is(tmp_path, capsys):
     assert "pipe the value" in capsys.readouterr().err
 
 
+def test_the_help_lists_the_exit_code_of_a_value_that_is_not_judged(tmp_path, capsys):
+    file = tmp_path / "value"
+    for content in (b"", b"A" * (LARGEST + 1)):
+        file.write_bytes(content)
+        assert main(["inspect", str(file)]) == 2
+    capsys.readouterr()
+    assert main(["inspect", "--help"]) == 0
+    assert "2    the value is empty, larger than 1 MiB, or cannot be read" in capsys.readouterr().out
+
+
 def test_platform_bs_simulated_data_is_followed_step_by_step_and_its_bytes_are_shown_on_request(tmp_path, capsys):
     assert main(["sdk-output", "--scenario", "field", "--platform", "b"]) == 0
     output = capsys.readouterr().out

@@ -18,14 +18,16 @@ row of the catalogue (13).
 
 exit codes:
   0    at least one cause is known
-  1    the symptom belongs to no row of the catalogue"""
+  1    the symptom belongs to no row of the catalogue
+  2    the symptom is empty, or larger than 16 MiB; or the row cannot be played"""
 
 INSPECTED: Final = """\
 The value comes from a file or a pipe, so that it stays out of the shell's history. It is not kept and not sent.
 
 exit codes:
   0    every layer is as it should be
-  1    a layer is wrong, or nothing in it is known"""
+  1    a layer is wrong, or nothing in it is known
+  2    the value is empty, larger than 1 MiB, or cannot be read"""
 
 
 def add_to(commands: Any) -> None:
