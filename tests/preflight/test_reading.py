@@ -214,6 +214,22 @@ platform {
     assert module.variants() == []
 
 
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize(("flavours", "end"), [(3, "; com.issuer.f2 (f2Release)"), (6, "; and 6 more")])
+def test_many_application_ids_are_cut_between_two_and_counted(tmp_path, flavours, end):
+    names = [f"f{number}" for number in range(flavours)]
+    (tmp_path / "build.gradle").write_text(
+        "platform { defaultConfig { applicationId 'com.issuer' }\n"
+        "buildTypes { debug { applicationIdSuffix '.debug' } }\n"
+        "productFlavors {\n" + "\n".join(f"{one} {{ applicationIdSuffix '.{one}' }}" for one in names) + "\n} }\n"
+        "dependencies { implementation 'operator:card-provisioning:0.4.1' }\n"
+    )
+    cases = {case.name: case for case in preflight(Preflight((tmp_path,))).cases}
+    (miss,) = cases["preflight.gradle.application-ids"].misses
+    assert miss.observed.startswith(f"{2 * flavours} application ids: com.issuer.f0.debug (f0Debug); ")
+    assert miss.observed.endswith(end)
+
+
 def test_a_library_module_that_publishes_itself_publishes_no_private_library(platform_a):
     script = platform_a / "app" / "build.gradle.kts"
     script.write_text(script.read_text().replace("plugins {", "plugins {\n    `maven-publish`") + (

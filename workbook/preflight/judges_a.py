@@ -39,6 +39,8 @@ PUBLIC_HOSTS = re.compile(
 LOCAL, PUBLIC = frozenset({"mavenLocal", "flatDir"}), frozenset({"mavenCentral", "gradlePluginPortal", "jcenter"})
 MIN_SDK, COMPILE_SDK = 26, 35
 """What platform A's SDK needs from 0.4.0 on (sdk-a)."""
+MOST_IDS = 6
+"""Application ids that a finding shows; the request for allowlisting has them all."""
 BUNDLING = re.compile(r"embed|fat|shade|shadow|bundle", re.IGNORECASE)
 DISABLING = re.compile(
     r"disabl|enabled|clickable|busy|progress|loading|pending|compareandset|trylock|isactive|mutex|inflight|once|throttl"
@@ -151,13 +153,14 @@ def application_ids(facts: Facts) -> Iterator[Miss]:
         for variant in module.variants():
             ids.setdefault(variant.application_id, []).append(variant.name)
         if len(ids) > 1:
-            rows = "; ".join(f"{one} ({', '.join(names)})" for one, names in ids.items())
+            rows = [f"{one} ({', '.join(names)})" for one, names in ids.items()]
+            more = [f"and {len(rows) - MOST_IDS} more"] if len(rows) > MOST_IDS else []
             todo = "Send them all: workbook preflight allowlist-request."
             yield _miss(
                 module,
                 module.file.line("applicationId"),
                 "each application id allowlisted on its own",
-                f"{len(ids)} application ids: {rows:.300}",
+                f"{len(ids)} application ids: {'; '.join([*rows[:MOST_IDS], *more])}",
                 todo,
                 noted=True,
             )
