@@ -103,8 +103,33 @@ My colleague cannot find the meeting room
 The response of the statistics service is empty
 We get 500 from the mail gateway
 The request for a new credit limit was refused
+Room 15009 is booked
+order number 15005 shipped
+ticket 15002 was closed
+Invoice 15009 has been paid
+We sold 15002 tickets
+The parcel goes to postal code 15005
+The address form does not accept postcodes from Belgium
+Address form validation fails for long street names
+We need to verify the identity of a new employee
 """.splitlines()
 """Sentences with the same words that belong to no row."""
+CODES = [
+    "{}",
+    "status {}",
+    "error {}",
+    "ApiException: {}",
+    "E/TapAndPay(2211): platform.common.api.ApiException: {}: refused",
+    "Status{{statusCode={}, resolution=null}}",
+    '{{"errorCode": "{}"}}',
+    "we get {}.",
+    "{}: TAP_AND_PAY_ERROR",
+    "TAP_AND_PAY_ERROR ({})",
+    "push tokenize failed with status code {}",
+    "canProvision returned {} on a new phone",
+    "{} when adding a card to the wallet",
+]
+"""How a status of the wallet is written; beside other words the number is a number."""
 LOGGED = [
     (10, ["E/Flutter (9121): CardProvisioning.create -> Failed.InvalidSdkInput"]),
     (24, ["W/System.err: java.io.IOException: unexpected end of stream",
@@ -159,6 +184,13 @@ def test_what_a_person_says_leads_to_its_row(number, words):
 @pytest.mark.parametrize("words", BESIDE)
 def test_the_same_words_about_something_else_are_not_known(words):
     assert rows(words) == []
+
+
+@pytest.mark.parametrize("words", CODES)
+@pytest.mark.parametrize(("number", "code"), [(15, "15009"), (16, "15002"), (17, "15005")])
+def test_a_status_of_the_wallet_leads_to_its_row_however_it_is_written(number, code, words):
+    first = diagnose(words.format(code)).likely[0]
+    assert (first.row.number, first.evidence) == (number, code)
 
 
 @pytest.mark.parametrize(("number", "telling"), LOGGED, ids=[str(number) for number, _telling in LOGGED])

@@ -71,7 +71,7 @@ class CatalogueRow:
         number: its number, from 1 to 43.
         layer: H back end and HTTP, A and B the platforms, X the extension.
         section: of the page.
-        patterns: one that fits is enough.
+        patterns: one that fits is enough. A group in it is the evidence, where the words before it only lead there.
         weak: these only add to another, or to a text of a few words.
         told: sentences of people. Each is a list of words, all of which one line must have, in any order.
         check: how to make sure.
@@ -237,7 +237,10 @@ def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, short: bo
             if len(matches) == len(words):
                 weight += SAID
                 first = first or (matches[0], lines[line])
-    return None if first is None else Likely(one, weight, first[1], _redacted(first[0][0])[:LONGEST_QUOTE])
+    if first is None:
+        return None
+    match, number = first
+    return Likely(one, weight, number, _redacted(match[match.lastindex or 0])[:LONGEST_QUOTE])
 
 
 def _values(text: str) -> dict[str, str]:
