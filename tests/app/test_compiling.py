@@ -119,7 +119,7 @@ def test_a_program_needs_all_jars_on_its_path(compiler: Path) -> None:
 def test_without_kotlin_a_sample_shows_its_stored_run_and_says_so() -> None:
     good = wb.conform(APPS / "reference.toml")
     assert good.text().startswith("Kotlin's compiler or Java is not installed: pip install")
-    assert f"{run.STORED}\n\n67 cases, and none failed: 66 pass, 1 not applicable." in good.text()
+    assert f"{run.STORED}\n\n71 cases, and none failed: 70 pass, 1 not applicable." in good.text()
     assert good.exit_code == 0
     careless = wb.conform(APPS / "careless.toml", "app.faults.post-500")
     assert careless.failed == ("app.faults.post-500",)
