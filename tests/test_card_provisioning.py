@@ -500,3 +500,24 @@ def test_an_error_names_each_call_as_a_person_writes_it():
     assert set(CALLS) == {
         m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled, m.ProvisionWithProviderCalled,
     }  # fmt: skip
+
+
+@pytest.mark.rule("A-PROV-1", "A-BTN-1")
+def test_the_next_call_is_named_and_a_tap_in_the_middle_is_not():
+    client = Hand("before-0.4.0").ready()
+    client.create_sdk_output()
+    assert repr(client).endswith("Next: provision(sdk_input=...), .trace.")
+
+
+@pytest.mark.rule("A-BTN-1")
+def test_a_call_within_an_attempt_is_told_to_wait_for_it():
+    client, api, refused = Hand().ready(), DirectApi(), []
+
+    def asks(payment_instrument_id, sdk_output):
+        with pytest.raises(OutOfOrderError) as caught:
+            client.can_provision()
+        refused.append(str(caught.value))
+        return api.post(payment_instrument_id, SdkOutput(sdk_output)).sdk_input.text
+
+    assert isinstance(provision(client, asks), m.ProvisionSuccess)
+    assert refused[0].startswith("can_provision() cannot be called while provision(opc_provider=...) is under way")

@@ -134,8 +134,16 @@ def test_this_machine_can_run_it():
 def test_findings_come_one_by_one():
     seen = []
     checks = [lambda: seen.append(1) or Health("a", ok=True, text=""), lambda: seen.append(2)]
-    assert next(doctor.examine(checks)).name == "a"
+    assert next(iter(doctor.examine(checks))).name == "a"
     assert seen == [1]
+
+
+@pytest.mark.parametrize(
+    ("ok", "advice"), [(True, "nothing is to be done"), (False, "do what the lines with 'bad' say")]
+)
+def test_what_was_examined_shows_itself_and_says_what_to_do(ok, advice):
+    shown = repr(doctor.examine([lambda: Health("a", ok=ok, text="found")]))
+    assert shown.endswith(f"found\nNext: {advice}.")
 
 
 @pytest.mark.slow

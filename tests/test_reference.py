@@ -15,6 +15,7 @@ import rules_page
 from reference_page import GROUPS, page
 
 import workbook as wb
+from workbook import doctor
 from workbook.rules import rules
 
 ROOT = Path(__file__).parent.parent
@@ -75,6 +76,49 @@ def test_an_unknown_name_is_explained(wrong, hint):
     with pytest.raises(AttributeError, match=f"has no public name '{wrong}'") as caught:
         getattr(wb, wrong)
     assert hint in str(caught.value)
+
+
+MISUSES = {
+    "judge": (lambda: wb.judge(3), "frame is 3; allowed: a frame of wb.read_durations"),
+    "project": (lambda: wb.project(3), "files is 3; allowed: the project's folder"),
+    "inspect": (lambda: wb.inspect("x", seed="y"), "seed is 'y'. Give a whole number"),
+    "Watch": (lambda: wb.Watch(3), "cards is 3; allowed: a set of the ids"),
+    "CardAddress": (lambda: wb.CardAddress(postal_code=4), "postal_code is 4; allowed: text"),
+    "a served phone's port": (lambda: wb.session().platform_a.phone(port="x"), "port is 'x'. Give a whole number"),
+    "a served phone's pace": (lambda: wb.session().platform_a.phone(pace=-1), "pace is -1. Give a finite number"),
+    "a phone's fact": (lambda: wb.session().platform_b.phone(foo=1), "fact is 'foo'. "),
+    "each platform": (lambda: wb.session().on_each_platform(platform="A"), "leave `platform` out"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MISUSES)
+def test_a_wrong_argument_is_explained(name):
+    call, words = MISUSES[name]
+    with pytest.raises(wb.errors.ParameterError) as caught:
+        call()
+    assert words in str(caught.value)
+
+
+@pytest.mark.slow
+def test_what_is_shown_says_what_can_be_done_next():
+    session = wb.session()
+    for value in (
+        session,
+        session.platform_a,
+        session.platform_b,
+        session.wallet,
+        session.platform_a.play(),
+        session.platform_a.create().card_provisioning,
+        session.platform_b.service(),
+        session.platform_b.phone(),
+        wb.MockServer(),
+        wb.ActivationDataClient("https://api.example", "a-key-8f3a9c1e"),
+        wb.Plan(wb.LogNormal(0.8, 6.0)),
+        doctor.examine([lambda: doctor.Health("a", ok=True, text="b")]),
+    ):
+        shown = value._repr_mimebundle_()["text/plain"] if hasattr(value, "_repr_mimebundle_") else repr(value)
+        assert "\nNext: " in shown, shown
 
 
 def test_what_the_type_checker_sees_is_what_is_loaded():

@@ -57,7 +57,7 @@ class CardProvisioning(ByHand):
         ParameterError: it was called directly.
     """
 
-    calls, busy = CALLS, BUSY
+    calls, busy, brings = CALLS, BUSY, (m.AddTapped, m.OpcReceived)
 
     def __init__(self, run: PlatformARun) -> None:
         if not isinstance(run, PlatformARun):

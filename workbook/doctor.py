@@ -200,7 +200,28 @@ CHECKS: Final[tuple[Callable[[], Health], ...]] = (
 )
 
 
-def examine(checks: Iterable[Callable[[], Health]] = CHECKS) -> Iterator[Health]:
-    """Run each check in turn; results come as they are ready."""
-    for check in checks:
-        yield check()
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What the checks of this machine say; each runs when its result is asked for, and all when it is shown."""
+
+    checks: Iterable[Callable[[], Health]]
+
+    def __iter__(self) -> Iterator[Health]:
+        return (check() for check in self.checks)
+
+    def __repr__(self) -> str:
+        found = [*self]
+        advice = "nothing is to be done" if all(each.ok for each in found) else "do what the lines with 'bad' say"
+        return "\n".join([*map(str, found), f"Next: {advice}."])
+
+
+def examine(checks: Iterable[Callable[[], Health]] = CHECKS) -> Examination:
+    """Check this machine, as `workbook doctor` does: Python, packages, kernel, widgets, disk, network, clock, settings.
+
+    Args:
+        checks: what to check, in order.
+
+    Returns:
+        The results, one by one as they are ready: each has `name`, `ok` and `text`.
+    """
+    return Examination(checks)

@@ -24,7 +24,7 @@ from workbook.preflight.notebook import project, texts_of
 from workbook.secrecy import Secrets
 from workbook.sessions import session
 from workbook.simulation.ecc_v2 import answer, wallet_request
-from workbook.values import of_type
+from workbook.values import flag, of_type, whole
 from workbook.views.html import joined, tag, trusted
 from workbook.views.table import Snapshot, facts, paragraph, preformatted
 from workbook.widgets.paste import Paste
@@ -174,6 +174,8 @@ def inspect(value: str | bytes = "", *, show: bool = False, seed: int = 7) -> In
     if isinstance(value, SdkInput | SdkOutput):
         value = value.text
     of_type("value", value, str | bytes, "the text, or platform B's bytes")
+    flag("show", show)
+    whole("seed", seed, least=0, most=2**32 - 1)
     return InspectionPanel(value, seed, show=show)
 
 

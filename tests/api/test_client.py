@@ -225,7 +225,9 @@ def test_a_transport_of_the_wrong_sort_is_refused(kind, transport):
 
 @pytest.mark.rule("REL-2", "REL-3")
 def test_the_client_shows_its_address_only():
-    assert repr(client_of(good)) == "ActivationDataClient(base_url='https://api.example')"
+    assert repr(client_of(good)) == (
+        "ActivationDataClient(base_url='https://api.example')\nNext: .get(id), .post(id, sdk_output), .close()."
+    )
 
 
 def test_with_options_shares_what_is_dear():

@@ -850,12 +850,12 @@ def test_what_this_package_itself_says_is_told_because_it_helps():
 
 
 WRONG = {
-    "an instance": ({"handler": ReferenceHandler(None, None, None, ())}, "A host takes a handler class"),
+    "an instance": ({"handler": ReferenceHandler(None, None, None, ())}, "A wallet app takes a handler class"),
     "another class": (
         {"handler": dict},
         "not the class dict, which is none. Write one: class",
     ),
-    "a name": ({"handler": "reference"}, "A host takes a handler class"),
+    "a name": ({"handler": "reference"}, "A wallet app takes a handler class"),
     "a variant's name": ({"variant": "later"}, "variant is 'later'; allowed: B_EARLIER or B_LATER."),
     "a surface": ({"surface": "wach"}, "Did you mean 'watch'?"),
     "no surface": ({"surface": None}, "surface is None"),

@@ -268,6 +268,11 @@ def test_an_address_that_is_not_this_machines_is_explained():
     assert "attempting to bind" not in told
 
 
+def test_a_host_that_there_is_not_is_called_that():
+    with pytest.raises(ConfigurationError, match=r"Cannot listen on nonsense\.invalid port 0: there is no such host\."):
+        listening("nonsense.invalid", 0, allow_remote=True)
+
+
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_a_port_that_cannot_be_is_explained(port):
     with pytest.raises(ConfigurationError, match=rf"There is no port {port}\. Choose one up to 65535"):

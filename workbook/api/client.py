@@ -164,7 +164,10 @@ class BaseClient(ABC, Generic[T]):
     def __repr__(self) -> str:
         # Tracebacks with local variables also print a client whose settings were refused.
         settings = getattr(self, "_settings", None)
-        return f"{type(self).__name__}(base_url={settings.base_url!r})" if settings else f"{type(self).__name__}(...)"
+        if settings is None:
+            return f"{type(self).__name__}(...)"
+        name = f"{type(self).__name__}(base_url={settings.base_url!r})"
+        return f"{name}\nNext: .get(id), .post(id, sdk_output), .close()."
 
     @abstractmethod
     def _build(self, tls: ssl.SSLContext | None) -> T:

@@ -20,7 +20,7 @@ from workbook.runs.platform_a import PlatformARun
 from workbook.simulation.phones import PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.trace import Trace
-from workbook.values import lookup
+from workbook.values import lookup, number, whole
 from workbook.views.film import Film, film
 from workbook.views.html import tag
 from workbook.views.player_data import player_data
@@ -79,6 +79,8 @@ class LivePhone(Live):
 
     def __init__(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0, seed: int = 7) -> None:
         made: Callable[[str], PhoneA] = lookup("phone", phone, PHONES_A)
+        whole("port", port, least=0, most=65_535)
+        number("pace", pace)
         self._last = ""
         self.server = PhoneServer(phone=lambda: made(INSTRUMENT_IDS[0]), pace=pace, seed=seed, log=self._happened)
         self._player: Player | None = None

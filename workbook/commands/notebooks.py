@@ -96,10 +96,11 @@ def lab(options: argparse.Namespace) -> int:
     require_lab("lab")
     from workbook.exercises.editions import lay_out
     from workbook.files import NOTEBOOKS
-    from workbook.lab import Lab
+    from workbook.lab import Lab, free_port
     from workbook.runner.notebook import notebooks_dir
 
     end_like_ctrl_c()
+    port = free_port(options.port)  # a wrong one is refused before anything is written
     directory = notebooks_dir(options.notebooks)
     if options.notebooks is None and directory == NOTEBOOKS:
         # JupyterLab saves what it opens, and the lessons of a checkout or an installation stay as they are
@@ -107,9 +108,7 @@ def lab(options: argparse.Namespace) -> int:
         if not directory.is_dir():
             lay_out(COPY)
             print(f"Your copy of the lessons is {COPY}.", flush=True)
-    return Lab.on(directory, port=options.port, browser=not options.no_browser).run(
-        tell=lambda line: print(line, flush=True)
-    )
+    return Lab.on(directory, port=port, browser=not options.no_browser).run(tell=lambda line: print(line, flush=True))
 
 
 def new(options: argparse.Namespace) -> int:

@@ -108,7 +108,7 @@ def _check_settings(
     if not isinstance(handler, type) or not issubclass(handler, ExtensionHandler):
         given = f"the class {handler.__name__}, which is none" if isinstance(handler, type) else quoted(handler)
         raise ParameterError(
-            f"A host takes a handler class, for it makes a new one for each call; not {given}. "
+            f"A wallet app takes a handler class, because each call gets a new handler; not {given}. "
             "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
         )
     of_type("variant", variant, VariantB, "B_EARLIER or B_LATER")

@@ -15,6 +15,7 @@ from typing import Any
 
 from workbook.checks.advice import Advice, advice_for
 from workbook.checks.api import PATIENCE
+from workbook.errors import ParameterError
 from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.flows.extension import State as WalletState
@@ -273,6 +274,8 @@ def on_each_platform(
     Raises:
         ParameterError: nothing has this name, or a value is not allowed.
     """
+    if "platform" in settings:
+        raise ParameterError("on_each_platform plays both platforms; leave `platform` out, or call break_it.")
     runs = [break_it(fault, operation, moment, platform, back_end, **settings) for platform in PLATFORMS]
     rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[name] for name in SIDE_BY_SIDE)) for run in runs]
     title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"

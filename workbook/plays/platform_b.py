@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from workbook.plays.run import Run, Setup, run_of, screen_of
 from workbook.provisioning_service import ProvisioningService
 from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun, check_delegate
 from workbook.simulation.phones import NOTHING, TARGETS, LatenciesB, PhoneB, Watch
-from workbook.values import lookup, quoted, whole
+from workbook.values import choice, lookup, quoted, whole
 
 if TYPE_CHECKING:
     from workbook.widgets.stage import Stage
@@ -99,8 +99,11 @@ class PlatformB:
             facts: the phone's own attributes, such as `watch=wb.Watch()`, `cards={...}` or `profile="field"`.
 
         Raises:
-            ParameterError: the name is unknown.
+            ParameterError: the name is unknown, or a fact is none of a phone's.
         """
+        known = [each.name for each in fields(PhoneB)]
+        for fact in facts:
+            choice("A phone's fact", fact, known)
         self._phones += 1
         phone = PhoneB(**facts) if name is None else lookup("phone", name, PHONES_B)(self._setup.card)
         phone.number, phone.seed = self._phones, self._setup.seed

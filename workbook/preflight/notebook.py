@@ -16,7 +16,7 @@ from workbook.preflight.gradle import read_build
 from workbook.preflight.project import read_project
 from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, finding_lines, preflight
 from workbook.preflight.signing import allowlist_request, read_certificates
-from workbook.values import quoted
+from workbook.values import of_type, quoted
 from workbook.views.table import Table, table
 
 NEXT = "Next: result.failed, .files, .changes(OTHER), .write(FOLDER), .exit_code."
@@ -118,6 +118,7 @@ def project(
         >>> wb.project(wb.sample("projects/platform_b")).failed
         ()
     """
+    of_type("files", files, str | Path | Mapping, "the project's folder, or the texts of its files by their names")
     with _folder(files) as folder:
         run = Preflight(
             (folder,),

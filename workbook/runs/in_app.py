@@ -156,10 +156,12 @@ class ByHand:
     Attributes:
         calls: the text of each call by the event that it is.
         busy: the states in which an attempt is under way.
+        brings: what a call may bring along, where the table waits for that: the cardholder's tap, for one.
     """
 
     calls: ClassVar[Mapping[type[Event], str]]
     busy: ClassVar[Collection[StrEnum]]
+    brings: ClassVar[tuple[type[Event], ...]] = (m.AddTapped,)
 
     def __init__(self, run: Any, owner: str) -> None:
         self._run = run
@@ -168,7 +170,9 @@ class ByHand:
         self._under_way = ""
 
     def __repr__(self) -> str:
-        possible = self._possible()
+        # a tap in the middle of an attempt is possible, and no advice (A-BTN-1)
+        busy = self._run.state in self.busy
+        possible = self._possible([event for event in self.brings if not (busy and event is m.AddTapped)])
         calls = [text for event, text in self.calls.items() if event in possible]
         return (
             f"{type(self).__name__}({self._run.variant.name!r}, {self._run.state.value})\n"
@@ -181,10 +185,11 @@ class ByHand:
         trace: Trace = self._run.trace
         return trace
 
-    def _possible(self) -> set[type[Event]]:
-        """The calls that the table allows now; one that provisions counts as the cardholder's tap, too."""
-        allowed = self._run.allowed
-        return {*allowed, *(self._run.machine.allowed(type(self._run.state).TAPPED) if m.AddTapped in allowed else ())}
+    def _possible(self, brings: Collection[type[Event]]) -> set[type[Event]]:
+        """The calls that the table allows now, or after what they bring along."""
+        state, machine = self._run.state, self._run.machine
+        after = (row.to for row in machine.rows if row.state == state and row.event in brings)
+        return {*machine.allowed(state)}.union(*map(machine.allowed, after))
 
     def _call(self, call: Event, *, first: Event | None = None, **app: Any) -> Event:
         """The outcome of one call; one that is refused raises and changes nothing.
@@ -197,10 +202,7 @@ class ByHand:
         Raises:
             OutOfOrderError: the table does not allow it, or another call is under way.
         """
-        run = self._run
-        if first is None or type(first) not in run.allowed:
-            self._check(call)
-        nested = self in CALLING.get()
+        run, nested = self._run, self in CALLING.get()
         if run.state in self.busy if nested else not self._one_at_a_time.acquire(blocking=False):
             raise OutOfOrderError(
                 f"{self.calls[type(call)]} cannot be called while {self._under_way} is under way on this instance. "
@@ -208,11 +210,11 @@ class ByHand:
             )
         token = CALLING.set((*CALLING.get(), self))
         try:
+            self._check(call)
             self._under_way = self.calls[type(call)]
             run.app = replace(run.app, **app)
             if first is not None and type(first) in run.allowed:
                 run.feed(first)
-            self._check(call)  # once more: another thread may have called since
             if type(call) not in run.allowed:
                 run.feed(m.AddTapped())
             begins = len(run.trace)
@@ -226,7 +228,7 @@ class ByHand:
                 self._one_at_a_time.release()
 
     def _check(self, call: Event) -> None:
-        if type(call) not in (possible := self._possible()):
+        if type(call) not in (possible := self._possible(self.brings)):
             names = ", ".join(text for event, text in self.calls.items() if event in possible)
             raise OutOfOrderError(
                 f"{self.calls[type(call)]} cannot be called while '{self._run.state}' in {self._owner}. "

@@ -61,6 +61,10 @@ class CardAddress:
     postal_code: str = ""
     phone_number: str = ""
 
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            of_type(name, getattr(self, name), str, "text")
+
     def __repr__(self) -> str:
         return f"CardAddress({self.summary()})"
 

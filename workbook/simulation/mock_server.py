@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
@@ -341,27 +342,27 @@ class MockServer:
 
     A test uses the object that a server serves; a thread may wait while another asks:
 
-    >>> from workbook.simulation.mock_server import MockServer
-    >>> from workbook.simulation.journal import Match
-    >>> from workbook.simulation.server import running
-    >>> from workbook.simulation.verification import exactly, no_repeated_post
     >>> import httpx
-    >>> stand = MockServer()
-    >>> stand.faults({"fault": "503 that says 500", "operation": "GET", "nth": 2})
+    >>> import workbook as wb
+    >>> from workbook.simulation.journal import Match
+    >>> from workbook.simulation.verification import exactly, no_repeated_post
+    >>> server = wb.MockServer()
+    >>> server.faults({"fault": "503 that says 500", "operation": "GET", "nth": 2})
     >>> target = "/bcl/v2/paymentInstruments/PISIMULATED00000000000001/networkTokenActivationData"
-    >>> with running(stand) as url, httpx.Client(base_url=url, headers={"x-api-key": stand.keys["back end"]}) as client:
+    >>> key = {"x-api-key": server.keys["back end"]}
+    >>> with server.running() as url, httpx.Client(base_url=url, headers=key) as client:
     ...     [client.get(target).status_code for _ in range(3)]
     [200, 503, 200]
-    >>> stand.wait(Match("GET", after=1)).fault
+    >>> server.wait(Match("GET", after=1)).fault
     '503 that says 500'
-    >>> for outcome in stand.verify(exactly(2, "GET").answered(200), no_repeated_post()):
+    >>> for outcome in server.verify(exactly(2, "GET").answered(200), no_repeated_post()):
     ...     print(outcome)
     ok: exactly 2 GET answered 200; seen: 2 GET (#1, #3).
     ok: no POST sent twice with the same body (REL-1); seen: 0 POST, no two alike.
-    >>> len(stand.journal().to_har()["log"]["entries"])
+    >>> len(server.journal().to_har()["log"]["entries"])
     3
-    >>> stand.scenario("class-room")
-    >>> (stand.world.name, len(stand.journal()))
+    >>> server.scenario("class-room")
+    >>> (server.world.name, len(server.journal()))
     ('class-room', 0)
 
     Each of these calls is about the world that `world` names, such as "w2" (see `worlds`). It may be left out where
@@ -401,7 +402,14 @@ class MockServer:
         self.keys: Mapping[str, str] = restored or self.worlds.add_each(chosen, seed=seed)
 
     def __repr__(self) -> str:
-        return f"MockServer({self.worlds!r})"
+        following = "with server.running() as url; .keys, .faults(), .verify(), .journal()"
+        return f"MockServer({self.worlds!r})\nNext: {following}."
+
+    def running(self) -> AbstractContextManager[str]:
+        """Serve on a free loopback port, on a thread, for as long as the block lasts; gives the base URL."""
+        from workbook.simulation.server import running  # sockets and TLS, which a session needs none of
+
+        return running(self)
 
     def __enter__(self) -> Self:
         return self

@@ -12,7 +12,7 @@ from itertools import count
 from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows.messages import Event
 from workbook.flows.variants import PROFILES
-from workbook.values import choice
+from workbook.values import choice, of_type
 
 FAILURES = (
     "Canceled", "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
@@ -165,8 +165,11 @@ class Watch:
 
     cards: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        of_type("cards", self.cards, set, "a set of the ids of payment instruments")
 
-@dataclass
+
+@dataclass(repr=False)
 class PhoneB:
     """A platform B phone.
 
@@ -220,6 +223,10 @@ class PhoneB:
                 raise ParameterError(f"A phone's {name} is {value!r:.40}; give a {allowed}.")
         for target in self.entitled:
             choice("entitled", target, TARGETS)
+
+    def __repr__(self) -> str:
+        cards = f"{len(self.cards)} cards" + (f", {len(self.watch.cards)} on the watch" if self.watch else "")
+        return f"PhoneB({cards})\nNext: give it to .service(), .play() or .open_page() of platform_b."
 
     def missing(self, payment_instrument_id: str) -> tuple[bool, bool]:
         """Whether the phone, and whether the paired watch, lacks this card."""

@@ -583,8 +583,10 @@ def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.soc
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             reason = "another program listens there"
-        elif isinstance(error, socket.gaierror) or error.errno is None:
-            reason = error.strerror or str(error)
+        elif error.errno is None:
+            reason = str(error)
+        elif error.errno < 0:  # of a look-up; Python's own text would be "Unknown error"
+            reason = "there is no such host"
         else:
             reason = os.strerror(error.errno)  # Python's own text repeats the address
         message = f"Cannot listen on {host} port {port}: {reason}. Choose another port, or 0 for any free one."

@@ -147,7 +147,7 @@ MOST_CARDS = 100
 MOST_RETRIES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan:
     """How a call fetches its cards' sdkInputs.
 
@@ -195,6 +195,9 @@ class Plan:
     def bound(self) -> Limit:
         """The limit that the verdict is about: the call's own, with this plan's seconds."""
         return replace(limit_of(self.call), seconds=self.limit)
+
+    def __repr__(self) -> str:
+        return f"Plan: {self.words}\nNext: .chance(), .simulate(), .advice(), .timeout_for(share), .cards_for(share)."
 
     @property
     def words(self) -> str:

@@ -22,7 +22,7 @@ import pandas as pd
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.timing.verdict import TARGET, Judgement, judge_durations
-from workbook.values import did_you_mean, is_number, quoted
+from workbook.values import did_you_mean, is_number, of_type, quoted
 
 FileRows = Iterator[tuple[str, Mapping[str, Any]]]
 """The place of a row in its file, for an error, and its cells by column."""
@@ -66,6 +66,7 @@ def judge_recorded(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judge
     Raises:
         ParameterError: the frame lacks a column, or holds a duration or a call that cannot be judged.
     """
+    of_type("frame", frame, pd.DataFrame, "a frame of wb.read_durations(path)")
     _columns("the frame", [str(name) for name in frame.columns])
     groups = frame.groupby(GROUPS, sort=True)["duration_ms"]
     return [

@@ -72,7 +72,7 @@ class Chooser(Live):
 
     def __init__(self, call: Callable[..., object], /, **choices: Options) -> None:
         if not choices:
-            raise ParameterError('A chooser needs something to choose, such as Chooser(walk, fault=["none"]).')
+            raise ParameterError("A chooser needs something to choose, such as choose(play, taps=[1, 2]).")
         self.call = call
         self.choices = {name: _labelled(name, options) for name, options in choices.items()}
         _check_call(call, choices)
@@ -196,7 +196,7 @@ def _labelled(name: str, options: Options) -> dict[str, Any]:
 def _check_call(call: object, names: Iterable[str]) -> None:
     """The call takes these keywords and needs no other; an error here is better than one for every click."""
     if not callable(call):
-        message = f"A chooser needs a function to call, such as Chooser(walk, taps=[1, 2]), not {quoted(call)}."
+        message = f"A chooser needs a function to call, such as choose(play, taps=[1, 2]), not {quoted(call)}."
         raise ParameterError(message)
     try:
         parameters = inspect.signature(call).parameters.values()

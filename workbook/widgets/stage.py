@@ -212,7 +212,7 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
     settings = dict(fault(choices["fault"]).settings) if choices.get("fault") else {}
     for name in choices:
         if name not in (*CHOICES, *settings):
-            raise ParameterError(f"A stage has no {quoted(name)}. {did_you_mean(name, (*CHOICES, *settings))}")
+            raise ParameterError(f"live() has no choice {quoted(name)}. {did_you_mean(name, (*CHOICES, *settings))}")
     choices["settings"] = {name: choices.pop(name) for name in settings if name in choices}
     choices["acts"] = tuple(Act(*act) for act in choices.get("acts", ()))
     if choices.get("variant") == lookup("flow", flow, FLOWS).latest:
