@@ -9,7 +9,7 @@ from symptoms_page import symptoms_page
 from workbook.checks import Finding, Level, Owner
 from workbook.cli import main
 from workbook.conformance.model import Miss
-from workbook.diagnosis import LARGEST, MOST, catalogue, diagnose, row, see
+from workbook.diagnosis import LARGEST, LONGEST_QUOTE, MOST, catalogue, diagnose, row, see
 from workbook.errors import ParameterError
 from workbook.proxy.drift import DriftFinding, DriftKind
 from workbook.rules import rules
@@ -275,6 +275,12 @@ def test_a_finding_of_every_command_names_its_row():
     assert str(finding).endswith("Disable the button. (workbook diagnose 13)")
     assert "at 0.500 s; symptom 13\n" in findings([finding]).text()
     assert 'title="workbook diagnose 13"' in findings([finding]).html()
+
+
+def test_a_finding_comes_before_whatever_else_its_text_says():
+    text = "warn A-CAN-5 canProvision ended in ApiError: the wallet provider's API answered 15009."
+    first = diagnose(f"{text}\nProvisionResult.Failure.Unavailable").likely[0]
+    assert (first.row.number, first.evidence) == (15, text[:LONGEST_QUOTE])
 
 
 def test_the_page_is_made_from_the_catalogue():

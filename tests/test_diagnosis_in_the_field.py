@@ -72,6 +72,84 @@ SAID_LATER = [
     (43, "release build works, debug build gets 15009 when adding a card"),
 ]
 """Written after the first had been mended, and tried once before a second mending: 37 of 42 were found."""
+SAID_LAST = [
+    (1, "The activation data endpoint keeps answering Unauthorized"),
+    (3, "POST gives Unprocessable Entity"),
+    (8, "API key was found hard coded in the mobile app"),
+    (9, "Adding the card fails after about twenty seconds"),
+    (11, "cardholder added card A but card B appeared"),
+    (13, "InvalidSdkInput when the user taps the button several times fast"),
+    (13, "double tapping add leads to InvalidSdkInput"),
+    (24, "our OpcProvider threw an exception in fetchOpc"),
+    (25, "gradle cannot resolve the tap and pay library"),
+    (27, "token stays in needs identity verification"),
+    (28, "wrong already added because of last four"),
+    (33, "answer delivered after 20 seconds is ignored by the wallet"),
+    (37, "WCSession delegate no longer called"),
+    (42, "generateAddPaymentPassRequest cannot find the chosen identifier"),
+    (42, "selected pass entry not found"),
+    (1, "our GET comes back as unauthorised although nobody changed the secret"),
+    (1, "activation data request: Unauthorized, what is wrong with our credential"),
+    (3, "the POST is answered with Unprocessable Entity for one of our cards"),
+    (3, "unprocessable: the operator does not take the sdkOutput"),
+    (8, "the mobile app contains the operator's API key in plain text"),
+    (9, "adding times out after roughly 20 sec in the wallet"),
+    (11, "the user picked one card and got a different one in the wallet"),
+    (13, "impatient users who press add three times get InvalidSdkInput"),
+    (13, "tapping the button rapidly many times ends in an error"),
+    (13, "two quick clicks on add cause InvalidSdkInput"),
+    (24, "exception thrown inside fetchOpc"),
+    (24, "our implementation of OpcProvider raises an IOException"),
+    (25, "build cannot find the private wallet library"),
+    (25, "the push provisioning library is not resolvable by gradle"),
+    (27, "the card remains in needs identity verification for days"),
+    (27, "token status never changes from requires identity check"),
+    (28, "the button reads already added because another card has the same last 4"),
+    (28, "app compares last four digits and believes the card was added"),
+    (33, "the wallet ignores our answer because it came after more than 20 s"),
+    (33, "response to the wallet comes too late, it is ignored"),
+    (37, "our WCSession delegate is not called any more since we added the SDK"),
+    (37, "after the card page was opened, messages from the watch no longer arrive in the session delegate"),
+    (42, "the handler does not know the identifier of the entry that the user chose"),
+    (42, "generateAddPaymentPassRequestForPassEntryWithIdentifier returns nil, no entry with that identifier"),
+    (26, "wallet wants a postal address before it adds the card"),
+    (2, "GET activation data: Forbidden"),
+    (40, "extension returns zero pass entries"),
+    (1, "we are unauthorised at the operator's API since this morning"),
+    (3, "server said unprocessable when the phone's sdkOutput was posted"),
+    (8, "anyone who unpacks our apk can read the API key"),
+    (8, "our API key is shipped inside the client app"),
+    (9, "provisioning gives up after about 20 s on slow networks"),
+    (9, "after thirty seconds adding ends with an error"),
+    (11, "wrong card in the wallet: customer chose the gold one"),
+    (11, "a user added card 1 and card 2 appeared"),
+    (13, "pressing the add button multiple times gives InvalidSdkInput"),
+    (13, "when users double click the button, adding fails"),
+    (24, "fetchOpc crashed with a NullPointerException"),
+    (24, "OpcProvider failed, back end unreachable"),
+    (25, "maven: tap-and-pay artifact is not available"),
+    (25, "unable to resolve push-provisioning dependency in gradle"),
+    (27, "customers' cards stay unverified, no SMS arrives"),
+    (27, "the card never leaves the state identity verification required"),
+    (28, "another card with the same four digits makes our app say already added"),
+    (28, "two cards with equal last four digits are mixed up, the other one shows as added"),
+    (33, "our response came back after 25 seconds and the wallet dropped it"),
+    (33, "completion called a second time crashes the app"),
+    (37, "watch messages stop arriving after WatchAvailability is created"),
+    (37, "WCSession stopped delivering to our own delegate"),
+    (42, "handler: no entry with this identifier"),
+    (42, "the picked card cannot be found by the extension"),
+    (26, "adding a card prompts for the street and zip code in the wallet"),
+    (15, "wallet status 15009 in the release build"),
+    (16, "phone without any wallet gives 15002"),
+    (17, "15005 on an uncertified device"),
+    (7, "backend reports success but the sdkInput is blank"),
+    (41, "wallet extension wants a login over and over"),
+]
+"""Of three lists: none of the first 15, 10 of the next 30 and 20 of the last 30 were found before a third mending.
+
+Three of the 75 still are not, and are left out: they have no word of their own.
+"""
 BESIDE = """\
 The card fee was charged twice this month
 My wallet was stolen and I want a new card
@@ -112,6 +190,47 @@ The parcel goes to postal code 15005
 The address form does not accept postcodes from Belgium
 Address form validation fails for long street names
 We need to verify the identity of a new employee
+The new employee has to verify her identity at the reception
+Address form validation fails for Belgian postcodes
+Parcel 15005 is on its way
+Room 15002 has no projector
+The error page has a typo
+The credit card of our company was renewed
+We added two meeting rooms to the calendar
+The login delegate is on holiday
+Tapping the lamp twice turns it off
+The library in the old town is closed
+The postman could not find the identifier on the door
+Our delegate at the conference was not called
+Unauthorized persons must not enter the building
+The forbidden city is worth a visit
+The picked colour is not found in the palette
+Hard coded strings should move to the translations
+Twenty seconds is the record for the 200 m
+The wallet lay in the lost property office
+The receptionist double clicks and the door fails to open
+The guest list never leaves the table
+Our response to the tender was ignored
+My verification of the invoice remains open
+An unprocessable amount of paper lies here
+The new client app has a blue icon
+I found my key inside the app store building
+A different one would be nicer
+The meeting identifier could not be found in the calendar
+The delegate for Norway could not find the entry to the hall
+The push button is missing on the remote
+The washing machine fails after thirty seconds
+The letter wants a stamp
+Two quick questions about the invoice
+Our card payment was dropped by the bank at 20:00
+The parking card stays in the drawer
+The library in our town is not available on Sundays
+User cannot find the selected entry in the phone book
+The answer to question twenty was discarded
+Added sugar ends up in the 20 s mix
+The app knows three languages
+Battery 15009 mAh
+Version 15.005 is out
 """.splitlines()
 """Sentences with the same words that belong to no row."""
 CODES = [
@@ -176,7 +295,7 @@ def rows(text):
     return [one.row.number for one in diagnose(text).likely[:MOST]]
 
 
-@pytest.mark.parametrize(("number", "words"), [*SAID, *SAID_LATER])
+@pytest.mark.parametrize(("number", "words"), [*SAID, *SAID_LATER, *SAID_LAST])
 def test_what_a_person_says_leads_to_its_row(number, words):
     assert number in rows(words)
 
@@ -198,6 +317,12 @@ def test_a_log_of_thousands_of_lines_leads_to_its_row_and_its_line(number, telli
     found = diagnose(log(telling)).likely
     assert number in [one.row.number for one in found[:MOST]]
     assert all(LINES // 2 < one.line <= LINES // 2 + len(telling) for one in found)
+
+
+def test_an_outcome_of_the_sdk_comes_before_the_time_out_that_it_rests_on():
+    time_out = "E/BackEnd: java.net.SocketTimeoutException: Read timed out"
+    assert rows(log([time_out])) == [9]
+    assert rows(log([time_out, "W/Page: ProvisionResult.Failure.OpcFetchError(errorMessage=timeout)"])) == [24, 9]
 
 
 def test_a_log_in_which_nothing_went_wrong_is_not_known():

@@ -24,7 +24,7 @@ LONGEST_LINE, LONGEST_QUOTE = 2_000, 100
 SHORT = 4
 """Words of a text in which a weak pattern is enough: it is a name alone."""
 STRONG, SAID = 4, 3
-"""The weight of a pattern, and of a sentence; that of a weak pattern is 1."""
+"""The weight of a pattern, and of a sentence; that of a common or a weak pattern is 1."""
 FEW, SENTENCE = 20, 300
 """Lines of a text that a person may have written, and characters of one: a log is not read for sentences."""
 MOST = 3
@@ -72,6 +72,7 @@ class CatalogueRow:
         layer: H back end and HTTP, A and B the platforms, X the extension.
         section: of the page.
         patterns: one that fits is enough. A group in it is the evidence, where the words before it only lead there.
+        common: one that fits is enough, and weighs less: another row's symptom often brings it along.
         weak: these only add to another, or to a text of a few words.
         told: sentences of people. Each is a list of words, all of which one line must have, in any order.
         check: how to make sure.
@@ -87,6 +88,7 @@ class CatalogueRow:
     patterns: tuple[re.Pattern[str], ...]
     check: str
     causes: tuple[Cause, ...]
+    common: tuple[re.Pattern[str], ...] = ()
     weak: tuple[re.Pattern[str], ...] = ()
     told: tuple[tuple[re.Pattern[str], ...], ...] = ()
     ask: str = ""
@@ -117,7 +119,7 @@ def catalogue() -> tuple[CatalogueRow, ...]:
     for row in tomllib.loads(text)["row"]:
         causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
-        patterns = {key: tuple(map(_in_a_line, row.get(key, ()))) for key in ("patterns", "weak")}
+        patterns = {key: tuple(map(_in_a_line, row.get(key, ()))) for key in ("patterns", "common", "weak")}
         told = tuple(tuple(re.compile(text, re.IGNORECASE) for text in texts) for texts in row.get("told", ()))
         rows.append(CatalogueRow(**row | lists | patterns | {"causes": causes, "told": told}))
     return tuple(rows)
@@ -211,7 +213,7 @@ def diagnose(text: str) -> Diagnosis:
     short, whole_text = len(text.split()) <= SHORT, "\n".join(lines)
     likely = [found for one in catalogue() if (found := _judged(one, lines, whole_text, short=short)) is not None]
     likely += [  # findings of ours have been judged already
-        Likely(named_row, 2 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
+        Likely(named_row, 4 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
         for line, number in lines.items()
         if (match := _FINDING.match(line)) and (named_row := row_of(match[1], match[2]))
     ]
@@ -223,11 +225,12 @@ def diagnose(text: str) -> Diagnosis:
 def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
     """The row with the evidence for it; `text` has each line once, and `lines` says where each line came first."""
     weight, first = 0, None
-    for pattern, amount in (
-        *((pattern, STRONG) for pattern in one.patterns),
-        *((pattern, 1) for pattern in one.weak),
+    for pattern, amount, is_enough in (
+        *((pattern, STRONG, True) for pattern in one.patterns),
+        *((pattern, 1, True) for pattern in one.common),
+        *((pattern, 1, short) for pattern in one.weak),
     ):
-        if (match := pattern.search(text)) and (weight or amount == STRONG or short):
+        if (match := pattern.search(text)) and (weight or is_enough):
             weight += amount
             line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
             first = first or (match, lines[line])
@@ -274,7 +277,7 @@ def row_of(rule: str, text: str) -> CatalogueRow | None:
         text: what it says happened.
     """
     words = text[:LONGEST_LINE]  # a finding's text is exact, so what people say of a symptom is not looked for in it
-    fitting = {one.number: sum(bool(it.search(words)) for it in one.patterns) for one in catalogue()}
+    fitting = {one.number: sum(bool(it.search(words)) for it in (*one.patterns, *one.common)) for one in catalogue()}
     likely = sorted(
         (one for one in catalogue() if fitting[one.number]), key=lambda one: (-fitting[one.number], one.number)
     )
