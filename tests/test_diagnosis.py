@@ -1,6 +1,7 @@
 """The diagnosis: every row of the catalogue is found by what people see, and what belongs to no row stays unknown."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -239,6 +240,16 @@ def test_whose_job_it_is_is_said_for_every_row():
         assert one.check
         assert set(one.owners) <= owners
         assert bool(one.ask) >= bool(set(one.owners) - {"you", "nobody"}), one.number
+
+
+def test_the_source_of_every_code_is_named():
+    codes = re.compile(r"\b150\d\d\b|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b")
+    with_code = [cause for each in catalogue() for cause in each.causes if codes.search(cause.symptom)]
+    assert len(with_code) >= 10
+    tagged = re.compile(r"\*(?:sdk-a|sdk-b|wallet|inferred)\b|`[A-Z]+(?:-[A-Z]+)?-\d+`")
+    assert [cause.symptom for cause in with_code if not tagged.search(cause.cause)] == []
+    wallets = [cause for cause in with_code if re.search(r"\b150\d\d\b", cause.symptom)]
+    assert [cause.symptom for cause in wallets if "*wallet*" not in cause.cause] == []
 
 
 def test_a_row_has_its_number_and_no_rule_that_does_not_exist():

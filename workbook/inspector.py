@@ -39,8 +39,8 @@ UNKNOWN = "no structure that is known"
 SHOWN = ("brand", "supportedWallets", "simulated", "kind")
 """Fields whose values `show` adds: no card data is among them."""
 TAKES = {
-    "text": "platform A takes it as it is; platform B takes its decoded bytes (API-7, API-8)",
-    "bytes": "platform B's SDK takes these bytes; platform A and JSON need their base64 text (API-7, API-8)",
+    "text": "platform A takes it as it is; platform B takes its decoded bytes (API-7; API-8, sdk-b)",
+    "bytes": "platform B's SDK takes these bytes; platform A and JSON need their base64 text (sdk-a, sdk-b)",
     "output text": "the POST's body takes it as it is (API-2); on platform B the SDK hands it out as bytes (API-8)",
     "output bytes": "platform B's SDK hands these bytes out; the POST's body needs their base64 text (API-8)",
     "": "neither platform takes it like this",

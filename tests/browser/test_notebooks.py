@@ -30,6 +30,8 @@ def jupyterlab(board, lab):
     board.set_default_timeout(PATIENCE)
     board.goto(lab[0])
     board.locator(READY).wait_for()
+    assert not board.locator(".jp-DirListing").is_visible()  # a lesson needs the width
+    board.locator('.lm-TabBar-tab[data-id="filebrowser"]').click()
     return board
 
 
