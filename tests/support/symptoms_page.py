@@ -12,7 +12,8 @@ stands beside it (`workbook rules ID` prints it). The rest is from public source
 **Whose job** means: *you* (app or back end), the *operator* of the API, the *wallet provider*, or the card *scheme*.
 
 `workbook diagnose` takes what you see (a code, a sentence, a log) and finds the row; `--reproduce` plays it. A finding
-names its symptom by this number, and `workbook diagnose 13` prints one. In a notebook `wb.diagnose()` is a panel to paste into.
+names its symptom by this number, and `workbook diagnose 13` prints one. In a notebook `wb.diagnose()` is a panel to
+paste into.
 """
 UNDER = {
     "Platform B: the app, or its cards, are missing in the wallet": "The wallet shows no error for any of these.\n\n"
