@@ -1,5 +1,7 @@
 """Scenes: every name in the lesson's vocabulary works, and a misspelt one is explained."""
 
+from typing import get_args
+
 import pytest
 
 from workbook.errors import (
@@ -10,6 +12,7 @@ from workbook.errors import (
     ResponseTooLargeError,
     SdkInputError,
 )
+from workbook.files import NATIVE
 from workbook.flows import messages as m
 from workbook.lesson import Shown
 from workbook.plays.platform_a import MOST_TAPS, PHONES_A
@@ -228,3 +231,14 @@ def test_a_scene_shows_its_end_its_picture_and_its_findings():
         assert "How it ended" in form
         assert "A-PROV-3" in form
     assert repr(SESSION.platform_a.play()) == SESSION.platform_a.play()._repr_mimebundle_()["text/plain"]
+
+
+KOTLIN = (NATIVE / "kotlin" / "standin" / "CardProvisioning.kt").read_text("utf-8")
+
+
+@pytest.mark.parametrize("outcome", get_args(m.CanProvisionFailure), ids=lambda outcome: outcome.__name__)
+def test_an_outcome_of_can_provision_is_known_to_the_checks_and_to_kotlin(outcome):
+    name = outcome.says.rpartition(".")[2]
+    opened = SESSION.platform_a.open_page(f"canProvision ends in {name}")
+    assert opened.findings, "give it a Symptom in workbook/checks/platform_a.py"
+    assert f'"{name}" -> CanProvisionResult' in KOTLIN, "give it a branch in the Kotlin stand-in"

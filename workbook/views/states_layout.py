@@ -224,9 +224,11 @@ def listed(events: Iterable[str], side: str) -> Iterator[Label]:
 
 
 def joined(events: tuple[str, ...]) -> Label:
-    """All events in one line, shortened or cut where they are too long for it."""
-    full, brief = " or ".join(events), " or ".join(map(_short, events))
-    return Label(full if width(full) <= LONG else cut(brief, LONG), events)
+    """All events in one line: shortened where they are too long for it, or counted."""
+    for text in (" or ".join(events), " or ".join(map(_short, events))):
+        if width(text) <= LONG:
+            return Label(text, events)
+    return Label(f"{len(events)} events" if len(events) > 1 else cut(_short(events[0]), LONG), events)
 
 
 def counted(events: tuple[str, ...]) -> Label:
