@@ -23,9 +23,11 @@ tenth of a second. They are taken out between two tests: see `pytest_runtest_log
 
 # A script's background job ignores Ctrl-C, and one of nohup a closed terminal: every program that a test starts and
 # ends with such a signal would inherit that.
-for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+ENDING = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL, signal.SIGTERM: signal.SIG_DFL}
+for number, usual in ENDING.items():
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
+    ENDING[number] = signal.getsignal(number)
 
 settings.register_profile(
     "default", deadline=None, derandomize=CI, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -107,6 +109,14 @@ def pytest_runtest_logfinish(done=count(1)):  # noqa: B008 - one count for the s
 
 
 @pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown():
+    """Give the signals back that a command took over which the test carried out in this process."""
+    for number, handler in ENDING.items():
+        if signal.getsignal(number) is not handler:
+            signal.signal(number, handler)
+
+
 def pytest_sessionfinish():
     os.environ["SLIPCOVER_ENABLED"] = "1"  # where it watched, it now writes down what it saw
 

@@ -34,14 +34,6 @@ COMMANDS = (
 )
 
 
-@pytest.fixture(autouse=True)
-def same_signals():
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    yield
-    for number, handler in kept.items():
-        signal.signal(number, handler)
-
-
 def command(*words, **environ):
     return subprocess.run(
         [sys.executable, "-m", "workbook", *words],

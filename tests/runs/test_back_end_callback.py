@@ -99,6 +99,7 @@ def test_a_cell_that_is_stopped_stops_what_it_awaits():
         finally:
             ended.append(True)
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a program in the background may be started without
     stop = threading.Timer(0.3, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
     stop.start()
     began = time.monotonic()
