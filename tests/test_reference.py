@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+import inspect
 import json
 import os
 import re
@@ -138,6 +139,19 @@ def test_a_type_checker_refuses_a_misspelt_name_and_knows_what_a_verb_returns(tm
     )
     assert 'mine.py:2: error: Module has no attribute "sesion"; maybe "session"?' in done.stdout
     assert "CreateSuccess | workbook.flows.messages.WalletPayNotSupported |" in done.stdout
+
+
+def test_a_type_checker_knows_what_each_call_returns():
+    session = wb.session()
+    calls = [getattr(wb, name) for name in wb.__all__]
+    for verbs in (session, session.platform_a, session.platform_b, session.wallet):
+        calls += [getattr(type(verbs), name) for name in dir(type(verbs)) if not name.startswith("_")]
+    returns = {
+        call.__qualname__: inspect.signature(call).return_annotation for call in calls if inspect.isfunction(call)
+    }
+    assert len(returns) > 40
+    # what `show` returns depends on its words
+    assert [name for name, returned in returns.items() if returned in ("Any", inspect.Signature.empty)] == ["show"]
 
 
 WITHOUT = (

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbook.errors import ParameterError
 from workbook.values import choice, lookup, quoted
+
+if TYPE_CHECKING:
+    from workbook.views.html import View
+    from workbook.views.table import Table
 
 PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
 """What `show` can show of a run; of a trace `messages`, and of a result of `conform` its `report`."""
@@ -139,7 +143,7 @@ TABLES = {
 """Every table that can be looked up: the module and the function that make it, loaded when it is asked for."""
 
 
-def table(name: str, *args: Any, **choices: Any) -> Any:
+def table(name: str, *args: Any, **choices: Any) -> View:
     """A table to look something up.
 
     Args:
@@ -160,7 +164,7 @@ def table(name: str, *args: Any, **choices: Any) -> Any:
         How long the wallet waits
     """
     module, function = lookup("table", name, TABLES)
-    make = getattr(import_module(module), function)
+    make: Callable[..., View] = getattr(import_module(module), function)
     try:
         inspect.signature(make).bind(*args, **choices)
     except TypeError as error:
@@ -168,7 +172,7 @@ def table(name: str, *args: Any, **choices: Any) -> Any:
     return make(*args, **choices)
 
 
-def rule(*rule_ids: str) -> Any:
+def rule(*rule_ids: str) -> Table:
     """Rules of the ledger as a table: id, level and text; `reference/rules.md` has all of them.
 
     Args:

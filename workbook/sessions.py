@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, Settings, build_get, build_post
@@ -40,6 +40,7 @@ from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
 
 if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
+    from workbook.lesson import Shown
 
 MAX_FILE = 1_048_576
 """The largest sdkOutput file that is read, in bytes."""
@@ -297,7 +298,7 @@ class Session:
         credential = Credential() if role else Credential(frozenset())
         return _client(Service(World(credentials={SIMULATED_KEY: credential})), api_key, once=True)
 
-    def ask(self, answer: str = "sdkInput missing") -> Any:
+    def ask(self, answer: str = "sdkInput missing") -> Shown:
         """The error that the client makes of this answer to a GET, shown instead of raised.
 
         Args:
@@ -310,7 +311,8 @@ class Session:
         from workbook.lesson import expect
 
         lookup("answer", answer, CANNED)
-        return expect(ActivationDataError, self.practice_client(answer).get, self.payment_instrument_id)
+        # a test tries them all: none is taken for activation data, which would be a failed check
+        return cast("Shown", expect(ActivationDataError, self.practice_client(answer).get, self.payment_instrument_id))
 
     def break_it(self, *args: Any, **settings: Any) -> FaultRun:
         """Play one fault of the API: what do the API, the back end, the app and the cardholder make of it?
