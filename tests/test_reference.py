@@ -166,6 +166,22 @@ def test_a_name_that_needs_an_extra_says_which():
     assert done.stdout == "wb.planner needs the package ipywidgets, which is not installed: pip install -e '.[lab]'\n"
 
 
+def test_a_call_that_needs_an_extra_says_which():
+    program = f"""{WITHOUT}
+import workbook as wb
+session = wb.session()
+run = session.platform_a.play()
+live = [platform.live for platform in (session.platform_a, session.platform_b, session.wallet)]
+for call in (*live, session.platform_a.phone, run.trace.to_frame, lambda: wb.show(run, "phone")):
+    try: call()
+    except wb.errors.ConfigurationError as error: print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    lines = [line.split(" needs the package ") for line in done.stdout.splitlines()]
+    assert [name for name, _ in lines] == ["live()"] * 3 + ["phone()", "to_frame()", "wb.show"]
+    assert {rest.partition(", ")[2] for _, rest in lines} == {"which is not installed: pip install -e '.[lab]'"}
+
+
 @pytest.mark.slow
 def test_the_core_alone_lays_out_the_lessons_and_puts_them_back(tmp_path):
     for words in (["new", "copy"], ["reset", "06", "--dir", "copy"]):

@@ -156,12 +156,11 @@ if not TYPE_CHECKING:  # a type checker would believe that every name is there
         module, attribute = _HOMES[name]
         try:
             loaded = import_module(module)
-        except ModuleNotFoundError as error:
-            from workbook.errors import ConfigurationError
-            from workbook.files import pip_line
+        except ModuleNotFoundError:
+            from workbook.files import needs_lab
 
-            needs = f"wb.{name} needs the package {error.name}, which is not installed: {pip_line('lab')}"
-            raise ConfigurationError(needs) from error
+            with needs_lab(f"wb.{name}"):
+                raise
         value = getattr(loaded, attribute) if attribute else loaded
         globals()[name] = value
         return value

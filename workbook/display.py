@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import ParameterError
+from workbook.files import needs_lab
 from workbook.values import choice, lookup, quoted
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "duratio
 """What `show` can show of a run; of a trace `messages`, and of a result of `conform` its `report`."""
 
 
+@needs_lab("wb.show")
 def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR0911  # one for each kind of thing
     """Show one thing in a notebook, or one part of a run.
 

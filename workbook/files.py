@@ -92,6 +92,20 @@ def pip_line(extra: str) -> str:
     return f"pip install 'provisioning-workbook[{extra}]'" if INSTALLED else f"pip install -e '.[{extra}]'"
 
 
+@contextmanager
+def needs_lab(what: str) -> Iterator[None]:
+    """Stands around what imports a package of the extra `lab`, or as a decorator above it; `what` is its name.
+
+    Raises:
+        ConfigurationError: the package is not installed; names it, and the command that installs the extra.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        needed = f"{what} needs the package {error.name}, which is not installed: {pip_line('lab')}"
+        raise ConfigurationError(needed) from error
+
+
 def read_regular(path: Path, most: int) -> bytes:
     """Read a regular file: at most `most` bytes and one more, so that the caller sees that it is larger.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.errors import OpaqueDataError
+from workbook.files import needs_lab
 from workbook.flows import messages as m
 from workbook.flows.messages import Message
 from workbook.rules import Basis, bases
@@ -203,6 +204,7 @@ class Trace:
         """One JSON object a line, keys in a fixed order, redacted."""
         return "".join(json.dumps(record.as_dict(), ensure_ascii=False) + "\n" for record in self._records)
 
+    @needs_lab("to_frame()")
     def to_frame(self) -> pd.DataFrame:
         """One row a record, for pandas (imported here and nowhere else in this module)."""
         import pandas as pd  # heavy, and absent in a browser kernel

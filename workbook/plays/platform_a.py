@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
 from workbook.card_provisioning import FETCH_OPC, CardProvisioning, CardProvisioningCreateResult
+from workbook.files import needs_lab
 from workbook.flows import messages as m
 from workbook.flows.machine import Difference, Machine, difference
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, VariantA
@@ -159,6 +160,7 @@ class PlatformA:
             run.tap(taps)
         return run_of(run, before)
 
+    @needs_lab("live()")
     def live(self, **choices: Any) -> Stage:
         """A phone to press yourself, with every message behind it.
 
@@ -174,6 +176,7 @@ class PlatformA:
 
         return stage("platform A", **{"variant": self._setup.variant_a.name} | choices)
 
+    @needs_lab("phone()")
     def phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LivePhone:
         """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
 

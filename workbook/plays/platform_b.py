@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import ParameterError
+from workbook.files import needs_lab
 from workbook.flows.machine import Difference, difference
 from workbook.flows.variants import VARIANTS_B, VariantB
 from workbook.plays.run import Run, Setup, run_of, screen_of
@@ -161,6 +162,7 @@ class PlatformB:
         flow, played = app_named(app, self._variant(variant), delegate)
         return self._played(flow, phone, played, pages=pages, tap=True)
 
+    @needs_lab("live()")
     def live(self, **choices: Any) -> Stage:
         """A phone to press yourself, with every message behind it.
 

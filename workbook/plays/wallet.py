@@ -11,6 +11,7 @@ from workbook.extension.handler import ExtensionHandler, ReferenceHandler
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON
 from workbook.extension.plist import plist_problems
 from workbook.extension.wallet_app import WalletApp
+from workbook.files import needs_lab
 from workbook.flows.machine import Difference, difference
 from workbook.flows.variants import SURFACES, VARIANTS_B, VariantB
 from workbook.plays.run import Run, Setup, run_of, screen_of
@@ -181,6 +182,7 @@ class Wallet:
             together(*wallets)
         return [run_of(wallet, screen, card=ids[0]) for wallet, screen in zip(wallets, before, strict=True)]
 
+    @needs_lab("live()")
     def live(self, **choices: Any) -> Stage:
         """A wallet app to press yourself, with every message behind it.
 
