@@ -50,6 +50,21 @@ def test_no_byte_code_is_offered_as_a_sample(tmp_path, monkeypatch):
     assert "cached.pyc" not in str(caught.value)
 
 
+@pytest.mark.parametrize("left", ["__pycache__/relay.cpython-311.py", ".idea/notes.md", ".hidden.py"])
+@pytest.mark.parametrize("folder", ["FIXTURES", "NATIVE"])
+def test_what_others_leave_among_the_samples_is_none(tmp_path, monkeypatch, folder, left):
+    for name in (left, "relay.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(files, folder, tmp_path)
+    prefix = "native/" if folder == "NATIVE" else ""
+    assert fixture(f"{prefix}relay.py").is_file()
+    for name in (left, "nothing near"):
+        with pytest.raises(ParameterError) as caught:
+            fixture(f"{prefix}{name}")
+        assert left not in str(caught.value).partition(". ")[2]
+
+
 def test_a_workbook_without_its_sample_files_says_how_to_get_them(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "FIXTURES", tmp_path)
     with pytest.raises(ParameterError, match=r"is empty\. Install the workbook again"):

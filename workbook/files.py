@@ -32,6 +32,8 @@ NATIVE: Final = _PACKAGE / "native"
 """Source files for an app of one's own: `kotlin` and `swift`."""
 _CHECKOUT_PYTHON: Final = "../../.venv/bin/python"
 """How the sample's configuration names Python in a checkout."""
+_LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+"""What Python and the system leave in a folder of samples: it is neither copied nor a sample."""
 
 
 def fixture(name: str) -> Path:
@@ -43,15 +45,18 @@ def fixture(name: str) -> Path:
     folder = NATIVE if str(name).startswith("native/") else FIXTURES
     path = folder / str(name).removeprefix("native/")
     is_there = path.is_file() or (path.is_dir() and path.parent == FIXTURES / "projects")
-    if is_there and folder in path.resolve().parents:
+    if is_there and folder in path.resolve().parents and not _LEFT_OUT("", [*Path(name).parts]):
         return path
-    known = sorted(
-        str(file.relative_to(FIXTURES)) for file in FIXTURES.rglob("*.*") if file.is_file() and file.suffix != ".pyc"
-    )
+    known = _samples(FIXTURES)
     if not known:
         raise ParameterError(f"The folder of sample files, {FIXTURES}, is empty. Install the workbook again.")
-    known += sorted(f"native/{file.relative_to(NATIVE)}" for file in NATIVE.rglob("*.*"))
+    known += [f"native/{sample}" for sample in _samples(NATIVE)]
     raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
+
+
+def _samples(folder: Path) -> list[str]:
+    paths = (file.relative_to(folder) for file in folder.rglob("*.*") if file.is_file())
+    return sorted(str(path) for path in paths if not _LEFT_OUT("", [*path.parts]))
 
 
 @contextmanager
@@ -81,7 +86,7 @@ def copy_lessons(folder: Path) -> None:
         OSError: it cannot be written.
     """
     for source in (NOTEBOOKS, FIXTURES):
-        shutil.copytree(source, folder / source.name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        shutil.copytree(source, folder / source.name, ignore=_LEFT_OUT)
     config = folder / "fixtures" / "back_ends" / "back-end.toml"
     # outside a checkout the sample back end runs on the Python that the workbook is installed in
     write_whole(config, config.read_text("utf-8").replace(_CHECKOUT_PYTHON, shlex.quote(sys.executable)))
