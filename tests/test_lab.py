@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from jupyterlab_server.workspaces_handler import WorkspacesManager
 
-from workbook import cli
 from workbook.errors import ConfigurationError
 from workbook.lab import HOST, LAYOUT, OVERRIDES, Lab, free_port, write_settings
 
@@ -170,13 +169,6 @@ def test_it_starts_with_the_file_browser_closed(tmp_path):
     assert layouts.load("default")["data"]["layout-restorer:data"]["left"]["collapsed"]
     assert layouts.load("default")["data"] == LAYOUT["data"]
     assert f"--LabApp.workspaces_dir={tmp_path / 'workspaces'}" in Lab(tmp_path, 1, "").command(tmp_path)
-
-
-def test_a_port_that_there_is_not_is_refused_before_anything_is_written(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["lab", "--port", "99999"]) == 2
-    assert "There is no port 99999. Choose one up to 65535" in capsys.readouterr().err
-    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_taken_port_is_refused_when_it_was_asked_for():

@@ -27,11 +27,11 @@ from urllib.parse import quote
 from workbook.errors import ConfigurationError
 from workbook.runner.kernel import end_with_parent
 from workbook.runner.notebook import FIRST_NOTEBOOK, notebooks_dir
+from workbook.values import checked_port
 
 HOST: Final = "127.0.0.1"
 FIRST_PORT: Final = 8888
 PORTS_TRIED: Final = 100
-HIGHEST_PORT: Final = 65_535
 READY_WITHIN: Final = 60.0  # seconds
 ENDS_WITHIN: Final = 10.0  # seconds
 
@@ -219,10 +219,8 @@ def free_port(wanted: int | None = None) -> int:
     Raises:
         ConfigurationError: it is taken, or no port at all.
     """
-    if wanted is not None and not 0 <= wanted <= HIGHEST_PORT:
-        raise ConfigurationError(f"There is no port {wanted}. Choose one up to {HIGHEST_PORT}, or none for a free one.")
-    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED) if wanted is None else [wanted]:
-        with closing(socket.socket()) as probe, suppress(OSError, OverflowError):
+    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED) if wanted is None else [checked_port(wanted)]:
+        with closing(socket.socket()) as probe, suppress(OSError):
             # as the server itself does: a port in TIME_WAIT is free
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((HOST, port))

@@ -14,12 +14,13 @@ from numbers import Integral, Real
 from types import UnionType
 from typing import TypeVar
 
-from workbook.errors import ParameterError
+from workbook.errors import ConfigurationError, ParameterError
 
 Value = TypeVar("Value")
 
 LONGEST_QUOTE = 60
 """Characters of a wrong value that an error repeats."""
+HIGHEST_PORT = 65535
 LONGEST_INTEGER = 128
 """Bits of a whole number that an error repeats; Python refuses to write the longest ones."""
 
@@ -87,6 +88,19 @@ def whole(name: str, value: object, *, least: int, most: int) -> int:
     if is_whole(value, least, most):
         return int(value)  # type: ignore[call-overload,no-any-return]  # `is_whole` says
     raise ParameterError(f"{name} is {quoted(value)}. Give a whole number from {least:,} to {most:,}.")
+
+
+def checked_port(port: int) -> int:
+    """A port to listen on: 0, which takes any free one, to 65535.
+
+    Raises:
+        ConfigurationError: there is no such port.
+    """
+    if 0 <= port <= HIGHEST_PORT:
+        return port
+    raise ConfigurationError(
+        f"There is no port {quoted(port)}. Choose one up to {HIGHEST_PORT}, or 0 for any free one."
+    )
 
 
 def flag(name: str, value: object) -> bool:

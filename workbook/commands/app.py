@@ -61,13 +61,14 @@ def phone(options: argparse.Namespace) -> int:
     from workbook.plays.platform_a import PHONES_A
     from workbook.simulation.server import print_log
     from workbook.simulation.world import INSTRUMENT_IDS
-    from workbook.values import lookup, number
+    from workbook.values import checked_port, lookup, number
 
     if options.phone == "list" or options.schema:
         print(json.dumps(schema(), indent=2) if options.schema else "\n".join(PHONES_A))
         return 0
     made = lookup("phone", options.phone, PHONES_A)
     number("--pace", options.pace)
+    checked_port(options.port)
     if options.out is not None:
         make_folder(options.out)
     log = None if options.quiet else print_log

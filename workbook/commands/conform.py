@@ -220,7 +220,9 @@ def app(options: argparse.Namespace) -> int:
     from workbook.conformance.progress import Terminal
     from workbook.conformance.reports import write_reports
     from workbook.conformance.selection import chosen
+    from workbook.values import checked_port
 
+    checked_port(options.port)
     cases = chosen(APP_CASES, options.only)
     if options.list:
         return _list(cases)

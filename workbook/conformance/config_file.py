@@ -38,10 +38,9 @@ from workbook.conformance.selection import Known
 from workbook.errors import ConfigurationError
 from workbook.forms import QUOTE, Flag, Form, Mistakes, Place, Says, Seed, Text, Texts, read_form, read_toml, refused
 from workbook.secrecy import FromEnvironment, is_weak, suspect_header
-from workbook.simulation.http import HIGHEST_PORT
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
-from workbook.values import did_you_mean, quoted
+from workbook.values import HIGHEST_PORT, did_you_mean, quoted
 
 EXAMPLE = "`workbook conform init` writes an example."
 BASELINE_EXAMPLE = "A baseline has entries under [[known]], each with a case and a comment."

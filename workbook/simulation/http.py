@@ -91,7 +91,6 @@ JSON_HEADERS = (("content-type", "application/json"),)
 BASIS_HEADER = "x-workbook-basis"
 """Which rules and sources an answer, in test mode, or a notification rests on; the real API has no such header."""
 PROBLEM_HEADERS = (("content-type", "application/problem+json"),)
-HIGHEST_PORT = 65535
 MAX_BODY = 1_048_576
 """The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2)."""
 

@@ -40,19 +40,9 @@ import httptools
 
 from workbook.ending import ending_signals
 from workbook.errors import ConfigurationError
-from workbook.simulation.http import (
-    AT_ONCE,
-    CHUNKED,
-    HIGHEST_PORT,
-    MAX_BODY,
-    UNANSWERED,
-    Ending,
-    Request,
-    Responder,
-    Response,
-    half,
-)
+from workbook.simulation.http import AT_ONCE, CHUNKED, MAX_BODY, UNANSWERED, Ending, Request, Responder, Response, half
 from workbook.simulation.service import Service
+from workbook.values import checked_port
 
 if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
     import trustme
@@ -575,8 +565,7 @@ def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.soc
             f"The host {host!r} is not a loopback address. Use 127.0.0.1, ::1 or localhost; or, on a network that you "
             "trust, say --allow-remote as well."
         )
-    if not 0 <= port <= HIGHEST_PORT:
-        raise ConfigurationError(f"There is no port {port}. Choose one up to {HIGHEST_PORT}, or 0 for any free one.")
+    checked_port(port)
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
