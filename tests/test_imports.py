@@ -187,7 +187,7 @@ HEAVY = {
     [
         "import workbook",
         "import workbook.cli",
-        "import workbook.flows.variants, workbook.api, workbook.simulation.transport, workbook.simulation.sdks",
+        "import workbook.flows.variants, workbook.api.opaque, workbook.simulation.transport, workbook.simulation.sdks",
         "from workbook.runs.platform_a import PlatformARun; PlatformARun().walk()",
         "from workbook.card_provisioning import CardProvisioning",
         "import workbook.sessions, workbook.checks, workbook.lesson",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api import ActivationDataClient
+from workbook import ActivationDataClient
 from workbook.errors import ConfigurationError
 from workbook.secrecy import MASK, MISSING, Secret, Secrets, without_live_keys
 

@@ -176,7 +176,7 @@ class Session:
     def client(self) -> ActivationDataClient:
         """The API client of this session; it connects when it is first used."""
         if self.real:
-            from workbook.api import ActivationDataClient  # httpx is loaded when a client is needed
+            from workbook.api.client import ActivationDataClient  # httpx is loaded when a client is needed
 
             return ActivationDataClient(base_url=self.parameters.base_url)
         return _client(self._service)
@@ -462,7 +462,8 @@ def answers() -> Table:
 
 def _client(service: Any, api_key: str = SIMULATED_KEY, *, once: bool = False) -> ActivationDataClient:
     """A client whose requests a service of this process answers."""
-    from workbook.api import ActivationDataClient, RetryPolicy
+    from workbook.api.client import ActivationDataClient
+    from workbook.api.exchange import RetryPolicy
     from workbook.simulation.transport import SimulatedTransport  # httpx is loaded when a client is needed
 
     transport = SimulatedTransport(service)

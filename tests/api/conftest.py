@@ -9,7 +9,7 @@ import time
 import anyio
 import pytest
 
-from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy
+from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy
 from workbook.api.library import httpx
 
 KEY = "canary-KEY-0123456789"

@@ -15,7 +15,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
+from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
 from workbook.errors import (
     ActivationDataError,
     ApiStatusError,

@@ -10,7 +10,7 @@ import traceback
 
 import pytest
 
-from workbook.api import ActivationDataClient, RetryPolicy, Timeouts
+from workbook import ActivationDataClient, RetryPolicy, Timeouts
 from workbook.api.library import httpx
 from workbook.errors import (
     ActivationDataError,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api import RetryPolicy, SdkInput, Timeouts
+from workbook import RetryPolicy, SdkInput, Timeouts
 from workbook.api.exchange import NEVER_SENT, Failure, FailureKind, Options, RetryBudget, Send, Sleep, exchange
 from workbook.api.protocol import Answer, Settings, build_get, build_post, judge_answer
 from workbook.errors import (

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbook.api import LAYERS, SIMULATED_PREFIX, ActivationDataClient, SdkInput, SdkOutput, diagnose
+from workbook import ActivationDataClient, SdkInput, SdkOutput
+from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, diagnose
 from workbook.errors import OpaqueDataError, WorkbookError
 
 HEAVY = settings.get_profile("api")

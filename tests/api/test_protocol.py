@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api import SdkInput, SdkOutput
+from workbook import SdkInput, SdkOutput
 from workbook.api.body import CallProblem, parse_object
 from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, judge_answer
 from workbook.errors import (

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from servers import BARE, started
 
-from workbook.api import ActivationDataClient
+from workbook import ActivationDataClient
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.runs.back_end import BackEnd, simulated_back_end

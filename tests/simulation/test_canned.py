@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.api import ActivationDataClient, RetryPolicy
+from workbook import ActivationDataClient, RetryPolicy
 from workbook.errors import ActivationDataError, ParameterError
 from workbook.simulation.canned import CANNED, CannedService
 from workbook.simulation.service import ORIGIN

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from workbook.api import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
+from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
 from workbook.api.library import httpx
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
