@@ -314,44 +314,71 @@ class Session:
         # a test tries them all: none is taken for activation data, which would be a failed check
         return cast("Shown", expect(ActivationDataError, self.practice_client(answer).get, self.payment_instrument_id))
 
-    def break_it(self, *args: Any, **settings: Any) -> FaultRun:
+    def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
+        self,
+        fault: str = "503 that says 500",
+        operation: str = "POST",
+        moment: str = "after",
+        platform: str = "platform A",
+        back_end: str = "good",
+        nth: int | None = 1,
+        **settings: Any,
+    ) -> FaultRun:
         """Play one fault of the API: what do the API, the back end, the app and the cardholder make of it?
 
         Args:
-            args: fault, operation, moment, platform, back_end and nth, see below.
-            settings: the same by name, and the fault's own settings, such as `seconds=2.0`.
-                fault: one of `wb.table("faults")`. operation: `GET` or `POST`. moment: `before` the API has done
-                anything, or `after` it has done its part. platform: `platform A`, `platform B, in the app` or
-                `platform B, from the wallet`. back_end: one of `wb.table("back ends")`. nth: which of these requests
-                is faulted, from 1; None faults all of them.
+            fault: one of `wb.table("faults")`.
+            operation: `GET` or `POST`.
+            moment: `before` the API has done anything, or `after` it has done its part.
+            platform: `platform A`, `platform B, in the app` or `platform B, from the wallet`.
+            back_end: one of `wb.table("back ends")`.
+            nth: which of these requests is faulted, from 1; None faults all of them.
+            settings: the fault's own settings, such as `seconds=2.0`.
 
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        return break_it(*args, card=self.payment_instrument_id, known=self.real, **settings)
+        here: dict[str, Any] = {"card": self.payment_instrument_id, "known": self.real}
+        return break_it(fault, operation, moment, platform, back_end, nth, **here, **settings)
 
-    def predict(
-        self, fault: str = "503 that says 500", i_think: str = "the card is added", **choices: Any
+    def predict(  # noqa: PLR0917  # as for break_it
+        self,
+        fault: str = "503 that says 500",
+        i_think: str = "the card is added",
+        operation: str = "POST",
+        moment: str = "after",
+        platform: str = "platform A",
+        back_end: str = "good",
     ) -> Prediction:
         """Predict what comes of a fault, play it, and see whether the prediction came true.
 
         Args:
-            fault: as for `break_it`, like `operation`, `moment`, `platform` and `back_end` in `choices`.
+            fault: one of `session.predictions["fault"]`.
             i_think: one of `session.predictions["i_think"]`, except the first, which stands for no prediction.
-            choices: the other choices, by name.
+            operation: `GET` or `POST`.
+            moment: `before` or `after`, as for `break_it`.
+            platform: one of `session.predictions["platform"]`.
+            back_end: one of `wb.table("back ends")`.
 
         Raises:
             ParameterError: a name is unknown.
         """
-        return predict(fault, i_think=i_think, **choices)
+        return predict(fault, operation, moment, platform, i_think, back_end)
 
-    def on_each_platform(self, *args: Any, **settings: Any) -> Table:
-        """Play one fault on each platform and compare them; the arguments are those of `break_it`, without `platform`.
+    def on_each_platform(
+        self,
+        fault: str = "reset",
+        operation: str = "POST",
+        moment: str = "after",
+        back_end: str = "good",
+        **settings: Any,
+    ) -> Table:
+        """Play one fault on each platform and compare them; the arguments are those of `break_it`.
 
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        return on_each_platform(*args, **settings)
+        return on_each_platform(fault, operation, moment, back_end, **settings)
 
     def _post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
         return self._api.post(payment_instrument_id, sdk_output).sdk_input
