@@ -6,16 +6,16 @@ import pytest
 
 from workbook import cli, files
 from workbook.errors import ParameterError
-from workbook.files import fixture, write_whole
+from workbook.files import sample, write_whole
 
 
 def test_a_sample_file_is_found():
-    assert fixture("measurements/good_build.csv").read_text().startswith("call,duration_ms,device,build,cold")
+    assert sample("measurements/good_build.csv").read_text().startswith("call,duration_ms,device,build,cold")
 
 
 def test_native_code_is_found_by_its_language():
-    assert "class BackEnd(" in fixture("native/kotlin/BackEnd.kt").read_text()
-    assert "struct BackEnd: Sendable {" in fixture("native/swift/BackEnd.swift").read_text()
+    assert "class BackEnd(" in sample("native/kotlin/BackEnd.kt").read_text()
+    assert "struct BackEnd: Sendable {" in sample("native/swift/BackEnd.swift").read_text()
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_native_code_is_found_by_its_language():
 )
 def test_another_name_is_explained(name):
     with pytest.raises(ParameterError, match="No sample file"):
-        fixture(name)
+        sample(name)
 
 
 def test_a_misspelt_name_has_a_suggestion():
     with pytest.raises(ParameterError, match=r"Did you mean 'measurements/good_build.csv'\?"):
-        fixture("measurements/good_biuld.csv")
+        sample("measurements/good_biuld.csv")
 
 
 def test_no_byte_code_is_offered_as_a_sample(tmp_path, monkeypatch):
@@ -46,7 +46,7 @@ def test_no_byte_code_is_offered_as_a_sample(tmp_path, monkeypatch):
     (tmp_path / "relay.py").touch()
     monkeypatch.setattr(files, "FIXTURES", tmp_path)
     with pytest.raises(ParameterError, match=r"relay\.py") as caught:
-        fixture("cached")
+        sample("cached")
     assert "cached.pyc" not in str(caught.value)
 
 
@@ -58,17 +58,17 @@ def test_what_others_leave_among_the_samples_is_none(tmp_path, monkeypatch, fold
         (tmp_path / name).touch()
     monkeypatch.setattr(files, folder, tmp_path)
     prefix = "native/" if folder == "NATIVE" else ""
-    assert fixture(f"{prefix}relay.py").is_file()
+    assert sample(f"{prefix}relay.py").is_file()
     for name in (left, "nothing near"):
         with pytest.raises(ParameterError) as caught:
-            fixture(f"{prefix}{name}")
+            sample(f"{prefix}{name}")
         assert left not in str(caught.value).partition(". ")[2]
 
 
 def test_a_workbook_without_its_sample_files_says_how_to_get_them(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "FIXTURES", tmp_path)
     with pytest.raises(ParameterError, match=r"is empty\. Install the workbook again"):
-        fixture("measurements/good_build.csv")
+        sample("measurements/good_build.csv")
 
 
 def test_a_working_copy_has_the_lessons_and_the_sample_files(tmp_path, capsys):

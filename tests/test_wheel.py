@@ -69,7 +69,7 @@ def test_an_installed_workbook_knows_its_version_and_its_own_files(workbook):
     run, folder = workbook
     assert run("--version").stdout == "workbook 0.2.0\n"
     python = folder / "env" / "bin" / "python"
-    program = "import workbook.files as f; print(f.INSTALLED, f.fixture('measurements/good_build.csv'))"
+    program = "import workbook.files as f; print(f.INSTALLED, f.sample('measurements/good_build.csv'))"
     done = subprocess.run([str(python), "-I", "-c", program], cwd=folder, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"True {folder}")
 

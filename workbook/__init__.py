@@ -1,6 +1,6 @@
 """The provisioning workbook: walk, break and test in-app wallet card provisioning before going live.
 
-    import workbook as wb
+    import wb as wb
 
     session = wb.session()
     run = session.platform_a.play()
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from workbook.exercises.asking import exercise as exercise
     from workbook.extension.handler import AuthorizationProvider as AuthorizationProvider
     from workbook.extension.handler import ReferenceHandler as ReferenceHandler
-    from workbook.extension.measuring import measure_handler as measure
+    from workbook.extension.measuring import measure as measure
     from workbook.extension.service import ExtensionProvisioningService as ExtensionProvisioningService
-    from workbook.files import fixture as sample
+    from workbook.files import sample as sample
     from workbook.flows import messages as messages
     from workbook.lesson import check as check
     from workbook.lesson import expect as expect
@@ -48,100 +48,59 @@ if TYPE_CHECKING:
     from workbook.symptoms import inspect as inspect
     from workbook.timing.planner import LogNormal as LogNormal
     from workbook.timing.planner import Plan as Plan
-    from workbook.timing.recorded import judge_recorded as judge
+    from workbook.timing.recorded import judge as judge
     from workbook.timing.recorded import read_durations as read_durations
-    from workbook.widgets.builder import builder as build
+    from workbook.widgets.builder import build as build
     from workbook.widgets.chooser import choose as choose
     from workbook.widgets.planner import planner as planner
 
 __version__ = "0.2.0"
 
 _HOMES = {
-    "ActivationDataClient": ("workbook.api.client", "ActivationDataClient"),
-    "AsyncActivationDataClient": ("workbook.api.client", "AsyncActivationDataClient"),
-    "AuthorizationProvider": ("workbook.extension.handler", "AuthorizationProvider"),
-    "CardAddress": ("workbook.runs.platform_a", "CardAddress"),
-    "CardProvisioning": ("workbook.card_provisioning", "CardProvisioning"),
-    "ExtensionProvisioningService": ("workbook.extension.service", "ExtensionProvisioningService"),
-    "LogNormal": ("workbook.timing.planner", "LogNormal"),
-    "MockServer": ("workbook.simulation.mock_server", "MockServer"),
-    "Plan": ("workbook.timing.planner", "Plan"),
-    "ProvisioningService": ("workbook.provisioning_service", "ProvisioningService"),
-    "ReferenceHandler": ("workbook.extension.handler", "ReferenceHandler"),
-    "Relay": ("workbook.conformance.notebook", "Relay"),
-    "RetryPolicy": ("workbook.api.exchange", "RetryPolicy"),
-    "Run": ("workbook.plays.run", "Run"),
-    "SdkInput": ("workbook.api.opaque", "SdkInput"),
-    "SdkOutput": ("workbook.api.opaque", "SdkOutput"),
-    "Timeouts": ("workbook.api.exchange", "Timeouts"),
-    "Watch": ("workbook.simulation.phones", "Watch"),
-    "WatchAvailability": ("workbook.provisioning_service", "WatchAvailability"),
-    "build": ("workbook.widgets.builder", "builder"),
-    "check": ("workbook.lesson", "check"),
-    "choose": ("workbook.widgets.chooser", "choose"),
-    "conform": ("workbook.conformance.notebook", "conform"),
-    "diagnose": ("workbook.symptoms", "diagnose"),
-    "errors": ("workbook.errors", ""),
-    "examine": ("workbook.doctor", "examine"),
-    "exercise": ("workbook.exercises.asking", "exercise"),
-    "expect": ("workbook.lesson", "expect"),
-    "inspect": ("workbook.symptoms", "inspect"),
-    "judge": ("workbook.timing.recorded", "judge_recorded"),
-    "measure": ("workbook.extension.measuring", "measure_handler"),
-    "messages": ("workbook.flows.messages", ""),
-    "planner": ("workbook.widgets.planner", "planner"),
-    "project": ("workbook.preflight.notebook", "project"),
-    "read_durations": ("workbook.timing.recorded", "read_durations"),
-    "rule": ("workbook.display", "rule"),
-    "sample": ("workbook.files", "fixture"),
-    "session": ("workbook.sessions", "session"),
-    "show": ("workbook.display", "show"),
-    "table": ("workbook.display", "table"),
+    "ActivationDataClient": "workbook.api.client",
+    "AsyncActivationDataClient": "workbook.api.client",
+    "AuthorizationProvider": "workbook.extension.handler",
+    "CardAddress": "workbook.runs.platform_a",
+    "CardProvisioning": "workbook.card_provisioning",
+    "ExtensionProvisioningService": "workbook.extension.service",
+    "LogNormal": "workbook.timing.planner",
+    "MockServer": "workbook.simulation.mock_server",
+    "Plan": "workbook.timing.planner",
+    "ProvisioningService": "workbook.provisioning_service",
+    "ReferenceHandler": "workbook.extension.handler",
+    "Relay": "workbook.conformance.notebook",
+    "RetryPolicy": "workbook.api.exchange",
+    "Run": "workbook.plays.run",
+    "SdkInput": "workbook.api.opaque",
+    "SdkOutput": "workbook.api.opaque",
+    "Timeouts": "workbook.api.exchange",
+    "Watch": "workbook.simulation.phones",
+    "WatchAvailability": "workbook.provisioning_service",
+    "build": "workbook.widgets.builder",
+    "check": "workbook.lesson",
+    "choose": "workbook.widgets.chooser",
+    "conform": "workbook.conformance.notebook",
+    "diagnose": "workbook.symptoms",
+    "errors": "workbook.errors",
+    "examine": "workbook.doctor",
+    "exercise": "workbook.exercises.asking",
+    "expect": "workbook.lesson",
+    "inspect": "workbook.symptoms",
+    "judge": "workbook.timing.recorded",
+    "measure": "workbook.extension.measuring",
+    "messages": "workbook.flows.messages",
+    "planner": "workbook.widgets.planner",
+    "project": "workbook.preflight.notebook",
+    "read_durations": "workbook.timing.recorded",
+    "rule": "workbook.display",
+    "sample": "workbook.files",
+    "session": "workbook.sessions",
+    "show": "workbook.display",
+    "table": "workbook.display",
 }
-"""The module of each public name, and its name there; an empty one means the module itself."""
+"""The module of each public name, or the module that it is."""
 
-__all__ = [
-    "ActivationDataClient",
-    "AsyncActivationDataClient",
-    "AuthorizationProvider",
-    "CardAddress",
-    "CardProvisioning",
-    "ExtensionProvisioningService",
-    "LogNormal",
-    "MockServer",
-    "Plan",
-    "ProvisioningService",
-    "ReferenceHandler",
-    "Relay",
-    "RetryPolicy",
-    "Run",
-    "SdkInput",
-    "SdkOutput",
-    "Timeouts",
-    "Watch",
-    "WatchAvailability",
-    "build",
-    "check",
-    "choose",
-    "conform",
-    "diagnose",
-    "errors",
-    "examine",
-    "exercise",
-    "expect",
-    "inspect",
-    "judge",
-    "measure",
-    "messages",
-    "planner",
-    "project",
-    "read_durations",
-    "rule",
-    "sample",
-    "session",
-    "show",
-    "table",
-]
+__all__ = list(_HOMES)
 
 
 if not TYPE_CHECKING:  # a type checker would believe that every name is there
@@ -153,16 +112,14 @@ if not TYPE_CHECKING:  # a type checker would believe that every name is there
             close = get_close_matches(name, _HOMES, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(__all__)}."
             raise AttributeError(f"workbook has no public name {name!r}. {hint}")
-        module, attribute = _HOMES[name]
         try:
-            loaded = import_module(module)
+            loaded = import_module(_HOMES[name])
         except ModuleNotFoundError:
             from workbook.files import needs_lab
 
             with needs_lab(f"wb.{name}"):
                 raise
-        value = getattr(loaded, attribute) if attribute else loaded
-        globals()[name] = value
+        globals()[name] = value = getattr(loaded, name, loaded)
         return value
 
 

@@ -36,7 +36,7 @@ _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 """What Python and the system leave in a folder of samples: it is neither copied nor a sample."""
 
 
-def fixture(name: str) -> Path:
+def sample(name: str) -> Path:
     """The path of a sample: a file such as `native/kotlin/BackEnd.kt`, or a project such as `projects/platform_a`.
 
     Raises:

@@ -17,7 +17,7 @@ from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.conformance.notebook import Result
 from workbook.diagnosis import MOST, CatalogueRow, Diagnosis
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.files import fixture, read_regular
+from workbook.files import read_regular, sample
 from workbook.inspector import Inspection
 from workbook.plays.run import Run
 from workbook.preflight.notebook import project, texts_of
@@ -202,9 +202,9 @@ def reproduce(number: int) -> Run | Result | InspectionPanel:
     return played
 
 
-def _mistaken(sample: str, file: str, old: str, new: str) -> Result:
+def _mistaken(name: str, file: str, old: str, new: str) -> Result:
     """A sample project with one edit."""
-    files = texts_of(fixture(f"projects/{sample}"))
+    files = texts_of(sample(f"projects/{name}"))
     return project(files | {file: files[file].replace(old, new)})
 
 

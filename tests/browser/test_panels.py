@@ -32,7 +32,7 @@ CELLS = {
         "class Mine(wb.ReferenceHandler):\n    def status(self):\n        print('asked')\n        return self.cache\n\n"
         "wb.session().wallet.live(handler=Mine)"
     ),
-    "builder": "from workbook.widgets.builder import builder\nbuilder()",
+    "builder": "from workbook.widgets.builder import build\nbuild()",
 }
 PLANNER = "wb.planner()"
 CHOOSER = "from workbook.widgets.chooser import Chooser\nChooser(wb.session().platform_a.play, taps=[1, 2])"

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.extension.handler import ReferenceHandler
-from workbook.extension.measuring import measure_handler
+from workbook.extension.measuring import measure
 from workbook.extension.mistakes import HANDLERS, KeepsItInItsClass, NetworkInStatus, OneAfterTheOther
 from workbook.flows.variants import B_EARLIER
 from workbook.timing.verdict import LimitVerdict
@@ -28,7 +28,7 @@ class World:
 def measured(handler, call="status", **more):
     world = World()
     options = {"warm": 5, "cold": 3, "sleep": world.sleep, "stopwatch": world.stopwatch} | more
-    return measure_handler(handler, call, **options)
+    return measure(handler, call, **options)
 
 
 @pytest.mark.slow
@@ -100,7 +100,7 @@ def test_what_a_handler_keeps_in_its_class_is_gone_before_each_cold_call_and_nev
             found.append(type(self).kept is None)
             return super().status()
 
-    measure_handler(Looks, warm=2, cold=2, network=0.0)
+    measure(Looks, warm=2, cold=2, network=0.0)
     assert found == [True, True, True, False, False]  # two cold calls, then the warm ones on what was made once
     assert KeepsItInItsClass.kept is None
     assert len(KeepsItInItsClass.__subclasses__()) == before + 1

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbook.errors import ParameterError
 from workbook.timing import recorded
-from workbook.timing.recorded import judge_recorded, read_durations
+from workbook.timing.recorded import judge, read_durations
 from workbook.timing.verdict import LimitVerdict
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "measurements"
@@ -181,7 +181,7 @@ def test_any_bytes_are_read_or_refused_by_one_of_our_errors(tmp_path, name, cont
     except ParameterError as error:
         assert name in str(error)  # noqa: PT017  # either outcome is right, anything else is not
     else:
-        assert judge_recorded(frame)
+        assert judge(frame)
 
 
 # ---------------------------------------------------------------- judging
@@ -189,7 +189,7 @@ def test_any_bytes_are_read_or_refused_by_one_of_our_errors(tmp_path, name, cont
 
 def test_each_call_build_device_and_start_is_judged_by_itself(file):
     rows = ["status,150,B,2,true", "status,20,A,1,false", "pass_entries,500,A,1,true", "status,30,A,1,true"]
-    found = judge_recorded(read_durations(file("\n".join([HEAD, *rows]))))
+    found = judge(read_durations(file("\n".join([HEAD, *rows]))))
     assert [(one.name, str(one.verdict)) for one in found] == [
         ("pass_entries, build 1 on A, cold", "pass"),
         ("status, build 1 on A, warm", "pass"),
@@ -200,19 +200,19 @@ def test_each_call_build_device_and_start_is_judged_by_itself(file):
 
 @pytest.mark.rule("X-STATUS-3")
 def test_exactly_100_recorded_milliseconds_are_in_time(file):
-    (found,) = judge_recorded(read_durations(file(f"{HEAD}\nstatus,100,A,1,1\nstatus,100.001,A,1,1\n")))
+    (found,) = judge(read_durations(file(f"{HEAD}\nstatus,100,A,1,1\nstatus,100.001,A,1,1\n")))
     assert (found.count, found.over) == (2, 1)
 
 
 @pytest.mark.rule("X-ENTRIES-3")
 def test_exactly_20_recorded_seconds_are_in_time(file):
-    (found,) = judge_recorded(read_durations(file(f"{HEAD}\npass_entries,20000,A,1,1\npass_entries,20000.1,A,1,1\n")))
+    (found,) = judge(read_durations(file(f"{HEAD}\npass_entries,20000,A,1,1\npass_entries,20000.1,A,1,1\n")))
     assert (found.count, found.over) == (2, 1)
 
 
 def test_a_target_of_ones_own(file):
     frame = read_durations(file(f"{HEAD}\n" + "status,10,A,1,1\n" * 9 + "status,200,A,1,1\n"))
-    assert [judge_recorded(frame, target=target)[0].verdict for target in (0.05, 0.2)] == [
+    assert [judge(frame, target=target)[0].verdict for target in (0.05, 0.2)] == [
         LimitVerdict.FAIL,
         LimitVerdict.WARN,
     ]
@@ -220,21 +220,21 @@ def test_a_target_of_ones_own(file):
 
 def test_a_frame_of_ones_own_needs_the_same_columns_and_calls():
     frame = pd.DataFrame([OBJECT])
-    assert len(judge_recorded(frame)) == 1
+    assert len(judge(frame)) == 1
     with pytest.raises(ParameterError, match="the frame: the column build is missing"):
-        judge_recorded(frame.drop(columns="build"))
+        judge(frame.drop(columns="build"))
     with pytest.raises(ParameterError, match="Did you mean 'status'"):
-        judge_recorded(frame.assign(call="statsu"))
+        judge(frame.assign(call="statsu"))
     with pytest.raises(ParameterError, match=r"Duration 1 is -0\.001"):
-        judge_recorded(frame.assign(duration_ms=-1.0))
+        judge(frame.assign(duration_ms=-1.0))
 
 
 # ---------------------------------------------------------------- the recordings of this project
 
 
 def test_the_good_build_passes_and_the_one_with_a_network_call_fails():
-    good = judge_recorded(read_durations(FIXTURES / "good_build.csv"))
-    network = judge_recorded(read_durations(FIXTURES / "network_in_status.csv"))
+    good = judge(read_durations(FIXTURES / "good_build.csv"))
+    network = judge(read_durations(FIXTURES / "network_in_status.csv"))
     assert {one.verdict for one in good} == {LimitVerdict.PASS}
     assert {one.verdict for one in network if one.limit.call == "status"} == {LimitVerdict.FAIL}
     assert {one.verdict for one in network if one.limit.call != "status"} == {LimitVerdict.PASS}

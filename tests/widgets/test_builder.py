@@ -7,7 +7,7 @@ from workbook.extension.handler import ReferenceHandler
 from workbook.plays.script import FLOWS, play
 from workbook.sessions import session
 from workbook.simulation.faults import FAULTS
-from workbook.widgets.builder import NO_FAULT, SECONDS, builder, choices, script, timed
+from workbook.widgets.builder import NO_FAULT, SECONDS, build, choices, script, timed
 from workbook.widgets.stage import spelled, stage
 
 
@@ -63,7 +63,7 @@ def test_a_time_is_only_for_faults_that_take_one():
 
 
 def test_the_controls_choose():
-    built = builder()
+    built = build()
     box = built.widget()
     built._dropdowns["flow"].value = "platform B"
     built._dropdowns["phone"].value = "with a watch"
@@ -73,7 +73,7 @@ def test_the_controls_choose():
 
 
 def test_a_fault_is_played_by_hand_with_everything_else_that_was_chosen():
-    built = builder()
+    built = build()
     built.widget()
     assert built._dropdowns["moment"].disabled
     built._dropdowns["phone"].value = "cardholder cancels"
@@ -90,7 +90,7 @@ def test_a_fault_is_played_by_hand_with_everything_else_that_was_chosen():
 
 
 def test_which_request_a_fault_meets_is_said_while_one_is_chosen():
-    built = builder()
+    built = build()
     built.widget()
     shown = built.stage.widget()
     assert shown.broken == ""
@@ -103,7 +103,7 @@ def test_which_request_a_fault_meets_is_said_while_one_is_chosen():
 
 
 def test_another_flow_has_other_phones_and_begins_with_the_first():
-    built = builder()
+    built = build()
     built.widget()
     built._dropdowns["phone"].value = "cardholder cancels"
     built._dropdowns["flow"].value = "from the wallet"
@@ -112,7 +112,7 @@ def test_another_flow_has_other_phones_and_begins_with_the_first():
 
 
 def test_a_message_that_is_broken_by_its_arrow_is_in_the_choices():
-    built = builder()
+    built = build()
     built.widget()
     shown = built.stage.widget()
     for name, value in built.stage.answer(
@@ -128,7 +128,7 @@ def test_a_message_that_is_broken_by_its_arrow_is_in_the_choices():
 
 
 def test_choosing_a_fault_moves_nothing_above_the_stage():
-    built = builder()
+    built = build()
     built.widget()
     before = {name: field.layout.display for name, field in built._fields.items()}
     built._dropdowns["fault"].value = "latency"
@@ -136,7 +136,7 @@ def test_choosing_a_fault_moves_nothing_above_the_stage():
 
 
 def test_each_flow_offers_its_own_code_and_mistakes():
-    built = builder()
+    built = build()
     built.widget()
     shown = {flow: {name for name in choices(flow) if name in ("app", "handler")} for flow in FLOWS}
     assert shown == {"platform A": set(), "platform B": {"app"}, "from the wallet": {"handler"}}
@@ -162,7 +162,7 @@ Mine.get = Mine.post = lambda self, payment_instrument_id, sdk_output=None: None
 
 
 def test_code_of_ones_own_can_be_chosen():
-    built = builder(handler=Late, back_end=Mine)
+    built = build(handler=Late, back_end=Mine)
     built.widget()
     assert built.chosen["flow"] == "from the wallet"
     built._dropdowns["handler"].value = "yours: Late"
@@ -171,8 +171,8 @@ def test_code_of_ones_own_can_be_chosen():
     built._dropdowns["flow"].value = "platform A"
     built._dropdowns["back_end"].value = "yours: Mine"
     assert built.stage.script == stage(back_end=Mine).script
-    assert "handler: reference" in builder(handler=Late).snapshot().text()
-    assert "yours: Late" in builder(handler=Late).snapshot().text()
+    assert "handler: reference" in build(handler=Late).snapshot().text()
+    assert "yours: Late" in build(handler=Late).snapshot().text()
 
 
 @pytest.mark.parametrize(
@@ -183,11 +183,11 @@ def test_code_of_ones_own_can_be_chosen():
 )  # fmt: skip
 def test_what_cannot_be_chosen_is_explained(own, told):
     with pytest.raises(ParameterError, match=told):
-        builder(**own)
+        build(**own)
 
 
 def test_an_app_that_misbehaves_is_in_the_call():
-    built = builder()
+    built = build()
     built.widget()
     built.stage.script = stage(guarded=False).script
     assert "guarded=False" in built.stage._values()["call"]

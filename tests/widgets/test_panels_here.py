@@ -3,13 +3,13 @@
 import pytest
 
 from workbook.extension.handler import ReferenceHandler
-from workbook.extension.measuring import measure_handler
+from workbook.extension.measuring import measure
 from workbook.widgets.panels import NOT_STORED, Here
 
 
 def here(takes):
     ticks = iter(range(0, 10**12, takes))
-    return Here(measure_handler(ReferenceHandler, warm=2, cold=1, sleep=lambda _s: None, stopwatch=lambda: next(ticks)))
+    return Here(measure(ReferenceHandler, warm=2, cold=1, sleep=lambda _s: None, stopwatch=lambda: next(ticks)))
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from IPython.utils.capture import capture_output
 
 from workbook.sessions import session
 from workbook.views.table import Snapshot
-from workbook.widgets.builder import builder
+from workbook.widgets.builder import build
 from workbook.widgets.chooser import Chooser
 from workbook.widgets.page import PANELS
 from workbook.widgets.panels import Panels
@@ -60,7 +60,7 @@ EVERYTHING = {
     "chooser": lambda: Chooser(SESSION.platform_a.play, taps=[1, 2]),
     "panels": lambda: Panels(SESSION.platform_a.play(), *PANELS),
     "stage": lambda: stage("from the wallet"),
-    "builder": builder,
+    "builder": build,
 }
 
 

@@ -39,7 +39,7 @@ from workbook.conformance.reports import to_html, write_reports
 from workbook.conformance.selection import Known, chosen
 from workbook.conformance.session import RunOptions
 from workbook.errors import ParameterError
-from workbook.files import fixture
+from workbook.files import sample
 from workbook.forms import read_toml
 from workbook.values import lookup
 from workbook.views.html import View, tag, trusted
@@ -57,7 +57,7 @@ ODD_CARDS = ("pirelay-in-small-letters", "000123456789012345", "PI RELAY:7+%")
 SESSIONS = {"session-of-ann-7d1f": [*CARDS[:26], *ODD_CARDS], "session-of-bob-93c2": list(CARDS[26:])}
 
 
-_spec = spec_from_file_location("workbook_sample_reference", fixture("back_ends/reference.py"))
+_spec = spec_from_file_location("workbook_sample_reference", sample("back_ends/reference.py"))
 if _spec is None or _spec.loader is None:  # the path ends in .py, so there is a loader
     raise ImportError("workbook_sample_reference")
 _reference = module_from_spec(_spec)

@@ -10,7 +10,7 @@ from workbook.exercises.model import Judge, Observed, Reason, first_finding
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.service import ExtensionProvisioningService
 from workbook.extension.wallet_app import WalletApp
-from workbook.files import fixture
+from workbook.files import sample
 from workbook.flows import messages as m
 from workbook.plays.run import Run, run_of, screen_of
 from workbook.plays.wallet import opened_phone
@@ -102,8 +102,8 @@ def gate(ships: Any) -> Reason | Observed:
     """A gate lets a good log through; and none with a failure, without status(), without a cold call, or empty."""
     from workbook.timing.recorded import read_durations  # pandas
 
-    good = read_durations(fixture("measurements/good_build.csv"))
-    bad = read_durations(fixture("measurements/network_in_status.csv"))
+    good = read_durations(sample("measurements/good_build.csv"))
+    bad = read_durations(sample("measurements/network_in_status.csv"))
     logs = [
         (good, True, "X-STATUS-3", "a good build, with cold and warm calls on two phones"),
         (bad[bad.call == "status"], False, "X-STATUS-3", "a build of which one status() in five and more is late"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from workbook.errors import ParameterError
 from workbook.exercises.model import Judge, Observed, Reason
-from workbook.files import fixture
+from workbook.files import sample
 from workbook.values import quoted
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def edited(platform: str, *edits: Edit) -> dict[str, str]:
     """The texts of a sample project with these edits."""
     from workbook.preflight.notebook import texts_of
 
-    files = texts_of(fixture(f"projects/{platform}"))
+    files = texts_of(sample(f"projects/{platform}"))
     for file, old, new in edits:
         files[file] = files[file].replace(old, new)
     return files
@@ -117,7 +117,7 @@ def entries_to_send() -> Observed:
     from workbook.preflight.notebook import project
     from workbook.preflight.signing import allowlist_request, normalised, read_certificates
 
-    report = fixture("projects/signing_report.txt")
+    report = sample("projects/signing_report.txt")
     anns = read_certificates(report, machine="Ann's")
     with TemporaryDirectory() as folder:
         his = Path(folder, "bob.txt")

@@ -22,7 +22,8 @@ from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import LatenciesB, PhoneB
 from workbook.simulation.sdks import Call, under_way
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.timing.measured import Measurement, measure
+from workbook.timing import measured
+from workbook.timing.measured import Measurement
 from workbook.timing.verdict import times
 from workbook.trace import CALLS
 from workbook.values import choice, number
@@ -57,7 +58,7 @@ class HandlerTiming:
         return f"{self.measurement.text}\n      {self.network}"
 
 
-def measure_handler(
+def measure(
     handler: type[ExtensionHandler],
     call: str = "status",
     *,
@@ -117,5 +118,5 @@ def measure_handler(
         if seconds > 0:
             sleep(seconds)
 
-    found = measure(make, call=call, warm=warm, cold=cold, at_most=at_most, sleep=sleep, stopwatch=stopwatch)
+    found = measured.measure(make, call=call, warm=warm, cold=cold, at_most=at_most, sleep=sleep, stopwatch=stopwatch)
     return HandlerTiming(found, sum(isinstance(event, m.BackEndAsked) for event in events))

@@ -60,7 +60,7 @@ def read_durations(path: str | PathLike[str]) -> pd.DataFrame:
     return frame
 
 
-def judge_recorded(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judgement]:
+def judge(frame: pd.DataFrame, *, target: float = TARGET) -> list[Judgement]:
     """One judgement for each call, build, device, and cold or not, in this order.
 
     Raises:

@@ -101,7 +101,7 @@ class Builder(Live):
         self._box: Any = None
 
     def __repr__(self) -> str:
-        return "builder()"
+        return "wb.build()"
 
     def snapshot(self) -> Snapshot:
         """All choices, and the first stage."""
@@ -183,7 +183,7 @@ class Builder(Live):
         self._offering = False
 
 
-def builder(**own: Any) -> Builder:
+def build(**own: Any) -> Builder:
     """A panel to put a run together: choose flow, phone, back end and fault, press it yourself, and copy the call.
 
     Args:
