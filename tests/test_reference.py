@@ -85,8 +85,8 @@ MISUSES = {
     "inspect": (lambda: wb.inspect("x", seed="y"), "seed is 'y'. Give a whole number"),
     "Watch": (lambda: wb.Watch(3), "cards is 3; allowed: a set of the ids"),
     "CardAddress": (lambda: wb.CardAddress(postal_code=4), "postal_code is 4; allowed: text"),
-    "a served phone's port": (lambda: wb.session().platform_a.phone(port="x"), "port is 'x'. Give a whole number"),
-    "a served phone's pace": (lambda: wb.session().platform_a.phone(pace=-1), "pace is -1. Give a finite number"),
+    "a served phone's port": (lambda: wb.session().platform_a.serve_phone(port="x"), "port is 'x'. Give a"),
+    "a served phone's pace": (lambda: wb.session().platform_a.serve_phone(pace=-1), "pace is -1. Give a finite"),
     "a phone's fact": (lambda: wb.session().platform_b.phone(foo=1), "fact is 'foo'. "),
     "each platform": (lambda: wb.session().on_each_platform(platform="A"), "leave `platform` out"),
 }
@@ -173,13 +173,13 @@ import workbook as wb
 session = wb.session()
 run = session.platform_a.play()
 live = [platform.live for platform in (session.platform_a, session.platform_b, session.wallet)]
-for call in (*live, session.platform_a.phone, run.trace.to_frame, lambda: wb.show(run, "phone")):
+for call in (*live, session.platform_a.serve_phone, run.trace.to_frame, lambda: wb.show(run, "phone")):
     try: call()
     except wb.errors.ConfigurationError as error: print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     lines = [line.split(" needs the package ") for line in done.stdout.splitlines()]
-    assert [name for name, _ in lines] == ["live()"] * 3 + ["phone()", "to_frame()", "wb.show"]
+    assert [name for name, _ in lines] == ["live()"] * 3 + ["serve_phone()", "to_frame()", "wb.show"]
     assert {rest.partition(", ")[2] for _, rest in lines} == {"which is not installed: pip install -e '.[lab]'"}
 
 

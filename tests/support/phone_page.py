@@ -32,9 +32,9 @@ how)` what your back end does wrong; it is served at `Workbook.backEndUrl`. It k
 printed as `WORKBOOK_PHONE_CARDS`: {cards}. On an emulator,
 `adb reverse tcp:PORT tcp:PORT` makes the same address work.
 
-In a notebook, `session.platform_a.phone()` serves the same phone: `.settings` has the two variables, and its panels
-show phone, messages and states while your test runs. When an app's process ends, the trace that `workbook phone --out
-DIR` writes ends with what was under way.
+In a notebook, `session.platform_a.serve_phone()` serves the same phone: `.settings` has the two variables, and its
+panels show phone, messages and states while your test runs. When an app's process ends, the trace that `workbook phone
+--out DIR` writes ends with what was under way.
 
 In a Kotlin notebook of the same JupyterLab (the extra `[kotlin]` brings its kernel), cells call the stand-in, too:
 `workbook native kotlin DIR --jar` compiles it with the reference app core, and prints the lines of the first cell.

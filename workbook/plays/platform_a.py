@@ -75,7 +75,7 @@ class PlatformA:
     def __repr__(self) -> str:
         return (
             f"Platform A, SDK {self._setup.variant_a.name}\n"
-            "Next: .create() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .phone(); "
+            "Next: .create() for the SDK by hand, .play() for a whole flow, .open_page(), .live(), .serve_phone(); "
             ".phones, .variants."
         )
 
@@ -176,8 +176,8 @@ class PlatformA:
 
         return stage("platform A", **{"variant": self._setup.variant_a.name} | choices)
 
-    @needs_lab("phone()")
-    def phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LivePhone:
+    @needs_lab("serve_phone()")
+    def serve_phone(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0) -> LivePhone:
         """Serve a phone for your own app's test, and watch phone, messages and states while the test runs.
 
         It is `workbook phone` in a notebook: `settings` has the test's two environment variables, `stop()` ends it.
