@@ -100,17 +100,15 @@ _HOMES = {
 }
 """The module of each public name, or the module that it is."""
 
-__all__ = list(_HOMES)
-
-
-if not TYPE_CHECKING:  # a type checker would believe that every name is there
+if not TYPE_CHECKING:  # a type checker has the imports above; from these two it would take that any name is there
+    __all__ = list(_HOMES)
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
             from difflib import get_close_matches
 
             close = get_close_matches(name, _HOMES, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(__all__)}."
+            hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(_HOMES)}."
             raise AttributeError(f"workbook has no public name {name!r}. {hint}")
         try:
             loaded = import_module(_HOMES[name])
@@ -124,4 +122,4 @@ if not TYPE_CHECKING:  # a type checker would believe that every name is there
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*_HOMES, "__version__"]
