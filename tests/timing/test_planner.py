@@ -207,6 +207,12 @@ def test_plans_can_be_keys():
     assert repr(QUICK) == "LogNormal(median=0.6, p99=4.0)"
 
 
+def test_a_plan_of_measured_durations_draws_them():
+    assert Plan.measured([2.5, 0.5], cards=9) == Plan(Resampled([0.5, 2.5]), cards=9)
+    with pytest.raises(ParameterError, match="-1"):
+        Plan.measured([1, -1])
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -225,7 +231,10 @@ def test_plans_can_be_keys():
         ({"overhead": -0.1}, "overhead is -0.1. Give a finite number of 0 or more."),
         ({"limit": 0}, "limit is 0."),
         ({"call": "pass_entry"}, "No limit for the call 'pass_entry'. Did you mean 'pass_entries'?"),
-        ({"latency": 0.6}, "latency is 0.6. Give LogNormal(median=…, p99=…) or Resampled([…]), in seconds."),
+        (
+            {"latency": 0.6},
+            "latency is 0.6. Give LogNormal(median=…, p99=…), in seconds; for measured durations use Plan.measured",
+        ),
     ],
 )
 def test_nonsense_is_refused(given, told):
@@ -354,7 +363,7 @@ def test_a_log_normal_has_the_median_and_the_percentile_that_it_was_given():
         (0, 1, "median is 0. Give a finite number above 0."),
         (1, nan, "p99 is nan."),
         (True, 2, "median is True."),
-        (2.0, 1.0, "p99 is 1 s and median 2 s. Give a p99 above the median; for a latency that never varies use Re"),
+        (2.0, 1.0, "p99 is 1 s and median 2 s. Give a p99 above the median; for a latency that never varies use Pl"),
         (1, 1, "p99 is 1 s and median 1 s."),
     ],
 )  # fmt: skip

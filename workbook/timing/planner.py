@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf, log, ulp
 from statistics import NormalDist
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +92,7 @@ class LogNormal:
         if p99 <= median:
             raise ParameterError(
                 f"p99 is {span(p99)} and median {span(median)}. Give a p99 above the median; "
-                f"for a latency that never varies use Resampled([{median:g}])."
+                f"for a latency that never varies use Plan.measured([{median:g}])."
             )
         for name, value in (("median", median), ("p99", p99), ("sigma", (log(p99) - log(median)) / Z99)):
             object.__setattr__(self, name, value)
@@ -152,7 +152,7 @@ class Plan:
     """How a call fetches its cards' sdkInputs.
 
     Attributes:
-        latency: how long one GET takes: `LogNormal` or `Resampled`.
+        latency: how long one GET takes: a `LogNormal`; for measured durations use `Plan.measured`.
         cards: how many GETs there are, one for each card, 1 to 100.
         gets: "one by one" or "concurrent".
         timeout: seconds after which an attempt is given up; None waits for ever.
@@ -177,7 +177,8 @@ class Plan:
     def __post_init__(self) -> None:
         if not (callable(getattr(self.latency, "draw", None)) and callable(getattr(self.latency, "cdf", None))):
             raise ParameterError(
-                f"latency is {quoted(self.latency)}. Give LogNormal(median=…, p99=…) or Resampled([…]), in seconds."
+                f"latency is {quoted(self.latency)}. Give LogNormal(median=…, p99=…), in seconds; "
+                "for measured durations use Plan.measured([…])."
             )
         limit_of(self.call)
         checked = {
@@ -190,6 +191,19 @@ class Plan:
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def measured(cls, seconds: Iterable[float], **settings: Any) -> Plan:
+        """A plan whose GETs take as long as measured ones did, each as likely as any other.
+
+        Args:
+            seconds: the measured durations.
+            settings: those of `Plan`, such as `cards=5`.
+
+        Raises:
+            ParameterError: there is no duration, or one of these is not what it may be.
+        """
+        return cls(Resampled(seconds), **settings)
 
     @property
     def bound(self) -> Limit:
