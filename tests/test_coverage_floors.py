@@ -50,6 +50,13 @@ def test_a_package_that_is_not_there_was_not_reached(tmp_path):
     assert main(str(path)) == 1
 
 
+def test_a_file_that_no_test_imports_is_named(gate, tmp_path, capsys):
+    (tmp_path / "workbook" / "new").mkdir(parents=True)
+    (tmp_path / "workbook" / "new" / "other.py").touch()
+    assert gate() == 1
+    assert "workbook/new/other.py: no test imports it\n" in capsys.readouterr().out
+
+
 def test_a_line_that_only_a_type_checker_reads_may_be_missed(gate):
     source = "if TYPE_CHECKING:\n    import a\n\n    import b\n" + SOURCE
     assert gate(source, api=[2, 4]) == 0
