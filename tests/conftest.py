@@ -8,7 +8,9 @@ import os
 import signal
 import sys
 from itertools import count
+from pathlib import Path
 from tempfile import TemporaryDirectory
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +18,10 @@ from hypothesis import HealthCheck, settings
 CI = bool(os.environ.get("CI"))
 KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL", "WORKBOOK_HTTP_LIBRARY"}
 """A tester's own switches; what else begins so would be a setting from outside."""
+
+ROOT = Path(__file__).parents[1]
+LONGEST = ("tests/app/test_kotlin", "tests/browser/test_notebooks", "tests/browser/test_panels", "notebooks/09")
+"""How the names of the files begin that take a minute and more."""
 
 PROBES_STAY = 10**9
 """Times that slipcover's probe of a line is met before it is taken out: never while a test runs, which would stop for a
@@ -77,13 +83,20 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Notebooks and browser tests are slow without saying so.
 
-    Files with slow tests come first, so that the workers end with many small files and at the same time.
+    Files with slow tests come first, so that the workers end with many small files and at the same time. Of these the
+    longest begin, and the others are shuffled, always alike: neighbours in a directory wait alike, and while all
+    workers wait the processors do nothing.
     """
     for item in items:
         if item.path.suffix == ".ipynb" or item.get_closest_marker("browser"):
             item.add_marker(pytest.mark.slow)
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+
+    def turn(item):
+        name = str(item.path.relative_to(ROOT))
+        return item.path not in slow, not name.startswith(LONGEST), crc32(name.encode()) if item.path in slow else 0
+
+    items.sort(key=turn)
 
 
 def pytest_collection(session):
@@ -108,7 +121,6 @@ def pytest_runtest_logfinish(done=count(1)):  # noqa: B008 - one count for the s
         watching.deinstrument_seen()
 
 
-@pytest.hookimpl(tryfirst=True)
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown():
     """Give the signals back that a command took over which the test carried out in this process."""
