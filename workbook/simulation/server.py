@@ -254,7 +254,7 @@ class Connection(asyncio.Protocol):
         if left > 0:
             self._alarm = self._loop.call_later(min(left, IDLE), self._watch)
         elif self._idle:
-            self._transport.close()
+            self._shut()
         else:
             self._refuse(408)
 
@@ -265,7 +265,7 @@ class Connection(asyncio.Protocol):
             if self._task is None:
                 headers = f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(text)}\r\n"
                 self._transport.write(f"{_status_line(status)}{headers}connection: close\r\n\r\n{text}".encode())
-                self._transport.close()
+                self._shut()
 
     # ------------------------------------------------------------ the parser
 
@@ -362,7 +362,7 @@ class Connection(asyncio.Protocol):
             self._task = None
             self._done(request, answer, began, keep=keep)
         except asyncio.CancelledError:  # the server stops
-            self._transport.close()
+            self._shut()
         except Exception:
             LOGGER.exception("A request could not be answered.")
             self._failed()
@@ -373,7 +373,7 @@ class Connection(asyncio.Protocol):
     def _done(self, request: Request, answer: AnyAnswer, began: float, *, keep: bool) -> None:
         if not keep:
             self._deaf = True
-            self._transport.close()
+            self._shut()
         elif not self._waiting and self._until == inf:
             self._until, self._idle = self._loop.time() + self._server.idle, True
         self._continue()
@@ -443,10 +443,15 @@ class Connection(asyncio.Protocol):
                 await asyncio.wait_for(self._leaving.wait(), seconds)
         return not self._leaving.is_set()
 
+    def _shut(self) -> None:
+        """Close once: after a second close of TLS, asyncio of Python 3.11.2 cannot cut the connection any more."""
+        if not self._transport.is_closing():
+            self._transport.close()
+
     async def _close(self) -> bool:
         """Send what is written and then FIN; a peer that does not take it within `GRACE` is cut off."""
         self._deaf = True
-        self._transport.close()
+        self._shut()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._lost.wait(), GRACE)
         self._transport.abort()
@@ -461,7 +466,7 @@ class Connection(asyncio.Protocol):
         self._waiting.clear()
         self._leaving.set()
         if self._task is None:
-            self._transport.close()
+            self._shut()
 
     def abort(self) -> None:
         """Cut the connection now."""
