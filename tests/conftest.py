@@ -23,6 +23,9 @@ ROOT = Path(__file__).parents[1]
 LONGEST = ("tests/app/test_kotlin", "tests/browser/test_notebooks", "tests/browser/test_panels", "notebooks/09")
 """How the names of the files begin that take a minute and more."""
 
+CELLS = set()
+"""The ids of the notebooks' cells that were run."""
+
 PROBES_STAY = 10**9
 """Times that slipcover's probe of a line is met before it is taken out: never while a test runs, which would stop for a
 tenth of a second. They are taken out between two tests: see `pytest_runtest_logfinish`."""
@@ -129,8 +132,21 @@ def pytest_runtest_teardown():
             signal.signal(number, handler)
 
 
-def pytest_sessionfinish():
+def pytest_runtest_logreport(report):
+    if report.nodeid.partition("::")[0].endswith(".ipynb"):
+        CELLS.add(report.nodeid)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session):
+    """A cell needs the cells before it: where one has failed, --last-failed runs all of its notebook."""
     os.environ["SLIPCOVER_ENABLED"] = "1"  # where it watched, it now writes down what it saw
+    cache = getattr(session.config, "cache", None)
+    if cache and not hasattr(session.config, "workerinput"):
+        failed = cache.get("cache/lastfailed", {})
+        notebooks = {name.partition("::")[0] for name in failed}
+        again = {cell: True for cell in sorted(CELLS) if cell.partition("::")[0] in notebooks}
+        cache.set("cache/lastfailed", failed | again)
 
 
 @pytest.fixture
