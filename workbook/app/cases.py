@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, TypeAlias
 
+from pydantic.alias_generators import to_snake
+
 from workbook.api.opaque import SdkInput
 from workbook.app.back_end import ANSWERS, Arrival
 from workbook.app.device import Device
@@ -15,6 +17,7 @@ from workbook.conformance.model import GET, POST, Case, CaseScript, Group, LogLi
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.simulation.phones import CAN_PROVISION_FAILURES
 from workbook.trace import Record
 
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
@@ -481,12 +484,6 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
     (Group.SCREEN, "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
      (OPEN, SETTLE, TAP, SETTLE, CLOSE, OPEN, SETTLE, Look("opened")),
      once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
-    (Group.SCREEN, "hidden-on-error", "After Error no button is offered.", "FLOW-2",
-     (SetPhone({"can_provision": m.CanProvisionError("boom")}), *OPENED),
-     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
-    (Group.SCREEN, "hidden-on-unknown-failure", "After UnknownFailure no button is offered.", "FLOW-2",
-     (SetPhone({"can_provision": m.UnknownFailure()}), *OPENED),
-     all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
     (Group.SCREEN, "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
      (Hold(GET), OPEN, Reached(GET), Look("held"), Release(GET), SETTLE),
      button_is("held", *NOT_SHOWN, DISABLED, todo=SHOW)),
@@ -582,8 +579,11 @@ def _cases() -> Iterator[AppCase]:
                    "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE),
                    all_of(in_order, late_get_unused))  # fmt: skip
     hidden = all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))
-    yield app_case(Group.SCREEN, "hidden-on-api-error", "After ApiError no button is offered.", "A-CAN-5",
-                   (SetPhone({"allowlisted": False}), *OPENED), hidden, variant=A_FROM_0_4_0.name)  # fmt: skip
+    for name, outcome in CAN_PROVISION_FAILURES.items():
+        told = to_snake(name).replace("_", "-")
+        yield app_case(Group.SCREEN, f"hidden-on-{told}", f"After {name} no button is offered.", outcome.rules[0],
+                       (SetPhone({"can_provision": outcome}), *OPENED), hidden,
+                       variant=A_FROM_0_4_0.name if isinstance(outcome, m.ApiError) else "")  # fmt: skip
     yield app_case(Group.FORM, "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
                    variant=A_FROM_0_4_0.name)  # fmt: skip
     yield app_case(Group.FORM, "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",

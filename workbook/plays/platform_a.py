@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 from workbook.card_provisioning import FETCH_OPC, CardProvisioning, CardProvisioningCreateResult
 from workbook.files import needs_lab
-from workbook.flows import messages as m
 from workbook.flows.machine import Difference, Machine, difference
+from workbook.flows.messages import Event
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED, VARIANTS_A, VariantA
 from workbook.plays.run import Run, Setup, run_of, screen_of
 from workbook.runs.own_code import check_callable
 from workbook.runs.platform_a import AppA, PlatformARun
 from workbook.simulation.canned import DAMAGES, damaged
-from workbook.simulation.phones import NOT_ALLOWLISTED, PhoneA
+from workbook.simulation.phones import CAN_PROVISION_FAILURES, PhoneA
 from workbook.values import flag, lookup, whole
 
 if TYPE_CHECKING:
     from workbook.app.live import LivePhone
     from workbook.widgets.stage import Stage
 
-EXAMPLES: Mapping[str, Any] = {"throwable": "IOException", "status_code": NOT_ALLOWLISTED}
-"""What a failure of canProvision carries in a play, by the field's name."""
 
-
-def _failing(event: type[m.Event]) -> Callable[[str], PhoneA]:
-    outcome = event(**{field.name: EXAMPLES[field.name] for field in fields(event)})
+def _answering(outcome: Event) -> Callable[[str], PhoneA]:
     return lambda _card: PhoneA(can_provision=outcome)
 
 
@@ -37,8 +33,7 @@ PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
     "card already in the wallet": lambda card: PhoneA(cards={card}),
     "wallet payment not supported": lambda _card: PhoneA(wallet_pay_supported=False),
     "app not allowlisted": lambda _card: PhoneA(allowlisted=False),
-    **{f"canProvision ends in {event.says.rpartition('.')[2]}": _failing(event)
-       for event in get_args(m.CanProvisionFailure)},
+    **{f"canProvision ends in {name}": _answering(outcome) for name, outcome in CAN_PROVISION_FAILURES.items()},
     "card not configured at the scheme": lambda _card: PhoneA(scheme_configured=False),
     "identity check pending": lambda _card: PhoneA(verification_pending=True),
     "cardholder cancels": lambda _card: PhoneA(provision_failure="Canceled"),

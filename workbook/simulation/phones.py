@@ -6,11 +6,13 @@ outcome's name or a choice of ours with its source beside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from itertools import count
+from typing import Any, get_args
 
 from workbook.errors import OpaqueDataError, ParameterError
-from workbook.flows.messages import Event
+from workbook.flows.messages import CanProvisionFailure, Event
 from workbook.flows.variants import PROFILES
 from workbook.values import choice, of_type
 
@@ -25,6 +27,13 @@ FAILURES = (
 
 NOT_ALLOWLISTED = 15009
 """The wallet API's status for an app that is not allowlisted (wallet; that it arrives here is inferred)."""
+
+CARRIED: Mapping[str, Any] = {"throwable": "IOException", "status_code": NOT_ALLOWLISTED}
+CAN_PROVISION_FAILURES: Mapping[str, Event] = {
+    event.says.rpartition(".")[2]: event(**{each.name: CARRIED[each.name] for each in fields(event)})
+    for event in get_args(CanProvisionFailure)
+}
+"""An example of each failure of canProvision by the document's name; what it carries is ours."""
 
 
 @dataclass(frozen=True, slots=True)
