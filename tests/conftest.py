@@ -137,16 +137,18 @@ def pytest_runtest_logreport(report):
         CELLS.add(report.nodeid)
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(wrapper=True)
 def pytest_sessionfinish(session):
     """A cell needs the cells before it: where one has failed, --last-failed runs all of its notebook."""
     os.environ["SLIPCOVER_ENABLED"] = "1"  # where it watched, it now writes down what it saw
+    result = yield  # which also writes down what failed
     cache = getattr(session.config, "cache", None)
     if cache and not hasattr(session.config, "workerinput"):
         failed = cache.get("cache/lastfailed", {})
         notebooks = {name.partition("::")[0] for name in failed}
         again = {cell: True for cell in sorted(CELLS) if cell.partition("::")[0] in notebooks}
         cache.set("cache/lastfailed", failed | again)
+    return result
 
 
 @pytest.fixture
