@@ -23,6 +23,17 @@ def test_nothing_to_complain_about(command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
+def test_a_type_checker_refuses_a_misspelt_name_and_knows_what_a_verb_returns(tmp_path):
+    """It has read the package for the test above, and remembers it."""
+    file = tmp_path / "mine.py"
+    file.write_text("import workbook as wb\nwb.sesion()\nreveal_type(wb.session().platform_a.create())\n")
+    command = [sys.executable, "-m", "mypy", "--strict", str(file)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert 'mine.py:2: error: Module has no attribute "sesion"; maybe "session"?' in done.stdout
+    assert "CreateSuccess | workbook.flows.messages.WalletPayNotSupported |" in done.stdout
+
+
 def test_every_ignored_lint_rule_has_its_reason_beside_it():
     text = (ROOT / "pyproject.toml").read_text()
     (listed,) = re.findall(r"^ignore = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)

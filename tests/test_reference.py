@@ -131,17 +131,6 @@ def test_what_the_type_checker_sees_is_what_is_loaded():
     assert {name for name in wb.__all__ if inspect.ismodule(getattr(wb, name))} == set(modules)
 
 
-@pytest.mark.slow
-def test_a_type_checker_refuses_a_misspelt_name_and_knows_what_a_verb_returns(tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text("import workbook as wb\nwb.sesion()\nreveal_type(wb.session().platform_a.create())\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", str(file)], capture_output=True, text=True, check=False
-    )
-    assert 'mine.py:2: error: Module has no attribute "sesion"; maybe "session"?' in done.stdout
-    assert "CreateSuccess | workbook.flows.messages.WalletPayNotSupported |" in done.stdout
-
-
 def test_a_type_checker_knows_what_each_call_returns():
     session = wb.session()
     calls = [getattr(wb, name) for name in wb.__all__]

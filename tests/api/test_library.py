@@ -17,7 +17,7 @@ IMPORT = "from workbook.api.library import CHOSEN, httpcore, httpx; print(CHOSEN
 
 
 def chosen(library, *command):
-    environ = os.environ | {"WORKBOOK_HTTP_LIBRARY": library}
+    environ = os.environ | {"WORKBOOK_HTTP_LIBRARY": library, "HYPOTHESIS_PROFILE": "quick"}
     words = [sys.executable, *command]
     return subprocess.run(words, env=environ, cwd=ROOT, capture_output=True, text=True, check=False)
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_chosen_is_an_error_of_the_configuration(monkeypatch):
 def test_the_clients_suite_passes_on_the_successor_of_httpx():
     assert chosen("httpx2", "-c", IMPORT).stdout == "httpx2 httpx2 httpcore2\n"
     # Whatever speaks HTTP. The other modules of the client are pure and import neither library: another run of their
-    # properties would prove nothing of it.
+    # properties would prove nothing of it, and ten examples of the others show whether the libraries agree.
     names = ("api/test_client", "api/test_client_faults", "api/test_client_wire", "api/test_deadline",
              "simulation/test_transport", "proxy/test_proxy_forwarding")  # fmt: skip
     suite = [f"tests/{name}.py" for name in names]
