@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from symptoms_page import symptoms_page
 
-from workbook.checks import Finding, Level, Owner
+from workbook.checks import Finding, Owner, Severity
 from workbook.cli import main
 from workbook.conformance.model import Miss
 from workbook.diagnosis import LARGEST, LONGEST_QUOTE, MOST, catalogue, diagnose, row, see
@@ -281,7 +281,7 @@ def test_a_finding_leads_to_its_row(rule, text, number):
 def test_a_finding_of_every_command_names_its_row():
     miss = Miss("an answer within 20 s", "none after 30 s", "Answer sooner.", rule="REL-5")
     drift = DriftFinding(DriftKind.DOCUMENT, "GET", "it answers 403", "it answers 200", "GAP-1", 1, 1, (1,))
-    finding = Finding("A-BTN-1", Level.FAIL, Owner.YOU, "Two taps began two attempts.", "Disable the button.", 0.5)
+    finding = Finding("A-BTN-1", Severity.FAIL, Owner.YOU, "Two taps began two attempts.", "Disable the button.", 0.5)
     assert (miss.see, drift.see) == ("workbook diagnose 9", "workbook diagnose 2")
     assert str(finding).endswith("Disable the button. (workbook diagnose 13)")
     assert "at 0.500 s; symptom 13\n" in findings([finding]).text()

@@ -91,9 +91,9 @@ def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for e
     if part == "report":
         if not hasattr(run, "report"):
             raise ParameterError(f"{quoted(run)} has no report. Give a result of wb.conform(...).")
-        from workbook.widgets.panels import Report
+        from workbook.widgets.panels import PageFrame
 
-        return Report(run.report)
+        return PageFrame(run.report)
     trace = run if hasattr(run, "select") else getattr(run, "trace", None)
     if trace is None:
         raise ParameterError(

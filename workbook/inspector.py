@@ -17,7 +17,7 @@ from typing import Any
 
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, diagnose, json_object
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST, Step, follow
+from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST, Unwrap, follow
 from workbook.simulation.seal import Damaged, Seal
 
 LARGEST = 1_048_576
@@ -81,7 +81,7 @@ class Inspection:
     wrong: tuple[WrongLayer, ...]
     takes: str
     fields: Mapping[str, str]
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Unwrap, ...] = ()
 
     @property
     def is_good(self) -> bool:
@@ -132,18 +132,18 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, shown, steps)
 
 
-def _steps(content: bytes, fields: Mapping[str, Any], seed: int, *, show: bool) -> Iterator[Step]:
+def _steps(content: bytes, fields: Mapping[str, Any], seed: int, *, show: bool) -> Iterator[Unwrap]:
     """The seal of the simulator's data, and the steps through platform B's structure."""
     sealed = Seal(seed).open(base64.b64encode(content).decode("ascii")) if fields.get("simulated") == MARK else None
     if isinstance(sealed, Damaged):  # anybody can copy the mark: what follows is looked at, and not shown
-        yield Step("seal", f"{sealed.why} (its --seed is not {seed}?)", ASSUMED, wrong=True)
+        yield Unwrap("seal", f"{sealed.why} (its --seed is not {seed}?)", ASSUMED, wrong=True)
     elif sealed is not None:
-        yield Step("seal", f"made by the simulator with the seed {seed}, and not changed since", ASSUMED)
+        yield Unwrap("seal", f"made by the simulator with the seed {seed}, and not changed since", ASSUMED)
     try:
         for step in follow(fields, seed) if _kind(fields) in STRUCTURED else ():
             yield step if show and sealed is not None and not isinstance(sealed, Damaged) else step._replace(shown="")
     except ConfigurationError as error:
-        yield Step("inside", str(error), INFERRED)
+        yield Unwrap("inside", str(error), INFERRED)
 
 
 def _in_body(data: bytes) -> tuple[str, bytes]:

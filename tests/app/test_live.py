@@ -9,7 +9,7 @@ import pytest
 
 from workbook.app.live import SAYS, LivePhone
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.views.phone import Phone
+from workbook.views.phone import KeyScreens
 
 CARD = "PISIMULATED00000000000001"
 
@@ -46,7 +46,7 @@ def test_the_panels_show_what_an_app_does_while_it_does_it(live: LivePhone) -> N
         assert captions(live, 4)[-1].endswith("SDK to App: CanBeProvisioned.")
         call("provisionWithProvider", provisioning=number, cardDisplayName="Card")
         assert "fetchOpc(paymentInstrumentId, sdkOutput)" in captions(live, 7)[-1]
-    assert "The issuer's app shows the card ending in 0001" in Phone(live.seen().film).text()
+    assert "The issuer's app shows the card ending in 0001" in KeyScreens(live.seen().film).text()
 
 
 def test_nothing_of_a_run_is_stored(live: LivePhone) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
-from workbook.checks import Level, Owner, api, check
+from workbook.checks import Owner, Severity, api, check
 from workbook.checks.advice import ADVICE, advice_for
 from workbook.checks.api import PATIENCE
 from workbook.flows import messages as m
@@ -83,7 +83,7 @@ def test_a_check_is_silent_and_speaks_once(name):
 @pytest.mark.parametrize("outcome", [LOST, m.ApiAnswered(429), m.ApiAnswered(504)])
 def test_giving_up_is_told_of_what_passes(outcome):
     told = trace(GET, GOOD, over("GET"), GET, outcome, over("GET"))
-    assert [(one.level, one.at) for one in api.gave_up_at_once(told)] == [(Level.WARN, 5.0)]  # the end of the call
+    assert [(one.level, one.at) for one in api.gave_up_at_once(told)] == [(Severity.WARN, 5.0)]  # the end of the call
 
 
 @pytest.mark.rule("REL-1")
@@ -104,9 +104,9 @@ def test_a_call_that_ended_before_it_sent_anything_says_nothing_of_the_api():
 
 def test_a_status_after_which_the_back_end_asked_again_is_only_worth_knowing():
     (found,) = check(trace(GET, BUSY, GET_AGAIN, GOOD, over("GET", 2)))
-    assert (found.level, found.owner) == (Level.NOTE, Owner.NOBODY)
+    assert (found.level, found.owner) == (Severity.NOTE, Owner.NOBODY)
     (found, _gave_up) = check(trace(GET, BUSY, over("GET")))
-    assert (found.level, found.owner) == (Level.FAIL, Owner.OPERATOR)
+    assert (found.level, found.owner) == (Severity.FAIL, Owner.OPERATOR)
 
 
 @pytest.mark.rule("REL-2")
@@ -186,7 +186,7 @@ def test_a_fault_of_the_trace_is_one_that_exists():
 )
 def test_where_no_wallet_waits_a_long_wait_is_doubtful_and_not_wrong(before):
     (finding,) = api.waited_too_long(trace(*before, GET, GOOD, over("GET", took=30.0)))
-    assert finding.level is Level.WARN
+    assert finding.level is Severity.WARN
     assert "No limit is shown for this call" in finding.text
 
 
@@ -218,7 +218,7 @@ def test_after_429_a_get_is_asked_again_and_a_post_is_not(asked, todo):
 def test_a_call_that_began_while_the_wallet_waited_is_wrong_though_the_handler_gave_up_before_it_ended():
     told = trace(m.StartPassEntriesBudget(), GET, m.StopBudget(), LATE, GET_AGAIN, GOOD, over("GET", 2, took=30.0))
     (finding,) = api.waited_too_long(told)
-    assert (finding.level, finding.rule) == (Level.FAIL, "REL-5")
+    assert (finding.level, finding.rule) == (Severity.FAIL, "REL-5")
     assert "20 s for pass_entries() (spec)" in finding.text
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.checks import check
-from workbook.checks.finding import Level
+from workbook.checks.finding import Severity
 from workbook.checks.own_code import RULES
 from workbook.extension.handler import ReferenceHandler
 from workbook.extension.wallet_app import WalletApp
@@ -24,7 +24,7 @@ def test_an_opc_provider_that_fails_is_told_with_its_line():
     run = PlatformARun(app=AppA(fetch_opc=lambda _card, _output: 1 // 0))
     run.walk()
     rule, level, text = found(run)[0]
-    assert (rule, level) == ("A-OPC-1", Level.FAIL)
+    assert (rule, level) == ("A-OPC-1", Severity.FAIL)
     assert "fetchOpc() failed: ZeroDivisionError. test_own_code.py, line " in text
 
 
@@ -64,21 +64,21 @@ def trace_of(*asides):
 def test_an_error_of_the_api_that_a_back_end_lets_out_is_only_noted(call):
     error, line = "MaybeSentError: the connection broke", "mine.py, line 3: self.api.post()"
     (first,) = found(trace_of(m.CodeFailed(call, error, line)))[:1]
-    assert first == ("REL-9", Level.NOTE, f"The API failed, and your {call}() let its error out: {error}. {line}.")
+    assert first == ("REL-9", Severity.NOTE, f"The API failed, and your {call}() let its error out: {error}. {line}.")
     (own,) = found(trace_of(m.CodeFailed(call, "KeyError: 'x'", line)))[:1]
-    assert own == ("REL-6", Level.FAIL, f"Your {call}() failed: KeyError: 'x'. {line}.")
+    assert own == ("REL-6", Severity.FAIL, f"Your {call}() failed: KeyError: 'x'. {line}.")
     (other,) = found(trace_of(m.CodeFailed("fetchOpc", error, line)))[:1]
-    assert other[:2] == ("A-OPC-1", Level.FAIL)
+    assert other[:2] == ("A-OPC-1", Severity.FAIL)
 
 
 @pytest.mark.rule("X-STATUS-3")
 @pytest.mark.parametrize(
     ("aside", "rule", "level", "words"),
     [
-        (m.CodeTookLong("status", 2.0), "X-STATUS-3", Level.FAIL, "The wallet waits 0.1 s."),
-        (m.CodeTookLong("pass_entries", 2.0), "X-ENTRIES-3", Level.WARN, "does not count"),
-        (m.CodeTookLong("fetchOpc", 2.0), "A-OPC-1", Level.WARN, "really took 2 s"),
-        (m.NeverCalled("staus", "status"), "X-STATUS-1", Level.WARN, "Nobody calls your staus()"),
+        (m.CodeTookLong("status", 2.0), "X-STATUS-3", Severity.FAIL, "The wallet waits 0.1 s."),
+        (m.CodeTookLong("pass_entries", 2.0), "X-ENTRIES-3", Severity.WARN, "does not count"),
+        (m.CodeTookLong("fetchOpc", 2.0), "A-OPC-1", Severity.WARN, "really took 2 s"),
+        (m.NeverCalled("staus", "status"), "X-STATUS-1", Severity.WARN, "Nobody calls your staus()"),
     ],
 )
 def test_real_time_and_misspelt_methods_are_findings(aside, rule, level, words):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.checks import Finding, Level, Owner, api, check, platform_a, symptoms
+from workbook.checks import Finding, Owner, Severity, api, check, platform_a, symptoms
 from workbook.checks.platform_a import FAILURES
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
@@ -223,7 +223,7 @@ def test_every_rule_that_a_table_of_the_module_names_exists():
 
 
 def test_every_level_occurs_and_every_owner_that_a_trace_can_tell():
-    assert {finding.level for finding in possible()} == set(Level)
+    assert {finding.level for finding in possible()} == set(Severity)
     assert {finding.owner for finding in possible()} == set(Owner) - {Owner.SCHEME, Owner.WALLET_PROVIDER}
 
 
@@ -325,7 +325,7 @@ def test_a_tap_after_which_the_app_called_nothing_does_not_tell_whether_the_butt
 
 
 def test_a_finding_cannot_be_changed():
-    found = Finding("API-3", Level.FAIL, Owner.YOU, "a", "b", 0.0)
+    found = Finding("API-3", Severity.FAIL, Owner.YOU, "a", "b", 0.0)
     with pytest.raises(AttributeError):
         found.rule = "API-4"
 
@@ -359,5 +359,5 @@ def test_a_button_that_is_left_alone_in_the_second_attempt_only_is_found(phone):
         run.tap()
     assert [f.rule for f in platform_a.unguarded_button(good.trace)] == []
     (finding,) = platform_a.unguarded_button(careless.trace)
-    assert (finding.rule, finding.level) == ("A-BTN-1", Level.FAIL)
+    assert (finding.rule, finding.level) == ("A-BTN-1", Severity.FAIL)
     assert finding.at == careless.trace.select(m.AddTapped, kind=Kind.EVENT)[1].at

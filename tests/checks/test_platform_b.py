@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.checks import Level, Owner, check, platform_b, symptoms
+from workbook.checks import Owner, Severity, check, platform_b, symptoms
 from workbook.checks.platform_b import CASES, HANDS_OVER, SAYS, SYMPTOMS
 from workbook.flows import messages as m
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
@@ -225,7 +225,7 @@ WELL = {
 @pytest.mark.parametrize("name", WELL)
 def test_a_run_where_all_is_well_has_no_findings_beyond_notes(name, variant, pages):
     facts, notes = WELL[name]
-    assert [finding.level for finding in check(walked(variant, pages=pages, **facts()))] == [Level.NOTE] * notes
+    assert [finding.level for finding in check(walked(variant, pages=pages, **facts()))] == [Severity.NOTE] * notes
 
 
 def test_platform_a_s_checks_have_nothing_to_say_of_a_good_run():
@@ -251,7 +251,7 @@ def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
 
 
 def test_every_level_occurs_and_every_owner_that_a_trace_can_tell():
-    assert {finding.level for finding in possible()} == set(Level)
+    assert {finding.level for finding in possible()} == set(Severity)
     assert {finding.owner for finding in possible()} == {Owner.YOU, Owner.OPERATOR, Owner.NOBODY}
 
 

@@ -8,7 +8,7 @@ from seen_values import CARD, GET, POST
 
 from workbook.conformance.case_runner import combined, platforms
 from workbook.conformance.cases import CASES
-from workbook.conformance.model import GRAVEST, Cardholder, CaseResult, Miss, Operation, Surface, Target, Verdict
+from workbook.conformance.model import GRAVEST, BackEndOperation, Cardholder, CaseResult, Miss, Surface, Target, Verdict
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +28,8 @@ def tried(name, other):
     ("name", "other", "wanted"),
     [
         ("get.no-query", PLAIN, (A,)),
-        ("get.no-query", replace(PLAIN, get=Operation("GET", "/b/{id}")), (A, B)),
-        ("get.fault-500", replace(PLAIN, post=Operation("POST", "/b/{id}", sdk_output="/x")), (A,)),
+        ("get.no-query", replace(PLAIN, get=BackEndOperation("GET", "/b/{id}")), (A, B)),
+        ("get.fault-500", replace(PLAIN, post=BackEndOperation("POST", "/b/{id}", sdk_output="/x")), (A,)),
         ("post.fault-500", replace(PLAIN, post=replace(PLAIN.post, sdk_input="/x")), (A, B)),
         ("get.fault-500", replace(PLAIN, headers=(("x-app", "b"),)), (A, B)),
         ("get.no-query", Surface(PLAIN.get, PLAIN.post, decoded=True), (A, B)),

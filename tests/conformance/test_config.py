@@ -6,7 +6,7 @@ import pytest
 
 from workbook.conformance.config import Exports, no_program, understood
 from workbook.conformance.config_file import load_config
-from workbook.conformance.model import Group, Operation
+from workbook.conformance.model import BackEndOperation, Group
 from workbook.forms import BadConfigurationError
 
 FULL = """
@@ -69,10 +69,14 @@ def config(tmp_path):
 def test_the_back_end_is_as_the_file_says(config, tmp_path):
     target = config.target
     assert target.base_url == "https://relay.example:8443/v1"
-    assert target.surfaces["platform A"].get == Operation("POST", "/data", "/card/id", None, "/result/0/sdkInput")
-    assert target.surfaces["platform A"].post == Operation("POST", "/cards/{id}", None, "/sdkOutput", "/sdkInput")
-    assert target.surfaces["platform B"].get == Operation("POST", "/data", "/card/id", None, "raw")
-    assert target.surfaces["platform B"].post == Operation("POST", "/b/{id}", None, "raw", "raw")
+    assert target.surfaces["platform A"].get == BackEndOperation(
+        "POST", "/data", "/card/id", None, "/result/0/sdkInput"
+    )
+    assert target.surfaces["platform A"].post == BackEndOperation(
+        "POST", "/cards/{id}", None, "/sdkOutput", "/sdkInput"
+    )
+    assert target.surfaces["platform B"].get == BackEndOperation("POST", "/data", "/card/id", None, "raw")
+    assert target.surfaces["platform B"].post == BackEndOperation("POST", "/b/{id}", None, "raw", "raw")
     assert [surface.decoded for surface in target.surfaces.values()] == [False, True]
     assert target.surfaces["platform B"].headers == (("x-version", "1.0"), ("x-app", "app-b"))
     assert target.cardholders[0].session == (("authorization", "Bearer ann-secret"), ("cookie", "sid=cookie-secret"))

@@ -19,10 +19,10 @@ from workbook.conformance.findings import (
 from workbook.conformance.judging import AFRESH
 from workbook.conformance.model import (
     OWN_429,
+    BackEndOperation,
     Broke,
     Cardholder,
     Miss,
-    Operation,
     Root,
     RunFinding,
     Surface,
@@ -216,8 +216,8 @@ WELL, AWAY = (
     seen(call(began=1.0, ended=2.0, status=None, body=b"", value=None, broke=Broke.LOST)),
 )
 OWN = (
-    Surface(Operation("GET", "/a"), Operation("POST", "/a")),
-    Surface(Operation("GET", "/b"), Operation("POST", "/b")),
+    Surface(BackEndOperation("GET", "/a"), BackEndOperation("POST", "/a")),
+    Surface(BackEndOperation("GET", "/b"), BackEndOperation("POST", "/b")),
 )
 
 

@@ -7,14 +7,14 @@ import time
 
 import pytest
 
-from workbook.conformance.model import Broke, Cardholder, Manner, Operation, PhoneCall, Surface, Target
+from workbook.conformance.model import BackEndOperation, Broke, Cardholder, Manner, PhoneCall, Surface, Target
 from workbook.conformance.phone import HttpPhone
 from workbook.simulation.http import Response
 from workbook.simulation.server import running
 
 ANN = Cardholder("ann", ("A",), (("authorization", "Bearer ann"),))
 TEXT = base64.b64encode(b"\x00\xffbytes").decode()
-GET = Operation("GET", "/cards/{id}")
+GET = BackEndOperation("GET", "/cards/{id}")
 CARD = "A/../B?ü"
 
 
@@ -46,15 +46,15 @@ def call(post, body, *, operation="POST", decoded=False, headers=(), status=200)
 @pytest.mark.parametrize(
     ("post", "decoded", "body", "kind"),
     [
-        (Operation("POST", "/p/{id}", sdk_output="/sdkOutput"), False, {"sdkOutput": TEXT}, "application/json"),
+        (BackEndOperation("POST", "/p/{id}", sdk_output="/sdkOutput"), False, {"sdkOutput": TEXT}, "application/json"),
         (
-            Operation("PUT", "/p", id="/card/id", sdk_output="/card/out"),
+            BackEndOperation("PUT", "/p", id="/card/id", sdk_output="/card/out"),
             False,
             {"card": {"id": CARD, "out": TEXT}},
             "application/json",
         ),
-        (Operation("POST", "/p/{id}", sdk_output="raw"), False, TEXT.encode(), "text/plain; charset=utf-8"),
-        (Operation("POST", "/p/{id}", sdk_output="raw"), True, b"\x00\xffbytes", "application/octet-stream"),
+        (BackEndOperation("POST", "/p/{id}", sdk_output="raw"), False, TEXT.encode(), "text/plain; charset=utf-8"),
+        (BackEndOperation("POST", "/p/{id}", sdk_output="raw"), True, b"\x00\xffbytes", "application/octet-stream"),
     ],
 )
 def test_the_sdk_output_stands_where_the_configuration_says(post, decoded, body, kind):
@@ -76,7 +76,7 @@ def test_the_request_is_kept_as_it_left_also_where_no_answer_comes(wait):
         return BackEnd.respond(back_end, request)
 
     async def make(url):
-        post = Operation("POST", "/p/{id}", sdk_output="/sdkOutput")
+        post = BackEndOperation("POST", "/p/{id}", sdk_output="/sdkOutput")
         async with HttpPhone(Target(url, {}, (ANN,), bound=0.4), Surface(GET, post)) as phone:
             return await phone.call(
                 PhoneCall(1, "POST", "ann", "A", TEXT, session=ANN.session, manner=Manner.UPPER_CASE)
@@ -94,7 +94,7 @@ def test_the_request_is_kept_as_it_left_also_where_no_answer_comes(wait):
 
 
 def test_a_configured_content_type_wins():
-    post = Operation("POST", "/p/{id}", sdk_output="/o")
+    post = BackEndOperation("POST", "/p/{id}", sdk_output="/o")
     _got, request, _headers = call(post, b"{}", headers=(("content-type", "application/vnd.x+json"),))
     assert [value for name, value in request.headers if name == "content-type"] == ["application/vnd.x+json"]
 
@@ -118,18 +118,18 @@ def test_a_configured_content_type_wins():
     ],
 )
 def test_the_sdk_input_is_found_where_the_configuration_says(pointer, body, value):
-    got, _request, _headers = call(Operation("POST", "/p/{id}", sdk_output="/o", sdk_input=pointer), body)
+    got, _request, _headers = call(BackEndOperation("POST", "/p/{id}", sdk_output="/o", sdk_input=pointer), body)
     assert (got.value, got.body, got.status) == (value, body, 200)
 
 
 def test_bytes_are_kept_as_the_text_that_the_api_gave():
-    post = Operation("POST", "/p/{id}", sdk_output="raw", sdk_input="raw")
+    post = BackEndOperation("POST", "/p/{id}", sdk_output="raw", sdk_input="raw")
     got, _request, _headers = call(post, b"\x00\xffbytes", decoded=True)
     assert got.value == TEXT
 
 
 def test_a_get_has_no_body():
-    _got, request, headers = call(Operation("POST", "/p"), b"{}", operation="GET")
+    _got, request, headers = call(BackEndOperation("POST", "/p"), b"{}", operation="GET")
     assert (request.body, "content-type" in headers) == (b"", False)
 
 
@@ -143,7 +143,7 @@ def test_a_get_has_no_body():
     ],
 )
 def test_a_call_is_sent_in_every_manner_that_http_allows(manner, header, value):
-    post, back_end = Operation("POST", "/p/{id}", sdk_output="/sdkOutput"), BackEnd(b"{}")
+    post, back_end = BackEndOperation("POST", "/p/{id}", sdk_output="/sdkOutput"), BackEnd(b"{}")
 
     async def make(url):
         async with HttpPhone(Target(url, {}, (ANN,)), Surface(GET, post)) as phone:
@@ -156,7 +156,7 @@ def test_a_call_is_sent_in_every_manner_that_http_allows(manner, header, value):
 
 
 def test_the_app_asks_for_its_own_id_and_a_call_may_be_tampered_with():
-    post, back_end = Operation("POST", "/p/{id}", sdk_output="/sdkOutput"), BackEnd(b"{}")
+    post, back_end = BackEndOperation("POST", "/p/{id}", sdk_output="/sdkOutput"), BackEnd(b"{}")
 
     def tamper(path, body, call):
         return f"{path}?id={call.other}", body + b" "

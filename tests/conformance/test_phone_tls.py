@@ -12,9 +12,9 @@ import trustme
 
 from workbook.conformance.api_side import MockApi
 from workbook.conformance.cases import CASES
-from workbook.conformance.config import Config, RunTimeouts, Start, understood
+from workbook.conformance.config import BackEndStart, Config, RunTimeouts, understood
 from workbook.conformance.config_file import load_config
-from workbook.conformance.model import Cardholder, Operation, Surface, Target
+from workbook.conformance.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.conformance.phone import trusting_context
 from workbook.conformance.session import RunOptions, conform
 from workbook.errors import ConfigurationError
@@ -24,7 +24,8 @@ from workbook.simulation.server import running
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(
-    Operation("GET", "/cards/{id}/activation-data"), Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput")
+    BackEndOperation("GET", "/cards/{id}/activation-data"),
+    BackEndOperation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
 )
 ANN = Cardholder("ann", CARDS, (("authorization", "Bearer session-of-ann-0001"),))
 A_FEW = tuple(CASES[name] for name in ("relay.get.path", "relay.post.key-once"))
@@ -159,7 +160,7 @@ def test_a_hook_is_trusted_as_the_back_end_is(authority):
     made, ca_file = authority
     with MockApi(CARDS) as side, relayed(side, made.issue_cert("localhost")) as url:
         target = Target(url, {"platform A": SURFACE}, (ANN,), bound=2.0, ca_file=ca_file)
-        config = Config(target, start=Start(hook=f"{url}/hook"))
+        config = Config(target, start=BackEndStart(hook=f"{url}/hook"))
         assert "answered with status 404" in conform(config, RunOptions(A_FEW)).about.trouble
         told = conform(replace(config, target=replace(target, ca_file=None)), RunOptions(A_FEW)).about.trouble
         assert "did not take the values: the back end's certificate does not hold (" in told

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from workbook.conformance.api_side import MockApi
-from workbook.conformance.config import Config, Start
+from workbook.conformance.config import BackEndStart, Config
 from workbook.conformance.model import Cardholder, Target
 from workbook.conformance.phone import Origin
 from workbook.conformance.process import Launcher, StartCommand, StartError, post_values
@@ -166,7 +166,7 @@ def test_a_hook_that_is_not_there_and_one_that_is_silent():
 def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
     with MockApi(["PI1"]) as api, ExitStack() as stack:
         target = Target("http://127.0.0.1:9", {}, (Cardholder("ann", ("PI1",)),))
-        config = Config(target, start=Start("true", tmp_path))
+        config = Config(target, start=BackEndStart("true", tmp_path))
         launcher = Launcher(config, api, RunProgress(), stack, str, known=False)
         assert (launcher.target.proxied, launcher.misled) == (True, "")
         with httpx.Client(proxy=api.proxy.base_url, trust_env=False) as client:

@@ -18,16 +18,16 @@ from workbook.conformance import session
 from workbook.conformance.api_side import MockApi
 from workbook.conformance.case_runner import reason, without
 from workbook.conformance.cases import CASES
-from workbook.conformance.config import Api, Config, RunTimeouts, Start
+from workbook.conformance.config import Api, BackEndStart, Config, RunTimeouts
 from workbook.conformance.config_file import load_config
 from workbook.conformance.model import (
     GET,
     Ask,
+    BackEndOperation,
     Cardholder,
     Case,
     CaseScript,
     Group,
-    Operation,
     Order,
     Surface,
     Target,
@@ -39,7 +39,8 @@ from workbook.errors import ConfigurationError
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
 SURFACE = Surface(
-    Operation("GET", "/cards/{id}/activation-data"), Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput")
+    BackEndOperation("GET", "/cards/{id}/activation-data"),
+    BackEndOperation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
 )
 ANN = Cardholder("ann", CARDS, (("authorization", "Bearer session-of-ann-0001"),))
 QUICK = RunTimeouts(first_call=0.5, start=0.5, whole=60)
@@ -164,11 +165,11 @@ def test_a_back_end_that_comes_while_it_is_waited_for_is_used():
 
 
 def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
-    failing = run("http://127.0.0.1:9", start=Start("echo boom; exit 7"), timeouts=replace(QUICK, start=10))
+    failing = run("http://127.0.0.1:9", start=BackEndStart("echo boom; exit 7"), timeouts=replace(QUICK, start=10))
     assert failing.about.exit_code == 2
     assert failing.about.trouble.endswith("ended with exit code 7. It printed last: boom")
     with answering(200) as (url, came):
-        taken = run(url, start=Start("echo boom"))
+        taken = run(url, start=BackEndStart("echo boom"))
         assert "A program listens at" in taken.about.trouble
         assert came == []
 
@@ -176,7 +177,7 @@ def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
 @pytest.mark.rule("REL-2")
 def test_the_key_that_a_command_prints_is_not_told():
     token = ANN.session[0][1].split()[1]
-    start = Start(f"echo $API_KEY {token} $API_URL; exit 1")
+    start = BackEndStart(f"echo $API_KEY {token} $API_URL; exit 1")
     trouble = run("http://127.0.0.1:9", start=start, timeouts=replace(QUICK, start=10)).about.trouble
     assert re.search(r"It printed last: (\[key\] )+http://127\.0\.0\.1:", trouble)  # a blank between two may go, too
     assert token not in trouble

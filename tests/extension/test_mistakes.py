@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.checks import Level
+from workbook.checks import Severity
 from workbook.extension import mistakes
 from workbook.extension.handler import AuthorizationProvider, ExtensionHandler, ReferenceHandler
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS, ChangingIdentifiers, CrossesCards
@@ -170,7 +170,7 @@ class AsksNobody(ReferenceHandler):
 @pytest.mark.parametrize("name", AUTHORIZATIONS)
 def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_ui(name):
     scene = SESSION.wallet.play(AsksNobody, authorization=name)
-    assert (scene.state, [(one.rule, one.level) for one in scene.findings]) == ("added", [("X-AUTH-2", Level.NOTE)])
+    assert (scene.state, [(one.rule, one.level) for one in scene.findings]) == ("added", [("X-AUTH-2", Severity.NOTE)])
     assert scene.trace.select(m.CompletionHandlerCalled) == []
     (asked,), (authorized,) = scene.trace.select(m.Authenticate), scene.trace.select(m.AuthenticatedByWallet)
     assert scene.trace.select(m.AuthorizationUiShown) == []
@@ -180,4 +180,4 @@ def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_
 @pytest.mark.slow
 def test_every_level_of_finding_occurs():
     levels = {f.level for name, (stage, *_) in MISTAKES.items() for f in SESSION.wallet.play(name, **stage).findings}
-    assert levels == set(Level)
+    assert levels == set(Severity)

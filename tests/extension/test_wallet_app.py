@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
-from workbook.checks import Level, check
+from workbook.checks import Severity, check
 from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError, RedactedRequest, SdkError
 from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
 from workbook.extension.mistakes import (
@@ -942,7 +942,7 @@ def test_an_app_that_is_chosen_before_the_list_was_opened_is_a_finding():
     host = WalletApp(phone=opened_phone())
     host.choose_app()
     (finding,) = check(host.trace)
-    assert (finding.rule, finding.level) == ("X-FLOW-1", Level.WARN)
+    assert (finding.rule, finding.level) == ("X-FLOW-1", Severity.WARN)
     assert "came while the wallet was 'list closed'" in finding.text
     host.walk()
     assert host.state is State.ADDED

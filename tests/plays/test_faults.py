@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from workbook.checks import Level, Owner
+from workbook.checks import Owner, Severity
 from workbook.checks.api import PATIENCE
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
@@ -31,7 +31,7 @@ EMPTY = ["sdkInput missing", "sdkInput null", "sdkInput empty"]
 FIRST = INSTRUMENT_IDS[0]
 
 
-def mine(scene, level=Level.FAIL):
+def mine(scene, level=Severity.FAIL):
     """The findings that are the integrator's own, by rule."""
     return {one.rule for one in scene.findings if one.level is level and one.owner is Owner.YOU}
 
@@ -85,11 +85,11 @@ def test_the_same_call_shows_the_same_bytes():
 
 MATTERS = {
     # back end: the rule that finds its mistake, how grave, and on which faults of which operation it matters
-    "sends the POST again": ("REL-1", Level.FAIL, "POST", [*BUSY, *LOST, "dribble"]),
-    "gives up at once": ("REL-1", Level.WARN, "GET", [*BUSY, *LOST]),
-    "believes every 200": ("REL-6", Level.FAIL, "GET", [*BAD_JSON, *EMPTY]),
-    "waits 30 s": ("REL-5", Level.FAIL, "POST", [STALL, "stall after headers", "dribble"]),
-    "follows redirects": ("REL-2", Level.FAIL, "GET", ["redirect"]),
+    "sends the POST again": ("REL-1", Severity.FAIL, "POST", [*BUSY, *LOST, "dribble"]),
+    "gives up at once": ("REL-1", Severity.WARN, "GET", [*BUSY, *LOST]),
+    "believes every 200": ("REL-6", Severity.FAIL, "GET", [*BAD_JSON, *EMPTY]),
+    "waits 30 s": ("REL-5", Severity.FAIL, "POST", [STALL, "stall after headers", "dribble"]),
+    "follows redirects": ("REL-2", Severity.FAIL, "GET", ["redirect"]),
 }
 
 
@@ -100,7 +100,7 @@ MATTERS = {
 def test_each_mistake_is_found_where_it_matters_and_nowhere_else(back_end, platform):
     rule, level, operation, faults = MATTERS[back_end]
     if rule == "REL-5" and platform == "platform A":
-        level = Level.WARN  # no limit is shown there
+        level = Severity.WARN  # no limit is shown there
     found = {one for one in FAULTS if rule in mine(break_it(one, operation, "after", platform, back_end), level)}
     assert found == {*faults}
 

@@ -23,7 +23,7 @@ from workbook.conformance.cases import CASES
 from workbook.conformance.config import Exports
 from workbook.conformance.findings import common_causes, plain_attempt
 from workbook.conformance.logs import Logs
-from workbook.conformance.model import BY_STATUS, IN_BODY, Cardholder, Operation, Surface, Target
+from workbook.conformance.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
 from workbook.conformance.notebook import BOUND, DEADLINE, SESSIONS, mock_api, relay_running
 from workbook.conformance.process import surroundings
 from workbook.conformance.report import record, todos
@@ -56,8 +56,8 @@ def kinds():
 def surface(prefix="", sdk_output="/sdkOutput", sdk_input="/sdkInput"):
     """What a relay offers an app."""
     return Surface(
-        Operation("GET", f"{prefix}/cards/{{id}}/activation-data", sdk_input=sdk_input),
-        Operation("POST", f"{prefix}/cards/{{id}}/provision", sdk_output=sdk_output, sdk_input=sdk_input),
+        BackEndOperation("GET", f"{prefix}/cards/{{id}}/activation-data", sdk_input=sdk_input),
+        BackEndOperation("POST", f"{prefix}/cards/{{id}}/provision", sdk_output=sdk_output, sdk_input=sdk_input),
     )
 
 

@@ -8,7 +8,7 @@ from screens import APP, FIRST
 
 from workbook.plays.script import FLOWS, Script, play
 from workbook.views.film import Film
-from workbook.views.phone import ASSUMED, MOST, Phone, chosen, stills
+from workbook.views.phone import ASSUMED, MOST, KeyScreens, chosen, stills
 from workbook.views.phone_svg import draw
 from workbook.views.screen import Page, Screen, Sheet
 
@@ -25,7 +25,7 @@ def film(flow, name, *acts, **more):
 
 
 def kept(flow, name, *acts, **more):
-    return [still.screen for still in Phone(film(flow, name, *acts, **more)).stills]
+    return [still.screen for still in KeyScreens(film(flow, name, *acts, **more)).stills]
 
 
 @pytest.mark.rule("FLOW-1")
@@ -60,7 +60,7 @@ def test_after_a_failure_the_sheet_is_gone_and_the_button_can_be_pressed_again()
 def test_every_phone_has_a_strip(flow, name):
     acts = FROM_WALLET[: 1 + 2 * (name == "app was opened")] if flow == "from the wallet" else ("tap",)
     shown = film(flow, name, *acts)
-    panel = Phone(shown)
+    panel = KeyScreens(shown)
     told = panel.stills
     assert 1 <= len(told) <= MOST
     assert (told[0].picture, told[-1].picture) == (draw(shown.frames[0].screen), draw(shown.frames[-1].screen))
@@ -69,7 +69,7 @@ def test_every_phone_has_a_strip(flow, name):
 
 
 def test_each_screen_has_its_picture_its_time_and_its_words():
-    panel = Phone(film("platform A", "", "tap"))
+    panel = KeyScreens(film("platform A", "", "tap"))
     html = panel.html()
     pictures = [base64.b64decode(one).decode() for one in re.findall(r"base64,([^\"]+)", html)]
     assert pictures == [still.picture.svg for still in panel.stills]
@@ -83,7 +83,7 @@ def test_a_film_in_which_nothing_happens_shows_what_was_before():
     whole = film("platform A", "")
     empty = Film(whole.title, whole.machine, whole.sequence, (), (), Screen(card=FIRST))
     assert [still.screen for still in stills(empty)] == [Screen(card=FIRST)]
-    assert Phone(empty).text().count("The home screen") == 1
+    assert KeyScreens(empty).text().count("The home screen") == 1
 
 
 def test_a_story_that_ends_as_it_began_is_told_with_its_end():
@@ -93,7 +93,7 @@ def test_a_story_that_ends_as_it_began_is_told_with_its_end():
 
 @pytest.mark.slow
 def test_the_panel_is_the_same_each_time():
-    panels = [Phone(film("from the wallet", "with a watch", *FROM_WALLET, surface="watch")) for _ in range(2)]
+    panels = [KeyScreens(film("from the wallet", "with a watch", *FROM_WALLET, surface="watch")) for _ in range(2)]
     assert panels[0].html() == panels[1].html()
 
 
@@ -107,7 +107,7 @@ def test_the_panel_is_the_same_each_time():
     }.items(),
 )
 def test_the_words_are_as_they_were(golden, name, panel):
-    golden(name, Phone(film(*panel)).text())
+    golden(name, KeyScreens(film(*panel)).text())
 
 
 def test_a_screen_behind_a_sheet_is_no_new_screen():

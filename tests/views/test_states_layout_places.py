@@ -5,7 +5,7 @@ import pytest
 from plays import MACHINES
 
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, B_LATER
-from workbook.views.states_layout import GRIDS, Column, Origin, moves, places
+from workbook.views.states_layout import GRIDS, Column, MoveOrigin, moves, places
 
 
 def _spine(machine):
@@ -54,7 +54,7 @@ def test_the_spine_is_a_way_that_the_table_allows_without_deprecated_calls(machi
     used = {move.name: move.origin for move in moves(machine)}
     steps = [f"{before}>{after}" for before, after in pairwise(_spine(machine))]
     assert len(steps) >= 8
-    assert not {Origin.DEPRECATED} & {used[step] for step in steps}
+    assert not {MoveOrigin.DEPRECATED} & {used[step] for step in steps}
 
 
 def test_every_row_of_a_grid_has_three_cells_at_most_and_no_state_is_there_twice():
@@ -75,6 +75,6 @@ def test_a_move_gathers_all_rows_between_two_states():
     found = {move.name: move for move in moves(A_FROM_0_4_0.machine)}
     one = found["checking>not offered"]
     assert one.events == tuple(f"CannotBeProvisioned.{name}" for name in ("Error", "UnknownFailure", "ApiError"))
-    assert one.origin is Origin.OURS
-    assert found["asking once more>in the wallet"].origin is Origin.SPEC
-    assert found["tapped>making sdkOutput"].origin is Origin.DEPRECATED
+    assert one.origin is MoveOrigin.OURS
+    assert found["asking once more>in the wallet"].origin is MoveOrigin.SPEC
+    assert found["tapped>making sdkOutput"].origin is MoveOrigin.DEPRECATED

@@ -47,7 +47,7 @@ from workbook.app.server import Client, PhoneServer
 from workbook.conformance import model
 from workbook.conformance.config_file import GetForm, PostForm, StartForm
 from workbook.conformance.logs import Logs
-from workbook.conformance.model import SURFACE, CaseResult, Operation, PhoneCall, Surface, Verdict, gravest
+from workbook.conformance.model import SURFACE, BackEndOperation, CaseResult, PhoneCall, Surface, Verdict, gravest
 from workbook.conformance.process import GLANCE, StartCommand, Stopping
 from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
 from workbook.conformance.report import About, RunRecord, concluded
@@ -394,9 +394,9 @@ def started_by(form: AppForm, folder: Path) -> str:
     return command(classes, kotlin.main, libraries=libraries)
 
 
-def _route(name: str, usual: Operation, given: GetForm, mistakes: Mistakes) -> Operation:
+def _route(name: str, usual: BackEndOperation, given: GetForm, mistakes: Mistakes) -> BackEndOperation:
     fields = {key: getattr(usual, key) for key in ("method", "path", "id", "sdk_output", "sdk_input")}
-    operation = Operation(**fields | given.model_dump(exclude_unset=True))
+    operation = BackEndOperation(**fields | given.model_dump(exclude_unset=True))
     if ("{id}" in operation.path) == bool(operation.id):
         what = "the instrument's id has one place: write {id} in the path, or give id a JSON pointer into the body."
         mistakes.add((name, ""), what)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbook.checks import api, extension, own_code, platform_a, platform_b
-from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
+from workbook.checks.finding import Check, Finding, Owner, Severity, Symptom
 from workbook.flows.messages import Message
 from workbook.trace import Kind, Trace
 
-__all__ = ["CHECKS", "SYMPTOMS", "Finding", "Level", "Owner", "Symptom", "check", "symptoms"]
+__all__ = ["CHECKS", "SYMPTOMS", "Finding", "Owner", "Severity", "Symptom", "check", "symptoms"]
 
 SYMPTOMS: dict[type[Message], Symptom] = api.SYMPTOMS | platform_a.SYMPTOMS | platform_b.SYMPTOMS | extension.SYMPTOMS
 """Messages that are a finding whenever they occur."""

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from workbook.api.exchange import is_transient
-from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
+from workbook.checks.finding import Check, Finding, Owner, Severity, Symptom
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of
 from workbook.trace import Record, Trace
@@ -46,7 +46,7 @@ def posted_again(trace: Trace) -> Iterator[Finding]:
         if again.method == "POST":
             text = "The POST was sent again by itself, though the one before may have arrived."
             todo = "Send it once. The cardholder taps again, and that attempt has a new sdkOutput."
-            yield Finding("REL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("REL-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 WAITS = (m.StartBudget, m.StopBudget, m.Opened, m.ApiRequested, m.ApiCallEnded)
@@ -73,10 +73,10 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
                 if limited is not None:
                     limit = limit_of(limited.call)
                     text = f"{text}; the wallet waits {limit.seconds:g} s for {limit.call}() ({limit.source})."
-                    yield Finding("REL-5", Level.FAIL, Owner.YOU, text, todo, record.at)
+                    yield Finding("REL-5", Severity.FAIL, Owner.YOU, text, todo, record.at)
                 else:
                     text = f"{text}. No limit is shown for this call; the cardholder looks at a page that does nothing."
-                    yield Finding("REL-5", Level.WARN, Owner.YOU, text, todo, record.at)
+                    yield Finding("REL-5", Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
 def passed_on_nothing(trace: Trace) -> Iterator[Finding]:
@@ -85,7 +85,7 @@ def passed_on_nothing(trace: Trace) -> Iterator[Finding]:
         if answer.sdk_input == "":
             text = "A 200 without a usable sdkInput was passed on to the app as a success."
             todo = "Look for an sdkInput that is text and not empty (API-9); without it the call has failed."
-            yield Finding("REL-6", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("REL-6", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def followed_redirects(trace: Trace) -> Iterator[Finding]:
@@ -94,7 +94,7 @@ def followed_redirects(trace: Trace) -> Iterator[Finding]:
         if followed.with_key:
             text = f"The API key went to another origin than the API's: {followed.location}"
             todo = "Switch redirects off in the HTTP client, and have this key replaced."
-            yield Finding("REL-2", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("REL-2", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def gave_up_at_once(trace: Trace) -> Iterator[Finding]:
@@ -110,7 +110,7 @@ def gave_up_at_once(trace: Trace) -> Iterator[Finding]:
             todo = (
                 "Repeat the GET a few times, with growing random pauses: reading changes nothing. REL-1 binds the POST."
             )
-            yield Finding("REL-1", Level.WARN, Owner.YOU, text, todo, call[-1].at)
+            yield Finding("REL-1", Severity.WARN, Owner.YOU, text, todo, call[-1].at)
 
 
 def lost_answers(trace: Trace) -> Iterator[Finding]:
@@ -120,7 +120,7 @@ def lost_answers(trace: Trace) -> Iterator[Finding]:
         outcome = call[-2].message
         if isinstance(outcome, m.AnswerLost):
             text = f"No answer to the {over.method}: {outcome.fault} ({outcome.error})."
-            yield Finding("REL-1", Level.NOTE, Owner.NOBODY, text, MEANS[over.method], call[-1].at)
+            yield Finding("REL-1", Severity.NOTE, Owner.NOBODY, text, MEANS[over.method], call[-1].at)
 
 
 MEANS = {
@@ -135,7 +135,7 @@ def refused_answers(trace: Trace) -> Iterator[Finding]:
     for record, refused in trace.seen(m.AnswerRefused):
         text = f"A 200 of no use was refused, as it should be: {refused.fault} ({refused.error})."
         todo = "Report it, with the time and without the body; look for a proxy that changes answers."
-        yield Finding("API-9", Level.WARN, Owner.OPERATOR, text, todo, record.at)
+        yield Finding("API-9", Severity.WARN, Owner.OPERATOR, text, todo, record.at)
 
 
 # What a trace shows of every back end, watched attempt by attempt or not.
@@ -152,7 +152,7 @@ def gave_nothing(trace: Trace, at: float) -> bool:
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.ApiFailed: Symptom(
-        "API-9", Level.FAIL, Owner.YOU, "The back end got no usable answer: {r.error}.",
+        "API-9", Severity.FAIL, Owner.YOU, "The back end got no usable answer: {r.error}.",
         "Tell the app that it failed; never pass on an answer without sdkInput.",
     ),
 }  # fmt: skip
@@ -183,14 +183,14 @@ def statuses(trace: Trace) -> Iterator[Finding]:
             case m.ApiAnswered(status) if following is not None and isinstance(following.message, m.ApiAskedAgain):
                 text = f"The HTTP API answered {status}, and the back end asked again."
                 yield Finding(
-                    "GAP-1", Level.NOTE, Owner.NOBODY, text, "Nothing to do, unless it happens often.", record.at
+                    "GAP-1", Severity.NOTE, Owner.NOBODY, text, "Nothing to do, unless it happens often.", record.at
                 )
             case m.ApiAnswered(status) if status != 200:  # noqa: PLR2004  # the one success
                 other = REDIRECT if 300 <= status < 400 else "Try again later."  # noqa: PLR2004  # every redirect
                 owner, meaning, todo = STATUSES.get(status, (Owner.OPERATOR, "", other))
                 text = f"The HTTP API answered {status}{meaning and f', most likely: {meaning} (assumed)'}."
                 todo = AGAIN.get(method, "") + todo if status == 429 else todo  # noqa: PLR2004  # too many requests
-                yield Finding("GAP-1", Level.FAIL, owner, text, todo, record.at)
+                yield Finding("GAP-1", Severity.FAIL, owner, text, todo, record.at)
             case _:
                 pass
 
@@ -203,7 +203,7 @@ def crossed_instruments(trace: Trace) -> Iterator[Finding]:
     for record, request in trace.seen(m.ApiRequested):
         if request.payment_instrument_id not in opened:
             text = "The request names another payment instrument than the one that was opened."
-            yield Finding("API-3", Level.FAIL, Owner.YOU, text, CROSSED, record.at)
+            yield Finding("API-3", Severity.FAIL, Owner.YOU, text, CROSSED, record.at)
 
 
 CHECKS: tuple[Check, ...] = (

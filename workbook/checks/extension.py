@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbook.checks.api import IN_ORDER, gave_nothing
-from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
+from workbook.checks.finding import Check, Finding, Owner, Severity, Symptom
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of
 from workbook.trace import HandlerCall, Kind, Trace, handler_calls
@@ -36,7 +36,7 @@ def mixed_up_entries(trace: Trace) -> Iterator[Finding]:
 
 def _mixed(call: str, what: str, at: float) -> Finding:
     todo = "Return the SDK's operation of the same name: passEntries for the phone, remotePassEntries for the watch."
-    return Finding(ENTRY_RULES[call], Level.FAIL, Owner.YOU, f"{call}() {what}.", todo, at)
+    return Finding(ENTRY_RULES[call], Severity.FAIL, Owner.YOU, f"{call}() {what}.", todo, at)
 
 
 def offered_again(trace: Trace) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def offered_again(trace: Trace) -> Iterator[Finding]:
         else:
             text = "A pass entry is offered for a card that is there already (wallet)."
             todo = "Leave out the cards that the library holds, on the phone and on the watch each for itself."
-            yield Finding(rule, Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def unstable_identifiers(trace: Trace) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def unstable_identifiers(trace: Trace) -> Iterator[Finding]:
         if len({entry.identifier for entry in returned.entries}) < len(returned.entries):
             text = "Two pass entries have the same identifier (wallet)."
             todo = "Make one GET for each card, and leave the identifiers as the SDK gives them."
-            yield Finding("X-GEN-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
         if any(entry.identifier != entry.payment_instrument_id for entry in returned.entries):
             yield _unstable("A pass entry has another identifier than the SDK gave it.", record.at)
         for entry in returned.entries:
@@ -68,7 +68,7 @@ def unstable_identifiers(trace: Trace) -> Iterator[Finding]:
 
 def _unstable(text: str, at: float) -> Finding:
     todo = "Leave the SDK's identifiers as they are; the wallet asks for the request by them, later and elsewhere."
-    return Finding("X-GEN-1", Level.FAIL, Owner.YOU, text, todo, at)
+    return Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, todo, at)
 
 
 def one_get_for_several(trace: Trace) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def one_get_for_several(trace: Trace) -> Iterator[Finding]:
         if doubled := [card for card, times in Counter(made.cards).items() if times > 1]:
             text = f"The same payment instrument's sdkInput was given more than once: {', '.join(doubled)}."
             todo = "Make one GET for each payment instrument; each has its own sdkInput."
-            yield Finding("API-12", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("API-12", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def poor_card_art(trace: Trace) -> Iterator[Finding]:
@@ -85,7 +85,9 @@ def poor_card_art(trace: Trace) -> Iterator[Finding]:
     for record, art in trace.seen(m.CardArtReturned):
         if art.problems:
             todo = "Return the picture of exactly the card that was asked for, as the wallet wants it."
-            yield Finding("X-ART-1", Level.FAIL, Owner.YOU, f"The card art is wrong: {art.problems}.", todo, record.at)
+            yield Finding(
+                "X-ART-1", Severity.FAIL, Owner.YOU, f"The card art is wrong: {art.problems}.", todo, record.at
+            )
 
 
 # What a trace shows of the add-payment-pass request: what the delegate did for it, and what came of it.
@@ -107,7 +109,7 @@ def crossed_posts(trace: Trace) -> Iterator[Finding]:
             if asked.method == "POST" and named and asked.payment_instrument_id not in named:
                 text = "The delegate posts for another payment instrument than the SDK named."
                 todo = "Use the paymentInstrumentId that provision was given; mind the order of its two arguments."
-                yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+                yield Finding("X-DEL-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def nil_from_the_delegate(trace: Trace) -> Iterator[Finding]:
@@ -116,10 +118,10 @@ def nil_from_the_delegate(trace: Trace) -> Iterator[Finding]:
         if returned.sdk_input is None:
             text = "The delegate's provision returned nil, so there is no request."
             if gave_nothing(trace, record.at):
-                yield Finding("X-DEL-1", Level.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
+                yield Finding("X-DEL-1", Severity.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
             else:
                 todo = "Look into your provision, then into the back end's log. Nil is for a POST without an sdkInput."
-                yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+                yield Finding("X-DEL-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def sdk_threw(trace: Trace) -> Iterator[Finding]:
@@ -128,10 +130,10 @@ def sdk_threw(trace: Trace) -> Iterator[Finding]:
         text = f"An SDK operation threw: {threw.case} (sdk-b), {threw.why}."
         nil = [returned.sdk_input is None for at, returned in trace.seen(m.DelegateReturned) if at.at <= record.at]
         if nil[-1:] == [True] and gave_nothing(trace, record.at):
-            yield Finding("X-GEN-1", Level.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
+            yield Finding("X-GEN-1", Severity.NOTE, Owner.NOBODY, text, IN_ORDER, record.at)
         else:
             todo = "Return nil when it throws, and look at what the delegate returned."
-            yield Finding("X-GEN-1", Level.WARN, Owner.YOU, text, todo, record.at)
+            yield Finding("X-GEN-1", Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
 def text_from_the_delegate(trace: Trace) -> Iterator[Finding]:
@@ -140,7 +142,7 @@ def text_from_the_delegate(trace: Trace) -> Iterator[Finding]:
         if isinstance(returned.sdk_input, str):
             text = "The delegate's provision returned text where platform B takes bytes."
             todo = "Decode the base64 of the POST's sdkInput once (sdk-b), and return the bytes (X-DEL-1)."
-            yield Finding("API-8", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("API-8", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def request_without_the_delegate(trace: Trace) -> Iterator[Finding]:
@@ -149,7 +151,7 @@ def request_without_the_delegate(trace: Trace) -> Iterator[Finding]:
         if call.answered(m.RequestReturned) and not call.did(m.ExtensionProvisionCalled):
             text = "A request was returned, but the delegate had provisioned nothing for it."
             todo = "Return what the SDK's operation of the same name makes in this very call."
-            yield Finding("X-FLOW-1", Level.FAIL, Owner.YOU, text, todo, call.ended)
+            yield Finding("X-FLOW-1", Severity.FAIL, Owner.YOU, text, todo, call.ended)
 
 
 def nil_for_no_reason(trace: Trace) -> Iterator[Finding]:
@@ -159,7 +161,7 @@ def nil_for_no_reason(trace: Trace) -> Iterator[Finding]:
         if call.answered(m.NoRequest) and not refused and not call.did(*FAILURES):
             text = "The request's generation returned nil, though the trace shows no failure."
             todo = "Make the service, and return what the SDK's operation of the same name makes."
-            yield Finding("X-GEN-1", Level.FAIL, Owner.YOU, text, todo, call.ended)
+            yield Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, todo, call.ended)
 
 
 def swapped_arguments(trace: Trace) -> Iterator[Finding]:
@@ -170,7 +172,7 @@ def swapped_arguments(trace: Trace) -> Iterator[Finding]:
             todo = (
                 "In the extension paymentInstrumentId comes first and sdkOutput second; in the app it is the reverse."
             )
-            yield Finding("X-DEL-1", Level.FAIL, Owner.YOU, text, todo, swapped[0].at)
+            yield Finding("X-DEL-1", Severity.FAIL, Owner.YOU, text, todo, swapped[0].at)
 
 
 def cardholder_out_of_turn(trace: Trace) -> Iterator[Finding]:
@@ -178,7 +180,7 @@ def cardholder_out_of_turn(trace: Trace) -> Iterator[Finding]:
     for record in trace.select(m.IssuerListOpened, m.IssuerChosen, m.EntryChosen, kind=Kind.REFUSED):
         text = f"“{record.message.says}” came while the wallet was '{record.before}', and nothing happened."
         todo = "Keep the order: open the list of apps (status()), choose the app (the entries), choose a card."
-        yield Finding("X-FLOW-1", Level.WARN, Owner.YOU, text, todo, record.at)
+        yield Finding("X-FLOW-1", Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
 def out_of_turn(trace: Trace) -> Iterator[Finding]:
@@ -186,32 +188,35 @@ def out_of_turn(trace: Trace) -> Iterator[Finding]:
     for record in trace.select(*ASKS, kind=Kind.REFUSED):
         text = f"The SDK was made to ask for {record.message.says} out of turn: the wallet was {record.before}."
         todo = "Keep the order: status(), the entries, then provisioning and the request, each in its own call, once."
-        yield Finding("X-FLOW-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+        yield Finding("X-FLOW-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.ExtensionNotFound: Symptom(
-        "X-PLIST-1", Level.FAIL, Owner.YOU, "The wallet finds no such extension: {r.why}.",
+        "X-PLIST-1", Severity.FAIL, Owner.YOU, "The wallet finds no such extension: {r.why}.",
         "Compare the target's project file with X-PLIST-1 to X-PLIST-3, and its entitlements with the app's.",
     ),
     m.EntriesUnavailable: Symptom(
-        "X-STATUS-2", Level.NOTE, Owner.YOU, "status() says that there are no pass entries, so the app is not listed.",
+        "X-STATUS-2", Severity.NOTE, Owner.YOU,
+        "status() says that there are no pass entries, so the app is not listed.",
         "Right when nothing is saved yet: the main app saves the sdkInput after its own network call (X-CACHE-1).",
     ),
     m.AuthorizationMissing: Symptom(
-        "X-AUTH-1", Level.FAIL, Owner.YOU, "The cardholder could not be authenticated: {r.why}.",
+        "X-AUTH-1", Severity.FAIL, Owner.YOU, "The cardholder could not be authenticated: {r.why}.",
         "Supply the authorization UI extension, with the entitlement, and call completionHandler once.",
     ),
     m.AuthenticatedByWallet: Symptom(
-        "X-AUTH-2", Level.NOTE, Owner.YOU, "status() required no authentication: the wallet asked by itself (assumed).",
+        "X-AUTH-2", Severity.NOTE, Owner.YOU,
+        "status() required no authentication: the wallet asked by itself (assumed).",
         "Use true where your authorization UI extension supplies authentication (X-STATUS-1).",
     ),
     m.AuthorizationCanceled: Symptom(
-        "X-AUTH-1", Level.NOTE, Owner.NOBODY, "The cardholder was not authenticated, so no card is added (X-AUTH-2).",
+        "X-AUTH-1", Severity.NOTE, Owner.NOBODY,
+        "The cardholder was not authenticated, so no card is added (X-AUTH-2).",
         "Nothing to do, unless the UI refuses everybody.",
     ),
     m.PassRefused: Symptom(
-        "X-GEN-1", Level.FAIL, Owner.YOU, "The wallet cannot use the request: {r.why}.",
+        "X-GEN-1", Severity.FAIL, Owner.YOU, "The wallet cannot use the request: {r.why}.",
         "Offer only cards that are missing here, and return what the SDK made from this call's own arguments.",
     ),
 }  # fmt: skip
@@ -227,11 +232,11 @@ SOONER = "Keep the back end's own time limits well below 20 s, retries included 
 RULES = {"status": "X-STATUS-1"} | ENTRY_RULES
 """The rule that each call is."""
 
-CASES: dict[str, tuple[Level, Owner, str]] = {
-    "emptySDKInputs": (Level.NOTE, Owner.YOU,
+CASES: dict[str, tuple[Severity, Owner, str]] = {
+    "emptySDKInputs": (Severity.NOTE, Owner.YOU,
                        "Right where no card is to be offered: the app has saved none (X-CACHE-1), or all are there."),
-    "invalidSDKInput": (Level.FAIL, Owner.YOU, "Hand over the bytes of the GET's sdkInput, unchanged."),
-    "walletNotSupported": (Level.WARN, Owner.OPERATOR,
+    "invalidSDKInput": (Severity.FAIL, Owner.YOU, "Hand over the bytes of the GET's sdkInput, unchanged."),
+    "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
                            "Leave the card out; have it set up for this wallet: its data names its wallets (sdk-b)."),
 }  # fmt: skip
 """Why a service could not be made, by its case (sdk-b), and what to do about it."""
@@ -253,7 +258,7 @@ def status_without_a_service(trace: Trace) -> Iterator[Finding]:
             text = f"status() promises pass entries, though it {'could initialise' if failed else 'made'} no service."
             todo = "Make the service in status(); when that fails, return entriesUnavailableExtensionStatus."
             rule = "X-STATUS-2" if failed else "X-HANDLER-1"
-            yield Finding(rule, Level.FAIL, Owner.YOU, text, todo, call.ended)
+            yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, call.ended)
 
 
 def missed_limits(trace: Trace) -> Iterator[Finding]:
@@ -262,7 +267,7 @@ def missed_limits(trace: Trace) -> Iterator[Finding]:
         if spent.call != "provision":
             one = limit_of(spent.call)
             text = f"{_short(spent.call)} took more than {one.seconds:g} s: {one.missed}."
-            yield Finding(one.rule, Level.FAIL, Owner.YOU, text, TODO.get(spent.call, SOONER), record.at)
+            yield Finding(one.rule, Severity.FAIL, Owner.YOU, text, TODO.get(spent.call, SOONER), record.at)
 
 
 def network_in_status(trace: Trace) -> Iterator[Finding]:
@@ -271,7 +276,7 @@ def network_in_status(trace: Trace) -> Iterator[Finding]:
         if call.name == "status" and (asked := call.did(*NETWORK)):
             times = len(call.did(m.BackEndAsked)) or len(asked)
             text = f"status() makes {times} network call{'' if times == 1 else 's'}."
-            level = Level.FAIL if call.late else Level.WARN
+            level = Severity.FAIL if call.late else Severity.WARN
             yield Finding("X-STATUS-3", level, Owner.YOU, text, TODO["status"], asked[0].at)
 
 
@@ -283,7 +288,7 @@ def kept_in_its_class(trace: Trace) -> Iterator[Finding]:
     for record, kept in trace.seen(m.HandlerKept):
         if kept.where == "its class":
             text = f"The handler's class keeps {', '.join(kept.names)}: gone when the wallet ends the extension."
-            yield Finding("X-HANDLER-1", Level.WARN, Owner.YOU, text, ANEW, record.at)
+            yield Finding("X-HANDLER-1", Severity.WARN, Owner.YOU, text, ANEW, record.at)
 
 
 def kept_in_itself(trace: Trace) -> Iterator[Finding]:
@@ -293,7 +298,7 @@ def kept_in_itself(trace: Trace) -> Iterator[Finding]:
     kept: set[str] = set()
     for call in handler_calls(trace):
         if kept and call.answered(m.HandlerRaised) and (text := _missed(call, kept)):
-            yield Finding("X-HANDLER-1", Level.FAIL, Owner.YOU, text, ANEW, call.ended)
+            yield Finding("X-HANDLER-1", Severity.FAIL, Owner.YOU, text, ANEW, call.ended)
         for record in call.did(m.HandlerKept):
             left: Any = record.message
             kept |= set(left.names) if left.where == "the handler" else set()
@@ -322,7 +327,7 @@ def failed_calls(trace: Trace) -> Iterator[Finding]:
         text = f"{_short(raised.call)} failed: {raised.error.rstrip('.')}."
         todo = MEND if raised.error.startswith(SLIPS) else CATCH
         where = f" {lines[record.at]}." if record.at in lines else ""
-        yield Finding(RULES.get(raised.call, "X-GEN-1"), Level.FAIL, Owner.YOU, text + where, todo, record.at)
+        yield Finding(RULES.get(raised.call, "X-GEN-1"), Severity.FAIL, Owner.YOU, text + where, todo, record.at)
 
 
 def unshared_storage(trace: Trace) -> Iterator[Finding]:
@@ -333,7 +338,7 @@ def unshared_storage(trace: Trace) -> Iterator[Finding]:
                 f"The extension finds {read.found} sdkInputs; {read.out_of_reach} that the app saved are out of reach."
             )
             todo = "Put app and extension into the same app group, and save into the group's storage (sdk-b)."
-            yield Finding("X-CACHE-1", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("X-CACHE-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def completion_called_again(trace: Trace) -> Iterator[Finding]:
@@ -343,7 +348,7 @@ def completion_called_again(trace: Trace) -> Iterator[Finding]:
         calls = 0 if isinstance(record.message, m.Authenticate) else calls + 1
         if calls == 2:  # noqa: PLR2004  # the second call is the mistake
             text = "completionHandler was called more than once: the wallet may end the extension (wallet)."
-            yield Finding("X-AUTH-1", Level.FAIL, Owner.YOU, text, "Call it once, with the outcome.", record.at)
+            yield Finding("X-AUTH-1", Severity.FAIL, Owner.YOU, text, "Call it once, with the outcome.", record.at)
 
 
 def _short(call: str) -> str:

@@ -22,7 +22,7 @@ class Owner(StrEnum):
     NOBODY = "nobody"
 
 
-class Level(StrEnum):
+class Severity(StrEnum):
     """How serious it is: wrong, doubtful, or only worth knowing."""
 
     FAIL = "fail"
@@ -43,7 +43,7 @@ class Finding:
     """
 
     rule: str
-    level: Level
+    level: Severity
     owner: Owner
     text: str
     todo: str
@@ -64,7 +64,7 @@ class Symptom:
     """A message that is a finding wherever it occurs; `text` may name the message's own fields."""
 
     rule: str
-    level: Level
+    level: Severity
     owner: Owner
     text: str
     todo: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from workbook.checks.finding import Check, Finding, Level, Owner
+from workbook.checks.finding import Check, Finding, Owner, Severity
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.messages import limit_of
@@ -40,11 +40,11 @@ def failed_code(trace: Trace) -> Iterator[Finding]:
             error = failed.error.rstrip(".")
             text = f"The API failed, and your {failed.call}() let its error out: {error}. {failed.line}."
             todo = "Nothing, where its caller tells the app a neutral sentence. Else catch the error, and tell one."
-            yield Finding("REL-9", Level.NOTE, Owner.YOU, text, todo, record.at)
+            yield Finding("REL-9", Severity.NOTE, Owner.YOU, text, todo, record.at)
         elif failed.call not in CALLS.values():
             text = f"Your {failed.call}() failed: {failed.error.rstrip('.')}. {failed.line}."
             todo = "Mend this line, or catch the error and give the documented answer."
-            yield Finding(_rule(failed.call, trace), Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding(_rule(failed.call, trace), Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def slow_code(trace: Trace) -> Iterator[Finding]:
@@ -59,7 +59,7 @@ def slow_code(trace: Trace) -> Iterator[Finding]:
         text = f"{slow.call}() really took {slow.really:g} s here, which the run's virtual time does not count.{waits}"
         todo = "Do not sleep or wait in your own code. wb.measure(YourHandler) measures a handler in real time."
         rule = limit.rule if limit else _rule(slow.call, trace)
-        yield Finding(rule, Level.FAIL if over else Level.WARN, Owner.YOU, text, todo, record.at)
+        yield Finding(rule, Severity.FAIL if over else Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
 def never_called(trace: Trace) -> Iterator[Finding]:
@@ -67,7 +67,7 @@ def never_called(trace: Trace) -> Iterator[Finding]:
     for record, never in trace.seen(m.NeverCalled):
         text = f"Nobody calls your {never.name}(): the base class's {never.meant}() runs in its place."
         todo = f"Did you mean {never.meant}()? A helper of your own can begin with an underscore."
-        yield Finding(_rule(never.meant, trace), Level.WARN, Owner.YOU, text, todo, record.at)
+        yield Finding(_rule(never.meant, trace), Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
 def _rule(call: str, trace: Trace) -> str:

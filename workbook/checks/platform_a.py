@@ -7,7 +7,7 @@ from functools import cache
 from math import inf
 
 from workbook.checks import api
-from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
+from workbook.checks.finding import Check, Finding, Owner, Severity, Symptom
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor, Event, Message
 from workbook.flows.variants import VARIANTS_A
@@ -15,49 +15,49 @@ from workbook.trace import Kind, Record, Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.InvalidSdkInput: Symptom(
-        "A-CREATE-3", Level.FAIL, Owner.YOU, "create refused the sdkInput: {r.why}.",
+        "A-CREATE-3", Severity.FAIL, Owner.YOU, "create refused the sdkInput: {r.why}.",
         "Hand the GET's sdkInput to create as the exact text that the API sent, decoded not once.",
     ),
     m.WalletPayNotSupported: Symptom(
-        "A-CREATE-2", Level.WARN, Owner.YOU, "create found the wallet payment service not supported.",
+        "A-CREATE-2", Severity.WARN, Owner.YOU, "create found the wallet payment service not supported.",
         "Offer no button. The document names no cause: see whether this phone has the wallet's payment service, and, "
         "if other cards work on it, ask the operator whether this card is meant for that wallet (inferred).",
     ),
     m.CanProvisionError: Symptom(
-        "A-CAN-3", Level.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",
+        "A-CAN-3", Severity.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",
         "Log the throwable, offer no button, and ask again when the page is opened again.",
     ),
     m.UnknownFailure: Symptom(
-        "A-CAN-4", Level.WARN, Owner.YOU, "canProvision ended in UnknownFailure.",
+        "A-CAN-4", Severity.WARN, Owner.YOU, "canProvision ended in UnknownFailure.",
         "Offer no button and ask again later. The document names no cause; one to rule out is an app that is not "
         "allowlisted (A-ALLOW-1, assumed).",
     ),
     m.ApiError: Symptom(
-        "A-CAN-5", Level.WARN, Owner.YOU, "canProvision ended in ApiError: the wallet provider's API answered "
+        "A-CAN-5", Severity.WARN, Owner.YOU, "canProvision ended in ApiError: the wallet provider's API answered "
         "{r.status_code}.",
         "Offer no button, and look the statusCode up in the wallet provider's reference. 15009 (wallet): give the "
         "application id and the fingerprint to the implementation contact, who has the app allowlisted (A-ALLOW-2).",
     ),
     m.SdkOutputFailed: Symptom(
-        "A-ASYNC-1", Level.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
+        "A-ASYNC-1", Severity.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
         "Query the result's outcome before using it, and enable the button again.",
     ),
 }  # fmt: skip
 """Messages that are a finding whenever they occur."""
 
 INVALID, NO_OPC = "InvalidSdkInput", "OpcFetchError"
-FAILURES: dict[str, tuple[Level, Owner, str]] = {
+FAILURES: dict[str, tuple[Severity, Owner, str]] = {
     "Canceled": (
-        Level.NOTE,
+        Severity.NOTE,
         Owner.NOBODY,
         "The cardholder changed their mind: enable the button again, show no error.",
     ),
     INVALID: (
-        Level.FAIL,
+        Severity.FAIL,
         Owner.YOU,
         "Hand over the sdkInput of this attempt's own POST, as it came (using it once only is assumed: GAP-3).",
     ),
-    NO_OPC: (Level.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
+    NO_OPC: (Severity.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
 }
 """The failures (sdk-a) that call for something of their own."""
 
@@ -68,7 +68,7 @@ ONE_AT_A_TIME = (
     "from the tap until the flow completes or is terminated."
 )
 
-ANY_FAILURE = (Level.WARN, Owner.YOU, "Enable the button again and say that the card was not added.")
+ANY_FAILURE = (Severity.WARN, Owner.YOU, "Enable the button again and say that the card was not added.")
 
 
 def failures(trace: Trace) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def failures(trace: Trace) -> Iterator[Finding]:
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
         level, owner, todo = FAILURES.get(failure.reason, ANY_FAILURE)
         if failure.reason == NO_OPC and api.gave_nothing(trace, record.at):
-            level, owner, todo = Level.NOTE, Owner.NOBODY, api.IN_ORDER
+            level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
         if not (_overlapped(trace, record.at) and failure.reason == INVALID):
             why = f", {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
             reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "nothing that says why"
@@ -97,12 +97,12 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
         return
     began = "A tap" if len(rapid) == 1 else f"{len(rapid)} taps"
     text = f"{began} began another attempt while one was under way."
-    yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, GUARD, rapid[0].at)
+    yield Finding("A-BTN-1", Severity.FAIL, Owner.YOU, text, GUARD, rapid[0].at)
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
         if failure.reason == INVALID and record.at > rapid[0].at:
             because = f": {failure.why}" if failure.why else ""
             text = f"An attempt ended in InvalidSdkInput, as is likely after quick taps{because}."
-            yield Finding("A-BTN-2", Level.FAIL, Owner.YOU, text, BECAUSE, record.at)
+            yield Finding("A-BTN-2", Severity.FAIL, Owner.YOU, text, BECAUSE, record.at)
 
 
 def unguarded_button(trace: Trace) -> Iterator[Finding]:
@@ -118,7 +118,7 @@ def unguarded_button(trace: Trace) -> Iterator[Finding]:
             text = (
                 "The app left its button enabled while the card was being added: a second tap begins another attempt."
             )
-            yield Finding("A-BTN-1", Level.FAIL, Owner.YOU, text, GUARD, tap.at)
+            yield Finding("A-BTN-1", Severity.FAIL, Owner.YOU, text, GUARD, tap.at)
 
 
 BUTTONS: dict[type[Message], bool] = {
@@ -141,14 +141,14 @@ def refused_taps(trace: Trace) -> Iterator[Finding]:
             text = f"A tap came while the app was '{record.before}' and began nothing"
             if enabled is None:
                 todo = "Open the card's page first."
-                yield Finding("FLOW-4", Level.NOTE, Owner.YOU, f"{text}: there was no button yet.", todo, record.at)
+                yield Finding("FLOW-4", Severity.NOTE, Owner.YOU, f"{text}: there was no button yet.", todo, record.at)
             elif enabled:
                 text += ", though the button was enabled."
-                yield Finding(rule, Level.FAIL, Owner.YOU, text, GUARD, record.at)
+                yield Finding(rule, Severity.FAIL, Owner.YOU, text, GUARD, record.at)
             else:
                 text += ": the button was not enabled."
                 todo = "Nothing to do; this is how it should be."
-                yield Finding(rule, Level.NOTE, Owner.NOBODY, text, todo, record.at)
+                yield Finding(rule, Severity.NOTE, Owner.NOBODY, text, todo, record.at)
 
 
 APP_CALLS = (m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled,
@@ -162,7 +162,7 @@ def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
             f"{record.message.says} was called while the app was '{record.before}', which the document does not show."
         )
         todo = "Follow the order: create, canProvision, then on tap what the variant prescribes."
-        yield Finding(record.message.rules[0], Level.FAIL, Owner.YOU, text, todo, record.at)
+        yield Finding(record.message.rules[0], Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 @cache
@@ -176,7 +176,7 @@ def late_answers(trace: Trace) -> Iterator[Finding]:
     """Outcomes that arrived when the app no longer waited for them."""
     for record in trace.select(*answers(), kind=Kind.REFUSED):
         text = f"“{record.message.says}” arrived while the app was '{record.before}', which does not wait for it."
-        yield Finding("A-BTN-1", Level.WARN, Owner.YOU, text, ONE_AT_A_TIME, record.at)
+        yield Finding("A-BTN-1", Severity.WARN, Owner.YOU, text, ONE_AT_A_TIME, record.at)
 
 
 def deprecated_calls(trace: Trace) -> Iterator[Finding]:
@@ -186,13 +186,13 @@ def deprecated_calls(trace: Trace) -> Iterator[Finding]:
             rule = "A-OUT-1" if isinstance(record.message, m.CreateSdkOutputCalled) else "A-PROV-4"
             todo = "Migrate: remove createSdkOutput(), implement OpcProvider, call the new provision (A-MIG-1)."
             yield Finding(
-                rule, Level.WARN, Owner.YOU, f"{record.message.says} is deprecated from 0.4.0.", todo, record.at
+                rule, Severity.WARN, Owner.YOU, f"{record.message.says} is deprecated from 0.4.0.", todo, record.at
             )
 
 
 CONFIGURATION_ISSUE = Symptom(
     "A-CAN-6",
-    Level.FAIL,
+    Severity.FAIL,
     Owner.OPERATOR,
     "canProvision says CanBeProvisioned for a card that is in the wallet: a card configuration issue.",
     "Report it to the operator's implementation contact to have the card scheme configuration verified. "
@@ -200,7 +200,7 @@ CONFIGURATION_ISSUE = Symptom(
 )
 IDENTITY_CHECK = Symptom(
     "A-CAN-6",
-    Level.NOTE,
+    Severity.NOTE,
     Owner.NOBODY,
     "canProvision says CanBeProvisioned on purpose: the card waits for an identity check (sdk-a).",
     "Report nothing; provision again completes it once the cardholder is verified.",

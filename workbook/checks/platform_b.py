@@ -7,7 +7,7 @@ from typing import Any
 
 from workbook.api.opaque import LAYERS
 from workbook.checks import api
-from workbook.checks.finding import Check, Finding, Level, Owner, Symptom
+from workbook.checks.finding import Check, Finding, Owner, Severity, Symptom
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.flows.messages import Message
@@ -15,15 +15,16 @@ from workbook.trace import Kind, Record, Trace
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.FinishedWithNeither: Symptom(
-        "B-FIN-1", Level.WARN, Owner.YOU, "didFinishProvisioning came with neither a pass nor an error.",
+        "B-FIN-1", Severity.WARN, Owner.YOU, "didFinishProvisioning came with neither a pass nor an error.",
         "Treat it as not added: enable the button again, and ask once more when the page is opened.",
     ),
     m.NoSdkInput: Symptom(
-        "B-DEL-3", Level.NOTE, Owner.NOBODY, "The back end had no sdkInput, and the delegate returned nil: {r.reason}.",
+        "B-DEL-3", Severity.NOTE, Owner.NOBODY,
+        "The back end had no sdkInput, and the delegate returned nil: {r.reason}.",
         api.IN_ORDER,
     ),
     m.WatchSessionTakenOver: Symptom(
-        "B-WATCH-2", Level.FAIL, Owner.YOU,
+        "B-WATCH-2", Severity.FAIL, Owner.YOU,
         "WatchAvailability was made {r.instances} times: the latest took the watch session from the others (sdk-b).",
         "Create one for the whole app and keep it; other watch features of the app lose their session.",
     ),
@@ -31,19 +32,21 @@ SYMPTOMS: dict[type[Message], Symptom] = {
 """Messages that are a finding whenever they occur."""
 
 DECODE = "Hand over the bytes: decode the base64 of the JSON once (sdk-b); platform A takes the text (API-7)."
-CASES: dict[str, tuple[Level, Owner, str]] = {
-    "invalidSDKInput": (Level.FAIL, Owner.YOU, "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
-    "walletNotSupported": (Level.WARN, Owner.OPERATOR,
+CASES: dict[str, tuple[Severity, Owner, str]] = {
+    "invalidSDKInput": (Severity.FAIL, Owner.YOU,
+                        "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
+    "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
                            "Show no button; have the card set up for this wallet: its data names its wallets (sdk-b)."),
-    "presentationFailure": (Level.FAIL, Owner.YOU,
+    "presentationFailure": (Severity.FAIL, Owner.YOU,
                             "Put the entitlement on the app (sdk-b); simulators and development builds have none."),
-    "delegateNotSet": (Level.FAIL, Owner.YOU, "Pass the delegate to start, and keep it alive until it has finished."),
-    "userCancelled": (Level.NOTE, Owner.NOBODY,
+    "delegateNotSet": (Severity.FAIL, Owner.YOU,
+                       "Pass the delegate to start, and keep it alive until it has finished."),
+    "userCancelled": (Severity.NOTE, Owner.NOBODY,
                       "The cardholder changed their mind: enable the button; that it was not added is no error."),
 }  # fmt: skip
 """The cases (sdk-b) that call for something of their own."""
 
-ANY_CASE = (Level.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
+ANY_CASE = (Severity.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
 
 HANDS_OVER: dict[type[Message], str] = {
     m.ServiceCalled: "The initialiser was given",
@@ -65,7 +68,7 @@ def cases(trace: Trace) -> Iterator[Finding]:
         message: Any = record.message
         level, owner, todo = CASES.get(message.case, ANY_CASE)
         if isinstance(message, m.FinishedWithError) and _no_sdk_input(trace, record):
-            level, owner, todo = Level.NOTE, Owner.NOBODY, api.IN_ORDER
+            level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
         text = f"{SAYS[type(message)]}: {message.case} (sdk-b), {message.why}."
         yield Finding(message.rules[0], level, owner, text, todo, record.at)
 
@@ -83,9 +86,9 @@ def own_nil(trace: Trace) -> Iterator[Finding]:
         text = f"The delegate gave the SDK nil: {failed.reason}."
         if not api.gave_nothing(trace, record.at):
             todo = "Look into your provision, then into the back end's log. Nil is for an attempt that has no sdkInput."
-            yield Finding("B-DEL-3", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("B-DEL-3", Severity.FAIL, Owner.YOU, text, todo, record.at)
         else:
-            yield Finding("B-DEL-3", Level.NOTE, Owner.NOBODY, text, api.IN_ORDER, record.at)
+            yield Finding("B-DEL-3", Severity.NOTE, Owner.NOBODY, text, api.IN_ORDER, record.at)
 
 
 def text_for_bytes(trace: Trace) -> Iterator[Finding]:
@@ -94,7 +97,7 @@ def text_for_bytes(trace: Trace) -> Iterator[Finding]:
         message: Any = record.message
         if isinstance(message.sdk_input, str):
             text = f"{HANDS_OVER[type(message)]} text where platform B takes bytes."
-            yield Finding("API-8", Level.FAIL, Owner.YOU, text, DECODE, record.at)
+            yield Finding("API-8", Severity.FAIL, Owner.YOU, text, DECODE, record.at)
 
 
 def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
@@ -106,7 +109,7 @@ def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
             saved.sdk_input.check()
         except OpaqueDataError as error:
             text = f"The sdkInput did not reach the app as base64 text, as the API sends it (sdk-b): {error.layer}."
-            yield Finding("API-8", Level.FAIL, Owner.YOU, text, LAYERS[error.layer], record.at)
+            yield Finding("API-8", Severity.FAIL, Owner.YOU, text, LAYERS[error.layer], record.at)
 
 
 def overlooked_watch(trace: Trace) -> Iterator[Finding]:
@@ -121,14 +124,14 @@ def overlooked_watch(trace: Trace) -> Iterator[Finding]:
             case m.WatchActivated(is_watch_activated):
                 answer = is_watch_activated
             case m.CanAddCardDetailsCalled(given) if answer not in (None, given):
-                yield _overlooked("was given another value than activate() had returned.", Level.FAIL, record)
+                yield _overlooked("was given another value than activate() had returned.", Severity.FAIL, record)
             case m.CanAddCardDetailsCalled(False) if answer is None and not by_hand:
                 yield _overlooked(
-                    "was given false, and the app had not asked WatchAvailability.activate().", Level.WARN, record
+                    "was given false, and the app had not asked WatchAvailability.activate().", Severity.WARN, record
                 )
 
 
-def _overlooked(what: str, level: Level, record: Record) -> Finding:
+def _overlooked(what: str, level: Severity, record: Record) -> Finding:
     todo = "Ask WatchAvailability.activate() first and hand its answer on, or the watch gets no card."
     return Finding("B-WATCH-1", level, Owner.YOU, f"canAddCardDetails {what}", todo, record.at)
 
@@ -140,12 +143,12 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
         if seen.hidden_by_scheme:
             text = "canAddCard stays true for a card that is in the wallet: the app does not see it there (sdk-b)."
             todo = "Have the app entered among the card's associated applications at the scheme (sdk-b)."
-            yield Finding(rule, Level.FAIL, Owner.OPERATOR, text, todo, record.at)
+            yield Finding(rule, Severity.FAIL, Owner.OPERATOR, text, todo, record.at)
         else:
             place = "watch" if seen.watch else "phone"
             text = f"The card is in the wallet, and the {place} still lacks it: the button stays for the {place}."
             todo = f"No mistake; label the button “Add to {place}”."
-            yield Finding(rule, Level.NOTE, Owner.NOBODY, text, todo, record.at)
+            yield Finding(rule, Severity.NOTE, Owner.NOBODY, text, todo, record.at)
 
 
 def too_late(trace: Trace) -> Iterator[Finding]:
@@ -154,7 +157,7 @@ def too_late(trace: Trace) -> Iterator[Finding]:
         if spent.call == "provision":
             text = "The delegate's provision took more than 20 s: its answer is ignored and no card is added (wallet)."
             todo = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
-            yield Finding("B-DEL-3", Level.FAIL, Owner.YOU, text, todo, record.at)
+            yield Finding("B-DEL-3", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def hidden_failure(trace: Trace) -> Iterator[Finding]:
@@ -167,7 +170,7 @@ def hidden_failure(trace: Trace) -> Iterator[Finding]:
         rule, what = ("B-DEL-3", "nil") if record.attempt in nil else (record.message.rules[0], "a failure")
         text = f"The attempt ended with {what}, and the app told the cardholder nothing."
         todo = "Say that the card was not added and that they may try again."
-        yield Finding(rule, Level.FAIL, Owner.YOU, text, todo, record.at)
+        yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 APP_CALLS = (m.ServiceCalled, m.WatchActivateCalled, m.CanAddCardCalled, m.CanAddCardDetailsCalled, m.StartCalled)
@@ -178,7 +181,7 @@ def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
     for record in trace.select(*APP_CALLS, kind=Kind.REFUSED):
         text = f"{record.message.says} was called while the app was '{record.before}', where no such call is shown."
         todo = "Follow the order: the service, then what this variant asks, then on tap start (FLOW-3)."
-        yield Finding(record.message.rules[0], Level.FAIL, Owner.YOU, text, todo, record.at)
+        yield Finding(record.message.rules[0], Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 CHECKS: tuple[Check, ...] = (

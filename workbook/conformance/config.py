@@ -33,7 +33,7 @@ class Exports:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class BackEndStart:
     """How the back end gets the exported values.
 
     Attributes:
@@ -101,7 +101,7 @@ class Config:
     target: Target
     api: Api = Api()
     exports: Exports = Exports()
-    start: Start = Start()
+    start: BackEndStart = BackEndStart()
     timeouts: RunTimeouts = RunTimeouts()
     file: str = ""
     adapter: str = ""

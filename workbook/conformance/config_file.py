@@ -20,16 +20,16 @@ from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from workbook.api.protocol import encode_id
-from workbook.conformance.config import Api, Config, Exports, RunTimeouts, Start
+from workbook.conformance.config import Api, BackEndStart, Config, Exports, RunTimeouts
 from workbook.conformance.model import (
     BOUND,
     CALLED,
     CALLS_PYTHON,
     RAW,
     RECOVERY,
+    BackEndOperation,
     Cardholder,
     Group,
-    Operation,
     Surface,
     Target,
 )
@@ -508,14 +508,14 @@ class _Reader:
         headers = dict(self._headers(("headers",), form.headers)) | dict(self._headers((key, "headers"), own.headers))
         return Surface(get, post, decoded, tuple(headers.items()))
 
-    def _operation(self, name: str, method: str, common: GetForm, own: GetForm, platform: str) -> Operation:
+    def _operation(self, name: str, method: str, common: GetForm, own: GetForm, platform: str) -> BackEndOperation:
         """An operation from the common table and what is different on this platform."""
         # What the platform's own table leaves out comes from the common one. `exclude_unset` tells a key that is absent
         # from one that repeats its default.
         given = {"method": method, "path": ""} | common.model_dump(exclude_unset=True)
         if "{id}" in own.path:
             given.pop("id", None)  # the common table's: it is in the body only while the path is the common one
-        operation = Operation(**given | own.model_dump(exclude_unset=True))
+        operation = BackEndOperation(**given | own.model_dump(exclude_unset=True))
         in_path, in_body = "{id}" in operation.path, operation.id is not None
         if not operation.path:
             self._missing(platform, name, "path", "it is missing. Give the path below base_url.")
@@ -604,7 +604,7 @@ class _Reader:
             self.mistakes.add(("scenario",), "it has no card that the API answers for.")
         return cards
 
-    def _api_side(self) -> tuple[Api, Exports, Start]:
+    def _api_side(self) -> tuple[Api, Exports, BackEndStart]:
         """The mock API, and how the back end gets its address and key."""
         api, names, start = self.form.api, self.form.export, self.form.start
         key = None if api.key is None else self._secret(("api", "key"), api.key)
@@ -624,7 +624,7 @@ class _Reader:
         return (
             Api(api.port, api.profile, api.seed, key, api.tls),
             Exports(names.url, names.key, names.ca),
-            Start(start.command or None, folder.absolute(), start.hook or None, start.proxy),
+            BackEndStart(start.command or None, folder.absolute(), start.hook or None, start.proxy),
         )
 
     def _files(self) -> tuple[tuple[Path, ...], Path | None]:

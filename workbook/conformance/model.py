@@ -523,7 +523,7 @@ class Adapter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class BackEndOperation:
     """One of the back end's two operations.
 
     Attributes:
@@ -552,18 +552,18 @@ class Surface:
         headers: sent with each call; their values are kept out of repr.
     """
 
-    get: Operation
-    post: Operation
+    get: BackEndOperation
+    post: BackEndOperation
     decoded: bool = False
     headers: Headers = field(default=(), repr=False)
 
 
 SURFACE = Surface(
-    Operation("GET", "/cards/{id}/activation-data"),
-    Operation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
+    BackEndOperation("GET", "/cards/{id}/activation-data"),
+    BackEndOperation("POST", "/cards/{id}/provision", sdk_output="/sdkOutput"),
 )
 """The surface of the sample back ends."""
-CALLED = Surface(Operation("GET", ""), Operation("POST", ""))
+CALLED = Surface(BackEndOperation("GET", ""), BackEndOperation("POST", ""))
 """The surface of a back end that an adapter calls: it has no paths."""
 
 

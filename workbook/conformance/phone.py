@@ -27,7 +27,18 @@ from jsonpointer import JsonPointer, JsonPointerException
 from workbook.api.body import BodyReader, CallProblem
 from workbook.api.library import httpx
 from workbook.api.protocol import wrong_url
-from workbook.conformance.model import GET, POST, RAW, SUCCESS, Broke, Manner, Operation, PhoneCall, Surface, Target
+from workbook.conformance.model import (
+    GET,
+    POST,
+    RAW,
+    SUCCESS,
+    BackEndOperation,
+    Broke,
+    Manner,
+    PhoneCall,
+    Surface,
+    Target,
+)
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.proxy.upstream import PORTS, Resolve, allowed, every_address, literal
 from workbook.simulation.http import Request, header_values
@@ -399,7 +410,7 @@ class HttpPhone(Phone):
             call.value = _sdk_input(call.body, operation, decoded=self._surface.decoded)
 
 
-def _request_body(operation: Operation, call: PhoneCall, *, decoded: bool) -> bytes | None:
+def _request_body(operation: BackEndOperation, call: PhoneCall, *, decoded: bool) -> bytes | None:
     """The sdkOutput as the configuration places it, and the id where it belongs into the body; None for no body."""
     if operation.sdk_output == RAW:
         return base64.b64decode(call.sent or "") if decoded else (call.sent or "").encode()
@@ -414,7 +425,7 @@ def _request_body(operation: Operation, call: PhoneCall, *, decoded: bool) -> by
     return json.dumps(document, ensure_ascii=False).encode() if document else None
 
 
-def _sdk_input(body: bytes, operation: Operation, *, decoded: bool) -> str | None:
+def _sdk_input(body: bytes, operation: BackEndOperation, *, decoded: bool) -> str | None:
     """The sdkInput of an answer, as the API's text; None where it is not at its configured place."""
     try:
         if operation.sdk_input == RAW:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 import workbook
-from workbook.checks import Level
+from workbook.checks import Severity
 from workbook.values import lookup
 
 LESSONS: Final = tuple(
@@ -71,7 +71,7 @@ def first_finding(run: Any, beside: Any = None) -> Reason | None:
     `beside` is the same played with a good answer: what is found there, too, comes from the fault that was played.
     """
     known = {finding.text for finding in beside.findings} if beside else set()
-    for level in (Level.FAIL, Level.WARN):
+    for level in (Severity.FAIL, Severity.WARN):
         for finding in run.findings:
             if finding.level is level and finding.text not in known:
                 return Reason(finding.rule, f"{finding.text} {finding.todo}", run)

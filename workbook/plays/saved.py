@@ -17,7 +17,7 @@ from typing import Any
 
 from workbook.checks import Finding
 from workbook.checks.advice import Advice, advice_for
-from workbook.checks.finding import Level, Owner
+from workbook.checks.finding import Owner, Severity
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
@@ -222,7 +222,7 @@ def _screen(values: Mapping[str, Any]) -> Screen:
 
 
 def _finding(values: Mapping[str, Any]) -> Finding:
-    return Finding(**{**values, "level": Level(values["level"]), "owner": Owner(values["owner"])})
+    return Finding(**{**values, "level": Severity(values["level"]), "owner": Owner(values["owner"])})
 
 
 @cache

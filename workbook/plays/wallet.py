@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from workbook.checks.finding import Level
+from workbook.checks.finding import Severity
 from workbook.extension.handler import ExtensionHandler, ReferenceHandler
 from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS, SHOWS_ON
 from workbook.extension.plist import plist_problems
@@ -204,7 +204,7 @@ class Wallet:
         rows = []
         for name in self.handlers[1:]:
             run = self.play(name)
-            rules = dict.fromkeys(finding.rule for finding in run.findings if finding.level is not Level.NOTE)
+            rules = dict.fromkeys(finding.rule for finding in run.findings if finding.level is not Severity.NOTE)
             rows.append((name, run.state, " ".join(rules)))
         return table("Handlers with one mistake each", ("handler", "ends", "rules"), rows)
 

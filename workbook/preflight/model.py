@@ -14,7 +14,7 @@ from workbook.conformance.model import Case, CaseScript, Group, Miss, Owner
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import ProjectB
 from workbook.preflight.project import File, Project
-from workbook.preflight.signing import Certificate
+from workbook.preflight.signing import SigningCertificate
 from workbook.preflight.sources import FUNCTIONS, TYPES, SourceFile, Sources, heads_of, labels_of, name_of, walk
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Facts:
     project: Project
     a: ProjectA = field(default_factory=ProjectA)
     b: ProjectB = field(default_factory=ProjectB)
-    certificates: tuple[Certificate, ...] = ()
+    certificates: tuple[SigningCertificate, ...] = ()
     sent: frozenset[tuple[str, str]] | None = None
     repository: Path | None = None
     library: str = LIBRARY_NAME

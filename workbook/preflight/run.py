@@ -21,7 +21,7 @@ from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PreflightCase, ProjectA
 from workbook.preflight.platform_b import read_platform_b
 from workbook.preflight.project import LARGEST, Project, read_project
-from workbook.preflight.signing import Certificate, read_certificates, read_sent
+from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
 from workbook.preflight.sources import read_sources
 
 PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (*judges_b.CASES, *judges_a.CASES)}
@@ -110,7 +110,7 @@ def _platform_a(project: Project, sdk: str, library: str) -> ProjectA:
     )
 
 
-def named_certificates(run: Preflight) -> tuple[Certificate, ...]:
+def named_certificates(run: Preflight) -> tuple[SigningCertificate, ...]:
     """The certificates in every file that the user named."""
     return tuple(one for path in run.signing for one in read_certificates(path, run.password, run.machine))
 

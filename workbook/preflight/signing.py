@@ -37,7 +37,7 @@ _JKS = b"\xfe\xed\xfe\xed"
 
 
 @dataclass(frozen=True)
-class Certificate:
+class SigningCertificate:
     """A signing certificate.
 
     Attributes:
@@ -70,7 +70,7 @@ def normalised(text: str) -> str:
     return ":".join(digits[at : at + 2] for at in range(0, 64, 2))
 
 
-def read_certificates(path: Path, password: str = "", machine: str = "") -> list[Certificate]:
+def read_certificates(path: Path, password: str = "", machine: str = "") -> list[SigningCertificate]:
     """Every signing certificate in a file.
 
     Args:
@@ -109,7 +109,7 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
     return [replace(one, machine=machine) for one in dict.fromkeys(found)]
 
 
-def _in_report(text: str, name: str) -> Iterator[Certificate]:
+def _in_report(text: str, name: str) -> Iterator[SigningCertificate]:
     """The fingerprints of a signing report: below its fields, one for each variant."""
     fields: dict[str, str] = {}
     end = 0
@@ -120,16 +120,16 @@ def _in_report(text: str, name: str) -> Iterator[Certificate]:
         line = text.count("\n", 0, match.start()) + 1
         debug = any(_DEBUG_STORE.search(fields.get(key, "")) for key in ("Store", "Alias"))
         debug = debug or _DEBUG_SUBJECT.search(text[max(match.start() - 2000, 0) : match.start()]) is not None
-        yield Certificate(normalised(match[1]), name, fields.get("Variant", ""), debug, line=line)
+        yield SigningCertificate(normalised(match[1]), name, fields.get("Variant", ""), debug, line=line)
 
 
-def _certificate(der: bytes, source: str, alias: str = "") -> Certificate:
+def _certificate(der: bytes, source: str, alias: str = "") -> SigningCertificate:
     x509, _serialization = _library()
     with warnings.catch_warnings():  # a certificate that breaks a rule of its form still has a fingerprint
         warnings.simplefilter("ignore")
         subject = x509.load_der_x509_certificate(der).subject.rfc4514_string()
     debug = bool(_DEBUG_SUBJECT.search(subject) or _DEBUG_STORE.search(alias))
-    return Certificate(normalised(sha256(der).hexdigest()), source, debug=debug)
+    return SigningCertificate(normalised(sha256(der).hexdigest()), source, debug=debug)
 
 
 def _library() -> tuple[Any, Any]:
@@ -147,7 +147,7 @@ def _der(certificate: Any) -> bytes:
     return bytes(certificate.public_bytes(Encoding.DER))
 
 
-def _in_der(content: bytes, name: str, password: str) -> list[Certificate]:
+def _in_der(content: bytes, name: str, password: str) -> list[SigningCertificate]:
     """A certificate, or a PKCS#12 keystore: both begin with the same byte."""
     x509, (_pkcs7, pkcs12) = _library()
     try:
@@ -267,7 +267,7 @@ def _in_meta_inf(path: Path) -> list[bytes]:
 
 
 def allowlist_request(
-    variants: Iterable[tuple[str, str]], certificates: Sequence[Certificate]
+    variants: Iterable[tuple[str, str]], certificates: Sequence[SigningCertificate]
 ) -> list[Mapping[str, str]]:
     """What to send: one row for each build variant and each certificate that may sign it (A-ALLOW-2, A-ALLOW-4).
 

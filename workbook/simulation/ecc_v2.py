@@ -160,7 +160,7 @@ def _text(data: bytes) -> str:
     return b64encode(data).decode("ascii")
 
 
-class Step(NamedTuple):
+class Unwrap(NamedTuple):
     """One step from a field to what is in it.
 
     Attributes:
@@ -183,10 +183,10 @@ class _Wrong(Exception):  # noqa: N818  # a step on its way out, not an error of
 
     def __init__(self, name: str, says: str, source: str = INFERRED) -> None:
         super().__init__(says)
-        self.step = Step(name, says, source, wrong=True)
+        self.step = Unwrap(name, says, source, wrong=True)
 
 
-def follow(fields: Mapping[str, Any], seed: int) -> Iterator[Step]:
+def follow(fields: Mapping[str, Any], seed: int) -> Iterator[Unwrap]:
     """Every step through an sdkOutput or a POST's sdkInput of platform B, up to the first that is wrong.
 
     What the simulator made is followed to its end with the throw-away wallet's key. Of anything else the forms are
@@ -209,7 +209,7 @@ def why_not_opened(fields: Mapping[str, Any], seed: int) -> str:
     return f"{last.name}: {last.says}" if last.wrong else ""
 
 
-def _through_request(fields: Mapping[str, Any]) -> Iterator[Step]:
+def _through_request(fields: Mapping[str, Any]) -> Iterator[Unwrap]:
     lib, listed = _library(), fields[REQUEST[0]]
     if not isinstance(listed, list) or not listed:
         raise _Wrong(REQUEST[0], "not a list of certificates, the leaf first")
@@ -224,48 +224,48 @@ def _through_request(fields: Mapping[str, Any]) -> Iterator[Step]:
         if number == 1 and not on_curve:
             raise _Wrong(name, "a leaf without a key on P-256, which ECC V2 needs")
         says = f"{len(der)} bytes, {'the leaf' if number == 1 else 'a certificate'}{', P-256' * on_curve}"
-        yield Step(name, says, shown=subject)
+        yield Unwrap(name, says, shown=subject)
     for number, (inner, outer) in enumerate(pairwise(certificates), 1):
         try:
             inner.verify_directly_issued_by(outer)
         except (ValueError, TypeError, lib.exceptions.InvalidSignature):
             raise _Wrong(f"certificates[{number}]", f"not signed by certificates[{number + 1}]") from None
     nonce, signature = (_bytes(name, fields.get(name)) for name in REQUEST[1:])
-    yield Step("chain", f"each of {len(certificates)} certificates but the last is signed by the next")
-    yield Step(REQUEST[1], f"{len(nonce)} bytes", shown=nonce.hex())
-    yield Step(REQUEST[2], f"{len(signature)} bytes", shown=signature.hex())
+    yield Unwrap("chain", f"each of {len(certificates)} certificates but the last is signed by the next")
+    yield Unwrap(REQUEST[1], f"{len(nonce)} bytes", shown=nonce.hex())
+    yield Unwrap(REQUEST[2], f"{len(signature)} bytes", shown=signature.hex())
     if fields.get("simulated") == MARK:
         try:
             certificates[0].public_key().verify(signature, nonce, lib.ec.ECDSA(lib.hashes.SHA256()))
         except lib.exceptions.InvalidSignature:
             raise _Wrong("signature", "not of this nonce by the leaf's key", ASSUMED) from None
-        yield Step("signature", "of the nonce, by the leaf's key: ECDSA with SHA-256", ASSUMED)
+        yield Unwrap("signature", "of the nonce, by the leaf's key: ECDSA with SHA-256", ASSUMED)
 
 
-def _through_answer(fields: Mapping[str, Any], seed: int, *, ours: bool) -> Iterator[Step]:
+def _through_answer(fields: Mapping[str, Any], seed: int, *, ours: bool) -> Iterator[Unwrap]:
     lib = _library()
     if "wrappedKey" in fields and ANSWER[2] not in fields:
         raise _Wrong("wrappedKey", "belongs to another scheme; ECC V2 has ephemeralPublicKey (catalogue 34)")
     activation, encrypted, point = (_bytes(name, fields.get(name)) for name in ANSWER)
-    yield Step(ANSWER[0], f"{len(activation)} bytes", shown=activation.decode("utf-8", "replace"))
-    yield Step(ANSWER[1], f"{len(encrypted)} bytes", shown=encrypted.hex())
+    yield Unwrap(ANSWER[0], f"{len(activation)} bytes", shown=activation.decode("utf-8", "replace"))
+    yield Unwrap(ANSWER[1], f"{len(encrypted)} bytes", shown=encrypted.hex())
     try:
         public = lib.ec.EllipticCurvePublicKey.from_encoded_point(lib.ec.SECP256R1(), point)
     except ValueError:
         raise _Wrong(ANSWER[2], "no point on P-256; it has 65 bytes, the first of them 04") from None
-    yield Step(ANSWER[2], f"{len(point)} bytes, a point on P-256", shown=point.hex())
+    yield Unwrap(ANSWER[2], f"{len(point)} bytes, a point on P-256", shown=point.hex())
     if not ours:
-        yield Step("ECDH", "only the wallet has the key to go on")
+        yield Unwrap("ECDH", "only the wallet has the key to go on")
         return
-    yield Step("ECDH", "with the throw-away wallet's key, a secret of 32 bytes")
+    yield Unwrap("ECDH", "with the throw-away wallet's key, a secret of 32 bytes")
     key = _derived(_private(seed, "leaf"), public)
-    yield Step("X9.63", f"with SHA-256, a key of {KEY_BYTES} bytes; the shared info is {ASSUMED}", shown=key.hex())
+    yield Unwrap("X9.63", f"with SHA-256, a key of {KEY_BYTES} bytes; the shared info is {ASSUMED}", shown=key.hex())
     try:
         content = lib.AESGCM(key).decrypt(VECTOR, encrypted, None)
     except (lib.exceptions.InvalidTag, ValueError):
         why = f"does not open: the key, the data or its last {TAG_BYTES} bytes, the tag, are others"
         raise _Wrong("AES-256-GCM", f"{why}, or the seed is not {seed}") from None
-    yield Step("AES-256-GCM", f"opens: {len(content)} bytes, and a tag of {TAG_BYTES}", shown=content.decode())
+    yield Unwrap("AES-256-GCM", f"opens: {len(content)} bytes, and a tag of {TAG_BYTES}", shown=content.decode())
     of = [(json_object(part) or {}).get("paymentInstrumentId") for part in (activation, content)]
     if of[0] != of[1]:
         raise _Wrong(ANSWER[0], "of another payment instrument than the encrypted data", ASSUMED)

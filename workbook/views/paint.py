@@ -185,7 +185,7 @@ def _moved(x: float, y: float, scale: float) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class Pressable:
     """A place that can be pressed, in the drawing's own units.
 
     Attributes:
@@ -221,7 +221,7 @@ class Picture:
     width: float
     height: float
     alt: str
-    controls: tuple[Control, ...] = ()
+    controls: tuple[Pressable, ...] = ()
 
     def image(self, *, style: str = "max-width:100%;height:auto") -> Markup:
         """The drawing as an HTML image: it passes a sanitiser, and its styles affect nothing else on the page."""

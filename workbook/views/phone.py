@@ -66,7 +66,7 @@ class Still:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Phone(View):
+class KeyScreens(View):
     """The phone's key screens in a film."""
 
     film: Film

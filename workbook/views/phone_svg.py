@@ -12,10 +12,10 @@ from functools import lru_cache
 
 from workbook.views.card_svg import BANK, CARD, card, masked, tall
 from workbook.views.html import Markup, void
-from workbook.views.paint import STYLE, Control, Picture, block, disc, document, placed, rule, sign, word
+from workbook.views.paint import STYLE, Picture, Pressable, block, disc, document, placed, rule, sign, word
 from workbook.views.screen import InFront, Page, Screen, Sheet, describe
 
-Drawn = Iterator[Markup | Control]
+Drawn = Iterator[Markup | Pressable]
 
 
 # The phone's body, the same for every screen. No maker's phone looks like it.
@@ -81,8 +81,8 @@ def home(screen: Screen) -> Drawn:
     yield word(TIME, CENTRE, 142, 58, weight=300, anchor="middle")
     yield from _app("arch", "accent", "label", BANK, BANK_X)
     yield from _app("wallet", "tile", "bright", "Wallet", WALLET_X)
-    yield Control("open", f"Open {BANK}", BANK_X - 18, TOP - 6, ICON + 36, 96, screen.card)
-    yield Control("look", "Open Wallet", WALLET_X - 18, TOP - 6, ICON + 36, 96)
+    yield Pressable("open", f"Open {BANK}", BANK_X - 18, TOP - 6, ICON + 36, 96, screen.card)
+    yield Pressable("look", "Open Wallet", WALLET_X - 18, TOP - 6, ICON + 36, 96)
 
 
 def _app(name: str, tile: str, line: str, called: str, x: float) -> Iterator[Markup]:
@@ -137,7 +137,7 @@ def app(screen: Screen) -> Drawn:
         yield sign(name, SIGN, middle, line=colour, width=2)
         yield word(screen.label, CENTRE + 8, middle + 5, LEAST_SIZE, fill=colour, weight=600, anchor="middle", room=200)
     if not screen.waits:
-        yield Control("open", "Leave the card's page and open it again", MARGIN - 6, 38, 68, 46, screen.card)
+        yield Pressable("open", "Leave the card's page and open it again", MARGIN - 6, 38, 68, 46, screen.card)
 
 
 def behind(screen: Screen) -> Iterator[Markup]:
@@ -178,14 +178,14 @@ def authorization(screen: Screen) -> Drawn:
     yield word("before this card is added", CENTRE, 394, LEAST_SIZE, fill="muted", anchor="middle", room=LINE)
     yield from pressed("confirm", "Confirm", 468)
     yield word("Cancel", CENTRE, 553, 15, fill="accent", weight=600, anchor="middle")
-    yield Control("cancel", "Cancel", MARGIN, 526, ROOM, 44)
+    yield Pressable("cancel", "Cancel", MARGIN, 526, ROOM, 44)
 
 
 def pressed(act: str, label: str, y: float) -> Drawn:
     """The main button of a page."""
     yield block(MARGIN, y, ROOM, TALL, 14, "accent")
     yield word(label, CENTRE, y + 31, 16, fill="label", weight=600, anchor="middle")
-    yield Control(act, label, MARGIN, y, ROOM, TALL)
+    yield Pressable(act, label, MARGIN, y, ROOM, TALL)
 
 
 def _button(screen: Screen) -> Drawn:
@@ -198,7 +198,7 @@ def _button(screen: Screen) -> Drawn:
             yield block(MARGIN, BUTTON, ROOM, TALL, 14, "fill")
             yield sign("spinner", SIGN, BUTTON + TALL / 2, line="muted", width=2)
             yield word(words, CENTRE, BUTTON + 31, 16, fill="muted", weight=600, anchor="middle")
-            yield Control("tap", ADD, MARGIN, BUTTON, ROOM, TALL, enabled=False)
+            yield Pressable("tap", ADD, MARGIN, BUTTON, ROOM, TALL, enabled=False)
         case "absent" if screen.waits:
             yield block(MARGIN, BUTTON, ROOM, TALL, 14, "fill")
             yield block(CENTRE - 60, BUTTON + 21, 120, 10, 5, "rule")
@@ -350,7 +350,7 @@ def _apps() -> Drawn:
     yield word(BANK, MARGIN + 64, middle - 2, LEAST_SIZE, weight=600, room=140)
     yield word("App on this phone", MARGIN + 64, middle + 16, LEAST_SIZE, fill="muted", room=170)
     yield sign("chevron", WIDE - MARGIN - 18, middle, line="muted", width=1.8)
-    yield Control("choose app", BANK, MARGIN, LIST, ROOM, 64)
+    yield Pressable("choose app", BANK, MARGIN, LIST, ROOM, 64)
 
 
 def _cards(screen: Screen) -> Drawn:
@@ -371,7 +371,7 @@ def _cards(screen: Screen) -> Drawn:
         yield sign("chevron", WIDE - MARGIN - 14, middle, line="muted", width=1.8)
         if number:
             yield rule(left, y, ROOM - wide - 34)
-        yield Control("choose card", f"{CARD} {masked(entry)}", MARGIN, y, ROOM, high, entry)
+        yield Pressable("choose card", f"{CARD} {masked(entry)}", MARGIN, y, ROOM, high, entry)
     if more := len(entries) - len(shown):
         yield word(f"and {more} more", CENTRE, LIST + high * len(shown) + 24, LEAST_SIZE, fill="muted", anchor="middle")
 
@@ -435,7 +435,7 @@ def draw(screen: Screen) -> Picture:
     if screen.on_watch is not None:
         parts.append(placed(SPACE + WIDTH + GAP - 2, SPACE + (HEIGHT - WATCH_HEIGHT) / 2, *watch(screen)))
     picture = document("wb-phone", STYLE, f"Phone: {screen.place}", describe(screen), (width, height), *parts)
-    controls = (part for part in drawn if isinstance(part, Control))
+    controls = (part for part in drawn if isinstance(part, Pressable))
     return replace(picture, controls=tuple(replace(c, x=c.x + left, y=c.y + left) for c in controls))
 
 

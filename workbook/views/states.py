@@ -250,7 +250,7 @@ def _legend(y: int) -> Iterator[Markup]:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RunStep:
     """One move of the run.
 
     Attributes:
@@ -281,10 +281,10 @@ class States(View):
         return frames[-1].state if frames else str(self.film.machine.initial)
 
     @property
-    def path(self) -> tuple[Step, ...]:
+    def path(self) -> tuple[RunStep, ...]:
         """The moves of the run, in order."""
         moved = ((frame, frame.moved) for frame in self.film.frames if frame.moved)
-        return tuple(Step(n, frame.at, *states, frame.event.says) for n, (frame, states) in enumerate(moved, 1))
+        return tuple(RunStep(n, frame.at, *states, frame.event.says) for n, (frame, states) in enumerate(moved, 1))
 
     @property
     def allowed(self) -> str:

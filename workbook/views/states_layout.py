@@ -129,7 +129,7 @@ def places(machine: Machine) -> dict[str, Place]:
 
 
 @unique
-class Origin(StrEnum):
+class MoveOrigin(StrEnum):
     """What a move rests on; the picture draws each in its own form."""
 
     SPEC = "spec"
@@ -162,11 +162,11 @@ class Move:
         return tuple(dict.fromkeys(row.event.says for row in self.rows))
 
     @property
-    def origin(self) -> Origin:
+    def origin(self) -> MoveOrigin:
         """Stated by the document if one of its rows is, and deprecated if all of them are."""
         if all(row.deprecated for row in self.rows):
-            return Origin.DEPRECATED
-        return Origin.SPEC if any(row.source == "spec" for row in self.rows) else Origin.OURS
+            return MoveOrigin.DEPRECATED
+        return MoveOrigin.SPEC if any(row.source == "spec" for row in self.rows) else MoveOrigin.OURS
 
 
 def moves(machine: Machine) -> tuple[Move, ...]:

@@ -23,7 +23,7 @@ from workbook.views.exchange import Exchange
 from workbook.views.film import Film, film
 from workbook.views.findings import findings
 from workbook.views.html import View, joined, tag, trusted
-from workbook.views.phone import Phone
+from workbook.views.phone import KeyScreens
 from workbook.views.player_data import comparison_data, player_data
 from workbook.views.states import States
 from workbook.views.table import Snapshot, Stack, paragraph, preformatted
@@ -31,7 +31,7 @@ from workbook.widgets.page import SIDE_BY_SIDE
 from workbook.widgets.player import Live, Player
 
 FACES: Mapping[str, Callable[[Film], View]] = {
-    "phone": Phone,
+    "phone": KeyScreens,
     "exchange": Exchange,
     "states": States,
     "timing": bars.timing,
@@ -117,7 +117,7 @@ class Compared(Live):
 # not: so its figures are in the live widget only, and a sentence about them is stored.
 
 
-class Report(Live):
+class PageFrame(Live):
     """A whole page in a frame, with a link that saves it; live only, because it is large."""
 
     def __init__(self, page: str) -> None:

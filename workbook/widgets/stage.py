@@ -24,8 +24,8 @@ from workbook.views.exchange import pairs
 from workbook.views.film import Film, Frame
 from workbook.views.findings import findings
 from workbook.views.html import View
-from workbook.views.paint import Control
-from workbook.views.phone import Phone
+from workbook.views.paint import Pressable
+from workbook.views.phone import KeyScreens
 from workbook.views.phone_svg import draw
 from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
@@ -78,7 +78,7 @@ class Stage(Live):
         """The phone in a run in which the first button is pressed each time, for a reader without a kernel."""
         done = play(self.script if self.script.acts else walked(self.script))
         hint = TWICE if careless(self.script) else HINT
-        faces: tuple[View, ...] = (Phone(done.film),)
+        faces: tuple[View, ...] = (KeyScreens(done.film),)
         if self.script.own:  # the picture alone does not say what the learner's code did
             faces += (findings(done.findings),)
         shown = Stack(faces) if self.script.own else faces[0]
@@ -298,7 +298,7 @@ def meets(script: Script) -> str:
     return f"{chosen.sentence} It meets the {nth} {script.operation}{whose}, {when}. It meets no other."
 
 
-def offered(frame: Frame) -> tuple[Control, ...]:
+def offered(frame: Frame) -> tuple[Pressable, ...]:
     """The enabled controls of a frame, in the order of reading."""
     return tuple(control for control in draw(frame.screen).controls if control.enabled)
 
