@@ -3,7 +3,9 @@
 A sample of what `tests/bench/signals.py` does three hundred times.
 """
 
+import re
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -39,3 +41,29 @@ def test_what_is_wrong_is_found(tmp_path, monkeypatch):
     assert found.startswith("bad, SIGHUP after 2.00 s, exit code -1:\nstill running:")
     assert "half written: half.json" in found
     assert "left over: x" in found
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+from workbook.__main__ import main
+
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == "workbook.commands":
+            os.kill(os.getpid(), signal.SIGINT)
+
+if sys.argv.pop(1) == "ignored":  # as a script's background job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.meta_path.insert(0, Interrupts())
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("at_start", "code", "printed"), [("usual", -signal.SIGINT, r""), ("ignored", 0, r"workbook \S+\n")]
+)
+def test_ctrl_c_while_the_command_is_imported_prints_no_traceback(at_start, code, printed):
+    command = [sys.executable, "-c", INTERRUPTED_IMPORT, at_start, "--version"]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (code, "")
+    assert re.fullmatch(printed, process.stdout)

@@ -1,9 +1,25 @@
-"""`python -m workbook`: the same as the `workbook` command."""
+"""The `workbook` command, as a program of its own and as `python -m workbook`."""
 
 from __future__ import annotations
 
+import signal
 import sys
 
-from workbook.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Import the command line and carry out the process's words; return the exit code.
+
+    Ctrl-C during the imports ends the process by the signal. As an exception it would be a traceback there, or be lost
+    in one of the import system's own callbacks.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if usual is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from workbook import cli
+
+    signal.signal(signal.SIGINT, usual)
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
