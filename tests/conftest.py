@@ -20,7 +20,13 @@ KEPT = {"WORKBOOK_GOLDEN", "WORKBOOK_EVERY_CELL", "WORKBOOK_HTTP_LIBRARY"}
 """A tester's own switches; what else begins so would be a setting from outside."""
 
 ROOT = Path(__file__).parents[1]
-LONGEST = ("tests/app/test_kotlin", "tests/browser/test_notebooks", "tests/browser/test_panels", "notebooks/09")
+LONGEST = (
+    "tests/app/test_kotlin",
+    "tests/browser/test_notebooks",
+    "tests/browser/test_panels",
+    "notebooks/09",
+    "tests/test_signals",
+)
 """How the names of the files begin that take a minute and more."""
 
 CELLS = set()
