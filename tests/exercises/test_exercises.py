@@ -88,8 +88,8 @@ class Odd:
     __hash__ = None
 
 
-def recursive(*_given, **_named):
-    return recursive()
+def recursive(*given, **named):
+    return recursive(*given, **named)
 
 
 ODD = [

@@ -34,7 +34,7 @@ def page():
     for rule in rules():
         by_place.setdefault(place(rule), []).append(rule)
     blocks = [HEAD.format(count=len(rules())), "| level | means |\n|---|---|"]
-    blocks += [f"| {level} | {meaning} |" for level, meaning in LEVELS.items()]
+    blocks += [f"| {name} | {meaning} |" for name, meaning in LEVELS.items()]
     for title, found in by_place.items():
         blocks.append(f"\n## {title}\n\n| rule | level | it says |\n|---|---|---|")
         blocks += [f'| <a id="{rule.id}"></a>`{rule.id}` | {level(rule)} | {cell(rule)} |' for rule in found]

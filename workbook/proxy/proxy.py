@@ -13,7 +13,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
 from shlex import quote
 from time import monotonic
@@ -31,7 +30,7 @@ from workbook.proxy.upstream import (
     for_the_back_end,
     trusting,
 )
-from workbook.simulation.http import Request
+from workbook.simulation.http import PHRASES, Request
 from workbook.simulation.server import Handler, RawAnswer, Server, is_own_host, listeners, print_log, run_until_signal
 
 LARGEST_REQUEST = 8 * 1_048_576
@@ -57,7 +56,7 @@ def forwarding(upstream: Upstream, keep: Keep) -> Handler:
         keep(ProxyExchange(request, reply, arrived, monotonic()))
         headers, framing = for_the_back_end(reply.response, request.method, chunks=request.version == "1.1")
         status = reply.response.status
-        phrase = reply.reason if reply.failure is None else HTTPStatus(status).phrase
+        phrase = reply.reason if reply.failure is None else PHRASES[status]
         lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers)]
         head = "".join(f"{line}\r\n" for line in lines).encode("latin-1")
         return RawAnswer(head, reply.response.body if framing else b"", framing == CHUNKED)

@@ -16,13 +16,12 @@ import json
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from workbook.errors import ConfigurationError, WorkbookError
 from workbook.simulation import live
-from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PROBLEM_HEADERS, Request, Response
+from workbook.simulation.http import JSON_HEADERS, MAX_BODY, PHRASES, PROBLEM_HEADERS, Request, Response
 from workbook.simulation.journal import Entry, Match, Matching, as_dict
 from workbook.simulation.mock_server import MockServer
 from workbook.simulation.notifications import from_control
@@ -378,7 +377,7 @@ def _refusal(error: Denied | WorkbookError) -> Response:
     denied = error if isinstance(error, Denied) else Denied(400, str(error))
     problem = {
         "type": "about:blank",
-        "title": HTTPStatus(denied.status).phrase,
+        "title": PHRASES[denied.status],
         "status": denied.status,
         "detail": str(denied),
     }

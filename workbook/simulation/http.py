@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum, unique
+from http import HTTPStatus
 from typing import Protocol
 
 # How an answer travels: at once and whole, or as a fault has it. Data only; the server or the transport carries it out.
@@ -19,6 +20,16 @@ from typing import Protocol
 def header_values(headers: Iterable[tuple[str, str]], name: str) -> list[str]:
     """Every value of the header with this name, given in small letters."""
     return [value for header, value in headers if header.lower() == name]
+
+
+PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
+    413: "Request Entity Too Large",
+    414: "Request-URI Too Long",
+    416: "Requested Range Not Satisfiable",
+    422: "Unprocessable Entity",
+}
+"""The phrase of each registered status code. Python 3.13 renamed four; here they are the same with every Python, and
+those that httpx and most servers write."""
 
 
 @unique

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
-from http import HTTPStatus
 from itertools import chain, islice
 from threading import RLock
 from time import monotonic
@@ -35,7 +34,7 @@ from urllib.parse import quote, unquote
 from workbook.errors import ParameterError
 from workbook.redaction import Redaction, is_shown_whole, length_of, short
 from workbook.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
-from workbook.simulation.http import AFTER_ID, BEFORE_ID, UNANSWERED, Request, Response
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Request, Response
 from workbook.simulation.service import ORIGIN
 from workbook.values import is_number
 
@@ -346,7 +345,6 @@ def persistent_entry(entry: Entry, salt: bytes) -> PersistentEntry:
 
 LOST = frozenset(ending.value for ending in UNANSWERED)
 """Endings of which a client saw no byte: what the service would have said is no answer."""
-_KNOWN: frozenset[int] = frozenset(HTTPStatus)
 
 
 def to_har(entries: Iterable[Entry], epoch: datetime, origin: str = ORIGIN) -> dict[str, Any]:
@@ -378,7 +376,7 @@ def _har(entry: Entry, epoch: datetime, origin: str) -> dict[str, Any]:
     content = {"size": length, "mimeType": _media_type(response_headers)}
     response = {
         "status": status or 0,
-        "statusText": "no answer" if status is None else HTTPStatus(status).phrase if status in _KNOWN else "",
+        "statusText": "no answer" if status is None else PHRASES.get(status, ""),
         "content": content | (_text(values["responseBody"]) if length else {}),
         "redirectURL": "",
         **_har_message(response_headers, length),

@@ -24,7 +24,6 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from functools import lru_cache
-from http import HTTPStatus
 from inspect import isawaitable
 from ipaddress import ip_address
 from itertools import chain
@@ -40,7 +39,18 @@ import httptools
 
 from workbook.ending import ending_signals
 from workbook.errors import ConfigurationError
-from workbook.simulation.http import AT_ONCE, CHUNKED, MAX_BODY, UNANSWERED, Ending, Request, Responder, Response, half
+from workbook.simulation.http import (
+    AT_ONCE,
+    CHUNKED,
+    MAX_BODY,
+    PHRASES,
+    UNANSWERED,
+    Ending,
+    Request,
+    Responder,
+    Response,
+    half,
+)
 from workbook.simulation.service import Service
 from workbook.values import checked_port
 
@@ -97,9 +107,7 @@ Log = Callable[[Request, AnyAnswer, float], None]
 
 @lru_cache
 def _status_line(status: int) -> str:
-    with suppress(ValueError):
-        return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-    return f"HTTP/1.1 {status} \r\n"
+    return f"HTTP/1.1 {status} {PHRASES.get(status, '')}\r\n"
 
 
 @lru_cache(maxsize=1)

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from http import HTTPStatus
 from itertools import pairwise
 from typing import Any
 
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor
 from workbook.rules import sentence
+from workbook.simulation.http import PHRASES
 from workbook.trace import Kind, Record, Trace
 from workbook.views.html import View, tag
 from workbook.views.paint import Picture
@@ -106,8 +106,7 @@ def label(record: Record) -> str:
 
 def status(code: int) -> str:
     """A status code with its registered phrase."""
-    phrases = {str(status.value): status.phrase for status in HTTPStatus}
-    return f"{code} {phrases.get(str(code), '(not a registered status)')}"
+    return f"{code} {PHRASES.get(code, '(not a registered status)')}"
 
 
 class Wording:
