@@ -128,8 +128,8 @@ def test_an_interrupt_inside_a_coroutine_comes_through_as_well(call):
         walked(doing(call, method))
 
 
-def endless(self, *_given, **_named):
-    return endless(self)
+def endless(*given, **named):
+    return endless(*given, **named)
 
 
 @pytest.mark.parametrize("call", CALLS)
