@@ -84,7 +84,7 @@ def test_requests_that_do_not_wait_for_answers_are_all_answered_in_order(peer, p
 def test_a_request_behind_one_that_is_refused_is_answered(peer):
     peer.sendall(head(instrument="unknown") + head("connection: close"))
     first, second = answers(read_all(peer))
-    assert (first[0], said(second)) == ("HTTP/1.1 422 Unprocessable Entity", ("activation", 1))
+    assert (first[0], said(second)) == ("HTTP/1.1 422 Unprocessable Content", ("activation", 1))
 
 
 # ---------------------------------------------------------------- half closed

@@ -8,7 +8,6 @@ from workbook.api.library import httpx
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned
-from workbook.simulation.http import PHRASES
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.server import running
 from workbook.simulation.service import ORIGIN, DirectApi, Service
@@ -235,9 +234,3 @@ def test_without_a_timeout_a_stall_is_only_its_ending():
     url = f"{ORIGIN}/bcl/v2/paymentInstruments/{ID}/networkTokenActivationData"
     with pytest.raises(httpx.RemoteProtocolError), httpx.Client(transport=transport, timeout=None) as client:
         client.get(url)
-
-
-def test_a_status_has_the_clients_phrase_whatever_the_version_of_python():
-    assert {code.value: httpx.codes.get_reason_phrase(code).lower() for code in httpx.codes} == {
-        code: phrase.lower() for code, phrase in PHRASES.items()
-    }

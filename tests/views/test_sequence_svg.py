@@ -140,7 +140,7 @@ def test_what_goes_wrong_has_a_cross_and_a_colour_and_what_goes_well_has_neither
     failed = {int(g.get("data-line")) for g in root.findall("svg:g", NS) if "is-failed" in (g.get("class") or "")}
     assert failed == {number for number, line in enumerate(lines) if line.failed}
     labels = {line.label for line in lines if line.failed}
-    assert {"422 Unprocessable Entity", "CannotBeProvisioned.ApiError", "ProvisionResult.Failure"} <= labels
+    assert {"422 Unprocessable Content", "CannotBeProvisioned.ApiError", "ProvisionResult.Failure"} <= labels
     assert not labels & {"200 OK, sdkInput", "shows Add", "taps Add"}
     assert not any(line.failed for line in sequence(stories["from_0_4_0"]()).lines)
     assert re.search(r"\.is-failed \.wb-shaft[^}]*\{stroke:var\(--refused\)", STYLE)

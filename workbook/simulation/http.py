@@ -23,13 +23,12 @@ def header_values(headers: Iterable[tuple[str, str]], name: str) -> list[str]:
 
 
 PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
-    413: "Request Entity Too Large",
-    414: "Request-URI Too Long",
-    416: "Requested Range Not Satisfiable",
-    422: "Unprocessable Entity",
+    413: "Content Too Large",
+    414: "URI Too Long",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
 }
-"""The phrase of each registered status code. Python 3.13 renamed four; here they are the same with every Python, and
-those that httpx and most servers write."""
+"""The phrase of each registered status code. RFC 9110 renamed four, and Python only in 3.13."""
 
 
 @unique
