@@ -88,7 +88,7 @@ def test_each_gap_of_the_document_is_taught(gap):
             "the document demands for the GET (`API-15`). That the POST needs the role, too, is *assumed*",
         ),
         ("01", "the 20 seconds of platform B's wallet (*wallet*; platform A has no limit in the document)"),
-        ("02", "the document calls them `CardProvisioningCreateResult`"),
+        ("02", "that of `create` is a `CardProvisioningCreateResult`"),
         ("03", "The document sets no time limit on platform A."),
         ("04", "In the document `canAddCard`, `activate` and the delegate's `provision` are async"),
         ("04", "`WatchAvailability`, which belongs to the later variant"),
@@ -98,7 +98,7 @@ def test_each_gap_of_the_document_is_taught(gap):
             "05",
             "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)",
         ),
-        ("05", "that the request contains the provisioning is *inferred*"),
+        ("05", "the request contains the provisioning (*inferred*)"),
         ("06", "The document gives the limits and not what follows (*wallet*)"),
     ],
 )

@@ -21,25 +21,25 @@ Half of what you write runs on the phone. These three commands run it on a compu
     workbook phone                   # a phone for your unit tests, or for a debug build on an emulator
     workbook conform app app.toml    # {cases} cases: your app, judged as a cardholder meets it
 
-Lesson 09 shows all of it. Nothing of this is the operator's. The names of operations and outcomes are the document's;
+Lesson 09 shows all of it. None of this is the operator's. The names of operations and outcomes are the document's;
 the package, the protocol and the values that the document does not show are ours.
 
 ## A unit test of yours
 
 The stand-in finds the phone by two variables, `WORKBOOK_PHONE_URL` and `WORKBOOK_PHONE_KEY`, which `workbook phone`
-prints. Or call `Workbook.connect(url, key)`. `Workbook.phone(name)` chooses the phone, `Workbook.backEnd(operation,
-how)` what your back end does wrong; it is served at `Workbook.backEndUrl`. It knows the simulated cards only, which are
+prints. Or call `Workbook.connect(url, key)`. `Workbook.phone(name)` chooses the phone. `Workbook.backEnd(operation,
+how)` breaks the back end played at `Workbook.backEndUrl`. That one knows the simulated cards only, which are
 printed as `WORKBOOK_PHONE_CARDS`: {cards}. On an emulator,
 `adb reverse tcp:PORT tcp:PORT` makes the same address work.
 
 In a notebook, `session.platform_a.serve_phone()` serves the same phone: `.settings` has the two variables, and its
-panels show phone, messages and states while your test runs. When an app's process ends, the trace that `workbook phone
---out DIR` writes ends with what was under way.
+panels show phone, messages and states while your test runs. When an app's process ends, the trace of `workbook phone
+--out DIR` ends with what was under way.
 
 In a Kotlin notebook of the same JupyterLab (the extra `[kotlin]` brings its kernel), cells call the stand-in, too:
 `workbook native kotlin DIR --jar` compiles it with the reference app core, and prints the lines of the first cell.
-`Workbook.connect(url, key)` is the second, and then there are `CardProvisioning.create(...)`, and the classes of
-`issuer`. Nothing is downloaded. A stored cell would name a path and a key of one machine, so no lesson has any.
+The second calls `Workbook.connect(url, key)`; later ones use `CardProvisioning.create(...)` and the classes of
+`issuer`. Nothing is downloaded. A stored cell would name a path and a key of one machine, so no lesson has one.
 
 Phones: {phones}.
 
@@ -48,7 +48,7 @@ What a back end does wrong: {answers}.
 ## `workbook conform app`
 
 Write an adapter, `AppUnderTest`, of about 30 lines: it opens the card's page, taps Add, and tells what the page shows.
-Each function returns when the app has taken the action in:
+Each function returns when the app received the action:
 
 ```kotlin
 interface AppUnderTest {{
@@ -86,8 +86,8 @@ variant = "from-0.4.0"                  # of the SDK
 ```
 
 Keys of `[get]` and `[post]` that are not here (`method`, `id`, `sdk_input`) are those of a [back-end.toml](conform.md).
-In a notebook: `wb.conform("app.toml")`. The app presents the session that it is given as
-`authorization: Bearer SESSION`. A line of your process's output counts as its log. Verdicts, baseline, reports and
+In a notebook: `wb.conform("app.toml")`. The app sends the session it gets as
+`authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
 exit codes are those of `workbook conform`; `--list` lists the cases.
 
 ## The protocol, version {version}
@@ -124,7 +124,7 @@ which process it is: the `app`, the `extension` or the `authorization` extension
 counts as none. `next` gains `openWallet`, `chooseEntry`, `pairWatch`, `openWatch`, `signOut` and `lockPhone`. The cases
 of platform A hold where the rules agree. These come with platform B:
 
-| case | what must come of it | rule |
+| case | what must happen | rule |
 |---|---|---|
 | `app.form.bytes` | the SDK gets the bytes of the back end's base64, decoded once | API-8 |
 | `app.form.nil-not-crash` | a failure of the back end ends in nil, and in *Not added* | B-DEL-3, B-FIN-1 |
@@ -176,5 +176,5 @@ def _row(name: str) -> str:
 
 def _schema() -> str:
     example = json.dumps(p.schema()["opc"], indent=2)
-    says = "Each call says which `client` it comes from. `workbook phone --schema` prints all as JSON Schema:"
+    says = "Each call names its `client`. `workbook phone --schema` prints all as JSON Schema; this is one:"
     return f"\n{says}\n\n```json\n{example}\n```\n"

@@ -1,4 +1,4 @@
-"""The subcommands by subject; each module's `add_to` says how its commands are called, beside what carries them out.
+"""The subcommands, one module per subject: `add_to` adds its commands to the parser, other functions carry them out.
 
 The modules import only the standard library, so `workbook --help` answers at once; a handler imports the rest when it
 is called.

@@ -9,14 +9,14 @@ from workbook.commands import add, end_like_ctrl_c
 
 
 def add_to(commands: Any) -> None:
-    """How they are called."""
+    """Add these commands to the parser."""
     add(commands, "doctor", doctor, "check this machine: versions, kernel, ports, clock")
     parser = add(commands, "rules", rules, "print the rules of the interface document, or one of them")
     parser.add_argument("id", nargs="?", metavar="ID", help="such as A-CAN-2")
 
 
 def doctor(_: argparse.Namespace) -> int:
-    """Print each result as it comes; 1 when something is wrong."""
+    """Print each result as it comes; return 1 when something is wrong."""
     from workbook.doctor import examine
 
     end_like_ctrl_c()

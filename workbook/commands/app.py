@@ -18,9 +18,9 @@ The protocol: notebooks/reference/phone.md
 
 
 def add_to(commands: Any) -> None:
-    """How they are called."""
+    """Add these commands to the parser."""
     parser = add(commands, "native", native, "write the SDK stand-in's source files, for tests of your own app")
-    parser.add_argument("language", choices=["kotlin"], help="of the files")
+    parser.add_argument("language", choices=["kotlin"], help="the language of the files")
     parser.add_argument("folder", type=Path, metavar="DIR", help="where they go: your test sources")
     parser.add_argument("--variant", default="from-0.4.0", metavar="NAME", help="of the SDK; default: %(default)s")
     parser.add_argument("--force", action="store_true", help="overwrite files that are there")

@@ -40,7 +40,7 @@ exit codes:
 
 Secrets come from the environment; the configuration only names the variables."""
 FOR_THE_TRIAL: Final = """\
-The environment variable {} is not set. Its value, for this trial alone, neither shown nor kept (empty: no trial)? """
+The environment variable {} is not set. Its value for this trial, neither shown nor kept (empty: no trial): """
 COMPARE_CODES: Final = """\
 exit codes:
   0    nothing got worse
@@ -49,7 +49,7 @@ exit codes:
 
 
 def add_to(commands: Any) -> None:
-    """How they are called."""
+    """Add these commands to the parser."""
     add(commands, "conform", run, "test your own back end from both sides")  # its line in the list of commands
     words = _Words(prog=PROG)
     words.below = {
@@ -142,7 +142,7 @@ def _run_parser() -> _Parser:
     parser.add_argument(
         "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
     )
-    parser.add_argument("--seed", metavar="N", help="of all simulated data; default: the configuration's")
+    parser.add_argument("--seed", metavar="N", help="the seed of all simulated data; default: the configuration's")
     return parser
 
 
@@ -155,7 +155,7 @@ def _app_parser() -> _Parser:
     text = "Test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it."
     parser = _parser(f"{PROG} app", app, text, CODES.partition("\n\n")[2].replace("back end", "app"))
     parser.add_argument(
-        "config", nargs="?", type=Path, metavar="CONFIG", help="an app.toml; without one, start it yourself"
+        "config", nargs="?", type=Path, metavar="CONFIG", help="an app.toml; without one, start your app yourself"
     )
     parser.add_argument("--list", action="store_true", help="list the cases")
     _add_only(parser)
@@ -165,7 +165,7 @@ def _app_parser() -> _Parser:
         "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
     )
     parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
-    parser.add_argument("--seed", metavar="N", help="of all simulated data")
+    parser.add_argument("--seed", metavar="N", help="the seed of all simulated data")
     return parser
 
 
@@ -364,7 +364,7 @@ def init(options: argparse.Namespace) -> int:
     write_config(options.file, text(answers), over=options.force)
     file = shlex.quote(str(options.file))
     print(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
-    print(f"The first verdict, in seconds: workbook conform {file} --only form")
+    print(f"For a first verdict within seconds: workbook conform {file} --only form")
     return 0
 
 

@@ -26,12 +26,12 @@ The value comes from a file or a pipe, so that it stays out of the shell's histo
 
 exit codes:
   0    every layer is as it should be
-  1    a layer is wrong, or nothing in it is known
+  1    a layer is wrong, or the content is of no known kind
   2    the value is empty, larger than 1 MiB, or cannot be read"""
 
 
 def add_to(commands: Any) -> None:
-    """How it is called."""
+    """Add these commands to the parser."""
     parser = add(commands, "diagnose", diagnose, "find the causes of a symptom, a log or a trace", CODES)
     parser.add_argument("symptom", nargs="*", metavar="SYMPTOM", help="what you see")
     parser.add_argument("--reproduce", type=int, metavar="N", help="play row N of the catalogue")
@@ -40,8 +40,10 @@ def add_to(commands: Any) -> None:
         commands, "inspect", inspect, "say what an sdkInput or sdkOutput is, and which layer is wrong", INSPECTED
     )
     parser.add_argument("value", metavar="FILE", help="a file that holds the value, or - for standard input")
-    parser.add_argument("--show", action="store_true", help="show what is no card data: some fields, simulated bytes")
-    parser.add_argument("--seed", metavar="N", default="7", help="of the simulator that made it; default: %(default)s")
+    parser.add_argument("--show", action="store_true", help="show some fields and simulated bytes, no card data")
+    parser.add_argument(
+        "--seed", metavar="N", default="7", help="the seed of the simulator that made it; default: %(default)s"
+    )
 
 
 def diagnose(options: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ NEEDED: Final = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient
 
 
 def add_to(commands: Any) -> None:
-    """How they are called."""
+    """Add these commands to the parser."""
     parser = add(commands, "lab", lab, "open a learner's copy of the lessons in JupyterLab, on this machine only")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("--port", type=int, default=None, help="default: the first free one from 8888")
@@ -42,10 +42,10 @@ def add_to(commands: Any) -> None:
         "--edition",
         choices=("learner", "solved", "instructor"),
         default="learner",
-        help="solved has the exercises' solutions; instructor also notes, common mistakes and minutes",
+        help="solved adds solutions; instructor adds solutions, notes, common mistakes and minutes",
     )
 
-    parser = add(commands, "reset", reset, "put exercises of a learner's copy back as they were, after a backup")
+    parser = add(commands, "reset", reset, "put exercises of a learner's copy back as they were; keep a backup")
     parser.add_argument("what", metavar="WHAT", help="an exercise such as 05.1, a lesson such as 05, or all")
     parser.add_argument("--dir", type=Path, metavar="DIR", help=f"the copy; default: here, or {COPY}")
 
@@ -103,7 +103,7 @@ def lab(options: argparse.Namespace) -> int:
     port = free_port(options.port)  # a wrong one is refused before anything is written
     directory = notebooks_dir(options.notebooks)
     if options.notebooks is None and directory == NOTEBOOKS:
-        # JupyterLab saves what it opens, and the lessons of a checkout or an installation stay as they are
+        # JupyterLab saves what it opens, and the lessons of a checkout or an installation must not change
         directory = COPY / "notebooks"
         if not directory.is_dir():
             lay_out(COPY)
@@ -130,7 +130,7 @@ def reset(options: argparse.Namespace) -> int:
 
     folder = options.dir or (Path() if file_of(Path.cwd()) else COPY)
     names, backups = reset(folder, options.what, NOTEBOOKS)
-    print(f"Reset {options.what} in {', '.join(names)}. As it was: {backups}")
+    print(f"Reset {options.what} in {', '.join(names)}. Backup: {backups}")
     return 0
 
 

@@ -32,7 +32,7 @@ REQUEST: Final = "allowlist-request"
 
 
 def add_to(commands: Any) -> None:
-    """How it is called."""
+    """Add this command to the parser."""
     parser = add(commands, "preflight", preflight, "judge a mobile project's files before they are built", CODES)
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="folders of the project")
     parser.add_argument("--list", action="store_true", help="list the cases")
@@ -46,16 +46,16 @@ def add_to(commands: Any) -> None:
         "--signing", nargs="+", action="extend", default=[], type=Path, metavar="FILE",
         help="signing reports, certificates, keystores, signed packages",
     )  # fmt: skip
-    parser.add_argument("--machine", default="", metavar="NAME", help="whose certificates these are")
+    parser.add_argument("--machine", default="", metavar="NAME", help="the machine that made the certificates")
     parser.add_argument("--sent", type=Path, metavar="FILE", help="the request that was sent for allowlisting, as JSON")
     parser.add_argument("--env", type=Path, metavar="FILE", help="the back end's environment, NAME=VALUE lines")
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="known failures")
     parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the reports there, SARIF too")
+    parser.add_argument("--format", choices=["text", "json", "junit", "sarif"], default="text", help="what to print")
     parser.add_argument(
-        "--format", choices=["text", "json", "junit", "sarif"], default="text", help="of what is printed"
+        "--json", action="store_true", dest="as_json", help="with allowlist-request: write it as JSON, for --sent"
     )
-    parser.add_argument("--json", action="store_true", dest="as_json", help="the request as JSON, for --sent")
 
 
 def preflight(options: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ def preflight(options: argparse.Namespace) -> int:
         raise ParameterError("Which project? Name its folder: workbook preflight PATH.")
     known: tuple[Known, ...] = ()
     if options.baseline is not None:
-        from workbook.conformance.config_file import load_baseline  # with all that a configuration may say: 300 ms
+        from workbook.conformance.config_file import load_baseline  # loads the forms of every file: 300 ms
 
         known = load_baseline(options.baseline)
     run = Preflight(
@@ -98,7 +98,7 @@ def preflight(options: argparse.Namespace) -> int:
 
 
 def _pattern(text: str, names: Iterable[str]) -> str:
-    """A pattern as `chosen` takes it: `signing` and `plist.*` mean the cases whose names go on like that."""
+    """A pattern as `chosen` takes it: `signing` and `plist.*` mean cases whose names go on so after `preflight.`."""
     forms = (f"preflight.{text}", f"preflight.{text}.*")
     return next((form for form in forms if any(fnmatchcase(name, form) for name in names)), text)
 
@@ -148,8 +148,8 @@ def _request(run: Preflight, *, as_json: bool) -> int:
     signed = {row["variant"] for row in rows}
     missing = [f"{name} ({identity})" for name, identity in variants if name not in signed]
     if missing:
-        sys.stderr.write(f"Not in the request, for no file names their certificate: {', '.join(missing)}. Name what "
-                         "signs them with --signing too.\n")  # fmt: skip
+        sys.stderr.write(f"Not in the request, because no file names their certificate: {', '.join(missing)}. "
+                         "Name that file with --signing, too.\n")  # fmt: skip
     if as_json:
         print(json.dumps({"request": rows}, indent=1))
         return 1 if missing else 0

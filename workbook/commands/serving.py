@@ -23,7 +23,7 @@ exit codes:
 
 
 def add_to(commands: Any) -> None:
-    """How they are called."""
+    """Add these commands to the parser."""
     parser = add(commands, "serve", serve, "serve the simulated API over HTTP")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on; default: %(default)s")
     _add_server(parser, "print the address, the key and sdkOutputs as JSON")
@@ -121,7 +121,7 @@ def proxy(options: argparse.Namespace) -> int:
 
 
 def drift(options: argparse.Namespace) -> int:
-    """Print the differences, or the scenario without them."""
+    """Print the differences, or the scenario that removes them."""
     from workbook.proxy.drift import as_json, as_text, drift, scenario_toml
     from workbook.proxy.record import read_proxy_record
     from workbook.simulation.scenario import load

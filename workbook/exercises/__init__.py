@@ -8,7 +8,7 @@ How to write one, for lesson 05:
    (commit to an answer before the run is shown), `mend` (find or repair a mistake), `write`, or `native` (in the SDK's
    own names, Kotlin or Swift). `task` is Markdown, `skeleton` and `solution` are whole cells that use only `wb` and
    what they define themselves, and end in the line `wb.exercise("05.1", ...)`.
-   The skeleton's answer is recognised wherever it is unchanged: write `...` where the learner writes.
+   An answer that is still the skeleton's is recognised: write `...` where the learner writes.
    Give three hints, from a nudge to nearly the answer, `notes` for the instructor, and `minutes`.
 2. Questions with a fixed choice of answers are `asks`. Each lists its choices: a wrong one with a rule (or "") and the
    reason why it is wrong, the right one alone. The learner answers by name: `wb.exercise("07.1", added=...)`.

@@ -20,7 +20,7 @@ from workbook.runs.own_code import exception_words, own_line
 from workbook.values import quoted
 
 SECONDS: Final = 10.0
-"""Of real time that an answer may take; the longest judge takes about one."""
+"""Seconds of real time that an answer may take; the longest judge takes about one."""
 
 
 OURS: Final = "the workbook's cell"
@@ -72,13 +72,13 @@ def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, obj
         seen = Reason(
             "", f"your code had not ended after {SECONDS:g} s of real time. Look for a loop or a wait that never ends."
         )
-    except ParameterError as error:  # such as for an object that no handler can be
+    except ParameterError as error:  # such as for an object that cannot be a handler
         seen = Reason("", str(error))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
         seen = Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
     if isinstance(seen, Observed):
         return Verdict(ExerciseState.DONE, run=seen.run)
-    # what is to be mended shows its symptom at once
+    # the untouched mistake of an exercise to mend shows its symptom, too
     return Verdict(ExerciseState.UNTOUCHED if untouched else ExerciseState.WRONG, seen, seen.run)
 
 

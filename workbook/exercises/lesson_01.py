@@ -43,7 +43,7 @@ class Answer:
 
 
 OPAQUE: Final = " an\nsdkInput "
-"""A value of the API as nobody expects it: who relays it unchanged keeps its blanks and its line break (API-7)."""
+"""An unexpected value of the API: a relay leaves its blanks and its line break unchanged (API-7)."""
 
 UNUSABLE: Final = {
     "200 with {}": Answer(200, b"{}"),

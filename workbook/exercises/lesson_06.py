@@ -99,14 +99,14 @@ def played_on_a_new_phone(handler: Any) -> Run:
 
 
 def gate(ships: Any) -> Reason | Observed:
-    """A gate lets a good log through; and none with a failure, without status(), without a cold call, or empty."""
+    """A gate lets a good log through, and stops one with a failure, without status(), without a cold call, or empty."""
     from workbook.timing.recorded import read_durations  # pandas
 
     good = read_durations(sample("measurements/good_build.csv"))
     bad = read_durations(sample("measurements/network_in_status.csv"))
     logs = [
         (good, True, "X-STATUS-3", "a good build, with cold and warm calls on two phones"),
-        (bad[bad.call == "status"], False, "X-STATUS-3", "a build of which one status() in five and more is late"),
+        (bad[bad.call == "status"], False, "X-STATUS-3", "a build in which at least one status() in five is late"),
         (bad, False, "X-STATUS-3", "a build with late calls of status() and good ones of pass_entries()"),
         (good[good.call != "status"], False, "X-STATUS-3", "a log in which status() was never called"),
         (good[~good.cold], False, "X-STATUS-3", "a log of warm calls only, which no cardholder's first look is"),

@@ -74,7 +74,7 @@ def behind_a_fault(
     nth: int | None = 1,
     moment: Literal["before", "after"] = "before",
 ) -> Run:
-    """Platform A's whole flow with the learner's own back end in front of one fault; no name is no fault."""
+    """Platform A's whole flow with the learner's own back end in front of one fault; an empty name means no fault."""
     plan = FaultPlan([Planned(fault(name), operation, nth=nth, moment=moment)] if name else [])
     phone = PhoneA()
     run = PlatformARun(phone=phone, back_end=back_end_over(back_end, Network(Service(plan=plan))))
@@ -116,7 +116,7 @@ LOST_POSTS: Final[tuple[tuple[str, Literal["before", "after"]], ...]] = (
     ("503 that says 500", "before"),
     ("stall before headers", "after"),
 )
-"""What a POST meets that must not be sent again."""
+"""Faults and their moments, after which the POST must not be sent again."""
 MOST_GETS: Final = 5
 """Attempts of one GET that an exercise accepts."""
 

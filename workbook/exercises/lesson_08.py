@@ -41,7 +41,7 @@ class Came:
 
     @property
     def words(self) -> str:
-        """It in a clause."""
+        """The outcome as a clause."""
         if self.error:
             return f"raised {self.error}"
         return f"refused with {self.status}" if self.status else f"returned {quoted(self.value)}"

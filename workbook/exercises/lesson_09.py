@@ -24,11 +24,11 @@ CASES: Final = (
     "app.secrecy.no-value-in-log-after-failure",
     "app.life.closed-during-attempt",
 )
-"""What the learner's app core is judged by; the first case that does not hold gives the reason."""
+"""What the learner's app core is judged by; the first case that it fails gives the reason."""
 
 
 def app_core(kind: Any) -> Reason | Observed:
-    """An app core of the learner's holds every case."""
+    """The learner's app core passes every case."""
     from workbook.app.cases import APP_CASES  # the cases for apps are loaded when an app core is judged
     from workbook.app.in_process import first_miss, play_core
 
@@ -78,7 +78,7 @@ OF_PROVIDERS: Final = ("app.faults.post-500", "app.recovery.post-not-repeated", 
 
 @cache
 def providers() -> Observed:
-    """For each of the four providers: the first case that it does not hold, by its name without group."""
+    """For each of the four providers: the first case that it fails, by its name without group."""
     from workbook.app.cases import APP_CASES
     from workbook.app.in_process import Reference, first_miss
 

@@ -24,7 +24,7 @@ CAUSES: Final = {
     32: "the scheme refused",
     39: "status() is too slow",
 }
-"""The cause of a row as the exercises name it."""
+"""The cause of each row of the catalogue, as the exercises name it."""
 OWNERS: Final = {"you": "you", "operator": "the operator", "scheme": "the scheme"}
 NAMES: Final = ("first", "second", "third", "fourth")
 _LOGS: Final = re.compile(r"^```text[^\n]*\n(.*?)^```", re.DOTALL | re.MULTILINE)

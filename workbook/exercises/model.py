@@ -96,7 +96,7 @@ class Question:
         return cls(tuple(row[0] for row in rows), {row[0]: Reason(*row[1:]) for row in rows if len(row) > 1})
 
     def read(self, answer: object) -> object:
-        """The choice that this answer is, in any case of its letters; what is none of them comes back as it is."""
+        """The choice that this answer names, in small or capital letters; any other answer comes back unchanged."""
         same = (choice for choice in self.choices if isinstance(choice, str) and isinstance(answer, str)
                 and choice.casefold() == answer.strip().casefold())  # fmt: skip
         return next(same, answer)
@@ -195,7 +195,7 @@ def lesson(number: str) -> Mapping[str, Exercise]:
 
 
 def _judged(exercise_id: str, *answer: object) -> Reason | Observed:
-    """What the judge of an exercise says. Its module plays flows; the layout of a lesson needs none."""
+    """What the judge of an exercise says. Its module is loaded only now: laying out a lesson needs no judge."""
     judge: Judge = import_module(f"{__package__}.lesson_{exercise_id[:2]}").JUDGES[exercise_id]
     return judge(*answer)
 

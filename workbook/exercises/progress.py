@@ -17,7 +17,7 @@ MIMETYPE: Final = "application/vnd.workbook.exercise+json"
 
 
 def file_of(folder: Path) -> Path | None:
-    """The progress file of the learner's copy that this folder is, or is a folder of; None in no copy."""
+    """The progress file of the learner's copy: in this folder or the one above; None outside a copy."""
     return next((path for path in (folder / FILE, folder.parent / FILE) if path.is_file()), None)
 
 

@@ -29,7 +29,7 @@ class Breaking {
     return form;
   }
 
-  /** Leaves the faults whose name or sentence holds a text; where the chosen one does not, the first of them is. */
+  /** Shows only the faults whose name or sentence holds a text; if the chosen one is hidden, chooses the first. */
   filter(text) {
     for (const option of this.choice.options) {
       const { name, sentence } = this.faults.get(option.value);

@@ -1,4 +1,4 @@
-"""The scenario builder: choose a flow, a phone, a back end, a fault, code of your own; press it, and copy the call."""
+"""The scenario builder: choose flow, phone, back end, fault and your own code; press the phone, and copy the call."""
 
 from __future__ import annotations
 

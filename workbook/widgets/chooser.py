@@ -30,7 +30,7 @@ _HERE = Path(__file__).parent
 
 
 class Keys(anywidget.AnyWidget):
-    """Keeps the keys of the box around it inside that box, and says there when the kernel has ended.
+    """Keeps key presses inside the box around it, and says there when the kernel has ended.
 
     JupyterLab's command mode would take arrows, Enter and letters; shortcuts with Ctrl still reach it.
     """
@@ -45,7 +45,7 @@ SECRETS = frozenset({"apikey", "credential", "key", "passphrase", "password", "s
 """Words that may not be in a choice's name: choices are saved with the notebook."""
 
 MANY = 12
-"""A list with more options than these has a filter."""
+"""A list with more options than this has a filter."""
 DIMMED = "0.4"
 """The opacity of a result that no longer belongs to the choices."""
 STOPPED = "Stopped. Change a choice to run the call again."
@@ -147,7 +147,7 @@ class Chooser(Live):
         return [name for name, label in labels.items() if label == next(iter(self.choices[name])) and _is_open(label)]
 
     def _opened_again(self, before: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
-        """These labels, where an open choice counts only if it is what was changed."""
+        """The wanted labels; an open choice that was not changed is open again."""
         unchanged = [name for name, label in wanted.items() if label == before[name]]
         first = self.defaults()
         return {
@@ -194,7 +194,7 @@ def _labelled(name: str, options: Options) -> dict[str, Any]:
 
 
 def _check_call(call: object, names: Iterable[str]) -> None:
-    """The call takes these keywords and needs no other; an error here is better than one for every click."""
+    """Check that the call takes these keywords and needs no other: one error here saves one for every click."""
     if not callable(call):
         message = f"A chooser needs a function to call, such as choose(play, taps=[1, 2]), not {quoted(call)}."
         raise ParameterError(message)
@@ -224,7 +224,7 @@ def dropdown(name: str, labels: Iterable[str]) -> Any:
 
 
 def filtered(box: Any) -> Any:
-    """The dropdown; beside one with many options a field that leaves those that hold a text."""
+    """The dropdown; where it has many options, a field beside it keeps only those that contain a text."""
     everything = list(box.options)
     if len(everything) <= MANY:
         return box

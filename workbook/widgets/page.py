@@ -1,7 +1,7 @@
 """Pages on which recorded runs are played without a kernel and without a network, each one file.
 
 The player is the one of the notebook: here its model is a recording that never answers. All runs of a page are one
-compressed text. The page's policy lets this one script run, by its hash, and nothing be loaded or sent.
+compressed text. The page's policy lets this one script run, by its hash, and lets nothing be loaded or sent.
 """
 
 from __future__ import annotations

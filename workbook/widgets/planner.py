@@ -1,4 +1,4 @@
-"""The planner as an explorable: a slider for each choice, the histogram, the share that misses, and advice."""
+"""The planner as a panel: a slider for each choice, the histogram, the share that misses, and advice."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Planner(Live):
                 p99.value = next(value for _words, value in p99.options if value > one["median"])
             else:
                 median.value = next(value for _words, value in reversed(median.options) if value < one["p99"])
-            return  # that came here, too
+            return  # setting it called this method again
         self.latency = LogNormal(one["median"], one["p99"])
         self.plan = Plan(self.latency, one["cards"], one["gets"], TIMEOUTS[one["timeout"]], one["retries"])
         self._result.value = self.snapshot().html()

@@ -34,7 +34,7 @@ class Player(anywidget.AnyWidget):
         number: the number of the last answered message; an older one is dropped, so that no click counts twice.
         acts: how many acts led to this run.
         guarded: the app disables its button, so the browser drops a tap that comes before the answer (A-BTN-1).
-        careless_offered: there is a switch for an app that does not.
+        careless_offered: there is a switch for an app that does not disable its button.
         hint: why the last message was refused; empty if it was not.
         faults: what can go wrong with a message, by groups.
         requests: of each line that is a request or an answer, by the line's number: which request it is.

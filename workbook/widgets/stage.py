@@ -35,7 +35,7 @@ from workbook.widgets.player import EACH_MESSAGE, Live, Player
 
 HINT = "The run after one press of each button. Live, it is played by hand."
 CLIENT = "workbook.api.client"
-"""What a faulted run needs, and a run without a fault does not."""
+"""The module that only a run with a fault needs."""
 TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
 STOPPED = "Stopped before your code had ended. Nothing was changed; mend it, or press again."
@@ -148,8 +148,8 @@ class Stage(Live):
         if type(number) is not int or not 0 <= number < len(frames):
             raise ParameterError(NOT_OFFERED)
         frame, act = frames[number], (message.get("name"), message.get("value"))
-        # `seen` is the number of the last answer that the page had: a tap with an older one was made before the answer
-        # to the tap before it. A guarded app has disabled its button by then, so such a tap never happened.
+        # `seen` is the number of the last answer that the page had. With an older number, the tap was made before the
+        # last tap was answered. A guarded app has disabled its button by then, so such a tap never happened.
         unseen = message.get("seen") != (0 if self._player is None else self._player.number)
         if (unseen and self.script.guarded) or act not in [(control.act, control.value) for control in offered(frame)]:
             raise ParameterError(NOT_OFFERED)
@@ -236,7 +236,7 @@ GROUPS = {
     "Another body": BODIES,
     "Write the answer": (EDITED,),
 }
-"""The faults, as somebody looks for them who wants to break a message."""
+"""The faults, grouped for somebody who wants to break a message."""
 KINDS: Mapping[type, str] = {Number: "number", OneOf: "choice", Text: "text", Body: "body"}
 EFFECTS = {
     "GET": ("before the API does anything", "after the API has made the sdkInput; a GET uses nothing up"),

@@ -17,7 +17,7 @@ class ButtonDecision(
     var cardProvisioning: CardProvisioning? = null
         private set
 
-    /** Ask from the start: for each opening of the page, because a card may have been added or removed. */
+    /** Ask anew each time the page opens, because a card may have been added or removed. */
     suspend fun forCard(cardId: String): Page {
         val sdkInput = try {
             backEnd.activationData(cardId)

@@ -1,7 +1,7 @@
 // What the interface document shows of platform B's extension flow (later variant), so that the other files compile
-// without the SDK. Do not copy this file: the platform and the SDK bring these names. From the document are
-// ExtensionProvisioningService, its operations and the names of the handler's methods. Inferred are the names of the
-// platform's types and protocols, and that the initializers throw. PassLibrary and LogIn are yours.
+// without the SDK. Do not copy this file: the platform and the SDK bring these names. The document
+// shows ExtensionProvisioningService, its operations and the names of the handler's methods. The names of the
+// platform's types and protocols are inferred, and so is that the initializers throw. PassLibrary and LogIn are yours.
 import UIKit
 
 public class ExtensionStatus {}

@@ -1,6 +1,6 @@
 // What the interface document shows of platform B's SDK (later variant), so that the other files compile without it.
-// Do not copy this file: the SDK brings these names. That the initializer throws is inferred; the delegate's protocol
-// has no name in the document.
+// Do not copy this file: the SDK brings these names. We infer that the initializer throws. The delegate's protocol has
+// no name in the document.
 import Foundation
 
 public class PaymentPass {}

@@ -1,8 +1,8 @@
 // A stand-in for platform A's SDK, for tests on a computer or an emulator. Every call goes to `workbook phone`, which
 // answers as the document says; nothing is decided here.
 //
-// The names of the operations and outcomes are the document's. The package is ours, because the document shows none, and
-// so is what is marked "ours" or with its source. In the app, map the names once:
+// The names of the operations and outcomes are the document's. The package is ours, because the document shows none.
+// What else is not from the document is marked "ours" or with its source. In the app, map the names once:
 //
 //     import provisioning.CardProvisioning as CardProvisioning
 package provisioning

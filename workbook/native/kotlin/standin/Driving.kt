@@ -82,7 +82,7 @@ fun conform(app: (backEnd: String, session: String) -> AppUnderTest) = Uncaught(
 
 private fun inWords(error: Throwable) = "${error.javaClass.name} at ${error.stackTrace.firstOrNull()}"
 
-/** Notes what leaves a thread or a `launch`: on a phone it ends the app. It is printed as before. */
+/** Notes what nothing in a thread or a `launch` catches: on a phone it ends the app. It is printed as before. */
 private class Uncaught : Thread.UncaughtExceptionHandler, AutoCloseable {
     private val usual: Thread.UncaughtExceptionHandler? = Thread.getDefaultUncaughtExceptionHandler()
     private val noted = ConcurrentLinkedQueue<String>()
@@ -105,7 +105,7 @@ private class Uncaught : Thread.UncaughtExceptionHandler, AutoCloseable {
     }
 }
 
-/** Notes every host that this process asks for, so that a call of the HTTP API past the back end is seen. */
+/** Notes every host that this process asks for, so that a direct call of the HTTP API is seen. */
 private class Hosts : ProxySelector() {
     private val usual: ProxySelector? = getDefault()
     private val asked = CopyOnWriteArrayList<String>()

@@ -12,7 +12,7 @@ import kotlin.coroutines.resumeWithException
 import kotlinx.coroutines.runBlocking
 import kotlinx.coroutines.suspendCancellableCoroutine
 
-/** The workbook refused a call, or cannot be reached. Not an outcome of the SDK: the message says what to do. */
+/** The workbook refused a call, or cannot be reached. This is no outcome of the SDK: the message says what to do. */
 class WorkbookException(message: String) : RuntimeException(message)
 
 /** Connects this process to `workbook phone`. */
@@ -29,7 +29,7 @@ object Workbook {
         Wire.use(Wire(url, key, client))
     }
 
-    /** Where the back end is that the workbook plays for this app; give it to your own back-end client. */
+    /** The address of the back end that the workbook plays for this app; give it to your own back-end client. */
     val backEndUrl: String get() = Wire.current().backEnd
 
     /** From here on the phone is this one: `workbook phone --phone list` lists them. */
@@ -38,7 +38,7 @@ object Workbook {
         runBlocking { wire.call("usePhone", "name" to name) }
     }
 
-    /** From here on the back end answers GET or POST so, such as "500"; an empty text answers as it should. */
+    /** From here on the back end fails GET or POST like this, such as "500"; an empty text ends that. */
     fun backEnd(operation: String, how: String) {
         val wire = Wire.current()
         runBlocking { wire.call("useBackEnd", "operation" to operation, "fails" to how) }
