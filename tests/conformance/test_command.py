@@ -160,7 +160,7 @@ def test_the_limit_for_all_cases_leaves_a_report_that_says_so(folder):
     code, out, err = run(folder)
     assert code == 2, out + err
     told = report(folder)
-    assert "The time limit of 2.5 s for all cases passed: [timeouts] whole." in told["about"]["trouble"]
+    assert "The time limit of 2.5 s for all cases ran out ([timeouts] whole)." in told["about"]["trouble"]
     assert {"pass", "not testable"} <= {case["verdict"] for case in told["cases"]}
     assert (told["about"]["interrupted"], told["about"]["unfinished"]) == (False, [])
 

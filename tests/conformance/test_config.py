@@ -183,7 +183,7 @@ def test_one_platform_may_be_all(tmp_path):
 
 @pytest.mark.rule("REL-6")
 def test_how_a_failure_is_told_is_said_with_the_other_way(tmp_path):
-    assert 'by a status outside 2xx; failures = "body" allows' in told_of(tmp_path)
+    assert 'by a status outside 2xx; with failures = "body" a 200' in told_of(tmp_path)
     in_body = 'http://127.0.0.1:9"\nfailures = "body'
     assert "or a 200 whose body has no sdkInput" in told_of(tmp_path, in_body)
     with pytest.raises(BadConfigurationError, match="failures: it cannot be 'both'"):
@@ -222,7 +222,7 @@ def test_a_card_may_have_another_id_at_the_api_and_a_session_of_its_own(tmp_path
     assert (config.api.tls, target.api_tls, config.start.proxy, target.pace) == (True, True, False, 3.0)
     told = understood(config)
     assert "1 card has another id at the API." in told
-    assert "Between two calls pass at least 3 s." in told
+    assert "At least 3 s pass between two calls." in told
     assert "API_URL (address), API_KEY (key) and API_CA_FILE (authority)" in told
     secrets = target.session_secrets()
     assert {"Bearer token-of-c1", "token-2"} <= set(secrets)

@@ -50,7 +50,7 @@ def why(*both):
 def test_a_request_of_another_call_is_none_of_this_one():
     text = why(call(began=1.0, ended=2.0, **LOST), call(2, began=3.0, ended=4.0), arrived(3.5))
     assert NOTHING in text
-    assert "Is the path in order" in text
+    assert "Is the path right" in text
 
 
 def test_a_call_that_reached_the_api_is_told_so():
@@ -97,7 +97,7 @@ def test_where_the_value_stands_is_said(body, place):
 @pytest.mark.parametrize("body", [b"", b"{", told(sdkInput="another"), b"[" * 100_000])
 def test_a_value_that_is_nowhere_has_no_place(body):
     assert place_of({INPUT}, body) is None
-    assert "Is sdk_input in order?" in why(call(began=1.0, ended=2.0, status=200, body=body, value=None), arrived(1.5))
+    assert "Is sdk_input right?" in why(call(began=1.0, ended=2.0, status=200, body=body, value=None), arrived(1.5))
 
 
 def at_the_api(status):

@@ -130,7 +130,7 @@ def test_the_calls_are_tried_once_and_the_places_of_the_values_corrected(tmp_pat
     assert lines == [
         "The GET works, and its sdkInput is at /sdkInput.",
         "The POST works, and its sdkInput is at /sdkInput.",
-        "The sdkOutput belongs to /sdkOutput, not to /output.",
+        "The sdkOutput belongs at /sdkOutput, not at /output.",
     ]
     assert {key: answers[key] for key in wrong} == dict.fromkeys(wrong, "/sdkInput") | {"sdk_output": "/sdkOutput"}
 
@@ -143,7 +143,7 @@ def test_a_route_that_is_none_is_told_before_the_file_is_written(tmp_path):
     answers, lines = tried(given, tmp_path / "back-end.toml", ENVIRON)
     assert answers == given
     assert lines[0].startswith("The GET does not work: status 404")
-    assert "Is the path in order" in lines[0]
+    assert "Is the path right" in lines[0]
 
 
 def test_where_a_session_is_not_set_nothing_is_tried_and_the_answers_stay(tmp_path):

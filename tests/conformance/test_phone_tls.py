@@ -84,7 +84,7 @@ def test_a_certificate_that_does_not_hold_is_told_and_nothing_is_sent(authority,
     assert record.about.exit_code == 2
     assert "the back end's certificate does not hold (" in record.about.trouble
     assert told in record.about.trouble
-    assert "give that CA's certificate with ca_file." in record.about.trouble
+    assert "give the CA's certificate with ca_file." in record.about.trouble
     assert {case.verdict for case in record.cases} == {"not testable"}
 
 
@@ -107,14 +107,14 @@ def test_where_nobody_speaks_tls_that_is_told():
         target = Target(url.replace("http:", "https:"), {"platform A": SURFACE}, (ANN,), bound=2.0)
         record = conform(Config(target), RunOptions(A_FEW), api=side)
     assert "no TLS connection could be made (" in record.about.trouble
-    assert "Then base_url begins with http://." in record.about.trouble
+    assert "Then base_url must begin with http://." in record.about.trouble
 
 
 def test_where_tls_is_spoken_and_not_expected_that_is_told(authority):
     with MockApi(CARDS) as side, relayed(side, authority[0].issue_cert("localhost")) as url:
         target = Target(url.replace("https:", "http:"), {"platform A": SURFACE}, (ANN,), bound=2.0)
         record = conform(Config(target), RunOptions(A_FEW), api=side)
-    assert "does it speak TLS? Then base_url begins with https://." in record.about.trouble
+    assert "does the back end speak TLS? Then base_url must begin with https://." in record.about.trouble
 
 
 def test_the_file_is_part_of_the_configuration(authority):

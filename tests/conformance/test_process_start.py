@@ -171,6 +171,6 @@ def test_a_back_end_that_the_proxy_keeps_from_its_own_servers_is_told(tmp_path):
         assert (launcher.target.proxied, launcher.misled) == (True, "")
         with httpx.Client(proxy=api.proxy.base_url, trust_env=False) as client:
             client.get("http://sessions.example/")
-        assert "say [start] proxy = false" in launcher.misled
+        assert "set [start] proxy = false" in launcher.misled
         without = replace(config, start=replace(config.start, proxy=False))
         assert Launcher(without, api, RunProgress(), stack, str, known=False).misled == ""

@@ -128,7 +128,7 @@ def test_a_wrong_key_reaches_the_api_so_the_cases_can_be_judged():
     ("status", "wait", "told"),
     [
         (404, 0, "status 404. No request reached the API. Is the path"),
-        (401, 0, "Is the session in order?"),
+        (401, 0, "Is the session valid?"),
         (200, 10, "no answer came in time. No request reached the API."),
     ],
 )
@@ -317,14 +317,14 @@ def test_what_every_round_sent_is_known_to_the_report(monkeypatch):
     ("answer", "told"),
     [
         (b"HTTP/1.1 307 X\r\nlocation: https://elsewhere.example/\r\ncontent-length: 0\r\n\r\n",
-         "The back end redirects, which is never followed."),
+         "The back end redirects, and the workbook follows no redirect."),
         (b"HTTP/1.1 200 X\r\ncontent-type: text/html\r\ncontent-length: 2\r\n\r\n<>",
-         "Is sdk_input in order? The answer says content-type 'text/html'."),
+         "Is sdk_input right? The answer says content-type 'text/html'."),
         (b"HTTP/1.1 200 X\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\n<>",
          "Its content-encoding 'br' is none that the phone asked for."),
         (b"HTTP/1.1 200 X\r\ncontent-encoding: gzip\r\ncontent-length: 2\r\n\r\n{}",
          "could not be unpacked as its content-encoding says"),
-        (b"rubbish\r\n\r\n", "what came is no HTTP, or not in order. No request reached the API. Does something else"),
+        (b"rubbish\r\n\r\n", "what came is no valid HTTP. No request reached the API. Does something else"),
         (b"", "the connection broke before the answer was complete. No request reached the API. Does something else"),
     ],
 )  # fmt: skip

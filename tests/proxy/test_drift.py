@@ -176,7 +176,7 @@ def load_text(text):
 def test_what_never_reached_the_api_is_a_note(found):
     drifted = found(*GOOD, get(failure=ProxyFailure.UNREACHABLE), get(failure=ProxyFailure.STOPPED))
     assert drifted.findings == ()
-    assert drifted.notes[0] == "2 never reached the API (1 stopped, 1 unreachable)."
+    assert drifted.notes[0] == "Exchanges that never reached the API: 2 (1 stopped, 1 unreachable)."
 
 
 def test_a_record_with_nothing_to_compare_is_refused(found):
@@ -281,7 +281,9 @@ def test_a_refusal_with_another_status_has_no_setting(found):
     finding = only(found(*GOOD, post(problem(422, "30_031"), body=b"{}")))
     assert (finding.real, finding.simulated, finding.setting) == ("422", "400", None)
     assert finding.basis.startswith("API-6")
-    assert "no setting: tell us" in as_text(found(*GOOD, post(problem(422, "30_031"), body=b"{}")))
+    assert "no setting makes the simulator do this: please report it" in as_text(
+        found(*GOOD, post(problem(422, "30_031"), body=b"{}"))
+    )
 
 
 def test_an_sdk_output_that_is_sent_again_is_known_by_its_digest(found):

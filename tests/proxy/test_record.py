@@ -236,7 +236,9 @@ def test_a_record_is_private_whole_after_each_line_and_read_again(path):
 def test_a_record_is_never_written_over(path):
     written(path)
     before = path.read_bytes()
-    with pytest.raises(ConfigurationError, match=r"is there already\. Give another --out, or say --append"):
+    with pytest.raises(
+        ConfigurationError, match=r"is there already\. Give another --out, or continue the file with --append"
+    ):
         Recording(path, HEAD)
     assert path.read_bytes() == before
     written(path, append=True)

@@ -152,7 +152,7 @@ class PythonPhone(Phone):
         self._adapter, self._decoded = adapter, decoded
 
     async def carry(self, call: PhoneCall) -> None:
-        """One call, and what it returned or raised. The request is how a report shows it."""
+        """Make one call, and keep what it returned or raised. The request is never sent: it is for reports."""
         content = b"" if call.sent is None else json.dumps({"sdkOutput": call.sent}).encode()
         call.request = Request(call.operation, call.asked_for, call.session, content)
         session, sent = dict(call.session), call.sent or ""

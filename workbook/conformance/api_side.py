@@ -47,11 +47,11 @@ from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, Instrument, World
 
 GZIP = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")
-"""One of the encodings that a request accepts, where it is gzip and not refused."""
+"""Matches an encoding in accept-encoding if it is gzip and not refused by q=0."""
 COOKIE = "workbook-route"
 """The name of the cookie that an order sets, as a gateway sets one to find its way back to the same server."""
 DRAW = 0.5
-"""What a fault draws on: always the middle, so that a case is the same each time."""
+"""The number that a fault draws: always the middle, so that a case is the same each time."""
 
 
 class ScriptedApi:
@@ -99,7 +99,7 @@ class ScriptedApi:
             return tuple(self._arrived[since:])
 
     def respond(self, request: Request) -> Response:
-        """The answer, kept with its request and the sdkInput that a lenient reader would find in it."""
+        """Answer the request; keep both, and the sdkInput that a lenient reader would find in the answer."""
         at = monotonic()
         known, named = operation_of(request.method, request.target)
         operation, instrument = (known, named or "") if known else ("", "")
@@ -220,7 +220,7 @@ class ProxyTrap(ThreadingTCPServer):
         self.socket.close()
 
     def handle_error(self, _request: object, _client_address: object) -> None:
-        """A connection that broke off is no matter."""
+        """A connection that broke off does not matter."""
 
 
 def certificates(folder: Path) -> Mapping[Identity, Certificate]:
@@ -274,7 +274,7 @@ class Listener:
         return frozenset(self._server.connections)
 
     def up(self) -> None:
-        """Listen again at the same address; an outgoing connection of another program may hold the port shortly."""
+        """Listen again at the same address; another program's outgoing connection may hold the port for a moment."""
         if self.is_up:
             return None
         for _ in range(TRIES - 1):

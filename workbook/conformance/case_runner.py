@@ -104,8 +104,8 @@ async def run_cases(
     cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
     beside = [case for case in ready if not schedule.alone(case)]
-    # All at once: most of a case is waiting, and the card pool limits how many really run. What waits for the back
-    # end's own limit waits together, from the beginning, so that the limit passes once and not once for each case.
+    # All at once: most of a case is waiting, and the card pool limits how many really run. The cases that wait for the
+    # back end's own limit wait together, from the beginning, so that they wait once and not once for each case.
     async with runner.watching():
         stalls = [case for case in beside if case.script.stalls]
         observe = any(case.script.slow for case in ready) and runner.limit == float("inf")
@@ -143,7 +143,7 @@ class _Schedule:
         self._used = dict[tuple[str, str], Cards]()
 
     def keep(self, result: CaseResult) -> None:
-        """This is how the case ended."""
+        """Keep how a case ended, and report it."""
         self.results[result.case.name] = result
         self._on_result(result)
 
@@ -159,7 +159,7 @@ class _Schedule:
     def alone(self, case: Case) -> bool:
         """Whether no other case may run meanwhile.
 
-        A circuit breaker that opens for one case is open for all, and where time is compared every other call counts.
+        A circuit breaker that opens for one case is open for all. Where a case compares times, other calls disturb it.
         """
         script = case.script
         return (
@@ -187,7 +187,7 @@ class _Schedule:
             self.keep(result)
 
     async def stalled(self, cases: Sequence[Case], *, observe: bool) -> None:
-        """Run cases whose first call waits for the back end, together; those that do not pass, again as any other.
+        """Run the cases whose first call the API stalls, all together; run those that do not pass again like any other.
 
         A back end may rightly refuse a call while it is busy with that card, so nothing is held against it here.
 
@@ -221,8 +221,8 @@ class _Schedule:
         """
         runner, believed = self._runner, Counter[frozenset[str]]()
         failed = [case for case in cases if case.name in self._failed]
-        # A machine that is busy makes calls late as well, and late calls fail by the back end's own limit. Fewer
-        # calls at once fail again only where they wait for one another.
+        # A busy machine makes calls late as well, and late calls fail by the back end's own limit. When fewer calls run
+        # at once, only those fail again that wait for one another.
         doubtful = [
             case
             for case in failed
@@ -253,7 +253,7 @@ class _Schedule:
         return [app for app in platforms(case, self._runner.target) if app not in broken or case.group is Group.FORM]
 
     async def _with_app_of(self, case: Case, app: str) -> CaseResult:
-        """Run a case with one app; when it is confirmed, with the same cards: a back end may remember them."""
+        """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
         holders = self._runner.target.cardholders
         shape = next((need for need in case.needs if need in SHAPES), None)
         of_shape = [card for card in holders[0].cards if shape and shape_of(card) is shape][:1]
@@ -266,7 +266,7 @@ class _Schedule:
 def only_beside(result: CaseResult, bound: float) -> CaseResult:
     """The result of a case that failed beside other calls, and passes by itself.
 
-    An answer that was used again shows itself: alone the case may pass because what was kept has expired by then.
+    An answer that was used again is proof enough: alone the case may pass because the kept answer has expired.
     """
     if any(miss.root is Root.STALE for miss in result.misses):
         return result
@@ -373,7 +373,7 @@ class _CardPool:
 
 
 def combined(parts: Sequence[CaseResult]) -> CaseResult:
-    """One result of at least one. Each miss says with whose app it happened."""
+    """One result, made of one or more. Each miss says with whose app it happened."""
     if len(parts) == 1:
         return parts[0]
     misses = _by_platform((miss, part.platform) for part in parts for miss in part.misses)
@@ -528,15 +528,15 @@ LIMIT = Case(
     CaseScript((Ask(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
     lambda _seen: iter(()),
 )
-"""Observes; judges nothing."""
+"""This case only observes, and judges nothing."""
 BEGINNING = 2000
 """Characters of each opaque value that are kept until the run is over."""
 MOST = 4000
-"""Values of the whole run, the last of them, that are looked for in the log: more than one round has."""
+"""The log is searched for this many of the run's last values; one round has fewer."""
 PROBES = 2
 """Plain calls to each platform's surface before a back end counts as hanging for good (assumed)."""
 GLANCE = 0.005
-"""Seconds between two looks whether a request has arrived."""
+"""Seconds between two checks whether a request has arrived."""
 SETTLE = 0.05
 """Seconds after the last answer in which a late request may still reach the API."""
 SHORT = 16
@@ -600,8 +600,8 @@ class CaseRunner:
     async def judged(self, case: Case, cards: tuple[str, ...], platform: str, repetition: int) -> CaseResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
-        A case is not testable where the back end went away before all of its calls were made, or before any of them,
-        and where the back end refused a call for its own limit.
+        A case is not testable where the back end went away before all its calls were made, where the back end was gone
+        for every one of them, and where it refused a call for its own limit.
         """
         await self.settled()
         result = CaseResult(case, Verdict.NOT_TESTABLE, platform=platform)
@@ -627,10 +627,10 @@ class CaseRunner:
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
 
     def _explained(self, case: Case, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
-        """The misses with where they come from.
+        """The misses, each with its root.
 
-        What the values show is the cause, and what the case's own questions found follows from that. A case that fails
-        where the plain call works fails for what is special about it.
+        What the values show is the cause, and what the case's own questions found follows from that. If the plain call
+        works, a case fails for what is special about it.
         """
         if shown := self._cards.of(seen.calls):
             return (*shown, *(replace(miss, root=Root.AFTER) for miss in misses))
@@ -645,9 +645,9 @@ class CaseRunner:
     async def stalled(
         self, cases: Iterable[tuple[Case, str]], cards: tuple[str, ...], repetition: int
     ) -> list[CaseResult]:
-        """Carry out cases at the same time whose first call meets an API that stalls; each with one platform's app.
+        """Carry out, at the same time, cases whose first call meets a stalling API; each with one platform's app.
 
-        All are for one card, and no GET says which case it belongs to. So each call is made once the request of the one
+        All are for one card, and no GET says which case it belongs to. So each call waits until the request of the one
         before has arrived; a GET that the back end tries again meets the last stall. When all calls have ended, the API
         answers as it should, and each case makes the calls that it has left.
 
@@ -691,7 +691,7 @@ class CaseRunner:
         return stall.request is not None or task.done()
 
     async def _finish(self, stall: _Stall, cards: tuple[str, ...]) -> None:
-        """Make the calls of a case that it has left."""
+        """Make the calls that a case has left."""
         while len(stall.calls) < len(stall.case.script.asks):
             self.silence.heard(stall.case.name, await stall.phone.call(await self._call_of(stall, cards)))
 
@@ -761,7 +761,7 @@ class CaseRunner:
     def _scanned_case(
         self, case: Case, calls: Sequence[PhoneCall], own: Sequence[Arrived], astray: Sequence[Arrived], log: LogSpan
     ) -> Seen:
-        """What a case saw, once everything in it has been scanned that must not be where it is."""
+        """What a case saw, after a scan for secrets and for values that are where they must not be."""
         new = self.upstream.arrived(self._scanned)
         self._scanned += len(new)
         self._cards.scan(case.name, calls, (*new, *astray))
@@ -826,7 +826,7 @@ class CaseRunner:
                 faults = (one for one in self.upstream.arrived() if one.response.fault and one.at < self.silence.began)
                 failures = len(list(faults))
                 after = f"After {failures} failing answers of the API the" if failures else "The"
-                self.gone = f"{after} back end has answered no plain call any more, since about {self.silence.since}."
+                self.gone = f"{after} back end has not answered any plain call since about {self.silence.since}."
             self.silence.forget()
 
     @asynccontextmanager

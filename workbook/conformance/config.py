@@ -39,7 +39,7 @@ class BackEndStart:
     Attributes:
         command: a shell command that starts it, with the values in its environment; None for none.
         folder: where the command runs.
-        hook: a URL that the values are posted to as JSON; None for none. With neither, a person sets them.
+        hook: a URL that the values are posted to as JSON; None for none. With neither of the two a person sets them.
         proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
     """
 
@@ -121,14 +121,14 @@ class Config:
 
 
 # The configuration in words: what `workbook conform --check-config` prints. A file can be in order and still not mean
-# what its author thinks, and a run of minutes is a long way to find out.
+# what its author thinks, and to find that out by a run takes minutes.
 
 SHELL = re.compile(
     r"(!|\.|:|\[\[?|alias|cd|command|eval|exec|export|if|for|set|source|test|time|trap|ulimit|umask|until|while)\Z"
 )
 """First words of a command that the shell itself understands."""
 FAILURES = {
-    BY_STATUS: 'a status outside 2xx; failures = "body" allows a 200 whose body says so',
+    BY_STATUS: 'a status outside 2xx; with failures = "body" a 200 may report a failure in its body',
     IN_BODY: (
         "a status outside 2xx, or a 200 whose body has no sdkInput and has error, errors, failure or reason, or has "
         "ok, success or successful = false"
@@ -157,8 +157,9 @@ def _lines(config: Config) -> Iterator[str]:
     for cardholder in target.cardholders:
         count, names = len(cardholder.cards), ", ".join(cardholder.cards[:SHOWN])
         cards = f"{count} {'card' if count == 1 else 'cards'} ({names}{' and more' if count > SHOWN else ''})"
-        session = ", ".join(name for name, _value in cardholder.session) or ("each card" if cardholder.sessions else "")
-        with_ = f"a session in {session}" if session else "no session"
+        headers = ", ".join(name for name, _value in cardholder.session)
+        of_cards = "a session for each card" if cardholder.sessions else "no session"
+        with_ = f"a session in {headers}" if headers else of_cards
         yield f"Cardholder {cardholder.name!r}: {cards}, {with_}."
     if target.ca_file is not None:
         yield f"Certificates in {target.ca_file} are trusted, besides those that this machine trusts."
@@ -166,7 +167,7 @@ def _lines(config: Config) -> Iterator[str]:
         count = len(target.instruments)
         yield f"{count} {'card has' if count == 1 else 'cards have'} another id at the API."
     if target.pace:
-        yield f"Between two calls pass at least {target.pace:g} s."
+        yield f"At least {target.pace:g} s pass between two calls."
     yield f"An answer must arrive within {target.bound:g} s."
     yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
     printed = ["what the start command prints"] if config.start.command else []

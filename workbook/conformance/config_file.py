@@ -82,7 +82,7 @@ def _path(path: str) -> str:
         raise refused("a path begins with one slash; base_url has the host.")
     if re.search(r"[^!-~]|[\\#]", path) or len(path) > LONGEST:
         raise refused("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
-    if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # as routes of frameworks have it
+    if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # a placeholder of a web framework
         raise refused(f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision.")
     if odd := [part for part in re.findall(r"\{[^{}]*\}|[{}]", path) if part != "{id}"]:
         raise refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0][:QUOTE], ['{id}'])}")
@@ -195,7 +195,7 @@ Headers = Annotated[
 ]
 
 # The tables. Every key has a default that means "not given", so a table with one wrong key can be read without it, and
-# the rest is checked in the same pass: who has five mistakes hears of five.
+# the rest is checked in the same pass: an author with five mistakes hears of all five.
 
 _WAITS, _NAMES = RunTimeouts(), Exports()
 
@@ -268,7 +268,7 @@ class TimeoutsForm(Form):
     answer: Annotated[
         float,
         Field(ge=0.1, le=BOUND, allow_inf_nan=False),
-        Says(f"seconds from 0.1 to {BOUND:g}, for which the wallet waits (X-ENTRIES-3)"),
+        Says(f"seconds from 0.1 to {BOUND:g}, because the wallet waits {BOUND:g} s (X-ENTRIES-3)"),
     ] = BOUND
     recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), Says("seconds from 0 to 120")] = RECOVERY
     pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), Says("seconds from 0 to 60")] = 0.0
@@ -298,7 +298,7 @@ class ExportForm(Form):
 
 
 class StartForm(Form):
-    """`[start]`: how the back end gets it."""
+    """`[start]`: how the back end gets the API's address and key."""
 
     command: Annotated[str, Field(pattern=r"\S"), Says("a command line in quotes", hidden=True)] = ""
     folder: Text = "."
@@ -390,7 +390,7 @@ def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, 
         BadConfigurationError: it has mistakes.
     """
     mistakes = Mistakes()
-    if "status" in document:  # what an issuer's first idea of status() is, and what the document rules out
+    if "status" in document:  # a key that an issuer may try for status(), and that the document rules out
         mistakes.add(("status", ""), NO_STATUS)
         document = {key: value for key, value in document.items() if key != "status"}
     reader = _Reader(read_form(BackEndForm, document, mistakes), path.parent, environ, mistakes)
@@ -514,7 +514,7 @@ class _Reader:
         # from one that repeats its default.
         given = {"method": method, "path": ""} | common.model_dump(exclude_unset=True)
         if "{id}" in own.path:
-            given.pop("id", None)  # the common table's: it is in the body only while the path is the common one
+            given.pop("id", None)  # the common table's: it goes with the common path, which this one replaces
         operation = BackEndOperation(**given | own.model_dump(exclude_unset=True))
         in_path, in_body = "{id}" in operation.path, operation.id is not None
         if not operation.path:

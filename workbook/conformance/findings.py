@@ -45,10 +45,10 @@ ATTEMPT = Case(
 )
 FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((Ask(GET),), alone=True))
 HINTS = {
-    401: "Is the session in order?",
-    403: "Is the session in order, and is the card that cardholder's?",
-    404: "Is the path in order, and is the card known to the back end?",
-    405: "Is the method in order?",
+    401: "Is the session valid?",
+    403: "Is the session valid, and does the card belong to that cardholder?",
+    404: "Is the path right, and does the back end know the card?",
+    405: "Is the method right?",
 }
 """What to check where a back end answers with this status and asks the API nothing."""
 API_HINTS = {
@@ -93,7 +93,7 @@ class PlainFailure:
         results = list(results)
         advice = []
         for result in results:
-            script = result.case.script  # what a list needs besides is no advice about one call
+            script = result.case.script  # cases of a list give no advice about one call
             form = result.case.group is Group.FORM and result.verdict in CONFIRMED and script.cards == 1
             if form and self.operation in {ask.operation for ask in script.asks}:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
@@ -160,16 +160,16 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         if status in API_HINTS:
             yield API_HINTS[status]
     if call.status in REDIRECTS:
-        yield "The back end redirects, which is never followed. Configure the address to which it leads."
+        yield "The back end redirects, and the workbook follows no redirect. Configure the address to which it leads."
     if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not requests:
-        yield "Does something else listen there, or does it speak TLS? Then base_url begins with https://."
+        yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
     if call.status in SUCCESS and call.value is None:
         place = place_of({request.given for request in requests if request.given}, call.body)
         if place is not None:
             yield f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
         else:
             kind = headers.get("content-type", "nothing")[:40]
-            yield f"Is sdk_input in order? The answer says content-type {kind!r}."
+            yield f"Is sdk_input right? The answer says content-type {kind!r}."
     if call.value is None and headers.get("content-encoding", "identity").lower() not in tls.CODINGS:
         yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
 

@@ -61,7 +61,7 @@ class Prompt:
         usual: the answer for an empty line.
         kind: the annotated type of an answer.
         when: whether it is asked, from the answers so far.
-        check: what is wrong with this one beside the answers so far; empty where nothing is.
+        check: what is wrong with this answer, given the answers so far; empty where nothing is.
     """
 
     key: str
@@ -78,7 +78,7 @@ def split_list(answer: str) -> list[str]:
 
 
 def _if(right: Callable[[str], object]) -> AfterValidator:
-    """Accepts an answer of which this holds."""
+    """Accepts an answer for which `right` is true."""
 
     def checked(answer: str) -> str:
         if not right(answer):
@@ -153,7 +153,7 @@ QUESTIONS = (
              CARDS, CardList),
     Prompt("instruments", "Their payment instrument ids at the API, in the same order (empty: the same ids)?", "",
              CardsOrNone, check=_instruments_fit),
-    Prompt("other_cards", "Ids of another cardholder's cards, to see that neither reaches the other's (empty: none)?",
+    Prompt("other_cards", "Ids of another cardholder's cards, to test that neither reaches the other's (empty: none)?",
              "", CardsOrNone, check=_belong_to_nobody_else),
     Prompt("other_instruments", "And their payment instrument ids, in the same order (empty: the same ids)?", "",
              CardsOrNone, lambda got: bool(got["instruments"] and got["other_cards"]),
@@ -167,11 +167,11 @@ QUESTIONS = (
     Prompt("other_variable", "And that of the other cardholder?", "OTHER_SESSION", Variable,
              lambda got: got["header"] != "none" and bool(got["other_cards"])),
     Prompt("url_name", "Under which name does your back end read the API's address?", "API_URL", Variable),
-    Prompt("key_name", "And its key?", "API_KEY", Variable,
+    Prompt("key_name", "And the API's key?", "API_KEY", Variable,
              check=lambda got, answer: "the address has that name already."
              if answer in (got["url_name"], Exports().ca) else ""),
-    Prompt("tls", "Let the API have a certificate, to test whether your back end verifies it (yes or no)? It then "
-             "has to trust an authority made for the run.", "no", Literal["yes", "no"]),
+    Prompt("tls", "Let the API have a certificate, to test whether your back end verifies it (yes or no)? Your back "
+             "end then has to trust an authority made for the run.", "no", Literal["yes", "no"]),
     Prompt("ca_name", "Under which name does your back end read the file of that authority?", Exports().ca, Variable,
              lambda got: got["tls"] == "yes",
              lambda got, answer: "the address or the key has that name already."
@@ -246,7 +246,7 @@ def free(path: Path, *, over: bool = False) -> None:
 PLACES = ("/sdkOutput", "/sdk_output", "/data/sdkOutput", "/output", RAW)
 """Where in a body the sdkOutput is tried, if the configured place does not work."""
 LONG = 40
-"""Characters of a text that may be opaque data, where nothing else tells it apart."""
+"""A text with this many characters may be opaque data, where nothing else tells it apart."""
 
 
 def likely_place(body: bytes) -> str | None:
@@ -261,7 +261,7 @@ def likely_place(body: bytes) -> str | None:
 
 
 def unset(answers: InitAnswers, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The names of the environment variables that the sessions come from and that hold nothing."""
+    """The names of the sessions' environment variables that are not set or are empty."""
     names = [answers["variable"], *([answers["other_variable"]] if answers["other_cards"] else [])]
     return tuple(name for name in dict.fromkeys(names) if answers["header"] != "none" and not environ.get(name))
 
@@ -318,7 +318,7 @@ async def _tried(answers: InitAnswers, launcher: Launcher, api: MockApi, lines: 
             where = "is the whole body" if found == RAW else f"is at {found}"
             lines.append(f"The {operation} works, and its sdkInput {where}.")
             if operation == POST and place != answers["sdk_output"]:
-                lines.append(f"The sdkOutput belongs to {place}, not to {answers['sdk_output']}.")
+                lines.append(f"The sdkOutput belongs at {place}, not at {answers['sdk_output']}.")
             answers = answers | {f"{key}_sdk_input": found} | ({"sdk_output": place} if operation == POST else {})
         else:
             lines.append(f"The {operation} does not work: {' '.join(why_not(call, seen, base_url))}")

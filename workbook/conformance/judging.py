@@ -1,4 +1,4 @@
-"""Questions about what was seen, each a generator of misses: small and pure; the cases combine them.
+"""Judges: each asks one question about what was seen, and yields misses. They are pure; the cases combine them.
 
 A missing precondition is a miss and not a pass: a judge that found nothing to judge reports that.
 """
@@ -41,20 +41,18 @@ ASK = "Let the back end ask the API for each attempt."
 HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the text in it as it is."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
 GENERAL = frozenset({WORK, ASK})
-"""Advice that says nothing of its case."""
+"""Advice that would fit any case."""
 TELL = "Treat anything but a 200 with an sdkInput that is not empty as a failure, and report a failure to the app."
 FALLBACK = (
-    "Answer a failed POST as a failure, and never with the sdkInput of a GET: the SDK wants the POST's for its "
-    "sdkOutput (API-11)."
+    "Answer a failed POST as a failure, and never with the sdkInput of a GET: the SDK needs the sdkInput "
+    "that answers its sdkOutput (API-11)."
 )
 WAYS = (
     f"{TELL} There are two ways to tell it: answer with a status that is no success, or, where your app reads the body "
     'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
 )
-HURRY = (
-    "Set a limit for the whole call, retries and body included, that ends well below the wallet's 20 s (X-ENTRIES-3)."
-)
-ONCE = "Never send a POST again by itself once it may have left: the API may have carried it out."
+HURRY = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
+ONCE = "Let the back end never repeat a POST that may have left: the API may have carried it out."
 AFRESH = (
     "Keep nothing of a broken exchange: no dead connection, no kept failure. Where a circuit breaker opens on purpose, "
     "give the seconds until it lets a call through again as [timeouts] recovery."
@@ -303,7 +301,7 @@ class SecretWatch:
 # and the cases of the group fidelity judge that.
 
 SHORTEST_VALUE = 17
-"""Characters of a value that no two cases have by chance; a few cases send shorter ones."""
+"""No two cases share a value of this many characters by chance; a few cases send shorter ones."""
 OWN_CARD = (
     "Keep everything of a call in that call, from the app's request to its answer: no shared variable, and the card in "
     "the key of every cache and store."
@@ -338,7 +336,7 @@ class CardWatch:
         Args:
             case: its name.
             calls: of its phone.
-            requests: of every case, those at the API that have not been scanned yet.
+            requests: those at the API that have not been scanned yet, whichever case they belong to.
         """
         for request in requests:
             if request.given and len(request.given) >= SHORTEST_VALUE:
@@ -401,7 +399,7 @@ def answer_text(call: PhoneCall, given: Collection[str] | None = None) -> str:
 
 
 def _akin(value: str, given: str) -> bool:
-    """Whether a value shares a piece with what the API gave, as it travels or in the text inside, changed or not."""
+    """Whether a value, changed or not, shares a piece with what the API gave, as it travels or in the text inside."""
     inside = [(decode_strictly(text) or b"").decode("latin-1") for text in (value, given)]
     for own, whole in ((value, given), inside):
         starts = range(0, max(1, len(own) - PIECE + 1), max(1, len(own) // PIECE))

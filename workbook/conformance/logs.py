@@ -1,7 +1,7 @@
-"""The back end's log files: what was written since the run began, line by line, never kept.
+"""The back end's log files: what was written since the run began is read line by line, and never kept.
 
-A line that is longer than `PIECE` comes in several pieces of the same number. Each piece begins with the last `OVERLAP`
-bytes of the one before, so a secret at a border is whole in one of them.
+A line that is longer than `PIECE` comes in several pieces with the same line number. Each piece begins with the
+last `OVERLAP` bytes of the one before, so a secret at a border is whole in one of them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from workbook.conformance.model import LogLine, Miss, Seen
 
 PIECE, OVERLAP = 65_536, 4_096
-"""Bytes of a line that are read at once, and bytes that two pieces share. Scanning takes many times a piece's size."""
+"""Bytes of a line that are read at once, and bytes that two pieces share. A scan needs many times a piece's memory."""
 BLOCK = 1_048_576
 """Bytes that are read at once to count lines."""
 
@@ -77,7 +77,7 @@ class LogSpan:
 
 
 class Logs:
-    """The log files of one back end. What they hold now is not part of the run.
+    """The log files of one back end. What they hold at this moment is not part of the run.
 
     Args:
         paths: of the files; a file need not exist yet.
@@ -129,7 +129,7 @@ LONGEST_WORD = 20
 _WORD = re.compile(r"[^\s\"'`=:,;&?(){}\[\]<>|/\\]+")
 _PART = rf"[A-Za-z]?[a-z]{{1,{LONGEST_WORD}}}"
 _PLAIN = re.compile(rf"{_PART}([-_.]{_PART})*|[A-Za-z]|[A-Z]{{1,10}}|[0-9]{{1,3}}|[!-/]+")
-"""A word of a language, the name of a header, a short number: no value of any length."""
+"""Matches a word of a language, the name of a header or a short number, but no long value."""
 
 
 def with_log_line(miss: Miss, seen: Iterable[Seen], is_known: Callable[[str], bool]) -> str:

@@ -22,13 +22,13 @@ from workbook.simulation.http import Request, Response
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 Judge: TypeAlias = Callable[["Seen"], Iterator["Miss"]]
 Maker: TypeAlias = Callable[[str], str]
-"""Makes a value from a canary that no other case has, or one id from another."""
+"""Makes a value from a canary, a text that no other case has; or makes one id from another id."""
 Tamper: TypeAlias = Callable[[str, "bytes | None", "PhoneCall"], "tuple[str, bytes | None]"]
 """Changes the path and the body of a call before it leaves the phone: what a careless app may send."""
 Piece: TypeAlias = tuple[str, bool]
 
 GET, POST = "GET", "POST"
-"""What the phone asks the back end for, and the back end the API."""
+"""The two operations: the phone asks the back end for them, and the back end asks the API."""
 
 _CASE_NAME = re.compile(r"[a-z]+(\.[a-z0-9]+(-[a-z0-9]+)*){2}\Z")
 
@@ -55,7 +55,7 @@ RELAY_GROUPS = tuple(group for group in Group if group not in {Group.SCREEN, Gro
 
 @unique
 class Need(StrEnum):
-    """What a case requires, as it follows "the configuration names no"; in brackets the key that names it."""
+    """What a case requires. Each value ends the sentence "the configuration names no ..."; brackets hold the key."""
 
     PLATFORM_A = "platform A"
     PLATFORM_B = "platform B"
@@ -147,14 +147,14 @@ class Verdict(StrEnum):
     """
 
     PASS = "pass", "✓", "The back end did what the rule asks for."
-    WARN = "warn", "▲", "A rule that should be kept was not; no harm is sure to follow.", Owner.YOU
+    WARN = "warn", "▲", "A rule that should be kept was broken; harm need not follow.", Owner.YOU
     FAIL = "fail", "✗", "A rule that must be kept was not, or harm would follow.", Owner.YOU
     NOTE = "note", "•", "Something was observed that no rule judges."
     NOT_TESTABLE = "not testable", "○", "What the case needs is not there, and the configuration says so.", Owner.YOU
-    NOT_APPLICABLE = "not applicable", "-", "The back end has nothing that the case is about."
+    NOT_APPLICABLE = "not applicable", "-", "The case is about something that the back end does not have."
     DISABLED = "disabled", "-", "The configuration leaves the case out."
     KNOWN = "known", "◆", "It fails, and the baseline says so.", Owner.YOU
-    FLAKY = "flaky", "≈", "It did not come to the same end each time.", Owner.YOU
+    FLAKY = "flaky", "≈", "It did not end the same way each time.", Owner.YOU
     HARNESS_ERROR = (
         "harness error", "!", "The workbook itself failed; this says nothing about the back end.", Owner.WORKBOOK,
     )  # fmt: skip
@@ -184,9 +184,9 @@ OWN_429 = "The back end answered 429 itself, without asking the API."
 class Root(StrEnum):
     """Where a failure comes from, in the order in which reports say what to do: an earlier root explains later ones.
 
-    The back end limits its calls, a plain call fails, it no longer answers, a value went to another card, calls beside
-    each other disturb one another, an old answer was used again, the key is where it must not be, what the case is
-    about, or another failure.
+    In that order: the back end limits its calls; a plain call fails; the back end no longer answers; a value went to
+    another card; calls at the same time disturb one another; an old answer was used again; the key is where it must
+    not be; what the case is about does not hold; the failure follows from another one.
     """
 
     LIMIT = "limit"
@@ -218,7 +218,7 @@ class RunFinding:
 
     @property
     def fails(self) -> bool:
-        """Whether the back end fails by it. That it limits its calls is its right."""
+        """Whether the back end fails because of it. A back end may limit its calls."""
         return self.root is not Root.LIMIT
 
 
@@ -258,10 +258,10 @@ class Miss:
         return see(self.rule, f"{self.expected}: {self.observed}")
 
     def verdict(self, of_case: str = "") -> Verdict:
-        """The verdict that it brings; `of_case` is the case's own rule.
+        """The verdict that follows from it; `of_case` is the case's own rule.
 
-        A must fails and a should warns. A practice rule fails where a breach harms somebody and warns otherwise. What
-        the document does not show can be observed and never fails.
+        A broken "must" fails, and a broken "should" warns. A broken practice rule fails where the breach harms
+        somebody, and warns otherwise. What the document does not show is only noted and never fails.
         """
         if self.noted or self.harms:
             return Verdict.NOTE if self.noted else Verdict.FAIL
@@ -278,7 +278,7 @@ GRAVEST = (
     Verdict.NOT_TESTABLE,
     Verdict.PASS,
 )
-"""The verdicts of a case that was carried out. The first counts: a case that was half tried does not pass."""
+"""Verdicts of a case that was carried out, the gravest first. The gravest counts: half a try is no pass."""
 
 
 def gravest(misses: Iterable[Miss], of_case: str) -> Verdict:
@@ -388,8 +388,8 @@ class Order:
         moment: whether the fault comes `before` or `after` the API has done its work.
         settings: parameters of the fault.
         nth: applies to the n-th such request only, from 1; None for all of them.
-        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. An answer
-            that the back end is to wait for (a share below 1) comes within half of the back end's own limit.
+        share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. With a share
+            below 1 the back end has to wait, so the fault lasts at most half of the back end's own limit.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
         chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
         cookie: sets a cookie with a plain 200, as a gateway may do (assumed: the document shows no cookie).
@@ -472,7 +472,7 @@ class CaseScript:
 
     @property
     def stalls(self) -> bool:
-        """Whether the API stalls at its first call: it lasts as long as the back end waits."""
+        """Whether the API stalls at its first call. The stall lasts as long as the back end waits."""
         return any(order.fault in WAITING for order in self.orders)
 
     @property
@@ -511,7 +511,7 @@ AdapterValue: TypeAlias = str | bytes | None
 
 
 class Adapter(Protocol):
-    """The callables of a back end in Python. Texts are the API's base64 text; bytes where the configuration says so."""
+    """The callables of a back end in Python. A value is the API's text, or bytes where the configuration says so."""
 
     def get(self, card: str, session: Mapping[str, str]) -> AdapterValue:
         """The sdkInput of the GET."""
@@ -597,9 +597,9 @@ SHAPES: Mapping[Need, re.Pattern[str]] = {
     Need.ID_DIGITS: re.compile(r"[0-9]+\Z"),
     Need.ID_LOWER_CASE: re.compile(r".*[a-z]", re.DOTALL),
 }
-"""What an id of each shape matches; an id that matches several has the first."""
+"""The pattern of each shape. An id that matches several has the first shape."""
 POOL = 6
-"""Cards of one shape that are enough for every case, so that those of other shapes can be set aside."""
+"""How many cards of one shape are enough for every case, so that cards of other shapes can be set aside."""
 
 
 @cache
@@ -635,7 +635,7 @@ class Target:
         ca_file: certificates that are trusted for TLS besides the machine's own.
         recovery: seconds after a fault of the API within which the back end need not work again.
         failures: how the back end reports a failure: by `status`, or in the `body` of any answer.
-        instruments: the payment instrument of each card that has another id there; a card that is missing has its own.
+        instruments: the payment instrument's id for each card whose id differs at the API; no other card is in it.
         api_tls: the API has a certificate, which the back end has to verify.
         proxied: the back end's environment names a proxy, which is not for the API's requests.
         pace: least seconds between two calls, for a back end that limits how often it is called; 0 for no pace.
@@ -675,7 +675,7 @@ class Target:
             for value in secret_values(headers)
             for id_ in (*cardholder.cards, "{id}")
         }
-        # A session may name its card. The id is no secret: without it, no path of a report could be read.
+        # A session may name its card. The id is no secret: if reports hid it, none of their paths could be read.
         sessions = {
             part
             for value in presented
@@ -702,7 +702,7 @@ class Broke(StrEnum):
     LOST = "the connection broke before the answer was complete"
     LATE = "no answer came in time"
     CANCELLED = "the phone gave up, as the case has it"
-    NO_HTTP = "what came is no HTTP, or not in order"
+    NO_HTTP = "what came is no valid HTTP"
     HUGE = "the answer was larger than anything that could be one"
     SPOILT = "the answer could not be unpacked as its content-encoding says"
     UNTRUSTED = "the back end's certificate does not hold"
@@ -857,8 +857,8 @@ class Astray:
 
     Attributes:
         case: name of the case that was running.
-        call: of the phone that received an sdkInput of another card, or that sent the sdkOutput.
-        request: at the API that the sdkInput came from, or under whose card the sdkOutput arrived.
+        call: the phone's call that received another card's sdkInput, or that sent the sdkOutput.
+        request: the API's request whose answer gave the sdkInput, or in which the sdkOutput arrived.
         what: `sdkInput` or `sdkOutput`.
     """
 
@@ -876,7 +876,7 @@ class Astray:
 
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """What only a case that judges the whole run sees.
+    """What a case sees only if it judges the whole run.
 
     Attributes:
         answers: how many answers to the phone were scanned.
@@ -950,7 +950,7 @@ class Seen:
         return tuple(request for request in self.arrived if not request.operation and not request.elsewhere)
 
     def opaque(self) -> Iterator[tuple[str, str]]:
-        """Every opaque value of this case, in either direction, after its payment instrument."""
+        """Pairs of a payment instrument and an opaque value: every value of this case, in either direction."""
         yield from ((call.instrument, call.sent) for call in self.calls if call.sent)
         yield from ((request.instrument, request.given) for request in self.arrived if request.given)
 
@@ -995,7 +995,7 @@ class CaseResult:
         return min((call.began for call in self.calls), default=None)
 
 
-# A body as it may be shown: its shape as JSON, and in the place of each value which value it is and how long.
+# A body as it may be shown: its shape as JSON. Words in the place of each value say which one it is and how long.
 
 MADE = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
 """Names of what the simulator generates."""
@@ -1012,7 +1012,7 @@ class Values:
         return "".join(text for text, _is_value in self.pieces(body))
 
     def pieces(self, body: Any) -> Iterator[Piece]:
-        """The same in pieces, each with whether it is in the place of a value."""
+        """The same in pieces; each says whether it stands in the place of a value."""
         match body:
             case {"length": int(length), **value} if "digest" in value or value.get("simulated") is True:
                 name, digest = "spoilt", value.get("digest")  # simulated data that was changed has no digest

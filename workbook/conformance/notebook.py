@@ -108,7 +108,7 @@ def relay_running(
     Args:
         kind: its class.
         api: the API that it asks.
-        log: where its log is written, and nowhere else.
+        log: the only file that its log is written to.
         handler: the HTTP in front of it; the reference's by default.
         deadline: of the relay for a whole call, in seconds.
     """
@@ -145,7 +145,7 @@ def target(address: str, log: Path, *, tls: bool = False) -> Target:
     return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, BOUND, (log,), api_tls=tls, proxied=True)
 
 
-# A record in a notebook: how the run ended, what to do first, one case with both sides, and what changed since a run.
+# A record in a notebook: how the run ended, what to do first, one case with both sides, and what changed since.
 #
 # Views leave out times, addresses and headers, which differ on every run; `conform.html` has them.
 
@@ -254,7 +254,7 @@ NEXT = 'Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit
 
 
 class Result(View):
-    """What judging a back end or an app came to.
+    """The result of judging a back end or an app.
 
     Attributes:
         record: everything that the reports are made of.

@@ -47,10 +47,10 @@ from workbook.simulation.http import Request, header_values
 
 WANTED = "Give a file with certificates in PEM, which begin with -----BEGIN CERTIFICATE-----."
 MEND = (
-    "base_url has to name what the certificate is for; where a CA of your own signed it, give that CA's certificate "
-    "with ca_file."
+    "base_url has to name the host that the certificate is for. If a CA of your own signed the certificate, give the "
+    "CA's certificate with ca_file."
 )
-PLAIN = "Does something without TLS listen there? Then base_url begins with http://."
+PLAIN = "Does something without TLS listen there? Then base_url must begin with http://."
 
 
 def trusting_context(ca_file: Path | None = None) -> ssl.SSLContext:
@@ -99,7 +99,7 @@ USER_AGENT = "workbook-conform"
 ENDED = ("Server disconnected", "peer closed")
 """How httpx's words begin where a connection ended too soon. Its other protocol errors are about what arrived."""
 CODINGS = frozenset({"identity", "gzip", "x-gzip"})
-"""Codings that the phone unpacks. It asks for gzip alone, so another one, or one on top of another, stays as it is."""
+"""Codings that the phone unpacks. It asks for gzip alone, and leaves any other coding, or two at once, as it is."""
 BREAKS: tuple[tuple[type[Exception], Broke], ...] = (
     (httpx.ConnectError, Broke.REFUSED),
     (httpx.ConnectTimeout, Broke.REFUSED),
@@ -128,7 +128,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
         self._origin, self._resolve = origin, resolve
         self._addresses: list[str] = []
         self._client = httpx.AsyncClient(
-            verify=trusting_context(ca_file),  # never without: a context is made once, and not for each client
+            verify=trusting_context(ca_file),  # always verified; the context is made once for all clients
             trust_env=False,
             follow_redirects=False,
             timeout=seconds,
@@ -305,7 +305,7 @@ class Origin:
 
 
 async def listens(origin: Origin, tries: int = TRIES) -> bool:
-    """Whether a connection can be made; a program that is restarting gets a second."""
+    """Whether a connection can be made; several tries leave a program about a second to restart."""
     for attempt in range(tries):
         await asyncio.sleep(PAUSE if attempt else 0)
         with suppress(OSError):
@@ -411,7 +411,7 @@ class HttpPhone(Phone):
 
 
 def _request_body(operation: BackEndOperation, call: PhoneCall, *, decoded: bool) -> bytes | None:
-    """The sdkOutput as the configuration places it, and the id where it belongs into the body; None for no body."""
+    """The sdkOutput as the configuration places it, and the id if it belongs in the body; None for no body."""
     if operation.sdk_output == RAW:
         return base64.b64decode(call.sent or "") if decoded else (call.sent or "").encode()
     document: dict[str, Any] = {}

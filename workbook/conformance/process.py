@@ -32,7 +32,7 @@ from workbook.runner.kernel import end_with_parent
 GRACE = 3.0
 """Seconds between asking a command to end and killing it."""
 PAUSE = 0.1
-"""Seconds between two looks whether a started back end listens."""
+"""Seconds between two checks whether a started back end listens."""
 FIRST_CALL_PAUSE = 1.0
 """Seconds between two tries of the first call."""
 LAST_LINES, LONGEST_LINE = 5, 200
@@ -53,7 +53,7 @@ OUR_VARIABLES = "WORKBOOK_"
 CLEANING_UP = 15.0
 """Seconds in which an interrupted run cleans up."""
 GLANCE = 0.2
-"""Seconds between two looks whether a run is over."""
+"""Seconds between two checks whether a run is over."""
 
 
 class StartError(WorkbookError):
@@ -66,7 +66,7 @@ class StartCommand:
     Args:
         line: the command line.
         folder: where it runs.
-        values: environment variables besides our own.
+        values: environment variables besides the inherited ones.
         clean: takes secrets out of what it printed.
     """
 
@@ -195,7 +195,7 @@ class Launcher:
         config: says how.
         api: the API.
         progress: shows what a person has to do.
-        stack: ends with the run, and the command with it.
+        stack: closes with the run, and then ends the command.
         clean: takes secrets out of what a command printed.
         known: the back end has the values already, so there is nothing to do.
 
@@ -237,12 +237,12 @@ class Launcher:
 
     @property
     def misled(self) -> str:
-        """What the proxy of the command's environment kept from the back end, in words; empty where that is nothing."""
+        """Says that the environment's proxy kept the back end from other servers; empty where it did not."""
         if not (self.target.proxied and self._api.proxy.foreign):
             return ""
         return (
-            "Calls of the back end to other servers came to the proxy that its environment names, which leads to the "
-            "mock API only. If it needs those servers, say [start] proxy = false."
+            "The back end's calls to other servers came to the proxy that its environment names; that proxy leads to "
+            "the mock API only. If the back end needs those servers, set [start] proxy = false."
         )
 
     def end(self) -> None:
@@ -269,8 +269,8 @@ class Launcher:
             raise StartError(f"The name {origin.host!r} of the back end has no address.") from None
         if self._command is not None:
             if await listens(origin, 1):
-                raise StartError(f"A program listens at {target.base_url} already. End that first, "
-                                 "or leave the command out where that is your back end.")  # fmt: skip
+                raise StartError(f"A program listens at {target.base_url} already. End it first, "
+                                 "or leave the command out if that program is your back end.")  # fmt: skip
             self._command.start()
             await self._command.listening(origin, limits.start)
         elif hook and not self._known:
@@ -316,7 +316,7 @@ def exported(values: Mapping[str, str]) -> Iterator[None]:
 
 
 class Stopping(AbstractContextManager["Stopping"]):
-    """From `begin` to the end of the block such a signal raises nothing.
+    """From `begin` to the end of the block, a signal that ends a process raises no exception.
 
     Args:
         last: the process ends after the block, so signals after the first are ignored for good.

@@ -14,7 +14,7 @@ QUIET = frozenset({Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED})
 EVERY = 10.0
 """Seconds between two lines of a countdown, where there is no terminal."""
 ENOUGH = 100
-"""Cases of which a notebook shows a bar; fewer take a few seconds."""
+"""A notebook shows a bar from this many cases on; fewer take only a few seconds."""
 
 
 class RunProgress:

@@ -21,7 +21,7 @@
     answer      length of the body in bytes
 
 In a body, each string is replaced by its length and a salted digest of four bytes: within one run, equal digests mean
-equal values. A string that the simulator made says so. No value, no key and no session is in the file.
+equal values. A string from the simulator is marked as simulated. No value, no key and no session is in the file.
 """
 
 from __future__ import annotations
@@ -83,10 +83,10 @@ def exit_code(
     undecided: bool = False,
     failed: bool = False,
 ) -> int:
-    """The worst exit code that these verdicts bring.
+    """The worst exit code that follows from these verdicts.
 
     Args:
-        verdicts: one a case.
+        verdicts: one for each case.
         strict: a warning counts as a failure.
         stale: an entry of the baseline is no longer right.
         undecided: something kept cases from being judged.
@@ -149,11 +149,11 @@ class About:
 
     @property
     def partial(self) -> bool:
-        """Whether the run left out cases: a missing case need not be gone."""
+        """Whether the run left out cases. A case that is not in it may still exist."""
         return self.interrupted or bool(self.only or self.unfinished)
 
     def reproduce(self, name: str = "") -> str:
-        """How to run this case again, or all of them: a command line, or a Python call without a configuration file."""
+        """How to run this case again, or all: a command line; where there is no configuration file, a Python call."""
         if not self.config:
             return f"conform(config, RunOptions([CASES[{name!r}]]))" if name else "conform(config)"
         only = ["--only", name] * bool(name)
@@ -238,13 +238,12 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-# What of an exchange a report may show: what the simulator's journal shows, minus the key and the text that the
-# simulator made. That text contains the canary, and a report with a canary in it could not be distinguished from one
-# that leaks.
+# A report may show of an exchange what the simulator's journal shows, without the key and without the text that the
+# simulator made. That text contains the canary, and a report with a canary in it would look like one that leaks.
 
 KEY_HEADER = "x-api-key"
 SHOWN = SHOWN_HEADERS | {"cache-control"}
-"""Headers whose values are shown; of the key only whether it is the right one, see `_marked`."""
+"""Headers whose values are shown. Of the key, `_marked` shows only whether it is the right one."""
 
 
 # Makes the record of a run from its results.
@@ -258,7 +257,7 @@ PAIR = 2
 FIRST = 3
 """Pieces of advice that a terminal prints, and that a page shows with their exchanges."""
 LONGEST_LINE = 600
-"""Characters of an advice on a terminal."""
+"""Characters of a piece of advice on a terminal."""
 DIGITS = 4
 """Decimals of a second."""
 
@@ -361,7 +360,7 @@ def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[Reported
         )
     for arrived in seen.arrived:
         request, response = arrived.request, arrived.response
-        from workbook.simulation.faults import FAULTS  # with all tables: 200 ms, and no use to `preflight`
+        from workbook.simulation.faults import FAULTS  # loads all tables in 200 ms; `preflight` needs none
 
         fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
         source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
@@ -406,12 +405,12 @@ def concluded(
     """The record of a run that is over: the baseline marks what is known, and the verdicts give the exit code.
 
     Args:
-        about: `About` without what is found out here.
+        about: makes the `About` from the fields that are found out here.
         began: when the run began, in seconds of the monotonic clock.
         results: one for each case that ended.
         cases: all cases by name.
         known: the baseline's entries.
-        findings: what explains many results at once.
+        findings: finds what explains many results at once.
         secrets: as in `record`.
         values: as in `record`.
     """
@@ -455,7 +454,7 @@ SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
 """Verdicts of cases that need no look."""
 ROOTS = tuple(Root)
 MANY = 3
-"""Cases that a back end fails when it mixes up calls; fewer may follow from what else is wrong (assumed)."""
+"""A back end that mixes up calls fails at least this many cases; fewer may have another cause (assumed)."""
 LENIENT = "Warnings fail the run with --strict only."
 _TIME = re.compile(r", after \d+(\.\d+)? s| \(line \d+ of [^)]*\)|; the line, without its values: .*")
 
@@ -469,7 +468,7 @@ class Todo:
         text: what to do.
         cases: the names of those cases.
         rules: the ids of the rules that were not kept.
-        root: where what it mends comes from.
+        root: where the failure that it mends comes from.
         shown: the case whose exchanges show it; None where no case shows it.
         miss: what that case expected and observed.
     """
@@ -537,9 +536,9 @@ def to_look_at(record: RunRecord) -> list[CaseRecord]:
 
 
 def todos(record: RunRecord) -> list[Todo]:
-    """What to do, by root, because earlier ones explain later ones; then the gravest, then what mends most cases.
+    """What to do: by root, because earlier roots explain later ones; then the gravest; then what mends most cases.
 
-    A finding of the whole run speaks for the cases that could not be judged because of it.
+    A finding of the whole run stands for the cases that could not be judged because of it.
     """
     findings = record.about.findings
     found = []

@@ -58,7 +58,7 @@ from workbook.templates import FOLDER, fill, page
 from workbook.views.table import clean
 
 LARGEST = 256 * 1_048_576
-"""Bytes of a file that is read."""
+"""The most bytes of a file that are read."""
 DEEPEST = 12
 """How deep a body may be nested; the bodies that a run writes are less deep."""
 AGAIN = "Name the conform.json of a run of `workbook conform`."
@@ -130,7 +130,7 @@ def from_json(text: str, name: str = "The report") -> RunRecord:
         else:
             mistake = next(_more_mistakes(read), "")
     if mistake:
-        raise ConfigurationError(f"{name} is no such report: {mistake} {AGAIN}")
+        raise ConfigurationError(f"{name} is not the report of a run: {mistake} {AGAIN}")
     return RunRecord(read.about, read.cases)
 
 
@@ -241,7 +241,7 @@ class PageRow:
 
     Attributes:
         at: seconds since the case began.
-        exchange: which exchange it is of.
+        exchange: the exchange that the row belongs to.
         asks: the row shows the request.
         answers: the row shows the answer.
     """

@@ -8,8 +8,8 @@ baseline, the known failures, each with a comment and, if wanted, a last day:
     comment = "One worker until the new host is there; ticket 123."
     expires = 2030-12-31        # its last day
 
-A stale entry fails the run, so that the file stays true: whatever fits it passes now, the last day is over, or nothing
-fits it.
+A stale entry fails the run, so that the file stays true. An entry is stale when every case that fits it passes now,
+when its last day is over, or when no case fits it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _no_case(cases: Mapping[str, CaseT], pattern: str) -> str:
     if pattern.endswith(".toml"):
         return f"{pattern!r} is no pattern. The configuration's file comes before --only."
     if any(character in pattern for character in MAGIC):
-        return f"No case is like {pattern!r}. Groups: {groups}; see --list."
+        return f"No case matches {pattern!r}. Groups: {groups}; see --list."
     close = did_you_mean(pattern, [*cases, *(group.value for group in known)])
     hint = close if close.startswith("Did") else f"Groups: {groups}; names: see --list."
     return f"No case and no group {pattern!r}. {hint}"

@@ -1,7 +1,7 @@
 """One run from beginning to end: the API, the back end, the plain attempt, the cases, the baseline.
 
-It runs on a thread with an event loop of its own, so a notebook, which has a loop already, can call it, and so Ctrl-C
-keeps what has ended by then.
+It runs on a thread with an event loop of its own, so a notebook, which has a loop already, can call it. After Ctrl-C it
+keeps the results of the cases that had ended.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RunOptions:
         known: the baseline's entries.
         only: the patterns that chose the cases, for the report.
         keep_going: carry out every case, even where a plain call does not work.
-        command: repeats the run, for the report: a command line, or a call where no file says everything.
+        command: repeats the run, for the report: a command line, or a Python call where no file says all.
     """
 
     cases: Sequence[Case] = field(default_factory=lambda: tuple(CASES.values()))
@@ -63,7 +63,7 @@ def conform(
     Args:
         config: of the back end.
         options: what to run; everything by default.
-        api: the API where it listens already and the back end has its address and key; None creates one.
+        api: an API that listens already, and whose address and key the back end has; None creates one.
         progress: shows what happens; nothing by default.
         stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
 
@@ -152,7 +152,7 @@ class _Run:
         except TimeoutError:
             if not clock.expired():
                 raise
-            self._report_trouble(f"The time limit of {limit:g} s for all cases passed: [timeouts] whole.")
+            self._report_trouble(f"The time limit of {limit:g} s for all cases ran out ([timeouts] whole).")
 
     async def _cases(self) -> None:
         """The plain attempt, and where anything can be judged, the cases."""

@@ -84,9 +84,9 @@ class DriftFinding:
         operation: GET or POST.
         real: what the real API did.
         simulated: what the simulator does.
-        basis: on which the simulator's choice rests: rules, published sources, `assumed`.
+        basis: what the simulator's choice rests on: rules, published sources, `assumed`.
         count: in how many exchanges it was seen.
-        of: of how many in which it could have been.
+        of: in how many exchanges it could have been seen.
         lines: the record's first lines that show it.
         setting: what would make the simulator do the same; None where nothing does.
         note: what else there is to say.
@@ -156,7 +156,7 @@ class ComparedExchange:
 
     @property
     def differs(self) -> bool:
-        """Whether it ended otherwise than the simulator's."""
+        """Whether it ended otherwise than the simulator's answer."""
         return self.word != self.simulated
 
 
@@ -184,7 +184,7 @@ def _finding(
     setting: ScenarioSetting | None = None,
     note: str = "",
 ) -> DriftFinding:
-    """The finding that these comparisons are together."""
+    """The one finding that these comparisons make together."""
     lines = tuple(comparison.recorded.line for comparison in seen[:SHOWN_LINES])
     return DriftFinding(kind, seen[0].operation, real, simulated, basis, len(seen), of, lines, setting, note)
 
@@ -223,7 +223,7 @@ OPTIONAL = ("instance", "requestId", "invalidFields", "response")
 
 
 TEST_MODE = "x-workbook-"
-"""How the headers begin that only another simulator adds."""
+"""How a header's name begins if only another simulator adds the header."""
 
 
 class AnswerDifference(NamedTuple):
@@ -298,9 +298,9 @@ WITHOUT = "without the role"
 ANYBODY = ("", "")
 
 
-# An ending is about the smallest subject that explains it: a credential where its role does, an instrument where the
-# operation does not end so for all of them, else anybody. A setting for a larger subject would change answers that
-# agree already.
+# An ending belongs to the smallest subject that explains it: to a credential if its role explains it, to an instrument
+# if the operation does not end so for every instrument, else to anybody. A setting for a larger subject would change
+# answers that agree already.
 
 
 class _Endings:
@@ -386,16 +386,16 @@ def _details(comparisons: Comparisons) -> Iterator[DriftFinding]:
         yield _finding(kind, alike, of=of, real=real, simulated=simulated, basis=basis)
 
 
-# What no request explains: limits, faults, lost connections, and the time that answers take. Counted, as shares.
+# What no request explains: limits, faults, lost connections, and how long answers take. They are compared as shares.
 
 NOTICEABLE, FACTOR = 0.1, 1.5
-"""Seconds, and a ratio: two medians that differ by less than one of both count as equal."""
+"""Seconds, and a ratio: two medians count as equal unless both their difference and their ratio are larger."""
 
 
 def _planned(comparisons: Comparisons, scenario: Scenario, explained: set[int]) -> Iterator[DriftFinding]:
     """The scenario's faults that are seen more often or less often than they are planned.
 
-    Lines of the record that they explain, as often as they may, are added to `explained`.
+    The record's lines that these faults explain are added to `explained`.
     """
     plan = scenario.plan()
     rules = () if plan is None else plan.planned
@@ -459,7 +459,7 @@ def _latencies(comparisons: Comparisons, scenario: Scenario) -> Iterator[DriftFi
 
 
 ENOUGH = 3
-"""Exchanges without success after which an operation counts as missing."""
+"""An operation counts as missing if it has this many exchanges, and every one ended with 404 or 405."""
 _RULES = {"GET": "API-1", "POST": "API-2"}
 
 
@@ -601,7 +601,7 @@ def setting_line(setting: ScenarioSetting) -> str:
     return f"{heading} {line}{where}"
 
 
-NO_SETTING = "no setting: tell us"
+NO_SETTING = "no setting makes the simulator do this: please report it"
 
 
 def as_text(drift: Drift) -> str:

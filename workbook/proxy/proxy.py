@@ -36,7 +36,7 @@ from workbook.simulation.server import Handler, RawAnswer, Server, is_own_host, 
 LARGEST_REQUEST = 8 * 1_048_576
 """The largest body of a request that is passed on, in bytes (our choice)."""
 MOST_LAYERS = 4
-"""How many times a path may be percent-encoded over."""
+"""How many times over a path may be percent-encoded."""
 
 
 Keep = Callable[[ProxyExchange], None]

@@ -41,7 +41,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 # The shape of a body: field names and JSON types, and no value but those that are known to be harmless.
 #
-# By these two APIs can be compared, and nothing that they said is kept (REL-3).
+# By their shapes, answers of two APIs can be compared, and nothing that they said is kept (REL-3).
 
 TRACING = frozenset({"idempotency-key", "traceparent", "x-correlation-id", "x-request-id"})
 """Headers that a back end fills as it likes, also with the id of a payment instrument."""
@@ -79,7 +79,7 @@ def shape(body: bytes) -> dict[str, str]:
     """Path to type, such as `{"": "object", "sdkInput": "string"}`; the whole body has the path "".
 
     Types are JSON's, and `empty string`, `empty`, `not JSON` and `fields twice` (for an object in which a name stands
-    twice). A name that is no short word is told by its length.
+    twice). A name that is no short word is replaced by its length.
     """
     if not body:
         return {"": EMPTY}
@@ -96,7 +96,7 @@ def shape(body: bytes) -> dict[str, str]:
 
 
 def layer(body: bytes, field: str) -> str | None:
-    """What is wrong with the opaque text in this field, one of `opaque.LAYERS`; None where nothing is, or no text."""
+    """What is wrong with the opaque text in this field, one of `opaque.LAYERS`; None if nothing is, or without text."""
     return diagnose(text) if (text := json_text(body, field)) else None
 
 
@@ -121,7 +121,7 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
 
 FORMAT, VERSION = "workbook proxy record", 1
 LONGEST_ID, SHORTEST_ID = 64, 6
-"""Characters of an id that is recorded as it is, and of one that is looked for outside its place."""
+"""Most characters of an id that is recorded as it is; fewest of one that is looked for outside its place."""
 _LEFT_OUT = ("basis", "fault", "ending", "bodyLength", "responseLength")
 
 
@@ -175,7 +175,7 @@ class Lines:
             "responseShape": shape(kept.response_body),
             "responseLayer": layer(kept.response_body, "sdkInput"),
         }
-        values = each_text(values, Secrets.of_keys(keys).scrub)  # JSON escapes hid a key until a body was read
+        values = each_text(values, Secrets.of_keys(keys).scrub)  # escapes in JSON may have hidden a key until now
         values = each_text(values, self._without_known_ids)
         milliseconds = f"{(exchange.answered - exchange.arrived) * 1000:.1f} ms"
         failure = f"  the proxy: {reply.failure}" if reply.failure else ""
@@ -192,7 +192,7 @@ class Lines:
         return self._ids.setdefault(instrument, f"PIRECORDED{len(self._ids) + 1:015d}")
 
     def _without_known_ids(self, text: str) -> str:
-        """The text with the pseudonym of every id that has one; a short id occurs in innocent text."""
+        """The text with a pseudonym for each id that has one; a short id stays, as it occurs in innocent text."""
         for known, pseudonym in self._ids.items():
             if len(known) >= SHORTEST_ID:
                 text = text.replace(known, pseudonym)
@@ -207,7 +207,7 @@ class Lines:
 
 
 def _without_ids(target: str) -> str:
-    """Another path without what may be an id: a misspelt one has the id in it as well."""
+    """A path that is not the document's, without what may be an id: a misspelt path holds the id as well."""
     path, mark, query = target.partition("?")
     words = {word.lower() for word in (BEFORE_ID + AFTER_ID).split("/")} | {"v1", "v3"}
     return "/".join(part if part.lower() in words else length_of(part) for part in path.split("/")) + mark + query
@@ -273,7 +273,7 @@ class Recording:
             self._file = self._continued() if append and path.exists() else self._claimed(os.O_CREAT | os.O_EXCL)
             self._write(json.dumps(asdict(head)))
         except FileExistsError:
-            message = f"{path} is there already. Give another --out, or say --append to go on with it."
+            message = f"{path} is there already. Give another --out, or continue the file with --append."
             raise ConfigurationError(message) from None
         except BlockingIOError:
             raise ConfigurationError(f"Another proxy writes {path}. Stop it, or give another --out.") from None
@@ -284,7 +284,7 @@ class Recording:
         """Write one exchange; returns what is logged of it.
 
         Raises:
-            OSError: the disk is full, for one; nothing of the line is kept.
+            OSError: for example, the disk is full; nothing of the line is kept.
         """
         line, log = self._lines.line(exchange, self._began)
         self._write(line)
@@ -355,7 +355,7 @@ LONGEST_LINE = 4 * 1_048_576
 LARGEST = 512 * 1_048_576
 """Bytes of a record that are read."""
 WANTED = "Give the file that `workbook proxy` wrote."
-CUT = "The last line is unfinished, as a kill leaves it, and is left out."
+CUT = "The last line is left out: it is unfinished, as after a kill."
 
 
 Seconds = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
@@ -467,9 +467,9 @@ def read_proxy_record(path: Path) -> ProxyRecord:
     exchanges.sort(key=lambda exchange: (exchange.run, exchange.number))
     other = sum(exchange.operation is None or exchange.instrument is None for exchange in exchanges)
     if other:
-        notes.append(f"{other} for other paths or methods, which are not compared.")
+        notes.append(f"Not compared, because of another path or method: {other}.")
     lost = Counter(exchange.failure for exchange in exchanges if exchange.failure and not exchange.sent)
     if lost:
         failures = ", ".join(f"{count} {failure}" for failure, count in sorted(lost.items()))
-        notes.append(f"{lost.total()} never reached the API ({failures}).")
+        notes.append(f"Exchanges that never reached the API: {lost.total()} ({failures}).")
     return ProxyRecord(tuple(dict.fromkeys(runs)), tuple(exchanges), tuple(notes))

@@ -1,9 +1,8 @@
 """What the simulator would have answered to the requests of a record, under a scenario.
 
-What only the caller knows is taken from the record: an instrument that the real API knew is an active card where the
-scenario says nothing of it, and a key that it refused throughout is one that opens nothing, or has no role. An
-sdkOutput of a real SDK cannot be opened here, so a genuine one of the simulator's replaces it: the same one wherever
-the same one was sent.
+What the scenario does not say is taken from the record: an instrument that the real API knew counts as an active card,
+and a key that it refused throughout as one that opens nothing, or has no role. An sdkOutput of a real SDK cannot be
+opened here, so a genuine one of the simulator replaces it. Equal ones get the same replacement.
 """
 
 from __future__ import annotations
@@ -115,9 +114,9 @@ def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | No
     return {"fault": "429 at a date" if first.endswith("GMT") else "429 with garbage"}
 
 
-# Each request is one draw for each rule: it is taken with the rule's share, where no rule before took it. The count of
-# a rule is a sum of such draws, so their means add up, and their variances. Chance alone leads further than three
-# standard deviations once in 370 counts; the half is for counts so small that a normal curve fits them badly.
+# Each rule draws once for each request: the rule's share is its chance to take the request, if no rule before took it.
+# The count of a rule is a sum of such draws, so their means add up, and so do their variances. By chance alone, one
+# count in 370 is off by more than three standard deviations; `_HALF` is for counts too small for a normal curve.
 
 
 class Expected:

@@ -250,7 +250,7 @@ def _without(headers: Headers, *more: str) -> Iterator[tuple[str, str]]:
 LARGEST_AUTHORITY = 4 * 1_048_576
 """Bytes of a file of authorities that are read."""
 LARGEST_ANSWER = 8 * 1_048_576
-"""The largest body of an answer that is passed on, in bytes (ours)."""
+"""The largest body of an answer that is passed on, in bytes (our choice)."""
 DEADLINE = 30.0
 """Seconds from a request to the end of its answer, by default."""
 LONGEST_DEADLINE = 3600.0
@@ -276,7 +276,7 @@ class ProxyReply:
 
     @classmethod
     def failed(cls, failure: ProxyFailure) -> ProxyReply:
-        """The proxy's own word."""
+        """The proxy's own answer to this failure."""
         return cls(own_answer(failure), "", failure)
 
 
@@ -336,7 +336,7 @@ class Upstream:
 
     def __post_init__(self) -> None:
         if not 0 < self.deadline <= LONGEST_DEADLINE:
-            raise ParameterError(f"--deadline is {self.deadline}. Give seconds, more than 0, to {LONGEST_DEADLINE:g}.")
+            raise ParameterError(f"--deadline is {self.deadline}. Give seconds above 0 and up to {LONGEST_DEADLINE:g}.")
 
     async def ask(self, request: Request) -> ProxyReply:
         """The API's answer, or why there is none; raises only when it is cancelled."""
@@ -355,7 +355,7 @@ class Upstream:
         address = await look_up(self.target, self.resolve)
         if address is None:
             return ProxyReply.failed(ProxyFailure.FORBIDDEN)
-        # Connected to by its address, which was checked; the name goes into Host and into TLS.
+        # The connection goes to the address that was checked; the name goes into Host and into TLS.
         target, backend = self.target, GuardedBackend()
         path = (target.prefix + request.target).encode("latin-1")
         headers = [("Host", target.authority), *_without(request.headers, HOST)]  # the proxy writes Host itself

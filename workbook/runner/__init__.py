@@ -1,1 +1,1 @@
-"""Runs the notebooks: with parameters and a report, in place to store their outputs, or not at all for web pages."""
+"""Runs notebooks with parameters and a report, renders their outputs in place, and exports them as web pages."""

@@ -42,7 +42,7 @@ _TAG: Final = re.compile(r"<[^>]*>")
 # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
 _META: Final = re.compile("<(?=meta)", re.IGNORECASE)
 _PILCROW: Final = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
-"""The link that nbconvert puts behind each heading; the heading's id, which other links lead to, comes with it."""
+"""The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to."""
 _LINK: Final = re.compile(r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>', re.DOTALL)
 _HOW_TO_RUN: Final = re.compile(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?")
 """The sentence of a text cell about running a cell: on a page there is none to run."""

@@ -29,7 +29,7 @@ T = TypeVar("T")
 KERNEL_NAME: Final = "python3"
 AT_ONCE: Final = 2
 _KILL_PAUSE: Final = 0.1  # seconds between two kills: the kernel may be about to start when the first one comes
-_REMOVAL_LIMIT: Final = 5.0  # seconds for what a notebook started to end, and its files with it
+_REMOVAL_LIMIT: Final = 5.0  # seconds in which the processes that a notebook left have to end
 _EXAMINATION_LIMIT: Final = 60.0  # seconds
 
 
@@ -40,8 +40,8 @@ class Kernel:
         expired: the time limit passed.
         stopped: `stop` was called.
         pid: of its process, once there is one.
-        scratch: its directory for temporary files, which ends with it. There is the file with its ports and signing
-            key, and that of each kernel that a notebook starts itself and can no longer end.
+        scratch: its directory for temporary files, which ends with it. It holds the file with the kernel's ports and
+            signing key, and those of kernels that the notebook started itself and can no longer end.
     """
 
     def __init__(self, *, limit: float | None, env: Mapping[str, str] | None = None) -> None:
@@ -76,7 +76,7 @@ class Kernel:
 
     def _remove_scratch(self) -> None:
         # A kernel that the notebook started itself notices within a second that its parent has ended, and writes there
-        # until then: what is not empty at the first try is so a moment later.
+        # until then: a directory that cannot be removed at the first try can be removed a moment later.
         until = time.monotonic() + _REMOVAL_LIMIT
         while True:
             shutil.rmtree(self.scratch, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Finds notebooks by name, and reads one whatever its age."""
+"""Finds notebooks by name, and reads one whatever the age of its format."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def select(names: Sequence[str], directory: Path) -> tuple[Path, ...]:
 
 
 def _hint(name: str, known: set[str]) -> str:
-    """The nearest name. A number is near another only where leading zeros differ: 99 is not near 09."""
+    """The nearest name. A number is near another only if they differ in leading zeros alone: 99 is not near 09."""
     if name.isdecimal():
         same = [short for short in sorted(known) if short.isdecimal() and int(short) == int(name[:9])]
         return f"Did you mean {same[0]!r}? " if same else ""

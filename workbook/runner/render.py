@@ -95,7 +95,7 @@ def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) ->
 
     Raises:
         ConfigurationError: it is no notebook, a cell raised, the limit passed, the kernel died, an untouched exercise
-            is not *not yet*, or a solution is not *done*.
+            does not show *not yet*, or a solution does not show *done*.
     """
     import nbformat  # 0.8 s
 

@@ -31,7 +31,7 @@ from workbook.secrecy import Secrets
 RUN_FILE: Final = "run.json"
 JUNIT_FILE: Final = "junit.xml"
 NOT_DONE: Final = {"untouched": "not begun", "wrong": "answered, and not right yet"}
-"""How far an exercise is that is not done."""
+"""The words for an exercise that is not done, by its state."""
 INTERRUPTED: Final = 130
 DEFAULT_LIMIT: Final = 300.0  # seconds
 NO_KEY_CHECK: Final = "no key in the executed notebook"

@@ -1,4 +1,4 @@
-"""Fills the package's Jinja2 templates. Each kind of file escapes every value; `safe` marks what is none.
+"""Fills the package's Jinja2 templates. Each kind of file escapes every value, unless `safe` marks it.
 
 .html    autoescape; characters that XML cannot hold become U+FFFD
 .md      no value is markup, and each stays on one line
@@ -26,7 +26,7 @@ COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
     {**LIGHT, "good": PHONE_LIGHT["good"]},
     {**DARK, "good": PHONE_DARK["good"]},
 )
-"""Of a page, light and dark, as in every picture of the workbook."""
+"""The colours of a page, light and dark, as in every picture of the workbook."""
 LONGEST = 240
 """Characters of one value in Markdown."""
 LONGEST_CODE = 2000
@@ -84,7 +84,7 @@ _FINALIZE: Mapping[str, Callable[[object], object]] = {
 
 @cache
 def environment(suffix: str) -> Environment:
-    """How templates of one kind of file are filled: `finalize` escapes every value, in HTML autoescape does, too."""
+    """How templates of one kind of file are filled: `finalize` escapes every value; in HTML autoescape does, too."""
     environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=select_autoescape(("html",), default_for_string=True),

@@ -1,4 +1,4 @@
-"""Every case, as data. A name is never used for another case, so no case is ever removed and added again.
+"""Every case, as data. A name is never used for another case, and a removed case is never added again.
 
 A new case is a row in the module of its group and a relay in `fixtures/back_ends/broken_*.py` that fails it (the kill
 matrix demands one). What the API has to do for it, beyond its usual answer, is a field of `model.Order`, which

@@ -46,8 +46,8 @@ from workbook.conformance.model import (
 )
 from workbook.simulation.faults import FAULTS, Fault
 
-# What a fault asks of a back end depends on what it can know. Most faults are plain to it, and are failures. Some only
-# take time. Some are odd and allowed. And some lie inside the opaque data, where a back end has no business to look.
+# What a back end has to do about a fault depends on what it can know. Most faults are plain failures. Some only take
+# time. Some are odd and allowed. And some lie inside the opaque data, where a back end has no business to look.
 OPAQUE = ("sdkInput foreign", "sdkInput stale", "sdkInput damaged")
 """A back end cannot see these: the data is opaque to it, so it hands them on, and the SDK refuses them."""
 LATE: Mapping[str, Mapping[str, float]] = {
@@ -65,10 +65,10 @@ UNFRAMED = "wrong content-length"
 """This one breaks HTTP itself: the rest of the answer stays in a connection that a client keeps, and spoils the call
 that uses it next. So the case runs alone, and only notes such a call."""
 NOT_THEN_EITHER = (
-    "Send a POST no second time after a 429 either: the document shows no 429 (GAP-2), so nothing says that the API "
-    "did not carry it out. Tell the app that it failed; its next attempt has a new sdkOutput."
+    "Do not repeat a POST after a 429 either: the document shows no 429 (GAP-2), so the API may have carried it "
+    "out. Tell the app that it failed; its next attempt has a new sdkOutput."
 )
-"""A 429 is as open as every other failure: no limit and no such status is shown (GAP-1, GAP-2)."""
+"""After a 429 the outcome is unknown, as after any failure: no limit and no 429 is shown (GAP-1, GAP-2)."""
 
 _case = partial(relay_case, Group.FAULTS)
 
@@ -78,11 +78,15 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
     given = {arrived.given for arrived in seen.arrived if arrived.given}
     for call in seen.calls:
         if takes_for_success(call, seen) and not call.broke and not (call.value and (not given or call.value in given)):
-            yield Miss("the whole sdkInput or a failure", outcome(call), "Hand it on whole, or tell that it failed.")
+            yield Miss(
+                "the whole sdkInput or a failure",
+                outcome(call),
+                "Hand the sdkInput on whole, or tell the app that the call failed.",
+            )
 
 
 def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
-    """The cases of one fault on one operation. A GET changes nothing, so before and after are the same to it."""
+    """The cases of one fault on one operation. A GET changes nothing, so only a POST has cases for `after`."""
     does = fault.sentence if fault.source in fault.sentence else f"{fault.sentence.rstrip('.')} ({fault.source})."
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
     # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
@@ -108,8 +112,8 @@ def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
         again = once(NOT_THEN_EITHER) if limited else not_again
         unframed = fault.name == UNFRAMED
         judge = all_of(but_last(no_success), answered, in_time, spoils_no_other if unframed else recovers, again)
-        # After the API has done its work is the worse moment: the sdkOutput is used up, the answer lost, and nothing in
-        # the answer tells a back end which of the two it was. That is why no POST is ever repeated.
+        # The moment after the API has done its work is the worse one: the sdkOutput is used up, the answer is lost, and
+        # nothing in the answer tells a back end which moment it was. That is why no POST is ever repeated.
         for moment in ("before", "after") if operation == POST else ("before",):
             yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
                         f"{operation}, {moment} the API has done its work: {does}{more}",
@@ -124,7 +128,7 @@ def spoils_no_other(seen: Seen) -> Iterator[Miss]:
     yield from (replace(miss, todo=todo, noted=True) for miss in recovers(seen))
 
 
-# A failure that platform A's SDK sees as an exception is nil to platform B's: the same answer has to read well as both.
+# A failure that platform A's SDK sees as an exception is nil to platform B's: one answer has to serve both.
 FAILURES = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
 """Failures of every kind that the app has to turn into nil, or into an exception."""
 
@@ -154,7 +158,7 @@ def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> Case:
 NO_TEXT: Mapping[str, Any] = {"number": 7, "object": {"value": "x"}, "list": ["x"], "boolean": True}
 """An sdkInput that is no text: neither platform's SDK takes one, so an app that gets it can only fail later."""
 STORM = 10
-"""Requests of one call that are no repetition any more (assumed: the document shows no rate limit, GAP-2)."""
+"""More requests than these for one call are a storm (assumed: the document shows no rate limit, GAP-2)."""
 
 
 def few_tries(seen: Seen) -> Iterator[Miss]:
@@ -166,7 +170,7 @@ def few_tries(seen: Seen) -> Iterator[Miss]:
 
 
 def session_not_lost(seen: Seen) -> Iterator[Miss]:
-    """The API's 401 and 403 are about the key of the back end; an app takes them for the cardholder's session."""
+    """The API's 401 and 403 are about the back end's key; an app reads them as the end of its session."""
     for call in seen.calls:
         if call.status in (401, 403):
             todo = "Answer with another status, such as 502: an app takes 401 and 403 for its session's end (assumed)."
@@ -174,7 +178,7 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
 
 
 def of_copying(operation: str) -> Iterator[Case]:
-    """What a back end that copies the API's answer hands on: a value of another type, a status about its own key."""
+    """A back end that copies the API's answer hands on a value of another type, or a status about its own key."""
     name = operation.lower()
     for kind, value in NO_TEXT.items():
         yield _case(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",

@@ -41,11 +41,11 @@ from workbook.conformance.model import (
 
 KIB, MIB = 1024, 1_048_576
 ROOM = KIB
-"""Bytes for the JSON around a value: the stand-in reads bodies of at most 1 MiB (assumed)."""
+"""Bytes for the JSON around a value: the mock API reads bodies of at most 1 MiB (assumed)."""
 
 
 def _digits(canary: str, count: int) -> str:
-    """As many digits, made of the canary. Read as a number they lose their leading zeros and their precision."""
+    """`count` digits, made of the canary. Read as a number they lose their leading zeros and their precision."""
     return str(int.from_bytes(canary.encode()))[-count:]
 
 
@@ -99,7 +99,7 @@ BINARIES: Mapping[str, tuple[str, Maker]] = {
 LARGE = ("1-mib", "unicode-long")
 """The document does not limit the length of a value (GAP-3), so refusing one for its length is no failure."""
 
-# Naming the change saves its author the search: each is undone by the same line of code that did it.
+# Naming the change saves its author the search: the line of code that made it is the line to mend.
 CHANGES: Mapping[str, Callable[[str], str]] = {
     "its outer blanks are gone": str.strip,
     "it is in the url-safe alphabet": lambda text: text.replace("+", "-").replace("/", "_"),
@@ -112,7 +112,7 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
 
 
 def _difference(wanted: str, came: str | None) -> str:
-    """How two values differ, in words without either."""
+    """How two values differ, in words that hold neither."""
     if came is None:
         return "nothing where it belongs"
     if came.replace("\n", "").replace("\r", "") == wanted.replace("\n", "").replace("\r", ""):
@@ -168,7 +168,7 @@ def handed_on(seen: Seen) -> Iterator[Miss]:
 
 
 def or_refused(judge: Judge) -> Judge:
-    """The same question, unless a call was plainly refused: a refusal is only noted."""
+    """Asks what `judge` asks, unless a call was plainly refused: a refusal is only noted."""
 
     def either(seen: Seen) -> Iterator[Miss]:
         refused = [call for call in seen.calls if refuses_length(call, seen) or (refuses(call) and not call.broke)]

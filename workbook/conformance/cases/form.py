@@ -50,8 +50,8 @@ from workbook.conformance.model import (
 )
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
-# Which request belongs to which case is known by the payment instrument in its path. A request to a wrong path has
-# none, so the cases that look for one run alone: whatever arrives then is theirs.
+# The payment instrument in a request's path tells which case the request belongs to. A request to a wrong path has
+# none, so the cases that look for such a request run alone: whatever arrives then is theirs.
 ATTEMPT = CaseScript(both(), alone=True)
 """One attempt with nothing else going on, so a request to a wrong path can only belong to it."""
 LIST = tuple(Ask(GET, card=number) for number in range(3))
@@ -84,9 +84,9 @@ def content_type(arrived: Arrived) -> Iterator[Miss]:
 
 
 def no_query(operation: str) -> Judge:
-    """The document says of the GET alone that no query is shown; on the POST it is only noted, unless it holds the key.
+    """The document shows no query on the GET, and says nothing of one on the POST: there a query is only noted.
 
-    URLs are written into the logs of every server on their way, so the key has no place there (REL-2).
+    A query with the key is a miss on both: every server on the way writes URLs into its logs (REL-2).
     """
     todo = "Send the key in the header x-api-key alone, and take it out of the URL: servers write URLs into their logs."
 
@@ -117,7 +117,7 @@ def one_field(arrived: Arrived) -> Iterator[Miss]:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        observed = f"{len(arrived.request.body)} bytes that are none"
+        observed = f"{len(arrived.request.body)} bytes that are no JSON object"
         yield Miss("a JSON object", observed, 'Send JSON: {"sdkOutput": ...}.')
     elif list(document) != ["sdkOutput"]:
         names = ", ".join(sorted(document))[:80] or "no field"
@@ -125,7 +125,7 @@ def one_field(arrived: Arrived) -> Iterator[Miss]:
 
 
 def document_path(operation: str) -> Judge:
-    """Nothing about the card goes to another path, and the one request goes to the right one."""
+    """No request about the card goes to another path, and at least one goes to the right path."""
     todo = f"The path is {BEFORE_ID}{{id}}{AFTER_ID}, on GET and POST alike."
 
     def judge(seen: Seen) -> Iterator[Miss]:
@@ -185,11 +185,13 @@ def not_encoded(seen: Seen) -> Iterator[Miss]:
     for call in seen.calls:
         codings = header_values(call.headers, "content-encoding")
         if codings and codings != ["identity"]:
-            todo = "Compress for whoever says accept-encoding: gzip; without that an app may not be able to read it."
+            todo = (
+                "Compress an answer only if the call says accept-encoding: gzip; else the app may be unable to read it."
+            )
             yield Miss("an answer as it is", f"content-encoding {', '.join(codings)[:40]!r}", todo)
 
 
-# An id that consists of capitals and digits survives what most code does to it: changing its case, reading it as a
+# An id of capitals and digits survives what most code does to it: changing its case, reading it as a
 # number, escaping it once too often or not at all. So one card of each other shape shows more than a hundred of the
 # usual one.
 ENCODE = (
@@ -214,7 +216,7 @@ def id_kept(seen: Seen) -> Iterator[Miss]:
         todo = ENCODE
         yield Miss("a GET for an id with such a character", "no GET reached the API", ENCODE)
     for arrived in seen.arrived:
-        elsewhere = not arrived.instrument and quote(id_, safe="") in arrived.request.target  # and the id is in order
+        elsewhere = not arrived.instrument and quote(id_, safe="") in arrived.request.target  # its id is right
         if arrived.instrument != id_ and not elsewhere:
             how = (words for words, change in CHANGES.items() if change(id_) == arrived.instrument != id_)
             yield Miss("the id as it is configured", f"the id {next(how, 'changed, or on another path')}", todo)
@@ -224,7 +226,7 @@ def id_kept(seen: Seen) -> Iterator[Miss]:
 
 def labelled(seen: Seen) -> Iterator[Miss]:
     """HTTP says what a body is: strict clients refuse JSON under another label, others decode it wrongly (REL-8)."""
-    todo = "Label JSON as application/json, in UTF-8: a charset need not be named, and no other one is right."
+    todo = "Send JSON in UTF-8 and label it application/json: name no charset, or utf-8."
     for call in seen.calls:
         # a value that is the whole body may begin like JSON
         raw = call.value in (call.body.decode("latin-1"), base64.b64encode(call.body).decode())
@@ -270,14 +272,12 @@ BAD_BODIES: Mapping[str, tuple[str, Tamper]] = {
     "number": ("whose sdkOutput is a number", _other_value(12345)),
     "object": ("whose sdkOutput is an object", _other_value({"value": "x"})),
 }
-"""What an app may send by mistake. A phone whose call hangs waits as long as one whose call was lost."""
+"""What an app may send by mistake. If the call then hangs, the phone waits as long as for a lost call."""
 
 
 def refused_at_once(seen: Seen) -> Iterator[Miss]:
     """A body without a usable sdkOutput is refused at once, and nothing of it goes to the API (API-6)."""
-    todo = (
-        "Check the body before anything else: a JSON object whose sdkOutput is a text that is not empty; else refuse."
-    )
+    todo = "Check the body before anything else: refuse all but a JSON object whose sdkOutput is a non-empty text."
     for call in seen.calls:
         if call.broke is Broke.LATE:
             yield Miss("a refusal", f"{outcome(call)}: the call was never answered", todo, "REL-9", harms=True)
@@ -285,7 +285,7 @@ def refused_at_once(seen: Seen) -> Iterator[Miss]:
             # Nothing reached the API, so the body was refused; only the answer to the app is wrong.
             yield Miss("a refusal", outcome(call), todo if seen.arrived else TELL, "REL-6")
     for arrived in seen.came(POST):
-        sent = "an empty sdkOutput" if arrived.sdk_output == "" else "a body made of it"
+        sent = "an empty sdkOutput" if arrived.sdk_output == "" else "a body made from the refused one"
         yield Miss("no request at the API", f"a POST with {sent}", todo)
     yield from answered(seen)
 
@@ -347,7 +347,7 @@ CASES = (
           all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, tamper=_escaped))), Need.JSON_BODY),
     _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
           CaseScript((*both(), Now((Order(GET, fault="500"),)), Ask(GET))), Need.HTTP),
-    # What no app of today sends may come from the one of tomorrow, or from somebody who tries what happens.
+    # What no app sends today may come from an app of tomorrow, or from somebody who tries what happens.
     *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
             CaseScript((Ask(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),

@@ -120,7 +120,7 @@ def own_data_each(seen: Seen) -> Iterator[Miss]:
     if len(values) < len(seen.calls):
         yield from works(GET)(seen)
     elif len(set(values)) < len(values):
-        todo = "Ask the API for each call. Joining calls under way suits pages that all may read, not activation data."
+        todo = "Ask the API for each call. Calls under way may share a public page, but never activation data."
         yield Miss(
             f"{len(values)} different sdkInputs", f"{len(set(values))}, shared by calls under way together", todo
         )
@@ -132,15 +132,15 @@ def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
     if not first.succeeded:
         yield Miss("a success", outcome(first), WORK, root=Root.AFTER)
     elif other.value is not None and other.value == first.value:
-        todo = "Keep no answer of the API; the card and its owner belong into the key of whatever is kept."
+        todo = "Keep no answer of the API. If you keep anything, put the card and its owner into its key."
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
 
 
 def cookies_stay(seen: Seen) -> Iterator[Miss]:
-    """A cookie that the API sets with one cardholder's data comes back with nobody else's request (REL-7).
+    """A cookie that the API sets with one cardholder's data never comes with another's request (REL-7).
 
-    HTTP clients with a cookie jar send it with every later request, whoever that is for, so that whatever stands before
-    the API may take two cardholders for one.
+    HTTP clients with a cookie jar send it with every later request, whoever that is for, so a gateway before the API
+    may take two cardholders for one.
     """
     todo = "Keep no cookie of the API: switch off the cookie jar of the HTTP client that all calls share."
     given = {
@@ -154,7 +154,7 @@ def cookies_stay(seen: Seen) -> Iterator[Miss]:
     for arrived in seen.arrived:
         cookies = "; ".join(arrived.request.values("cookie"))
         if any(cookie in cookies and owner != arrived.instrument for cookie, owner in given.items()):
-            observed = f"a {arrived.request.method} with the cookie of another cardholder's"
+            observed = f"a {arrived.request.method} with another cardholder's cookie"
             yield Miss("no cookie of another cardholder's exchange", observed, todo)
             return
 
@@ -164,22 +164,22 @@ def at_its_own_card(seen: Seen) -> Iterator[Miss]:
     if not seen.run.requests:
         yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
     if astray := seen.run.astray:
-        more = f"; so did {len(astray) - 1} more values" if astray[1:] else ""
+        more = f"; {len(astray) - 1} more values went astray" if astray[1:] else ""
         observed = f"in {astray[0].case} {astray[0]}{more}"
         yield Miss("each value at its own card", observed, OWN_CARD, root=Root.ASTRAY)
 
 
 def _same_value(canary: str) -> str:
-    """The same for every call of the case, and valid for either platform."""
+    """A value that is the same for every call of the case, and valid for either platform."""
     return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
 
 
 NAMES = ("id", "cardId", "card_id", "card", "paymentInstrumentId")
-"""Names under which a back end may look for a card's id where its app puts none."""
+"""Field names under which a back end may look for a card's id, although its app sends none of them."""
 
 
 def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
-    """The call names its own card, and in a field or a query besides that a card of another cardholder.
+    """The call names its own card, and in a further field or query also another cardholder's card.
 
     Frameworks that merge path, query and body into one set of parameters let one of them win after the check.
     """
@@ -205,9 +205,9 @@ COOKIES = CaseScript(
 )
 """The first cardholder's attempt gets cookies, and then the second one makes an attempt."""
 
-# A variable that two calls share is seen only while both are under way. So many calls for few cards are made at once:
-# each overtakes others many times, and a value that arrives at a wrong card gives itself away, because no value is used
-# twice.
+# A variable that two calls share shows only while both are under way. Therefore many calls for few cards are made at
+# once: each overtakes others many times, and a value that arrives at a wrong card gives itself away, because no value
+# is used twice.
 OPERATIONS = ((GET, "get"), (POST, "post"))
 WHO = {
     "other-cardholder": ("another cardholder's session", 1, Need.TWO_CARDHOLDERS),
@@ -245,8 +245,9 @@ CASES = (
     _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
           "REL-4", nothing_kept_for_another,
           CaseScript(SAME_BY_ANOTHER, (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
-    _case("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) comes back with no "
-          "other cardholder's call.", "REL-7", all_of(works(GET), cookies_stay), COOKIES, Need.TWO_CARDHOLDERS),
+    _case("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) never comes "
+          "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay), COOKIES,
+          Need.TWO_CARDHOLDERS),
     _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
           CaseScript((Together((Ask(GET), Ask(GET))),), (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
     _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), fresh(GET)),

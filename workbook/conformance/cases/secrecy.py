@@ -53,11 +53,11 @@ LONGEST_OPAQUE = 24
 BEGINNING = 200
 """Characters of each value that are looked for in the log."""
 VARIETY = 4
-"""Different characters that a piece has at least: a line of dashes gives nothing away."""
+"""Least number of different characters in a piece: a line of dashes gives nothing away."""
 WORDS = (TOLD, "00_401", "00_500", "30_031", "<h1>502", AFTER_ID)
-"""What only the API says, or its address. A reader of these looks behind the back end (REL-9)."""
+"""Words that only the API says, and a part of its path. Whoever reads them sees behind the back end (REL-9)."""
 HEXADECIMAL, BASE64 = re.compile(r"[0-9a-fA-F]{48,}"), re.compile(r"[A-Za-z0-9+/_-]{32,}")
-"""Runs of a log's line that may hold opaque data in another form: as many characters as give it away."""
+"""Runs of a log's line that may hold opaque data in another form, each long enough to give it away."""
 TRACES = re.compile(r"Traceback \(most recent call last\)|^[ \t]+at (?:.+:\d+:\d+|\S+\(\w+\.java:\d+\))", re.MULTILINE)
 """How a stack trace begins, or what its lines look like. Anchored to lines, so that it takes linear time."""
 
@@ -70,7 +70,7 @@ OWNERS = {
     Exposed.KEY: frozenset({"relay.success.no-key", "relay.failure.no-key"}),
     Exposed.HOST: frozenset({"relay.success.no-host", "relay.failure.no-host", "relay.away.no-host"}),
 }
-"""The cases that look for the same in their own answers, so that no answer is reported twice."""
+"""The cases that look for the same secret in their own answers; `nowhere` skips these, to report none twice."""
 
 
 def no_key(seen: Seen) -> Iterator[Miss]:
@@ -83,7 +83,7 @@ def no_key(seen: Seen) -> Iterator[Miss]:
 
 
 def no_host(seen: Seen) -> Iterator[Miss]:
-    """The phone receives neither the API's address nor its port, as the words of a library's error have it."""
+    """The phone receives neither the API's address nor its port, which the words of a library's error hold."""
     port = re.compile(rf"\b{re.escape(seen.host.rpartition(':')[2])}\b")
     for call in seen.calls:
         text = answer_text(call)
@@ -103,7 +103,7 @@ def no_words(seen: Seen) -> Iterator[Miss]:
 
 
 def nowhere(secret: Exposed, todo: str) -> Judge:
-    """No answer of the run has it, apart from those of the cases that look for it themselves."""
+    """No answer of the run holds the secret. Cases that look for it in their own answers are left out."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if not seen.run.answers:
@@ -125,12 +125,12 @@ def session_stays(seen: Seen) -> Iterator[Miss]:
     places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is Exposed.SESSION)
     if places:
         observed = ", ".join(f"it in {where} ({count} times)" for where, count in places.most_common(3))
-        todo = "Make the API's requests anew, and take nothing of the app's headers over: the session is yours alone."
+        todo = "Build each request to the API anew, without the app's headers: the session is for your back end alone."
         yield Miss("no cardholder's session in a request", observed, todo, noted=True)
 
 
 def not_elsewhere(operation: str) -> Judge:
-    """Nothing goes where the redirect pointed: with the key it breaks REL-2, and without it still the address."""
+    """Nothing goes where the redirect pointed: a request with the key breaks REL-2, one without it API-1 or API-2."""
     todo = "Follow no redirect: the key would go along, and so would the sdkOutput."
     address_rule = "API-1" if operation == GET else "API-2"
 
@@ -186,8 +186,8 @@ def log_without_opaque(seen: Seen) -> Iterator[Miss]:
 def readings(line: str) -> Iterator[str]:
     """A line of a log, and what it says in hexadecimal or in base64. What precedes a value may look like either."""
     yield line
-    # A run of digits or letters may begin anywhere in its own encoding, because other characters of the same alphabet
-    # may precede it. So it is read from each position that gives other bytes: two of hexadecimal, four of base64.
+    # An encoded value may begin anywhere in a run, because other characters of the same alphabet may precede it. So
+    # the run is read from each position that gives other bytes: two in hexadecimal, four in base64.
     for run in HEXADECIMAL.findall(line):
         for at in range(2):
             yield bytes.fromhex(run[at : len(run) - (len(run) - at) % 2]).decode("utf-8", "ignore")
@@ -239,8 +239,8 @@ def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
         yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
     if seen.run.proxied:
         todo = (
-            "Keep the HTTP client from reading the proxy out of the environment, such as trust_env=False. Where a "
-            "proxy is meant, say [start] proxy = false."
+            "Keep the HTTP client from taking a proxy from the environment, for example by trust_env=False. If you "
+            "want the proxy, set [start] proxy = false."
         )
         yield Miss(
             "no connection through the proxy of the environment",
@@ -259,7 +259,7 @@ AWAY = CaseScript((Down(), Ask(GET), Ask(POST), Up()), alone=True)
 WHOLE = CaseScript((), whole=True)
 REDIRECT = Order(GET, fault="redirect", settings={"status": 307})
 WRITTEN = Rest(0.2)
-"""As long as it takes a log to be written. The cases that scan it run alone, so its lines belong to them."""
+"""Time enough to write a log. The cases that scan it run alone, so its lines belong to them."""
 ATTEMPT_ALONE = CaseScript((*ATTEMPT.steps, WRITTEN), alone=True)
 REFUSED_ALONE = CaseScript((*REFUSED.steps, WRITTEN), alone=True)
 

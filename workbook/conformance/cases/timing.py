@@ -1,4 +1,4 @@
-"""Time: the wallet waits 20 seconds. Also several calls at once and given up."""
+"""Time: the wallet waits 20 seconds. Also calls that run at the same time, and calls that the phone gives up."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ BRIEF = 0.1
 NEARLY = 0.9
 """Share of the wallet's time beyond which nothing is left for the phone's own network (assumed)."""
 LIST = 6
-"""Cards of that list: one after the other they take longer than the wallet waits, if the back end waits that long."""
+"""Cards of that list: one after the other they take longer than the wallet waits, if no limit cuts the delays."""
 IN_A_ROW = 16
 """Calls one after the other, to see what they leave open."""
 LONG = 3.0
-"""Multiple of the wallet's time for which an answer stalls that no phone waits for."""
+"""An answer that no phone waits for stalls for this multiple of the wallet's time."""
 
 
 def _took(seen: Seen) -> float:
@@ -66,7 +66,7 @@ def _took(seen: Seen) -> float:
 def list_in_time(seen: Seen) -> Iterator[Miss]:
     """Every card of the list is answered before the wallet gives up, though the API is slow.
 
-    A failure in time keeps the limit too: a back end may give an API that is slow less time than this one takes.
+    A failure in time keeps the limit too: a back end may give up a slow API sooner.
     """
     if (took := _took(seen)) > seen.bound:
         yield Miss(f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", SIDE_BY_SIDE)
@@ -95,9 +95,8 @@ def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
 def connections_end(seen: Seen) -> Iterator[Miss]:
     """Calls one after the other do not each leave a connection to the API open.
 
-    A pool leaves as many as it has workers, and this many calls in a row hardly meet as many workers. A program may
-    only have so many connections; where none is left, calls wait for one, beyond every limit that the cardholder
-    notices.
+    A pool leaves open as many as it has workers, and calls in a row hardly use that many workers. The connections of a
+    program are limited: where none is left, calls wait longer than a cardholder will.
     """
     todo = (
         "Close each connection to the API, also where the API refuses, or give it back to a pool from which the next "
@@ -114,7 +113,7 @@ def own_answers(seen: Seen) -> Iterator[Miss]:
     answers = {arrived.sdk_output: arrived.given for arrived in seen.came(POST)}
     for call in seen.asked(POST):
         if call.succeeded and call.value != answers.get(call.sent):
-            if call.value not in answers.values():  # it was changed, and the cases of its form say how
+            if call.value not in answers.values():  # it was changed; cases of fidelity say how
                 yield Miss("the answer to its own sdkOutput", "another value", HAND_ON, root=Root.AFTER)
                 continue
             todo = "Keep each answer with the request that it answers, also when the card is the same."
@@ -122,13 +121,13 @@ def own_answers(seen: Seen) -> Iterator[Miss]:
 
 
 def fails_while_away(seen: Seen) -> Iterator[Miss]:
-    """Of three calls the middle one met no API."""
+    """The middle one of three calls meets no API: it fails, and in time."""
     middle = replace(seen, calls=seen.calls[1:2])
     yield from all_of(no_success, answered, in_time)(middle)
 
 
 # Libraries limit the connection, each read, or the silence between two bytes, and rarely the whole exchange. An answer
-# that comes byte by byte keeps all of these limits and none that a cardholder would notice.
+# that comes byte by byte breaks none of these limits, and still takes longer than a cardholder waits.
 STALLS: Mapping[str, tuple[str, Order, Judge]] = {
     "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=LONG), no_success),
     "body": ("stalls before its body", Order(GET, fault="stall after headers", share=LONG), no_success),
@@ -138,9 +137,8 @@ STALLS: Mapping[str, tuple[str, Order, Judge]] = {
 OPERATIONS = ((GET, "get"), (POST, "post"))
 
 
-# An API that answers each card within a fifth of the time is slow, and still six cards are there in time where their
-# calls do not wait for one another. One after the other they take longer than the wallet waits, and it shows no card at
-# all.
+# An API that takes a fifth of the wallet's time for each card is slow. Six cards still arrive in time if their calls do
+# not wait for one another. One after the other they take longer than the wallet waits, and it shows no card at all.
 def _list(share: float) -> CaseScript:
     """GETs for a list of cards at once, where the API takes this share of the wallet's time for each."""
     asks = Together(tuple(Ask(GET, card=number) for number in range(LIST)))
@@ -170,8 +168,8 @@ CASES = (
             list_in_time, _list(SLOW), Need.SEVERAL_CARDS),
     _concurrency("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
                  all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
-    *(_budget(f"get.connections-{name}", f"{IN_A_ROW} GETs one after the other{words} leave no {IN_A_ROW} connections "
-              "to the API open.", "REL-5", connections_end,
+    *(_budget(f"get.connections-{name}", f"{IN_A_ROW} GETs one after the other{words} do not leave {IN_A_ROW} "
+              "connections to the API open.", "REL-5", connections_end,
               CaseScript((*(Ask(GET),) * IN_A_ROW, A_MOMENT), orders, alone=True))
       for name, words, orders in (("end", "", ()), ("end-on-failure", " that the API refuses", REFUSED))),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
