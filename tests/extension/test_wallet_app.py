@@ -853,7 +853,7 @@ WRONG = {
     "an instance": ({"handler": ReferenceHandler(None, None, None, ())}, "A wallet app takes a handler class"),
     "another class": (
         {"handler": dict},
-        "not the class dict, which is none. Write one: class",
+        "not the class dict, which is no ExtensionHandler. Write one: class",
     ),
     "a name": ({"handler": "reference"}, "A wallet app takes a handler class"),
     "a variant's name": ({"variant": "later"}, "variant is 'later'; allowed: B_EARLIER or B_LATER."),

@@ -176,7 +176,7 @@ WRONG = {
     "delegate class": (lambda: SESSION.platform_b.play(delegate=Short), "A delegate needs a method"),
     "delegate arity": (
         lambda: SESSION.platform_b.play(delegate=Short()),
-        "This one cannot be called so: too many positional arguments.",
+        "Yours cannot be called like this: too many positional arguments.",
     ),
     "pages": (lambda: SESSION.platform_b.play(pages=0), "pages is 0. Give a whole number from 1 to 9."),
     "pages above": (lambda: SESSION.platform_b.play(pages=10), "pages is 10. Give a whole number from 1 to 9."),

@@ -191,7 +191,7 @@ WRONG = {
     ),
     "one argument": (
         lambda: SESSION.platform_a.play(fetch_opc=lambda one: one),
-        "cannot be called so: too many positional",
+        "cannot be called like this: too many positional",
     ),
     "damage": (lambda: SESSION.platform_a.create(damage=5), "No damage 5"),
     "damaged variant": (lambda: SESSION.platform_a.create(5), "No variant 5"),

@@ -141,7 +141,7 @@ def test_a_delegate_that_the_sdk_cannot_call_is_refused_and_told_why(kind, varia
         return
     with pytest.raises(
         ParameterError,
-        match=r"^A delegate needs a method \w+\(.+\)(\.$|, given by position\. This one cannot be called)",
+        match=r"^A delegate needs a method \w+\(.+\)(\.$|, given by position\. Yours cannot be called)",
     ):
         check_delegate(kind(), variant)
 

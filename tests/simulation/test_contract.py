@@ -59,7 +59,7 @@ SAID = {
     Broken.PATH: "There is nothing here.",
     Broken.METHOD: "This path knows GET",
     Broken.NO_KEY: "is missing",
-    Broken.SEVERAL_KEYS: "several API keys",
+    Broken.SEVERAL_KEYS: "several different API keys",
     Broken.WRONG_KEY: "not known here",
     Broken.ROLE: "lacks the role",
     Broken.POST_ROLE: "lacks the role",
@@ -239,5 +239,5 @@ def test_a_schema_is_put_into_words():
     closed = {"type": "object", "additionalProperties": False}
     assert wanted({"type": "object", "properties": one}) == "a JSON object with a"
     assert wanted(closed | {"properties": one, "required": ["a"]}) == "a JSON object with exactly one field, a"
-    assert wanted(closed | {"properties": two}) == "a JSON object with no other field than a and b"
+    assert wanted(closed | {"properties": two}) == "a JSON object with no field other than a and b"
     assert [wanted(schema) for schema in two.values()] == ["a string", "a string that is not empty"]

@@ -96,7 +96,11 @@ def on_another_curve():
         (REQUEST | {"certificates": REQUEST["certificates"][::-1]}, "certificates[1]", "not signed by"),
         (REQUEST | {"nonce": b64decode(REQUEST["nonce"]).hex()}, "nonce", "hexadecimal"),
         (REQUEST | {"nonce": REQUEST["nonce"].rstrip("=")}, "nonce", "padding"),
-        (REQUEST | {"nonce": changed(REQUEST["nonce"])}, "signature", "not of this nonce"),
+        (
+            REQUEST | {"nonce": changed(REQUEST["nonce"])},
+            "signature",
+            "it is not the leaf key's signature of this nonce",
+        ),
         (REQUEST | {"nonceSignature": 7}, "nonceSignature", "not base64 text"),
         (ANSWER | {"ephemeralPublicKey": None}, "ephemeralPublicKey", "missing"),
         (ANSWER | {"ephemeralPublicKey": changed(ANSWER["ephemeralPublicKey"])}, "ephemeralPublicKey", "no point"),

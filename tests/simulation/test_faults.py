@@ -229,8 +229,8 @@ REFUSED = {
     "two lines": ("redirect", {"location": "a\r\nx-y: z"}, r"Allowed: printable ASCII text"),
     "no text": ("redirect", {"location": ""}, r"Allowed: printable ASCII text"),
     "a damage": ("sdkInput damaged", {"damage": "none"}, r"Allowed: one of 'decoded', "),
-    "falling": ("uniform latency", {"least": 2, "most": 1}, r"contradict each other. Allowed: least is at most most\."),
-    "falling by default": ("log-normal latency", {"median": 5}, r"Allowed: median is at most p99\."),
+    "falling": ("uniform latency", {"least": 2, "most": 1}, r"contradict each other. Allowed: least <= most\."),
+    "falling by default": ("log-normal latency", {"median": 5}, r"Allowed: median <= p99\."),
 }
 
 

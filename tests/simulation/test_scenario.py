@@ -206,7 +206,7 @@ SLIPS = {
     "no end": ("[latencies]\npost = inf", "post: it is inf"),
     "a fault of no card": (
         '[[fault]]\nfault = "200"\npayment_instrument_id = "a"',
-        "[[fault]] 1 payment_instrument_id: it is 'a', which is no instrument of this scenario",
+        "[[fault]] 1 payment_instrument_id: it is 'a', but this scenario has no such instrument",
     ),
     "a misspelt fault": ('[[fault]]\nfault = "rest"', "[[fault]] 1: No fault 'rest'. Did you mean 'reset'?"),
     "a misspelt key of a fault": ('[[fault]]\nfault = "reset"\nnht = 1', "has no setting 'nht'. Did you mean 'nth'?"),

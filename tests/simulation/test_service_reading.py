@@ -160,7 +160,7 @@ def detail(profile, request):
 )
 def test_in_spec_a_key_in_another_place_is_refused_with_a_sentence(name, where):
     assert detail("spec", ANSWERS[name][0]) == (
-        f"The header x-api-key is missing. Send it with every request. In this profile a key in {where} is not taken."
+        f"The header x-api-key is missing. Send it with every request. This profile does not accept a key in {where}."
     )
 
 
@@ -246,4 +246,4 @@ def test_in_field_each_wrong_field_is_named_and_no_value_is_repeated(name):
 
 def test_in_spec_a_field_that_is_missing_is_named_by_the_sentence():
     assert detail("spec", post(b"{}")) == "The body must be a JSON object with exactly one field, sdkOutput."
-    assert detail("field", post(b'{"a": 1}')) == "The body must be a JSON object with no other field than sdkOutput."
+    assert detail("field", post(b'{"a": 1}')) == "The body must be a JSON object with no field other than sdkOutput."

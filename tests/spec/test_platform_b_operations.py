@@ -242,7 +242,7 @@ def test_a_delegate_of_the_other_variant_cannot_be_called():
             return None
 
     for variant, delegate in ((B_LATER, One()), (B_EARLIER, Two())):
-        with pytest.raises(ParameterError, match="This one cannot be called so"):
+        with pytest.raises(ParameterError, match="Yours cannot be called like this"):
             walked(variant, delegate=delegate)
 
 

@@ -82,7 +82,7 @@ def test_a_flag_may_be_written_in_six_ways(file, cell, flag):
         ("call,duration,device,build,cold\n", "calls.csv: the column duration_ms is missing. Did you mean 'duration'?"),
         ("call,device,build,cold\n", "calls.csv: the column duration_ms is missing. There is no other."),
         (f"{HEAD},cold\n", "calls.csv: the column cold occurs 2 times. Keep one."),
-        (HEAD.replace(",", ";"), "calls.csv: its columns are parted by semicolons. Export it with commas."),
+        (HEAD.replace(",", ";"), "calls.csv: its columns are separated by semicolons. Export it with commas."),
         (f"{HEAD}\n{ROW}\nstatus,1,A,1\n", "calls.csv: row 3 has 4 cells, and there are 5 columns. Put a cell"),
         (f"{HEAD}\n\n{ROW},\n", "calls.csv: row 3 has 6 cells"),
         (f'{HEAD}\n"a"b,1\n', "calls.csv: row 2 is no CSV ("),

@@ -2,7 +2,7 @@
 
 `ExtensionHandler` is the base with what a handler finds around it; `ReferenceHandler` keeps every rule and is worth
 copying. `AuthorizationProvider` is the base of the authorization UI. The host makes a new one of either for every
-call (X-HANDLER-1), so what one call leaves in `self` the next will not find.
+call (X-HANDLER-1), so the next call does not find what one left in `self`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ReferenceHandler(ExtensionHandler):
         return service.remote_pass_entries(with_delegate=self) if service else []
 
     def _service_without(self, there: frozenset[str]) -> ExtensionProvisioningService | None:
-        """For the cards not there yet, each with its own GET (API-12); None without any."""
+        """For cards not there yet, each with its own GET (API-12); None if none is saved."""
         missing = [card for card in self.cards if card not in there]
         fresh = [*self.back_end.get_all(missing, timeout=BACK_END_WAIT).values()]
         return self._service(fresh) if fresh else None

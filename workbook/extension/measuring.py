@@ -97,7 +97,7 @@ def measure(
     events: list[Event] = []
 
     def make() -> Callable[[], object]:
-        """Everything anew; what it returns performs one call with a fresh handler."""
+        """Make everything anew; the function returned performs one call with a fresh handler."""
         # A subclass made for this occasion: what a handler keeps in its class is empty again.
         kind = type(handler.__name__, (handler,), {})
         phone = PhoneB()

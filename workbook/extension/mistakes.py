@@ -108,7 +108,7 @@ class OffersWhatIsThere(ReferenceHandler):
 
 
 class ChangingIdentifiers(ReferenceHandler):
-    """It numbers its entries, so a card has another identifier once one before it was added (X-GEN-1, wallet)."""
+    """It numbers its entries, so adding a card changes the identifiers of those after it (X-GEN-1, wallet)."""
 
     def pass_entries(self) -> list[PassEntry]:
         """Number them through."""
@@ -154,7 +154,7 @@ class WrongCardArt(ReferenceHandler):
     """It shows one picture for every card (X-ART-1)."""
 
     def card_art(self, which: str) -> CardArt:
-        """Show the first card."""
+        """Show another card."""
         return CardArt(shows=f"not {which}", personal=True)
 
 
@@ -176,7 +176,7 @@ class ReturnsText(ReferenceHandler):
     """Its delegate returns base64 text where bytes belong (API-8, X-DEL-1)."""
 
     def provision(self, payment_instrument_id: str, sdk_output: bytes) -> Any:  # noqa: ARG002  # that is the mistake
-        """Decode once too few."""
+        """Decode one time too few."""
         return "eyJzaW11bGF0ZWQiOiJub3QgYnl0ZXMifQ=="
 
 
@@ -235,7 +235,7 @@ class ChangesWhatTheWalletGave(ReferenceHandler):
     def generate_add_payment_pass_request_for_pass_entry_with_identifier(
         self, identifier: str, **wallet: Any
     ) -> AddPaymentPassRequest | None:
-        """Change what belongs to the SDK as it is."""
+        """Change what the SDK needs unchanged."""
         mine = wallet | {name: change(wallet[name]) for name, change in self.changed.items()}
         return super().generate_add_payment_pass_request_for_pass_entry_with_identifier(identifier, **mine)
 
@@ -247,7 +247,7 @@ class OtherNonce(ChangesWhatTheWalletGave):
 
 
 class TextNonce(ChangesWhatTheWalletGave):
-    """It turns the wallet's nonce into hexadecimal text (X-GEN-1; field notes, 35)."""
+    """It turns the wallet's nonce into hexadecimal text (X-GEN-1; symptoms, row 35)."""
 
     changed: ClassVar = {"nonce": bytes.hex}
 
@@ -259,7 +259,7 @@ class OtherSignature(ChangesWhatTheWalletGave):
 
 
 class AppsOrder(ReferenceHandler):
-    """Its delegate takes the arguments in the order of the one in the app (X-DEL-1)."""
+    """Its delegate takes the arguments in the order of the app's delegate (X-DEL-1)."""
 
     def provision(self, sdk_output: Any, payment_instrument_id: Any) -> bytes | None:  # type: ignore[override]  # the mistake
         """Take them in the other order."""
@@ -327,7 +327,7 @@ class NeverReports(AuthorizationProvider):
 
 
 class ReportsTwice(AuthorizationProvider):
-    """It calls the completion handler a second time (X-AUTH-1; field notes, 33)."""
+    """It calls the completion handler a second time (X-AUTH-1; symptoms, row 33)."""
 
     def view_did_appear(self) -> None:
         """Say yes, and again."""

@@ -42,7 +42,7 @@ def plist_problems(name: str, document: object) -> list[str]:
 
     Args:
         name: one of `EXTENSIONS`.
-        document: the parsed file, such as `plistlib.load` returns it.
+        document: the parsed file, as `plistlib.load` returns it.
 
     Raises:
         ParameterError: there is no such extension.

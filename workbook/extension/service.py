@@ -137,8 +137,8 @@ class AddPaymentPassRequest:
     Attributes:
         payment_instrument_id: the card it is for.
         sdk_input: the bytes that the delegate returned; never printed.
-        attempt: the sdkOutput that they answer.
-        nonce: the wallet's, made for this request alone; this and all that follows as the handler handed it on.
+        attempt: the number of the sdkOutput that they answer.
+        nonce: the wallet's, made for this request alone; it and the next three are as the handler handed them on.
         nonce_signature: of the wallet.
         certificate_chain: of the wallet, the leaf first.
         configuration: the platform's.
@@ -167,7 +167,7 @@ class AddPaymentPassRequest:
 
 
 NIL = "unableToConstructSDKOutput"
-"""The case (sdk-b) that a delegate without an sdkInput becomes."""
+"""The error case (sdk-b) where the delegate gives no sdkInput."""
 
 
 class ExtensionDelegate(Protocol):
@@ -250,7 +250,7 @@ class ExtensionProvisioningService:
         nonce_signature: bytes,
         delegate: ExtensionDelegate,
     ) -> AddPaymentPassRequest:
-        """Have the delegate provision, and make the request of what it returns (X-GEN-1).
+        """Have the delegate provision, and make the request from what it returns (X-GEN-1).
 
         The document says that the request is optional. This one is never None: it throws instead (sdk-b).
 

@@ -159,8 +159,8 @@ class ExtensionBackEnd:
             call.spend(limit)
             call.seen(m.ApiFailed(type(error).__name__, str(error)))
             raise error
-        # The relay's own clock began at 0: its events are moved to this call's, and then the call's time is set back to
-        # where it was, because it is spent once, below, by as much as the handler waits.
+        # The relay's own clock began at 0, so its events are moved to this call's clock. Then the call's time is set
+        # back: it is spent once, below, for as long as the handler waits.
         exchange = self._relay.exchange(instrument, output)
         took, began = takes if exchange.took is None else exchange.took, call.spent
         for at, event in exchange.timeline(took):

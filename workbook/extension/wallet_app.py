@@ -62,8 +62,8 @@ def _changed(before: Contents, after: Contents) -> tuple[str, ...]:
     return tuple(sorted(set(after) - same))
 
 
-# The event that a handler's answer is for the wallet; None where the answer has the wrong type. An event never repeats
-# what the handler was given.
+# Each function turns a handler's answer into an event for the wallet, or None where the answer has the wrong type. An
+# event never repeats what the handler was given.
 
 
 def status_event(returned: object, surface: str) -> Event | None:
@@ -106,7 +106,11 @@ def _check_settings(
         ParameterError: one has not; says what is allowed.
     """
     if not isinstance(handler, type) or not issubclass(handler, ExtensionHandler):
-        given = f"the class {handler.__name__}, which is none" if isinstance(handler, type) else quoted(handler)
+        given = (
+            f"the class {handler.__name__}, which is no ExtensionHandler"
+            if isinstance(handler, type)
+            else quoted(handler)
+        )
         raise ParameterError(
             f"A wallet app takes a handler class, because each call gets a new handler; not {given}. "
             "Write one: class MyHandler(ReferenceHandler), and pass MyHandler itself."
@@ -247,7 +251,7 @@ class WalletApp(Loop):
         self, name: str, answer: Callable[[object], Event | None], *given: object, **named: object
     ) -> None:
         """Call a new handler, and put on the clock what it does, what it keeps, and its answer as `answer` reads it."""
-        # A handler runs to its end at once, on a clock of its own; what it did then happens on the wallet's clock.
+        # A handler runs to its end at once, on a clock of its own. Afterwards its acts happen on the wallet's clock.
         self._forget_earlier_calls()
 
         def tell(at: float, event: Event) -> None:
@@ -304,7 +308,7 @@ class WalletApp(Loop):
         self.entries = ()
 
     def _authenticate(self, command: m.Authenticate) -> Reply:
-        """By the authorization UI where status() said so; otherwise the wallet asks by itself (assumed)."""
+        """Use the authorization UI where status() said so; otherwise the wallet asks by itself (assumed)."""
         self._forget_earlier_calls()
         takes = self.phone.latencies.authorization
         if not self._requires_authentication:
@@ -340,7 +344,7 @@ class WalletApp(Loop):
                 return m.AuthorizationMissing("completionHandler was given neither True nor False")
 
     def _add(self, command: m.AddPass) -> Reply:
-        """The card of this request into this wallet, unless something is wrong with the request."""
+        """Add the card of this request to this wallet, unless something is wrong with the request."""
         request: AddPaymentPassRequest = command.request
         instrument = request.payment_instrument_id
         if instrument in self._there:

@@ -141,7 +141,7 @@ class FaultRun(Run):
         return f"{ended.ending} after {attempts} and {ended.took:.2f} s"
 
     def _handed_on(self) -> str:
-        """The last that the app's own code had of its back end."""
+        """The last thing that the app's own code got from its back end."""
         kinds = [kind for kind in HANDED_ON if kind is not m.NoRequest or not self.trace.select(m.DelegateReturned)]
         got = [record.message for record in self.trace.select(*kinds) if record.kind is not Kind.REFUSED]
         return HANDED_ON[type(got[-1])](got[-1]) if got else "nothing"
@@ -181,7 +181,7 @@ HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.DelegateReturned: lambda message: "nil" if message.sdk_input is None else _value(message),
     m.RequestReturned: lambda _message: "sdkInput",
 }
-"""What tells what the app's own code, or its extension, had of the back end."""
+"""The messages that tell what the app's own code, or its extension, got from the back end."""
 
 
 def _ordinal(number: int) -> str:
@@ -215,7 +215,7 @@ def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
         back_end: one of `wb.table("back ends")`.
         nth: which of these requests is faulted, from 1; None faults all of them.
         card: the payment instrument id of the card that is added.
-        known: whether the simulated API knows that card, where it is none of its own.
+        known: whether the simulated API knows a card that is not one of its own.
         settings: the fault's own settings, such as `seconds=2.0`.
 
     Raises:
@@ -233,7 +233,7 @@ def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
     return FaultRun(**common, planned=planned, platform=platform, back_end=back_end, network=network)
 
 
-# Tables of all faults: each row is found by playing the fault.
+# Tables of all faults: each result is found by playing the fault.
 
 GROUPS = {
     "Another status": STATUSES,
@@ -352,7 +352,7 @@ class Prediction(View):
     @property
     def verdict(self) -> dict[str, str]:
         """Right or not, and why, in a few lines."""
-        summary, seen = self.run.summary, "; ".join(self.came_true) or "nothing of all that could be predicted"
+        summary, seen = self.run.summary, "; ".join(self.came_true) or "none of the possible predictions"
         return {
             "you think": self.i_think,
             "that is": "✓ right" if self.right else "✗ not so",

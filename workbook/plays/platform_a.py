@@ -51,7 +51,7 @@ MOST_TAPS = 20
 class PlatformA:
     """Platform A of a session: `create` for the SDK by hand, `play` for a whole flow, `live` to press it yourself.
 
-    `phone` serves a phone for an app of your own.
+    `serve_phone` serves a phone for an app of your own.
 
     Attributes:
         phones: the names of the phones that `open_page`, `play` and `live` take.
@@ -161,8 +161,8 @@ class PlatformA:
 
         Args:
             choices: `phone`, `variant`, `guarded`, a fault with `fault`, `operation`, `moment` and `seconds`, and code
-                of your own: `fetch_opc`, `calls` (for a state the name of the app's call there, or None), `back_end`
-                (a name, or your class with a client of the API as its one argument, and `get` and `post`).
+                of your own: `fetch_opc`, `calls` (by state, the name of the app's call there, or None), `back_end`
+                (a name, or your class, which takes a client of the API and has `get` and `post`).
 
         Raises:
             ParameterError: a choice or its value is unknown, or the SDK cannot call your code.

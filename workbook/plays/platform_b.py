@@ -168,7 +168,7 @@ class PlatformB:
 
         Args:
             choices: `phone`, `variant`, `app`, a fault with `fault`, `operation`, `moment` and `seconds`, and code of
-                your own: `delegate` (an object, or its class to begin each run with a new one), `calls` (for a state
+                your own: `delegate` (an object, or its class to begin each run with a new one), `calls` (by state,
                 the name of the app's call there, or None), `back_end` (a name, or your class).
 
         Raises:

@@ -176,8 +176,8 @@ def _read(values: Mapping[str, Any]) -> Record:
     return Record(message=message, **given | {"kind": Kind(given["kind"]), "rules": tuple(given["rules"])})
 
 
-# A message's value. What JSON has is written as it is; anything else as the name of its type, its length and the form
-# in which it may leave a trace. Read again it is a stand-in, which says the same and has the same type's name.
+# A message's value. What JSON has is written as it is; anything else as the name of its type, its length and its
+# redacted form. What is read back is a stand-in, which says the same under the same type's name.
 
 
 def _value(value: object, name: str) -> Any:

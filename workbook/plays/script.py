@@ -72,7 +72,7 @@ class Act:
         number("An act's moment", self.at, unit="seconds")
 
     def event(self) -> m.Event | None:
-        """What it is to a table; None for an act that only lets the run go on."""
+        """Its event for the table; None for an act that only lets the run go on."""
         return ACTS[self.name](self.value)
 
 
@@ -124,11 +124,11 @@ class Script:
         fetch_opc: platform A: the integrator's own OpcProvider; None asks the back end.
         delegate: platform B: the integrator's own delegate, or the class of one; None asks the back end.
         app: platform B: one of `APPS_B`.
-        calls: either platform's app: the call that it makes in a state, by name, where that is another than usual.
+        calls: either platform's app: for a state, the name of the call that it makes there instead of its usual one.
         acts: what was done, in order.
 
     Raises:
-        ParameterError: nothing has this name, or the fault takes no such time.
+        ParameterError: nothing has this name, or the fault does not take these settings.
     """
 
     flow: str = "platform A"
@@ -175,7 +175,7 @@ class Script:
         return Planned(chosen, self.operation, self.fault_card or None, self.nth, None, self.moment)  # type: ignore[arg-type]  # it checks
 
     def front(self, phone: PhoneA | PhoneB) -> BackEnd | None:
-        """The back end that meets the fault, or the integrator's own, attempt by attempt; None where all goes well."""
+        """The back end that meets the fault, or the integrator's own, recorded by attempt; None without either."""
         if not self.fault and isinstance(self.back_end, str):
             return None
         plan = FaultPlan([self.planned()] if self.fault else [])
@@ -206,7 +206,7 @@ class Play:
         script: what was played.
         film: what was seen.
         findings: what the checks make of it.
-        run: the same as a run, with what comes after the last thing seen.
+        run: the whole run, which may go on after the last thing seen.
         printed: what the integrator's own code printed, up to the end of the run.
     """
 

@@ -37,7 +37,7 @@ WALLETS: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
     "slow network": lambda _card: PhoneB(latencies=LatenciesB(get=16.0)),
     "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
 })  # fmt: skip
-"""The phones by name on which the flow starts in the wallet app; each is made for the first of the cards."""
+"""The phones on which the flow starts in the wallet app, by name; each is made for the first of the cards."""
 
 
 def opened_phone(name: str = "app was opened", cards: Sequence[str] = INSTRUMENT_IDS) -> PhoneB:
@@ -57,7 +57,7 @@ def handler_named(handler: object) -> type[ExtensionHandler]:
     """A handler by its name, or the integrator's own class.
 
     Raises:
-        ParameterError: no handler has this name, or it is an object and no class.
+        ParameterError: no handler has this name.
     """
     if handler is None or isinstance(handler, str):
         return lookup("handler", handler, HANDLERS)

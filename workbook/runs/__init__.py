@@ -1,3 +1,3 @@
-"""The only loop that touches the world, and all that is connected to it: apps, back ends, and what lies between."""
+"""The loop, which alone acts on apps, SDKs and back ends, and all that is connected to it."""
 
 from __future__ import annotations

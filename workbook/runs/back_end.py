@@ -84,7 +84,7 @@ class BackEnd:
 
     Attributes:
         api: who answers.
-        basis: asked after each answer what the answer rests on; a real API cannot say.
+        basis: called after each answer for what that answer rests on; a real API cannot say.
         stopwatch: gives seconds; None where the API is simulated without a clock.
         times_attempts: its exchanges give a time for each event.
     """

@@ -159,7 +159,7 @@ BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
     ),
     "gives up at once": BackEndKind("As good, but never asks a GET again.", "", lambda line: Good(line, ONCE)),
     "sends the POST again": BackEndKind(
-        f"Takes a POST for a GET: sends it up to {AGAIN} times.", "REL-1", SendsThePostAgain
+        f"Treats a POST like a GET: sends it up to {AGAIN} times.", "REL-1", SendsThePostAgain
     ),
     "believes every 200": BackEndKind("Passes on whatever a 200 holds (seen).", "REL-6", BelievesEvery200),
     "waits 30 s": BackEndKind("Waits 30 s, the default of the published clients (seen).", "REL-5", waits_30_s),
@@ -243,7 +243,7 @@ def check_back_end(kind: object) -> None:
     """Make sure that this is the name of a back end, or a class that can be one.
 
     A class takes the API's client and has `get(payment_instrument_id)` and `post(payment_instrument_id, sdk_output)`,
-    which return the answer's sdkInput; or it is made of `wb.Relay`.
+    which return the answer's sdkInput; or it extends `wb.Relay`.
 
     Raises:
         ParameterError: it is neither.

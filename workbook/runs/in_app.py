@@ -106,7 +106,7 @@ class InApp(Loop):
     def _relay(
         self, instrument: str, sdk_output: SdkOutput | None, received: Callable[[Any], Event], failed: Event
     ) -> Reply:
-        """The GET, or with an sdkOutput the POST: one of two events after its seconds, measured or simulated."""
+        """Make the GET, or with an sdkOutput the POST; one of two events follows its seconds, measured or simulated."""
         exchange = self.back_end.exchange(instrument, sdk_output)
         simulated = self._latencies.get if sdk_output is None else self._latencies.post
         seconds = simulated if exchange.took is None else exchange.took
@@ -115,7 +115,7 @@ class InApp(Loop):
         return seconds, received(exchange.sdk_input) if exchange.error is None else failed
 
     def _own(self, outcome: Callable[[], Event]) -> Reply:
-        """The outcome of the integrator's own code, and the seconds that its back end took; without one, as usual."""
+        """The outcome of the integrator's own code, and its back end's seconds; the usual ones where it asked none."""
         spent, usual = 0.0, self.phone.latencies.post
 
         def relay(payment_instrument_id: str, given: SdkOutput | str) -> SdkInput:
@@ -131,7 +131,7 @@ class InApp(Loop):
         if self.trace.select(m.Opened):
             with relayed(relay):
                 event = outcome()
-        else:  # a person calls the SDK, and what the session exchanges is the session's
+        else:  # a person calls the SDK, and `Session.exchange` asks the session's own back end
             event = outcome()
         return spent or usual, event
 
@@ -143,20 +143,20 @@ class InApp(Loop):
 
 
 CALLING: ContextVar[tuple[object, ...]] = ContextVar("calling", default=())
-"""The instances whose calls are under way around this code; coroutines of the app's run on a thread of their own."""
+"""The instances whose calls surround this code; the app's coroutines run on a thread of their own."""
 
 
 class ByHand:
     """An SDK whose calls a person makes, one after the other; it holds no rules of order.
 
-    Each call becomes the event that a run would step, and the same table allows or refuses it. An instance carries out
+    Each call becomes the event that a run would take, and the same table allows or refuses it. An instance carries out
     one call at a time: a second one, from another thread or from the app's own code in the middle of an attempt, would
     be given the other's outcome, so it is refused. A callback that comes when the attempt is over may call again.
 
     Attributes:
         calls: the text of each call by the event that it is.
         busy: the states in which an attempt is under way.
-        brings: what a call may bring along, where the table waits for that: the cardholder's tap, for one.
+        brings: events that a call makes happen first where the table waits for one, such as the cardholder's tap.
     """
 
     calls: ClassVar[Mapping[type[Event], str]]
@@ -170,7 +170,7 @@ class ByHand:
         self._under_way = ""
 
     def __repr__(self) -> str:
-        # a tap in the middle of an attempt is possible, and no advice (A-BTN-1)
+        # a tap in the middle of an attempt is possible, but is not suggested (A-BTN-1)
         busy = self._run.state in self.busy
         possible = self._possible([event for event in self.brings if not (busy and event is m.AddTapped)])
         calls = [text for event, text in self.calls.items() if event in possible]
@@ -186,7 +186,7 @@ class ByHand:
         return trace
 
     def _possible(self, brings: Collection[type[Event]]) -> set[type[Event]]:
-        """The calls that the table allows now, or after what they bring along."""
+        """The calls that the table allows now, or after one of the events in `brings`."""
         state, machine = self._run.state, self._run.machine
         after = (row.to for row in machine.rows if row.state == state and row.event in brings)
         return {*machine.allowed(state)}.union(*map(machine.allowed, after))
@@ -197,7 +197,7 @@ class ByHand:
         Args:
             call: the call.
             first: what happens before it where the table waits for that.
-            app: what the run's app is changed to for it.
+            app: the fields of the run's app that are changed for it, with their values.
 
         Raises:
             OutOfOrderError: the table does not allow it, or another call is under way.

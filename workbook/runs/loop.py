@@ -1,4 +1,4 @@
-"""The loop: the only one that touches the world.
+"""The loop: it alone acts on apps, SDKs and back ends.
 
 It takes events from a clock, steps the table, carries out the commands that come back, puts the replies on the
 clock, and records each of these. It decides nothing: the table says what may happen next, the stand-ins of the SDKs
@@ -58,7 +58,7 @@ class EventClock(Generic[Item]):
         self._heap = sorted(entry for entry in self._heap if entry[1] != ticket)
 
     def replace(self, ticket: int | None, item: Item) -> None:
-        """Let another item come in its stead, at its time; nothing happens when it was due already."""
+        """Put `item` in the place of the ticket's, at the same time; nothing happens when that was due already."""
         self._heap = [(at, number, item if number == ticket else known) for at, number, known in self._heap]
 
     def __iter__(self) -> Iterator[Item]:
@@ -70,9 +70,9 @@ class EventClock(Generic[Item]):
 
 KINDS = {kind.value: kind for kind in Kind}
 RECORD: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
-"""Makes a record of its nine values in half the time that its own constructor takes: a run makes dozens."""
+"""Makes a record from its nine values in half the time that its own constructor takes: a run makes dozens."""
 Port = Callable[[Any, Any], Reply | None]
-"""Carries out one command of a run, which is given first."""
+"""Carries out one command of a run; it takes the run, then the command."""
 
 
 class Loop:
@@ -87,7 +87,7 @@ class Loop:
     begins: type[Event] = m.AddTapped
     """The event that begins another attempt."""
     interrupted: Mapping[type[Command], Event] = MappingProxyType({})
-    """What becomes of a command while which the run is interrupted, where something waits for its outcome."""
+    """The outcome of a command during which the run is interrupted, where something waits for one."""
 
     def __init__(self, machine: Machine, title: str) -> None:
         self.machine = machine

@@ -94,7 +94,7 @@ class Attempt:
 
     @property
     def lost(self) -> bool:
-        """No answer arrived, or not all of it in time: the only reason why a client drops a faulted 200."""
+        """Whether no answer arrived, or not all of it in time; a client drops a faulted 200 for no other reason."""
         dropped = self.response.status == OK and bool(self.response.fault)
         return dropped or self.response.wire.ending not in WHOLE
 
@@ -125,7 +125,7 @@ class Network:
     def respond(self, request: Request) -> Response:
         """The service's answer, after the time that it takes."""
         # The service answers at once, and then the clock moves: nobody waits, and an answer that comes too late for its
-        # client was given all the same. Whether it was carried out is counted, as a fault may hide it in the answer.
+        # client was given all the same. Executions are counted, because a fault may hide one in the answer.
         began, before = self.clock.now(), self.service.carried_out[request.method]
         response = self.service.respond(request)
         self.clock.sleep(self._latencies[request.method])

@@ -1,7 +1,7 @@
-"""Code of the integrator's own in a run: it is checked as a compiler would, called, and told where it failed.
+"""The integrator's own code in a run: it is checked as by a compiler, and called; its failures are located.
 
-A run's time is virtual: it passes where the SDK, the storage and the network spend it. What the integrator's code
-really takes is not counted, because no two machines take the same; where it is much, the trace says so.
+A run's time is virtual: it passes where the SDK, the storage and the network spend it. The real
+time of the integrator's code is not counted, because it differs between machines; where it is long, the trace says so.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOTICEABLE = 0.3
 """Seconds of real time from which a trace says how long code took: far more than Python needs on a busy machine."""
 
 RELAY: ContextVar[Callable[[str, Any], SdkInput] | None] = ContextVar("relay", default=None)
-"""The back end of the run that called the code around this, so that its POST is in the run's trace and time."""
+"""The back end of the run that called the integrator's code, so that its POST is in that run's trace and time."""
 
 
 def check_callable(function: object, owner: str, name: str, arguments: tuple[str, ...]) -> None:
@@ -45,7 +45,7 @@ def check_callable(function: object, owner: str, name: str, arguments: tuple[str
     try:
         inspect.signature(function).bind(*arguments)
     except TypeError as error:
-        raise ParameterError(f"{needed}, given by position. This one cannot be called so: {error}.") from None
+        raise ParameterError(f"{needed}, given by position. Yours cannot be called like this: {error}.") from None
     except ValueError:  # a function in C may not have a signature; then the call itself will fail
         return
 
@@ -75,7 +75,7 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
 
 
 def own_failures() -> tuple[type[BaseException], ...]:
-    """What code that is not ours may fail with, for `except`: a task that it cancelled is its failure, too."""
+    """The errors with which the integrator's code may fail, for `except`: a task that it cancelled counts, too."""
     from asyncio import CancelledError  # loaded where code has failed; see `completed`
 
     return Exception, CancelledError
@@ -83,7 +83,7 @@ def own_failures() -> tuple[type[BaseException], ...]:
 
 @contextmanager
 def watched(call: str, seen: Callable[[Event], None], *, timed: bool = True) -> Iterator[None]:
-    """Report the line on which the integrator's code fails in this block, and a long time that it really takes.
+    """Report the line on which the integrator's code fails in this block, and its real time where that is long.
 
     Args:
         call: what the SDK or the wallet called, for a reader.
@@ -135,7 +135,7 @@ def _plain(name: str) -> str:
 LONGEST_LINE = 80
 """Characters of a source line that are shown."""
 LITERAL = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*\1""")
-"""Text in a source line, short text too: else the code between two short ones would be taken for a long one."""
+"""A quoted text in a source line, however short: else the code between two short ones would count as a long one."""
 DATA = re.compile(r"(?=[A-Za-z+/=_-]*\d)[\w+/=-]{25,}")
 """What may be opaque data where the quotes do not pair, as after an apostrophe in a comment."""
 LONGEST_TEXT = 24

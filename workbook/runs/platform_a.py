@@ -98,7 +98,7 @@ class AppA:
 
 
 PLAIN_APP = AppA()
-"""The app that does as the variant wants it."""
+"""The app that does what the variant wants."""
 
 
 class PlatformARun(InApp):

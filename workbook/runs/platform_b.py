@@ -36,7 +36,7 @@ EARLIER_CALLS: Calls = MappingProxyType({
     State.TAPPED: m.StartCalled,
     State.ADDED: m.CanAddCardCalled,
 })  # fmt: skip
-"""One question (B-CAN-1)."""
+"""The app asks one question (B-CAN-1)."""
 
 LATER_CALLS: Calls = MappingProxyType({
     State.FETCHED: m.ServiceCalled,
@@ -45,7 +45,7 @@ LATER_CALLS: Calls = MappingProxyType({
     State.TAPPED: m.StartCalled,
     State.ADDED: m.CanAddCardDetailsCalled,
 })  # fmt: skip
-"""The watch first, then both places (B-WATCH-1, B-CAN-2)."""
+"""The app asks about the watch first, then about both places (B-WATCH-1, B-CAN-2)."""
 
 NO_WATCH_CALLS: Calls = MappingProxyType(
     {state: call for state, call in LATER_CALLS.items() if call is not m.WatchActivateCalled}
@@ -105,7 +105,7 @@ FINISHED = (m.FinishedWithPass, m.FinishedWithError, m.FinishedWithNeither)
 
 
 PLAIN_APP = AppB()
-"""The app that does as the variant wants it."""
+"""The app that does what the variant wants."""
 
 
 class PlatformBRun(InApp):
@@ -151,8 +151,8 @@ class PlatformBRun(InApp):
         super().__init__(payment_instrument_id, relay, self.phone.latencies)
 
     def _happen(self, event: Event) -> None:
-        # Asked before the step, done after it: the delegate is told of an end that the table accepted, once its button
-        # and its state are those of the end. A second end of the same attempt is refused, and tells nobody.
+        # Checked before the step, done after it: the delegate is told only of an end that the table accepts, and only
+        # when button and state have changed. A second end of the same attempt is refused, and nobody is told.
         awaited = isinstance(event, FINISHED) and type(event) in self.allowed
         super()._happen(event)
         if awaited:
@@ -221,7 +221,7 @@ class PlatformBRun(InApp):
         return self.sdk.answer(command)
 
     def _finish_delegate(self, event: Event) -> None:
-        """didFinishProvisioning(with pass, error) of the integrator's own delegate (B-FIN-1)."""
+        """Call didFinishProvisioning(with pass, error) of the integrator's own delegate (B-FIN-1)."""
         if self.app.delegate is None:
             return
         added = event.where if isinstance(event, m.FinishedWithPass) else None

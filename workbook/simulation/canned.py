@@ -1,7 +1,7 @@
 """Answers that are wrong in one way each, for lessons: what a client makes of them is the point.
 
-A transport that gives the same answer to every request. The real thing, with faults on the wire and
-their timing, is a server's business.
+A `CannedService` gives the same answer to every request. Faults on the wire and their timing need a
+server.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CannedService:
         return self._answer
 
 
-# What happens to opaque text between the API and the SDK when a hand on the way does too much or too little.
+# What happens to opaque text between the API and the SDK when code on the way does too much or too little.
 #
 # Each damage is one pure function of the text, named as the diagnosis catalogue names the mistake.
 
@@ -75,7 +75,7 @@ DAMAGES: Mapping[str, Callable[[str], str]] = {
     "decoded": lambda text: b64decode(text).decode("utf-8", "replace"),
     "encoded twice": lambda text: b64encode(text.encode()).decode("ascii"),
     "quoted": json.dumps,
-    # the other alphabet; data that does not need its two letters gets them
+    # base64's other alphabet; its two letters are put in, as the data may not need them
     "url-safe alphabet": lambda text: "-_" + text[2:].replace("+", "-").replace("/", "_"),
     "padding trimmed": lambda text: text.rstrip("=")[:-1],
     "wrapped into lines": lambda text: "\n".join(wrap(text, LINE)),

@@ -5,10 +5,11 @@
 and `workbook openapi` prints them, so neither can say what the other does not.
 
 The interface document shows no status, no error's body (GAP-1) and no limit (GAP-2). Even `spec` must answer
-something, so it borrows the published statuses and codes (openapi) and chooses the rest (assumed). Each part says what
-it rests on in `x-basis`: rule ids and sources with blanks between them, or several statements with "; " between them,
-each of which may begin with what it speaks of, as in "API-1 API-9; content: assumed". `x-basis-of` does so for single
-keywords. Four extensions say what OpenAPI has no word for: `x-most-bytes` of a body, `x-sent` for headers that OpenAPI
+something, so it borrows the published statuses and codes (openapi) and chooses the rest (assumed). Each part says in
+`x-basis` what it rests on: rule ids and sources, separated by blanks. Several statements are separated by "; ". Each
+may begin with its subject, as in "API-1 API-9; content: assumed". `x-basis-of` does so for single keywords.
+
+Four extensions say what OpenAPI has no word for: `x-most-bytes` of a body, `x-sent` for headers that OpenAPI
 ignores when they are declared, `x-other-query` (whether unknown query parameters are accepted), and `x-elsewhere` for
 the answers that come before an operation is found.
 """
@@ -34,7 +35,7 @@ SOURCES = ("spec", "openapi", "sdk-a", "sdk-b", "wallet", "seen", "inferred", "a
 class Broken(StrEnum):
     """What can be wrong with a request, in the order of the checks; the last is no fault of the request.
 
-    The refusal of each is the example of this name, in small letters, among the document's answers.
+    The document's answers hold an example of each refusal, under this name in small letters.
     """
 
     PATH = "the path"
@@ -70,7 +71,7 @@ class Problem:
         code: the body's `errorCode`.
         title: the body's `title`.
         source: where status and code are published; `assumed` where they are not.
-        rules: the rules that the request broke, with blanks between, and what of this is ours; empty where none is.
+        rules: the rules that the request broke, separated by blanks, and what of this is ours; may be empty.
         media_type: of the body.
     """
 
@@ -83,7 +84,7 @@ class Problem:
 
     @property
     def basis(self) -> str:
-        """What the answer rests on: the broken rules, the code's source, and that the pairing is ours."""
+        """What the answer rests on: the broken rules, the code's source, and that pairing the two is ours."""
         return "; ".join(filter(None, (self.rules, f"code: {self.source}", "pairing: assumed")))
 
     def fields(self, detail: str) -> dict[str, Any]:
@@ -138,9 +139,9 @@ class Operation:
         other_query: whether unknown query parameters are accepted.
         statuses: every status that it may be answered with.
         media_type: of its request body; empty where no body belongs.
-        most_bytes: of its request body.
+        most_bytes: the largest size of its request body.
         schema: of its request body.
-        unchecked: of the GET: the source for answering one without its content-type (API-4).
+        unchecked: the source for answering a GET without its content-type (API-4).
     """
 
     method: str
@@ -170,12 +171,12 @@ class Contract:
 
     Args:
         document: the whole OpenAPI document.
-        published: the document with every published place of the API key, taken here or not.
+        published: the document with every published place of the API key, accepted here or not.
 
     Attributes:
         path: of both operations, with `{id}` in it; `before_id` and `after_id` are its two parts.
         operations: by method.
-        key_places: where the API key is accepted, any one of them.
+        key_places: the places where the API key is accepted; any one will do.
         places_not_taken: the published places that this contract does not accept; a refusal says so.
         problems: every refusal, in the order of the checks.
         answer_field: the one field of a success's body.
@@ -200,7 +201,7 @@ class Contract:
 
 
 def _problems(answers: tuple[Document, ...]) -> Mapping[Broken, Problem]:
-    """Each refusal among the answers by what it refuses, in the order of the checks."""
+    """Every refusal in the answers by the check that failed, in the order of the checks."""
     found = {}
     for response in (response for by_status in answers for response in by_status.values()):
         for media_type, content in response["content"].items():
@@ -228,7 +229,7 @@ def _merged(document: Any, patch: Any) -> Any:
 
 
 def _as_json(document: Any) -> Any:
-    """The document whose operations answer every refusal as application/json too, as is published (openapi)."""
+    """The document whose operations answer refusals as application/json, like successes (openapi)."""
     ((path, item),) = document["paths"].items()
     text = json.dumps({name: item.pop(name) for name in ("get", "post")})
     text = text.replace(PROBLEM_JSON, JSON).replace("media type: assumed", "media type: openapi")
@@ -240,7 +241,7 @@ _FIELD = _as_json(_merged(_SPEC, _read("field-changes.json")))
 SPEC = Contract(_SPEC, published=_FIELD)
 """What the interface document says; whatever it does not show is tagged."""
 FIELD = Contract(_FIELD)
-"""The published schemas, places for the API key and statuses as well."""
+"""The same, with the published schemas, places for the API key and statuses added."""
 CONTRACTS: Mapping[str, Contract] = MappingProxyType({"spec": SPEC, "field": FIELD})
 """Each contract by its profile."""
 

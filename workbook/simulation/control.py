@@ -1,8 +1,8 @@
 """The control API: what a test in any language asks of the mock server, over HTTP, beside the API that it plays.
 
-It has a token of its own, because a client that may call the operator's API may not thereby read its journal. Without
-the token every request gets the same answer, which tells nothing of what there is. The same is there as Python calls,
-without HTTP: the methods of `MockServer`, by the same names. No API key is part of any request or answer: a world is
+It has a token of its own: the right to call the operator's API is not the right to read its journal. Without the token
+every request gets the same answer, which tells nothing of what there is. The same calls exist in Python, without HTTP:
+the methods of `MockServer`, by the same names. No API key is part of any request or answer: a world is
 named by its short public name, see `worlds`.
 
 Every endpoint is a row of `ENDPOINTS`. Waiting is the one that takes time: `respond` blocks its thread for it,
@@ -40,13 +40,13 @@ MOST = 1_000
 LONGEST_NUMBER = 9
 """Digits of a number in a query."""
 FILTERS = ("method", "instrument", "status", "after")
-"""What entries can be chosen by, the fields of `Match`."""
+"""The fields of `Match`, by which entries can be chosen."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,60}\Z")
 
 
 class Denied(Exception):  # an answer on its way out, not an error of ours  # noqa: N818
-    """The request is not carried out: carries the status, the sentence for `detail`, and headers."""
+    """The request is refused: holds the status, the sentence for `detail`, and headers."""
 
     def __init__(self, status: int, detail: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(detail)
@@ -54,7 +54,7 @@ class Denied(Exception):  # an answer on its way out, not an error of ours  # no
         self.headers = headers
 
 
-# Reading a request. Nothing that was sent is repeated, except a misspelt word of ours in an expectation.
+# Reading a request. Nothing that was sent is repeated, except a misspelt keyword in an expectation.
 
 
 def _query(text: str, known: tuple[str, ...]) -> dict[str, str]:
@@ -114,7 +114,7 @@ class ControlCall(NamedTuple):
             ) from None
 
     def fields(self, known: tuple[str, ...]) -> dict[str, Any]:
-        """The fields of the object in the body, none but these."""
+        """The fields of the object in the body, which may be only these."""
         document = self.document()
         if not isinstance(document, dict):
             raise Denied(400, f"The body is a JSON object. Its fields: {', '.join(known)}.")
@@ -190,7 +190,7 @@ def _after(call: ControlCall) -> Matching:
     """What comes after the number in the query, or in the header that a browser sends when it asks again."""
     text = call.query.get("after") or call.request.header("last-event-id") or "0"
     if not (text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER):
-        raise Denied(400, "The number after which events are asked for is a whole number.")
+        raise Denied(400, "The number of the last event (after, or last-event-id) is a whole number.")
     latest = call.server.journal(call.world).count
     return live.later_than(int(text) if int(text) <= latest else 0)  # after a reset the numbers begin again
 
@@ -240,7 +240,7 @@ def _scenario(call: ControlCall) -> Response:
     name, said = call.world, call.fields(("name", "toml"))
     values = [*said.values()]
     if len(values) != 1 or not isinstance(values[0], str) or not values[0]:
-        raise Denied(400, "The body is an object with either a name or a toml, which is a text.")
+        raise Denied(400, "The body is an object with one text: either name or toml.")
     text = values[0]
     if "toml" in said:
         opened = parse(text.encode("utf-8", "replace"), name="yours", file="the request")
@@ -286,7 +286,7 @@ ENDPOINTS = (
     ),
     Endpoint("GET", "events", "Each request as a server-sent event; waits for one.", (*_WORLD, "after"), "", events),
     Endpoint("POST", "verify", "Judges the journal.", _WORLD, _EXPECTATIONS, _verify),
-    Endpoint("POST", "reset", "Makes the world what it was, with an empty journal.", _WORLD, "", _reset),
+    Endpoint("POST", "reset", "Puts the world back to its beginning, with an empty journal.", _WORLD, "", _reset),
     Endpoint("POST", "faults", "Plans faults.", _WORLD, '[{"fault": "reset"}]', _faults),
     Endpoint(
         "POST",
@@ -312,7 +312,7 @@ WAITING: Mapping[str, Callable[[ControlCall], Awaitable[Response]]] = {"wait": w
 """The endpoints that take time, as coroutines."""
 
 SHORTEST_TOKEN = 16
-UNAUTHORISED = "This needs the control token of this mock server, as authorization: Bearer and the token."
+UNAUTHORISED = "Send the control token of this mock server in the header authorization: Bearer TOKEN."
 
 
 class Control:
@@ -373,7 +373,7 @@ class Control:
 
 
 def _refusal(error: Denied | WorkbookError) -> Response:
-    """Why it was not done, shaped like the API's own problems; what the mock server refuses was a wrong request."""
+    """Why it was not done, in the form of the API's own problems; an error of the mock server becomes a 400."""
     denied = error if isinstance(error, Denied) else Denied(400, str(error))
     problem = {
         "type": "about:blank",

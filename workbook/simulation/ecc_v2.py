@@ -1,9 +1,9 @@
-"""ECC V2 as the field notes infer it: the wallet's request, and an answer that only this wallet opens.
+"""ECC V2 as public sources suggest it: the wallet's request, and an answer that only this wallet opens.
 
-On platform B the wallet gives certificates, a nonce and its signature. Who answers makes a key pair on P-256 for this
-answer, agrees on a secret with the key of the leaf certificate (ECDH), derives a key from it (X9.63 with SHA-256), and
-encrypts with AES-256-GCM. The names of the fields and these steps are *inferred*. What the certificates say, what the
-signature is of and by which key, the shared info, the initialisation vector and what is encrypted are *assumed*.
+On platform B the wallet gives certificates, a nonce and its signature. The answering side makes a key pair on P-256 for
+each answer, agrees on a secret with the key of the leaf certificate (ECDH), derives a key from it (X9.63 with SHA-256),
+and encrypts with AES-256-GCM. The names of the fields and these steps are *inferred*. What the certificates say, what
+is signed and by which key, the shared info, the initialisation vector and what is encrypted are *assumed*.
 
 Every key comes from the simulator's seed, so the bytes are the same in each run; they protect nothing. The profile
 `field` alone uses this, and loads its library when the first bytes are made.
@@ -59,7 +59,7 @@ def _library() -> Any:
 
 
 def _private(seed: int, *what: object) -> Any:
-    """The private key on P-256 that this seed has for something."""
+    """The private key on P-256 that this seed and these words decide."""
     ec = _library().ec
     digest = blake2b(" ".join(map(str, ("workbook ECC V2", seed, *what))).encode(), digest_size=64).digest()
     return ec.derive_private_key(int.from_bytes(digest, "big") % (ORDER - 1) + 1, ec.SECP256R1())
@@ -117,7 +117,7 @@ def answer(request: Mapping[str, Any], seed: int, payment_instrument_id: str, se
         serial: its number among the answers for this instrument.
 
     Raises:
-        ValueError: a field is no base64, or the first certificate is none with a key on P-256.
+        ValueError: a field is no base64, or the first certificate cannot be read or has no key on P-256.
         ConfigurationError: the library is not installed.
     """
     lib = _library()
@@ -189,8 +189,8 @@ class _Wrong(Exception):  # noqa: N818  # a step on its way out, not an error of
 def follow(fields: Mapping[str, Any], seed: int) -> Iterator[Unwrap]:
     """Every step through an sdkOutput or a POST's sdkInput of platform B, up to the first that is wrong.
 
-    What the simulator made is followed to its end with the throw-away wallet's key. Of anything else the forms are
-    looked at: nobody but the wallet has the key, and no value is shown.
+    What the simulator made is followed to its end with the throw-away wallet's key. Of anything else only the
+    form is checked: nobody but the wallet has the key. None of its values is shown.
 
     Raises:
         ConfigurationError: the library is not installed.
@@ -238,7 +238,7 @@ def _through_request(fields: Mapping[str, Any]) -> Iterator[Unwrap]:
         try:
             certificates[0].public_key().verify(signature, nonce, lib.ec.ECDSA(lib.hashes.SHA256()))
         except lib.exceptions.InvalidSignature:
-            raise _Wrong("signature", "not of this nonce by the leaf's key", ASSUMED) from None
+            raise _Wrong("signature", "it is not the leaf key's signature of this nonce", ASSUMED) from None
         yield Unwrap("signature", "of the nonce, by the leaf's key: ECDSA with SHA-256", ASSUMED)
 
 
@@ -263,7 +263,7 @@ def _through_answer(fields: Mapping[str, Any], seed: int, *, ours: bool) -> Iter
     try:
         content = lib.AESGCM(key).decrypt(VECTOR, encrypted, None)
     except (lib.exceptions.InvalidTag, ValueError):
-        why = f"does not open: the key, the data or its last {TAG_BYTES} bytes, the tag, are others"
+        why = f"does not open: the key, the data or the tag (its last {TAG_BYTES} bytes) is wrong"
         raise _Wrong("AES-256-GCM", f"{why}, or the seed is not {seed}") from None
     yield Unwrap("AES-256-GCM", f"opens: {len(content)} bytes, and a tag of {TAG_BYTES}", shown=content.decode())
     of = [(json_object(part) or {}).get("paymentInstrumentId") for part in (activation, content)]

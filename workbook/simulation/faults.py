@@ -1,6 +1,6 @@
 """Every fault that the simulated service can play, by name, and the plan that says which request gets which.
 
-A fault acts on the way (`ON_THE_WIRE`), in the status (`STATUSES`) or in the body (`BODIES`).
+A fault acts on the wire (`ON_THE_WIRE`), in the status (`STATUSES`) or in the body (`BODIES`).
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class Number:
 
     @property
     def allowed(self) -> str:
-        """What it may be, in words."""
+        """The allowed values, in words."""
         return f"a {'whole ' * self.whole}number, {self.least:.12g} to {self.most:.12g}"
 
     def fits(self, value: object) -> bool:
-        """Whether it may be this."""
+        """Whether this value is allowed."""
         return (is_whole if self.whole else is_number)(value, self.least, self.most)
 
 
@@ -79,11 +79,11 @@ class OneOf:
 
     @property
     def allowed(self) -> str:
-        """What it may be, in words."""
+        """The allowed values, in words."""
         return f"one of {', '.join(map(repr, self.known))}"
 
     def fits(self, value: object) -> bool:
-        """Whether it may be this."""
+        """Whether this value is allowed."""
         return any(value == known and type(value) is type(known) for known in self.known)
 
 
@@ -95,7 +95,7 @@ class Text:
     allowed = f"printable ASCII text of 1 to {LONGEST_TEXT} characters"
 
     def fits(self, value: object) -> bool:
-        """Whether it may be this."""
+        """Whether this value is allowed."""
         return isinstance(value, str) and value.isascii() and value.isprintable() and 0 < len(value) <= LONGEST_TEXT
 
 
@@ -107,7 +107,7 @@ class Body:
     allowed = f"text of at most {LONGEST_BODY:,} characters"
 
     def fits(self, value: object) -> bool:
-        """Whether it may be this: UTF-8 can write everything but half a surrogate pair."""
+        """Whether this value is allowed: UTF-8 can write everything but half a surrogate pair."""
         return (
             isinstance(value, str) and len(value) <= LONGEST_BODY and not any("\ud800" <= c <= "\udfff" for c in value)
         )
@@ -124,14 +124,14 @@ class Fault:
     Attributes:
         name: what a plan, a lesson and an answer's `basis` call it.
         sentence: what it does.
-        source: where the answer is published, or `assumed`; that it is played here is assumed always.
+        source: where the answer is published, or `assumed`; playing it here is always assumed.
         change: what becomes of the answer.
         settings: what can be set, by name.
         rising: the settings' values may not fall from one to the next.
-        harmless: it costs time only. The answer is whole, so the request is carried out in either moment: a
-            service that forgot what it answers would be lying.
-        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome_of` has them: a
-            status, a loss such as "cut", or what is wrong with a 200. Empty where it cannot be told from no fault.
+        harmless: it costs time only. The answer is whole, so the request is always carried out, whatever the rule's
+            `moment`: otherwise the service would forget what it answered.
+        seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome_of` names them:
+            a status, a loss such as "cut", or what is wrong with a 200. Empty where no fault can be seen.
         values: what was set.
     """
 
@@ -162,7 +162,7 @@ class Fault:
         changed = replace(self, values={**self.values, **values})
         listed = list(changed.effective.values())
         if self.rising and listed != sorted(listed):
-            names = " is at most ".join(self.settings)
+            names = " <= ".join(self.settings)
             raise ParameterError(f"The settings of the fault {self.name!r} contradict each other. Allowed: {names}.")
         return changed
 
@@ -185,13 +185,13 @@ class Fault:
         return {name: self.values.get(name, setting.default) for name, setting in self.settings.items()}
 
 
-# Faults in the body: the status is right, and what it comes with is not (all of it assumed).
+# Faults in the body: the status is right, and the body is not (all of it assumed).
 #
-# A body that is spoilt keeps its status, whatever that is. What is done to sdkInput needs one: a refusal has
-# none and stays as it is.
+# A body that is spoilt keeps its status, whatever that is. A fault of the sdkInput leaves a refusal as it
+# is, because a refusal has none.
 
 LARGEST = 256 * 1024 * 1024
-"""Bytes of the largest body; a bomb's are counted once it has gone off."""
+"""Bytes of the largest body; those of a bomb are counted unpacked."""
 DEPTH = 100_000
 GZIP = 16 + zlib.MAX_WBITS
 BLOCK = 1 << 20
@@ -210,7 +210,7 @@ def _body(make: Callable[[bytes, Mapping[str, Any]], bytes], *headers: tuple[str
 
 
 def _twice(body: bytes, _values: Mapping[str, Any]) -> bytes:
-    """The object with its fields twice over, each value the same: a lenient parser sees nothing."""
+    """The object with its fields twice over, each value the same: a lenient parser notices nothing."""
     inside = body.strip()[1:-1]
     return b"{" + inside + b", " + inside + b"}"
 
@@ -227,7 +227,7 @@ def _blocks(size: int) -> Iterator[bytes]:
 
 @lru_cache(maxsize=4)
 def _bomb(size: int) -> bytes:
-    """The same JSON, gzipped; kept, for making one takes longer than all the rest."""
+    """The same JSON, gzipped; it is cached, because making it takes longer than all the rest."""
     packer = zlib.compressobj(9, zlib.DEFLATED, GZIP)
     return b"".join([*(packer.compress(block) for block in _blocks(size)), packer.flush()])
 
@@ -303,7 +303,7 @@ BODIES = (
         _body(lambda _body, _values: b"[" * DEPTH + b"]" * DEPTH),
         UNREADABLE,
     ),
-    _spoilt("JSON with duplicate keys", "JSON whose fields stand in it twice.", _body(_twice), "200, fields twice"),
+    _spoilt("JSON with duplicate keys", "JSON that holds each field twice.", _body(_twice), "200, fields twice"),
     _spoilt("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>"), UNREADABLE),
     _spoilt("sdkInput missing", "JSON without an sdkInput.", _always("{}"), "200, sdkInput missing"),
     _spoilt("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}'), "200, sdkInput null"),
@@ -383,7 +383,7 @@ def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def _status(
     name: str, sentence: str, change: Effect, source: str = ASSUMED, status: str = "", **settings: Setting
 ) -> Fault:
-    """A fault named after its status, or one whose `status` says it."""
+    """A fault of the status: its name is the status, or `status` gives it."""
     return Fault(name, sentence, source, change, settings, seen_as=(status or name,))
 
 
@@ -399,7 +399,7 @@ REDIRECTS = (301, 302, 303, 307, 308)
 STATUSES = (
     Fault(
         "200",
-        "The answer as it is: the row without a fault.",
+        "The answer unchanged: no fault.",
         OPENAPI,
         lambda answer, _chance, _values: answer,
         harmless=True,
@@ -416,7 +416,7 @@ STATUSES = (
     ),
     _status(
         "429 at a date",
-        "429, and Retry-After is an HTTP date, so many seconds after the answer's own.",
+        "429, and Retry-After is an HTTP date: the answer's own Date plus the seconds.",
         _limited(_at_a_date),
         status="429",
         seconds=PAUSE,
@@ -448,9 +448,9 @@ STATUSES = (
 """Every fault of the status, the one that does nothing first."""
 
 
-# Faults of the way: the answer is late, slow, cut or lost. Nothing in it is changed (all of it assumed).
+# Faults on the wire: the answer is late, slow, cut or lost. Nothing in it is changed (all of it assumed).
 #
-# A delay ends in the answer; a stall never does, for after it the connection is closed.
+# A delay ends in the answer; a stall never does: after it the connection is closed.
 
 LONGEST = 3600.0
 """Seconds: no wait is longer."""
@@ -477,7 +477,7 @@ def _uniform(draw: float, values: Mapping[str, Any]) -> float:
 
 
 def _log_normal(draw: float, values: Mapping[str, Any]) -> float:
-    """The two figures that are known of a service: its usual time, and what one request in a hundred exceeds."""
+    """Seconds from two known figures of a service: its usual time, and what one request in a hundred exceeds."""
     median, p99 = values["median"], values["p99"]
     return float(median * (p99 / median) ** (NormalDist().inv_cdf(draw) / P99))
 
@@ -509,7 +509,7 @@ ON_THE_WIRE = (
     ),
     _fault(
         "log-normal latency",
-        "The answer comes late, seldom by much, as services do.",
+        "The answer comes late: often by little, seldom by much, as from a real service.",
         _late(_log_normal),
         rising=True,
         median=Number(0.2, 0.001, LONGEST),
@@ -548,25 +548,25 @@ ON_THE_WIRE = (
     ),
     _fault(
         "bad chunk",
-        "The body comes in chunks, and where the second one's size belongs there is none.",
+        "The body comes in chunks, and the second chunk has no size.",
         _travels(Ending.BAD_CHUNK),
         "cut",
     ),
     _fault(
         "wrong content-length",
-        "The content-length says half of the body's, and all of it is sent.",
+        "The content-length is half of the body's length, and the whole body is sent.",
         _travels(Ending.WRONG_LENGTH),
         UNREADABLE,
     ),
 )
-"""Every fault of the way, the harmless ones first."""
+"""Every fault on the wire, the harmless ones first."""
 
 
 FAULTS: Mapping[str, Fault] = MappingProxyType({fault.name: fault for fault in (*STATUSES, *ON_THE_WIRE, *BODIES)})
 """Each fault by its name; the first, `200`, does nothing."""
 
 KEPT = "\N{HORIZONTAL ELLIPSIS}"
-"""What stands for the sdkInput of the right answer in a body that is set."""
+"""In a body that is set, this stands for the sdkInput of the right answer."""
 
 
 def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
@@ -580,7 +580,7 @@ def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Res
 
 EDITED = Fault(
     "another answer",
-    f"The status and the body that were written for it; {KEPT} in it is the right sdkInput.",
+    f"A status and a body written by hand; {KEPT} in the body stands for the right sdkInput.",
     ASSUMED,
     _edited,
     {"status": Number(200, 200, 599, whole=True), "body": Body(f'{{"sdkInput": "{KEPT}"}}')},
@@ -597,7 +597,8 @@ def fault(name: str) -> Fault:
     return lookup("fault", name, {**FAULTS, EDITED.name: EDITED})
 
 
-# The plan: when which fault is played. Rules in order, at most one fault for a request, the same for the same seed.
+# The plan decides which request gets which fault: rules in order, at most one fault for a request, the same ones for
+# the same seed.
 #
 # A rule says for which requests it is meant, and which of those it faults: all, the n-th, or a share. It counts the
 # requests that it is meant for, whether or not an earlier rule takes them, so no rule disturbs another.
@@ -605,7 +606,7 @@ def fault(name: str) -> Fault:
 OPERATIONS = ("GET", "POST")
 MOMENTS = ("before", "after")
 BITS = 52
-"""Of a digest that make a draw: with half a step added, it is exact and between 0 and 1."""
+"""Bits of a digest that make a draw: with half a step added, the draw is exact and between 0 and 1."""
 STEPS = 1 << BITS
 
 

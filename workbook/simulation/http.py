@@ -11,10 +11,10 @@ from enum import StrEnum, unique
 from http import HTTPStatus
 from typing import Protocol
 
-# How an answer travels: at once and whole, or as a fault has it. Data only; the server or the transport carries it out.
+# How an answer travels: at once and whole, or as a fault makes it. It is data; the server or transport carries it out.
 #
-# What a peer gets of a body follows from it (`framing`, `pieces`), so a real socket and a client in the same
-# process agree about every byte before the breach.
+# `framing` and `pieces` say what a peer gets of a body, so a real socket and a client in the same process agree
+# about every byte before the connection breaks.
 
 
 def header_values(headers: Iterable[tuple[str, str]], name: str) -> list[str]:
@@ -49,7 +49,7 @@ UNANSWERED = frozenset({Ending.RESET, Ending.CLOSED})
 CHUNKED = frozenset({Ending.NO_LAST_CHUNK, Ending.BAD_CHUNK})
 """The body travels in chunks, without a content-length."""
 HALVED = frozenset({Ending.TRUNCATED, Ending.BAD_CHUNK, Ending.WRONG_LENGTH})
-"""Only the first half of the body belongs to what a peer can read."""
+"""With these endings a peer can read only the first half of the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ BEFORE_ID = "/bcl/v2/paymentInstruments/"
 AFTER_ID = "/networkTokenActivationData"
 JSON_HEADERS = (("content-type", "application/json"),)
 BASIS_HEADER = "x-workbook-basis"
-"""Which rules and sources an answer, in test mode, or a notification rests on; the real API has no such header."""
+"""Names the rules and sources behind a notification or, in test mode, an answer; the real API has no such header."""
 PROBLEM_HEADERS = (("content-type", "application/problem+json"),)
 MAX_BODY = 1_048_576
 """The largest request body that is read, in bytes (assumed; the document shows no limit, GAP-2)."""

@@ -46,7 +46,7 @@ OPERATIONS = ("GET", "POST")
 """The methods of the two operations (API-1, API-2)."""
 
 OVERHEAD, ENTRY = 170, 4
-"""Bytes that Python takes for the two texts and the pair of a header, beyond the characters; an entry takes 4 such."""
+"""Bytes that Python needs for a header, two texts and a pair, besides its characters; an entry needs 4 times that."""
 
 _PARAMETER = re.compile(r"([?&])([^=&]+)=([^&]+)")
 _SEPARATOR = re.compile(r"([/?&=])")
@@ -57,7 +57,7 @@ class Entry:
     """One request and its answer.
 
     Attributes:
-        number: the how-manieth request it is, from 1, in the order of arrival.
+        number: the request's number, from 1, in the order of arrival.
         arrived: seconds from the journal's start to the request, monotonic.
         answered: seconds from the journal's start to the answer; how long the bytes travel after that is not in it.
         method: as it was sent.
@@ -161,7 +161,7 @@ def entry(
 
 
 def secrets_of(request: Request, keys: Iterable[str]) -> Secrets:
-    """What nothing that is kept or logged of a request may hold: these keys, and those in the request itself."""
+    """The secrets that no log or journal of a request may hold: these keys, and those in the request itself."""
     return _secrets(frozenset((*keys, *secrets_in_request(request.headers, request.target))))
 
 
@@ -185,7 +185,7 @@ def _without_parameters(target: str) -> str:
 
 
 def scrubbed_target(target: str, known: Secrets) -> str:
-    """The target without a key: only the part with a key in it is replaced, or all where it extends over several."""
+    """The target without a key: only the part with a key in it is replaced, or all where a key spans several."""
     if not known.may_be_in(target):
         return target
     scrubbed = "".join(map(known.scrub, _SEPARATOR.split(target)))
@@ -206,7 +206,7 @@ def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
 # A body may carry card data by mistake, and a disk remembers longer than a process. So an entry goes to disk as
 # `as_dict` shows it, and a body's bytes as their length and a keyed digest, by which two bodies can still be compared.
 #
-# A card number of which bank and last digits are known has a million candidates. Whoever reads the file could try them
+# A card number whose bank and last digits are known has a million candidates. Whoever reads the file could try them
 # all if the digest's key stood in it. So only a body of nothing but simulated data is digested with the world's salt,
 # which is in the file; any other one with a key that this process never writes. Bodies of two runs of the server then
 # cannot be compared, and `verify` says so.
@@ -244,7 +244,7 @@ def body_digest(body: bytes, salt: bytes, *, shown_whole: bool) -> bytes:
 
 
 def length_and_run(entry: Entry) -> tuple[int, str] | None:
-    """The length of a body that can be compared only with those of one run of the server, and that run; else None."""
+    """The length and the run of a body that can be compared only within one run of the server; else None."""
     match = _OF_A_RUN.fullmatch(entry.body) if isinstance(entry, PersistentEntry) else None
     return (int(match[1]), match[2].decode()) if match else None
 
@@ -344,7 +344,7 @@ def persistent_entry(entry: Entry, salt: bytes) -> PersistentEntry:
 # The journal as an HTTP archive (HAR 1.2), which browsers and proxies read; redacted in the same way.
 
 LOST = frozenset(ending.value for ending in UNANSWERED)
-"""Endings of which a client saw no byte: what the service would have said is no answer."""
+"""Endings at which a client saw no byte: what the service would have said does not count as an answer."""
 
 
 def to_har(entries: Iterable[Entry], epoch: datetime, origin: str = ORIGIN) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _UNKEPT = re.compile(r"API-4; (a GET with \w+ content-type): (\w+)")
 
 @cache
 def page() -> Response:
-    """The page: its own script and style by their hashes, connections to this server, and nothing else."""
+    """The page. It may use its own script and style, by their hashes, and connect to this server only."""
     script, style = ((_HERE / f"live.{kind}").read_text("utf-8") for kind in ("js", "css"))
     html = (_HERE / "live.html").read_text("utf-8").replace("/*style*/", style).replace("/*script*/", script)
     policy = (

@@ -61,7 +61,7 @@ LONGEST_KEY = 1000
 """Characters of an API key."""
 SALT = 16
 """Bytes of the salt of the digests that a persistent journal keeps instead of bodies."""
-NOT_SAVED = "What this request changed cannot be written to the state file. Look at the disk that it is on."
+NOT_SAVED = "The state file cannot take the change of this request. Check the disk of the state file."
 
 
 class Worlds:
@@ -161,15 +161,15 @@ class Worlds:
         return response
 
     def _exchanged(self, opened: OpenWorld, request: Request) -> Response:
-        """The answer; the journal keeps it, and hears of it only when it is on the disk."""
+        """The answer; the journal gets it only when it is on the disk."""
         journal, arrived = opened.journal, opened.journal.now()
         try:
             response = opened.service.respond(request)
         except Exception as error:
             journal.record(arrived, request, error, self._opened)
             raise
-        # The order matters: service, disk, journal. A crash before the disk loses what no client was told; one after it
-        # loses nothing; and a test that waits for an entry never hears of an exchange that a crash could take back.
+        # The order matters: service, disk, journal. A crash before the write loses what no client was told; one after
+        # it loses nothing. A test that waits for an entry never gets an exchange that a crash could undo.
         latest = journal.entry(arrived, request, response, self._opened)
         if self._file is not None and opened.number:
             try:
@@ -186,7 +186,7 @@ class Worlds:
     def opener(self, request: Request) -> str | None:
         """The key that opens a world to this request, in whichever way the request carries it; None where none does.
 
-        Whether that way is accepted, the world's own contract decides.
+        The world's own contract decides whether that way is accepted.
         """
         key = request.header("x-api-key")
         if key in self._opened:
@@ -270,12 +270,12 @@ class Worlds:
             return key
 
     def add_each(self, scenario: Scenario, *, seed: int | None = None) -> dict[str, str]:
-        """Open a world to each of the scenario's credentials, those with the role first: name to fresh key."""
+        """Open a world to each credential of the scenario, those with the role first; returns a fresh key by name."""
         names = sorted(scenario.credentials, key=lambda name: not scenario.credentials[name].roles)
         return {name: self.add(scenario, credential=name, seed=seed) for name in names}
 
     def open(self, key: str, what: Scenario | World, *, credential: str | None = None, seed: int | None = None) -> None:
-        """Let a key that opens a world open another one, from its beginning; the arguments are those of `add`.
+        """Replace the world that a key opens by another, at its beginning; the arguments are those of `add`.
 
         Raises:
             ConfigurationError: the key opens none; or as `add`, and nothing changed.
@@ -340,7 +340,7 @@ WAIT = 10.0
 class MockServer:
     """A simulated API: a world for each of a scenario's credentials.
 
-    A test uses the object that a server serves; a thread may wait while another asks:
+    A test may use this object while a server serves it; one thread may wait while another asks:
 
     >>> import httpx
     >>> import workbook as wb
@@ -370,7 +370,7 @@ class MockServer:
 
     Args:
         scenario: a scenario's name or file.
-        seed: instead of the scenario's own, and of each that is opened later.
+        seed: replaces the scenario's own, and that of each scenario opened later.
         state: a file that keeps the worlds over a restart; the worlds in it are opened instead of the scenario.
         names: host names that mean this server, besides loopback.
         basis_header: test mode: every answer says in a header what it rests on.

@@ -1,7 +1,7 @@
-"""What the operator tells the issuer by itself: `networkToken.created` and `.updated`, sent to the issuer's URL.
+"""What the operator tells the issuer unasked: `networkToken.created` and `.updated`, sent to the issuer's URL.
 
 The names of the notifications, the decisions and the states of a network token are *openapi*. The rest is *assumed*:
-when each is sent, once and without a signature, and the form of its body. So every body says `simulated`, and every
+when each is sent, that it is sent once and not signed, and its form. So every body says `simulated`, and every
 notification says in a header what it rests on.
 """
 
@@ -37,7 +37,7 @@ ALLOWED = "Give an http or https URL without user, password and fragment, such a
 
 
 class Notification(NamedTuple):
-    """One of them: its number, from 1, its event, and its body's bytes."""
+    """One notification: its number, from 1, its event, and its body's bytes."""
 
     number: int
     event: str
@@ -151,9 +151,9 @@ def checked_url(url: str) -> str:
         parts = urlsplit(url)
         wrong = parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0
     except (ValueError, AttributeError):
-        raise ParameterError(f"The URL for notifications is none. {ALLOWED}") from None
+        raise ParameterError(f"The URL for notifications cannot be read. {ALLOWED}") from None
     if wrong or parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
-        raise ParameterError(f"The URL for notifications cannot be sent to. {ALLOWED}")
+        raise ParameterError(f"Notifications cannot be sent to that URL. {ALLOWED}")
     return url
 
 

@@ -49,11 +49,11 @@ class LatenciesA:
 
 
 A_PHONE_A, A_PHONE_B = (f"a Phone{letter}(...) from workbook.simulation.phones" for letter in "AB")
-"""What a refused phone is told."""
+"""What an error asks for where it refuses a phone."""
 
 NUMBERS = count(1)
-"""The numbers of the phones that an SDK called by hand brings along. Two clients made of one sdkInput, as when a page
-is opened again, then make two sdkOutputs, as two real ones would."""
+"""Numbers for the phones of SDKs that are called by hand. Two clients made of one sdkInput, as when a page is opened
+again, so make two different sdkOutputs, as two real ones would."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class PhoneA:
         can_provision: answer this instead of what the facts say.
         provision_failure: end the wallet's flow with this failure, one of `FAILURES`.
         cards: the ids of the payment instruments in the wallet; a success adds to it.
-        number: tells its sdkOutputs from those of other phones in front of the same service.
+        number: distinguishes its sdkOutputs from those of other phones in front of the same service.
         outputs: how many sdkOutputs its SDK has made, so that no two are alike.
     """
 
@@ -186,15 +186,15 @@ class PhoneB:
         wallet: the name that an instrument's `supportedWallets` must hold (sdk-b text).
         watch: the paired watch; None where there is none.
         cards: the ids of the payment instruments in the phone's own wallet.
-        adds_to: where the cardholder wants the card in the wallet's sheet, one of `PLACES` (wallet).
+        adds_to: the place that the cardholder chooses in the wallet's sheet, one of `PLACES` (wallet).
         ends_with: end the wallet's flow with this error, one of `ERRORS`, or with `NOTHING`.
         associated: the app is among the card's associated applications at the scheme; False hides the card from
-            the app, so that canAddCard stays true (field notes, 30).
+            the app, so that canAddCard stays true (symptoms, row 30).
         entitled: the targets that hold the provisioning entitlement (sdk-b).
         app_group_shared: app and extension share their storage (sdk-b).
         storage: the secure storage that the main app writes and the extension reads (X-CACHE-1).
         watch_sessions: how many WatchAvailability instances were made (B-WATCH-2).
-        number: tells its sdkOutputs from those of other phones in front of the same service.
+        number: distinguishes its sdkOutputs from those of other phones in front of the same service.
         outputs: how many sdkOutputs its SDK has made, so that no two are alike.
         seed: of the simulated service whose data its SDK can open.
         profile: `spec` answers canAddCardDetails with canAddCard alone; `field` adds the two places (sdk-b, GAP-4), and
@@ -245,8 +245,8 @@ class PhoneB:
     def add(self, payment_instrument_id: str, wanted: str) -> str:
         """Put the card where the cardholder wants it, and say where that was, one of `PLACES`.
 
-        The wallet's sheet offers the places that lack the card. Where none of those is wanted, the card goes to the
-        one that is left; a phone and a watch that both have it leave the phone, which takes it once more (assumed).
+        The wallet's sheet offers the places that lack the card. Where the wanted place is not offered, the card goes to
+        the one that is; where none is offered, it goes to the phone once more (assumed).
         """
         phone, watch = self.missing(payment_instrument_id)
         on_watch = watch and (wanted != "phone" or not phone)
@@ -265,4 +265,4 @@ KINDS: dict[str, tuple[type, ...]] = {
     "storage": (SecureStorage,),
     "latencies": (LatenciesB,),
 }
-"""What a phone's facts are made of, where a wrong kind would be noticed far from here only."""
+"""The kinds of a phone's facts, where a wrong one would be noticed only far from here."""

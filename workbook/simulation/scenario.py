@@ -127,8 +127,8 @@ def load(path_or_name: str | Path) -> Scenario:
     """The scenario of this name, or in this file.
 
     Args:
-        path_or_name: one of `scenarios()`, or the path of a TOML file. A text that is a name means that one, even
-            where there is a file of that name.
+        path_or_name: one of `scenarios()`, or the path of a TOML file. The name of a scenario means that
+            scenario, even where a file has the same name.
 
     Raises:
         ConfigurationError: there is none, or it is invalid; names every mistake.
@@ -192,7 +192,7 @@ def planned(table: dict[str, Any]) -> Planned:
     Raises:
         ConfigurationError: it is invalid.
     """
-    for name, value in table.items():  # Python reads longer whole numbers than TOML has, and cannot write them
+    for name, value in table.items():  # Python reads longer whole numbers than TOML allows, and cannot print them
         if is_whole(value) and value.bit_length() > 63:  # noqa: PLR2004  # bits of TOML's whole numbers
             raise ConfigurationError(f"{name!r:.40} is a whole number of more than 63 bits. Give a smaller one.")
     try:

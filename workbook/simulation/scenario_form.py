@@ -89,7 +89,7 @@ def checked(text: bytes, file: str) -> dict[str, Any]:
     """The document of a scenario file; `file` is how an error calls it.
 
     Raises:
-        BadConfigurationError: it is too large, not TOML in UTF-8, or has mistakes; holds all of them.
+        BadConfigurationError: it is too large, not TOML in UTF-8, or has mistakes; the error names all.
     """
     document, mistakes = forms.parse_toml(text, file, EXAMPLE), Mistakes()
     for place, key in _keys(document):
@@ -110,14 +110,14 @@ def checked(text: bytes, file: str) -> dict[str, Any]:
         card = planned(table).payment_instrument_id
         if card is not None and card not in known and not mistakes.within("instrument"):
             hint = did_you_mean(card, known) if known else "It has none."
-            what = f"it is {quoted(card)}, which is no instrument of this scenario. {hint}"
+            what = f"it is {quoted(card)}, but this scenario has no such instrument. {hint}"
             mistakes.add(("fault", at, "payment_instrument_id"), what)
     mistakes.raise_for(file)
     return document
 
 
 def _fault_mistakes(table: dict[str, Any]) -> list[str]:
-    """What is wrong with a `[[fault]]`: with the fault and its settings, with each key of the rule, or together."""
+    """What is wrong with a `[[fault]]`: its fault and settings, each key of its rule, or else their combination."""
     rule = {key: value for key, value in table.items() if key in _RULE}
     parts = [{key: value for key, value in table.items() if key not in rule}]
     parts += [{"fault": "reset", key: value} for key, value in rule.items()]

@@ -25,7 +25,7 @@ class StandIn:
 
     Attributes:
         answers: how it carries out each command.
-        seen: called with what passes on the way, which no table steps.
+        seen: called with each event on the way that is only recorded and changes no state.
         attempt: the number of its latest sdkOutput, counted for the whole phone.
     """
 
@@ -43,7 +43,7 @@ class StandIn:
 # One call of an extension's handler under way: how much time it has taken, and who listens.
 #
 # The SDK, the storage and the network of a real phone find the process they run in by themselves. Here they find the
-# call: a context variable holds it while the host calls a handler; without one, each part works alone.
+# call: a context variable holds it while the host calls a handler. Outside a call, each part works alone.
 
 
 class Call:
@@ -71,7 +71,7 @@ class Call:
         self._tell = tell
 
     def spend(self, seconds: float) -> None:
-        """Let time pass; counted in whole nanoseconds, so that parts which make up a limit exactly are in time."""
+        """Let time pass, rounded to whole nanoseconds: parts whose sum is exactly the limit are then in time."""
         self.spent = round(self.spent + seconds, 9)
         self.pace(seconds)
 
@@ -81,7 +81,7 @@ class Call:
 
     @contextmanager
     def side_by_side(self) -> Iterator[Callable[[], None]]:
-        """Several things at once: call what is given before each of them; the slowest decides how long it took."""
+        """Do several things at once: call the yielded function before each; the slowest decides the time."""
         began, ends, pace = self.spent, [self.spent], self.pace
         self.pace = lambda _seconds: None
 
@@ -124,7 +124,7 @@ class SdkA(StandIn):
     """One cardProvisioning instance on one phone.
 
     Attributes:
-        seen: called with what passes between the SDK and the wallet, which no table steps.
+        seen: called with each event between the SDK and the wallet; it changes no state.
         attempt: the number of its latest sdkOutput, counted for the whole phone; OPC data belongs to one attempt.
         activity_provider: the app's function that returns the UI activity; asked when the wallet is to be shown.
     """
@@ -175,7 +175,7 @@ class SdkA(StandIn):
         return m.AlreadyExistsInWallet()
 
     def _next_output(self, command: Any) -> Reply:
-        """Another sdkOutput: the app gets it itself, or its OpcProvider is asked with it."""
+        """Another sdkOutput: the app receives it, or its OpcProvider is called with it."""
         self.phone.outputs += 1
         self.attempt = self.phone.outputs
         attempt = {"attempt": self.attempt, "activation": self._activation, "phone": self.phone.number}
@@ -202,7 +202,7 @@ class SdkA(StandIn):
         return phone.latencies.wallet, event
 
     def _no_activity(self) -> str:
-        """Why the wallet has no activity to show itself above; empty when it has. What a provider may do is assumed."""
+        """Why there is no activity for the wallet; empty when there is one. What a provider may do is assumed."""
         try:
             activity = self.activity_provider()
         except Exception as error:  # noqa: BLE001  # not our code
@@ -227,7 +227,7 @@ class SdkA(StandIn):
     # earlier for its number, and the later because data of another attempt came while it was under way.
 
     def _overlap(self, attempt: int) -> str | None:
-        """Why an attempt fails beside another: the document calls that likely, and says neither which nor when."""
+        """Why overlapping attempts fail: the document calls failure likely, not which one fails or when."""
         if attempt != self.attempt:
             self._overlapped.add(self.attempt)
             return f"data of attempt {attempt}, but attempt {self.attempt} has begun (assumed)"
@@ -267,19 +267,19 @@ BEFORE_THE_DELEGATE = {
     "userCancelled": "the cardholder closed the wallet's sheet",
     "unableToConstructSDKOutput": "chosen for this phone",
 }
-"""Errors after which there is no sdkOutput to ask the delegate with (inferred from their names), and why."""
+"""Errors before the delegate is asked, so without an sdkOutput (inferred from their names), each with its reason."""
 
 TEXT = "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"
 
 OUR_CASE = "which case that becomes is assumed"
-"""Where the name of a case is known (sdk-b) and what leads to it is not."""
+"""Said of an error case whose name is known (sdk-b) and whose cause is not."""
 
 
 class SdkB(StandIn):
     """One ProvisioningService on one phone.
 
     Attributes:
-        seen: called with what passes between the SDK, the wallet and the watch, which no table steps.
+        seen: called with each event between the SDK, the wallet and the watch; it changes no state.
         attempt: the number of its latest sdkOutput, counted for the whole phone.
     """
 
@@ -312,7 +312,7 @@ class SdkB(StandIn):
         return self.phone.latencies.watch, m.WatchActivated(self.watch_answers(command.instance))
 
     def watch_made(self) -> int:
-        """Another WatchAvailability was made; the number of it, counted from 1 (B-WATCH-2)."""
+        """Count one more WatchAvailability, and return its number, from 1 (B-WATCH-2)."""
         self.phone.watch_sessions += 1
         if self.phone.watch_sessions > 1:
             self.seen(m.WatchSessionTakenOver(self.phone.watch_sessions))
@@ -388,7 +388,7 @@ class SdkB(StandIn):
 
 
 def opened(seal: Seal, sdk_input: object) -> Genuine | Damaged:
-    """What these bytes say, or what is wrong with them; text is the classic mistake (field notes, 10)."""
+    """What these bytes say, or what is wrong with them; text is the classic mistake (symptoms, row 10)."""
     if isinstance(sdk_input, str):
         return Damaged(TEXT, LAYERS["alphabet"] if not sdk_input.isascii() else "")
     if not isinstance(sdk_input, bytes | bytearray | memoryview) or not sdk_input:
@@ -419,8 +419,8 @@ def next_output(
 ) -> SdkOutput:
     """Another sdkOutput of this phone; the phone counts them, so that no two are alike.
 
-    In the profile `field` it has the structure that the field notes infer: with what the wallet gave the extension's
-    handler as `request`, and in the app with what the wallet gives the SDK itself.
+    In the profile `field` it has the structure of ECC V2 (inferred). In the extension its values are those of
+    `request`, which the wallet gave the handler; in the app the wallet gives the SDK its own.
     """
     phone.outputs += 1
     which: dict[str, Any] = {"attempt": phone.outputs, "phone": phone.number}

@@ -1,11 +1,11 @@
 """Simulated opaque data: marked, bound to its instrument, and sealed so that damage is noticed.
 
 The document does not show what sdkInput and sdkOutput hold (GAP-3), so everything in here is ours. The
-form follows the field notes: base64 text of a JSON object. The object's first key says `simulated`,
+form is inferred: base64 text of a JSON object. The object's first key says `simulated`,
 which makes the text recognisable at a glance and tells the rest of the package that it is not card data.
 
-A seal is a keyed digest of the bytes before it. It is no protection; by it the simulator tells
-data it made from data that was cut, changed, swapped or used twice on the way.
+A seal is a keyed digest of the bytes before it. It is no protection; with it the simulator distinguishes
+data that it made from data that was cut or changed on the way.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Seal:
             return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])
         if not data.endswith(b'"}'):
             return Damaged("it is truncated: its end is missing")
-        # The seal is the object's last key, so what it seals is the text before it, closed again: no key has to be
+        # The seal is the object's last key. It seals the text before it, closed with a brace: no key has to be
         # taken out of a parsed object, and the order of the keys is sealed, too.
         body = data[:-TAIL] + b"}"
         if data[-TAIL:] != self._tail(body):
@@ -121,7 +121,7 @@ class HardSeal(Seal):
     """Makes data whose text holds + and /, and ends with =: what a relay that changes base64 changes first."""
 
     def close(self, content: Content, payment_instrument_id: str, serial: int, **more: Any) -> str:
-        """The base64 text of a sealed JSON object that says all this, and what makes the text so."""
+        """The base64 text of a sealed JSON object that says all this, with a claim that puts them there."""
         for hard in (">>>???", ">>>????"):  # one byte more, where the first fills whole groups of three
             text = super().close(content, payment_instrument_id, serial, **more, hard=hard)
             if text.endswith("="):

@@ -21,7 +21,9 @@ from workbook.simulation.notifications import Notifier
 from workbook.simulation.server import AnyAnswer, Server, answering, is_loopback, listeners, print_log, run_until_signal
 from workbook.simulation.world import World
 
-WARNING = "Warning: everybody who can reach {host} can use this server. Its data is simulated; its control API is not."
+WARNING = (
+    "Warning: everybody who can reach {host} can use this server. Its data is simulated, but its control API is real."
+)
 LONGEST_PATH = 300
 """Characters of a path that are logged."""
 OK = 200
@@ -119,8 +121,8 @@ def serve_api(options: ServeOptions | None = None) -> int:
 def log_line(request: Request, response: Response, seconds: float, keys: Iterable[str]) -> str:
     """What is logged of a request: no header, no body, no query, and no key.
 
-    Of a path no long segment is shown, and none that a terminal would obey: opaque data may be where an id belongs.
-    Behind it: which fault was played, or why the request was refused, and what that rests on.
+    A path is shown without long segments or control characters: opaque data may be where an id belongs. The line ends
+    with the fault that was played, or why the request was refused, and what that rests on.
     """
     known = secrets_of(request, keys)
     path = scrubbed_target(request.target.partition("?")[0], known)

@@ -177,7 +177,7 @@ class Connection(asyncio.Protocol):
         self._watch()
 
     def connection_lost(self, _error: Exception | None) -> None:
-        """End all pauses; an answer that is still being made is finished, as a proxy records it."""
+        """End all pauses; an answer that is still being made is finished, because a proxy records it."""
         self._deaf = True
         if self._alarm is not None:
             self._alarm.cancel()
@@ -210,7 +210,7 @@ class Connection(asyncio.Protocol):
         """The head of a request that offers another protocol, without its offer, for a parser that reads the body.
 
         Java's own client offers HTTP/2 with every request in clear text (RFC 9113, 3.1), and then sends its body as
-        ever; to the parser, whatever follows an offer is of the other protocol.
+        usual; to the parser, whatever follows an offer is of the other protocol.
         """
         if not self._offers:
             return b""
@@ -445,7 +445,7 @@ class Connection(asyncio.Protocol):
         return keep if wire.ending is Ending.WHOLE else await self._close()
 
     async def _pause(self, seconds: float) -> bool:
-        """Wait; False, and at once, when the peer has left or the server stops."""
+        """Wait; returns False, without waiting on, when the peer has left or the server stops."""
         if seconds > 0:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._leaving.wait(), seconds)
@@ -530,7 +530,7 @@ class Server:
             connection.abort() if self._abrupt else connection.leave()
         until = self._loop.time() + STOP_WITHIN
         while (self.connections or self.tasks) and not self._abrupt and self._loop.time() < until:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)  # two sets, and a moment that comes once: no event is worth it
+            await asyncio.sleep(0.01)  # it happens once per server: an event for two sets is not worth it
         for task in [*self.tasks]:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
@@ -604,7 +604,7 @@ Listener = tuple[socket.socket, "Certificate | None"]
 def listeners(
     stack: ExitStack, host: str, port: int, *, tls: bool, allow_remote: bool = False
 ) -> tuple[list[Listener], dict[str, str]]:
-    """What a command listens on, http and where asked for https on another free port, and what it says of them.
+    """What a command listens on (http, and https on another free port if asked for), and what it announces.
 
     Args:
         stack: closes the sockets, and removes the throw-away certificate.

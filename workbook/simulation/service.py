@@ -51,14 +51,14 @@ Decided: TypeAlias = tuple[Response, Callable[[], None]]
 # Hints: what was nearly right about a request that matches no operation, in words that say how to correct it.
 #
 # The path is compared with the only one there is. The two fixed words in it are found, even misspelt, and the segments
-# before, between and after them are judged. The sentence repeats nothing of the request but a segment that is nearly
-# one of those words, and which therefore is neither a secret nor card data; never an id, and never a query.
+# before, between and after them are judged. The hint repeats only a segment that is nearly one of those words, so never
+# a secret, card data, an id or a query.
 
 ROOT, VERSION, NOUN = BEFORE_ID.strip("/").split("/")
 LAST = AFTER_ID.strip("/")
 NEARLY = 0.65
-"""How alike two words are, from 0 to 1, before one is taken for the other (our choice: `networkTokens`, which is
-another resource of the real API (openapi), falls below)."""
+"""How alike two words must be, from 0 to 1, for one to be taken for the other. It is our choice: `networkTokens`,
+another resource of the real API (openapi), falls below it."""
 LONGEST_WORD = 40
 """Characters above which a segment is no misspelling and is not compared."""
 MOST_SEGMENTS = 30
@@ -86,7 +86,7 @@ def hints(method: str, target: str) -> str:
         end = last if last is not None and last > noun else len(segments)
         before, word, between = segments[:noun], segments[noun], segments[noun + 1 : end]
     elif last is not None:
-        # The noun is unrecognisable: it was two before the last word, or right after a prefix that is right.
+        # The noun is unrecognisable: it was two segments before the last word, or directly after a correct prefix.
         start = 2 if segments[:2] == [ROOT, VERSION] else max(last - 2, 0)
         end, before, word, between = last, segments[:start], "", segments[max(last - 1, start) : last]
     else:
@@ -148,7 +148,7 @@ def _word_hints(segment: str, word: str, missing: str) -> Iterator[str]:
         yield f"/{segment}: did you mean /{word}?" if plain else f"Did you mean /{word}?"
 
 
-# Reading: what a request says, or what is wrong with it: operation, API key and body.
+# Reading the operation, the API key and the body of a request, or what is wrong with them.
 #
 # A refusal repeats nothing of the request: anything may be in the wrong place, a key or card data too.
 
@@ -200,8 +200,8 @@ def route(request: Request, contract: Contract) -> tuple[Operation, str, str]:
 def key_in(request: Request, query: str, contract: Contract) -> tuple[str, KeyPlace]:
     """The API key, and where the request carries it.
 
-    A key that is sent twice counts once. Of two that differ none counts: the document knows one, and a reader of the
-    first might not be the one who checked the last (assumed).
+    A key that is sent twice counts once. Two that differ are refused: the document knows one key, and one reader might
+    use the first where another checked the last (assumed).
 
     Raises:
         Refused: there is none, or there are several.
@@ -211,7 +211,7 @@ def key_in(request: Request, query: str, contract: Contract) -> tuple[str, KeyPl
         return keys[0]
     different = {key for key, _place in keys}
     if len(different) > 1:
-        raise Refused(Broken.SEVERAL_KEYS, "The request says several API keys that differ. Send one, once.")
+        raise Refused(Broken.SEVERAL_KEYS, "The request carries several different API keys. Send one.")
     if different and "" not in different:
         return keys[0]
     header, *others = contract.key_places
@@ -221,12 +221,12 @@ def key_in(request: Request, query: str, contract: Contract) -> tuple[str, KeyPl
         raise Refused(Broken.NO_KEY, sentence)
     sentence = f"The header {header.parameter} is missing. Send it with every request."
     if tried := [place.parameter for place in contract.places_not_taken if _keys_at(place, request, query)]:
-        sentence += f" In this profile a key in {' or '.join(tried)} is not taken."
+        sentence += f" This profile does not accept a key in {' or '.join(tried)}."
     raise Refused(Broken.NO_KEY, sentence)
 
 
 def all_keys_in(request: Request, contract: Contract) -> tuple[str, ...]:
-    """Every API key of the request that is not empty, in each published place, whether the contract takes it or not."""
+    """Every non-empty API key of the request, in any published place, accepted by the contract or not."""
     query = request.target.partition("?")[2]
     places = contract.key_places + contract.places_not_taken
     return tuple(key for place in places for key in _keys_at(place, request, query) if key)
@@ -297,7 +297,7 @@ def wanted(schema: Document) -> str:
     if schema.get("additionalProperties") is not False:
         return f"a JSON object with {names}"
     exactly = len(properties) == 1 and len(required) == 1
-    return f"a JSON object with {'exactly one field,' if exactly else 'no other field than'} {names}"
+    return f"a JSON object with {'exactly one field,' if exactly else 'no field other than'} {names}"
 
 
 def _no_duplicates(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
@@ -313,11 +313,11 @@ _DECODE = json.JSONDecoder(object_pairs_hook=_no_duplicates).decode
 
 
 MOST_OUTPUTS = 10_000
-"""How many exchanged sdkOutputs are remembered of an instrument (assumed); the oldest is forgotten first."""
+"""How many exchanged sdkOutputs are remembered for an instrument (assumed); the oldest is forgotten first."""
 NOT_SENT = "API-4; a GET with {} content-type"
-"""What the basis of an answer says where the GET lacks content-type: application/json. The document says that it is
-sent (API-4), and not what becomes of a GET without (GAP-1). A published client leaves it out (seen). To refuse it would
-be our choice as much as to answer it: it is answered, and the basis and the log say that this is assumed."""
+"""What an answer's basis says where the GET lacks `content-type: application/json`. The document says that the header
+is sent (API-4), not what becomes of a GET without it (GAP-1). A published client leaves it out (seen). To refuse such a
+GET or to answer it would both be our choice. It is answered; the basis and the log say that this is assumed."""
 
 
 class Memory:
@@ -363,7 +363,7 @@ class Service:
         self._before = f'{{"{self.contract.answer_field}": "'
 
     def respond(self, request: Request) -> Response:
-        """The answer to `request`; a refused request changes nothing, and a faulted one at most once."""
+        """The answer to `request`; a refused request changes nothing, a faulted one changes the memory at most once."""
         chosen = None
         if self.plan is not None:
             with suppress(Refused):  # the plan counts only requests of the two operations
@@ -412,7 +412,7 @@ class Service:
         """The POST: OPC data for an sdkOutput, which is then used up."""
         name = next(iter(operation.schema["properties"]))
         sdk_output = read_body(request, operation).get(name)
-        if not sdk_output:  # a schema may let it be left out, and still nothing can be exchanged for nothing
+        if not sdk_output:  # a schema may make it optional, but without it there is nothing to exchange
             sentence = f"There is no {name} in the body. Without one nothing can be exchanged."
             raise Refused(Broken.NO_OUTPUT, sentence)
         claims = self._claims(instrument, sdk_output)
@@ -424,7 +424,7 @@ class Service:
         return self._success(text, basis), partial(memory.issue_opc, digest)
 
     def _read(self, request: Request, operation: Operation, instrument: Instrument, basis: str) -> Decided:
-        """The GET: activation data, another with each request."""
+        """The GET: new activation data with each request."""
         if request.body:
             raise Refused(Broken.BODY, f"The {operation.method} has no body.")
         if (sent := request.media_types) != {JSON}:
@@ -497,13 +497,13 @@ def output_digest(sdk_output: str) -> bytes:
 # No HTTP library takes part, so this runs without httpx and without a network. The client's own code builds the request
 # and judges the answer.
 #
-# A fault on the wire fails as in the client under its default limits, but at once: waits are added up instead of
-# waited for. A call is tried once, so a fault that is meant for one request is seen.
+# A fault on the wire causes the error that the client raises under its default limits, but at once: waits are only
+# added up. A call is tried once, so a fault that is meant for one request is seen.
 
 ORIGIN = "https://simulated.invalid"
 """Where the simulated service pretends to be. The top-level name can never exist."""
 LIMITS = Options()
-"""The client's own."""
+"""The client's default limits."""
 
 BREACHES: Mapping[Ending, FailureKind] = {
     Ending.RESET: FailureKind.READ,
@@ -562,7 +562,9 @@ def _lost(response: Response) -> CallProblem | None:
 
 
 def _may_have_arrived(kind: FailureKind) -> CallProblem:
-    return CallProblem(MaybeSentError, f"{kind.value}. The request may have arrived. It is not sent again by itself.")
+    return CallProblem(
+        MaybeSentError, f"{kind.value}. The request may have arrived. The client does not send it again."
+    )
 
 
 def _read(response: Response) -> Answer:

@@ -40,7 +40,7 @@ RowChange = tuple[str, tuple[str | int, ...]]
 """A statement and its values."""
 
 MOST_ISSUED = 10**12
-"""More than a service issues of one instrument in any lifetime."""
+"""More than a service issues for one instrument in any lifetime."""
 NOBODY = "nobody"
 """The name of the world of all requests whose key opens none."""
 
@@ -51,9 +51,9 @@ class Saved:
 
     Attributes:
         memory: activations and opcs issued, by instrument; each grows with a change.
-        counts: its fault plan's.
-        resets: its journal's.
-        count: its journal's.
+        counts: those of its fault plan.
+        resets: how many resets its journal had.
+        count: how many exchanges its journal counted.
     """
 
     memory: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -112,7 +112,7 @@ class OpenWorld:
         return () if self.service.plan is None else self.service.plan.counts
 
 
-# The file is one table of texts. A row is a part of a world, or one of many of that part:
+# The file is one table of texts. A row is a part of a world, or one item of a part that has many:
 #
 #     part              place            value
 #     world             0                JSON: key, salt, instruments, faults, ... (`_world_values`)
@@ -136,8 +136,8 @@ PATIENCE = 0.5
 ADVICE = {
     sqlite3.SQLITE_READONLY: "It cannot be written to. Look at its folder and its disk, or give another file.",
     sqlite3.SQLITE_FULL: "Its disk is full. Make room, or give a file on another disk.",
-    sqlite3.SQLITE_IOERR: "Its disk refuses. Look at it, or give a file on another disk.",
-    sqlite3.SQLITE_CANTOPEN: "Look whether you may open it, and write in its folder; or give another file.",
+    sqlite3.SQLITE_IOERR: "Its disk reports an error. Check the disk, or give a file on another one.",
+    sqlite3.SQLITE_CANTOPEN: "Check that you may open it and write in its folder, or give another file.",
 }
 """What to do where SQLite says this."""
 
@@ -160,7 +160,7 @@ class StateFile:
     """An open state file; close it.
 
     Args:
-        path: made, for its owner alone, where there is none.
+        path: where there is no file, one is made for its owner alone.
 
     Raises:
         ConfigurationError: it cannot be had, is something else, is damaged, or another process has it.
@@ -202,7 +202,7 @@ class StateFile:
         except sqlite3.Error as error:
             raise self._unusable(error) from None
         except OSError as error:
-            raise ConfigurationError(f"Cannot keep {self.path} from others: {error.strerror or error}.") from None
+            raise ConfigurationError(f"Cannot make {self.path} private: {error.strerror or error}.") from None
 
     def _value(self, statement: str) -> Any:
         return self._database.execute(statement).fetchone()[0]
@@ -269,12 +269,12 @@ def _touch(path: Path) -> None:
         return
     if not path.is_file():
         raise ValueError("it is not a regular file")
-    # To look by opening it would drop the locks of another connection in this process, when it is closed again.
+    # Opening and closing it to find out would drop the locks of another connection in this process.
     if not os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise ValueError("you may not read and write it. Allow it (chmod u+rw), or give another file")
 
 
-# From a world to rows, and back. The way back trusts nothing: a value that was not written so raises one of these.
+# From a world to rows, and back. The way back trusts nothing: a value in another form raises one of these.
 
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
@@ -295,7 +295,7 @@ def _clock(opened: OpenWorld) -> RowChange:
 
 
 def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
-    """What the disk lacks of a world, with an entry that its journal is about to get, and what it has then.
+    """The changes that the disk lacks of a world, `latest` of its journal included, and what it holds after them.
 
     It is a difference, not a log: where a write failed, the next one contains everything that is still missing.
     """
@@ -328,10 +328,10 @@ def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
 
 
 def restored(number: int, parts: Parts, journal: Journal) -> tuple[str, OpenWorld]:
-    """The key and the world that these rows were written of; its journal goes on in `journal`, which is empty.
+    """The key and the world that these rows were written from; its journal goes on in `journal`, which is empty.
 
     Raises:
-        one of `UNREADABLE`, ConfigurationError: they were not written so.
+        one of `UNREADABLE`, ConfigurationError: the rows have another form.
     """
     ((_place, text),) = parts["world"]
     values = json.loads(text)
@@ -381,7 +381,7 @@ def world_of(values: Mapping[str, Any], key: str) -> World:
     """The world that `world_values` described, opened by this key.
 
     Raises:
-        one of `UNREADABLE`, ParameterError: it did not.
+        one of `UNREADABLE`, ParameterError: the values have another form.
     """
     instruments = [
         Instrument(**{**card, "supported_wallets": _texts(card["supported_wallets"])}) for card in values["instruments"]

@@ -1,7 +1,7 @@
-"""The simulated service in-process, as an httpx transport: a client cannot tell, and no socket is opened.
+"""The simulated service in-process, as an httpx transport: a client sees no difference, and no socket is opened.
 
 A fault on the wire is the very error that httpx makes of it on a real socket. Nobody sleeps: a wait longer than
-the read timeout is that timeout at once, and a shorter one is only passed to `pause`.
+the read timeout raises that timeout at once, and a shorter one is only passed to `pause`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     Args:
         service: who answers.
-        pause: called with the seconds that an answer takes. Give a virtual clock's `sleep`, and the client that clock:
-            then its deadline passes as it would.
+        pause: called with the seconds that an answer takes. Give it a virtual clock's `sleep`, and give the client
+            that clock: the client's deadline then passes as in real time.
 
     Attributes:
         basis: what the latest answer rests on, see `Response.basis`.
@@ -60,19 +60,19 @@ class SimulatedTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
 
 def _head(response: Response, stream: httpx.SyncByteStream | httpx.AsyncByteStream) -> httpx.Response:
-    """An answer whose body is still to come, as from a socket: given as content, httpx would unpack a bomb at once."""
+    """An answer whose body is still to come, as from a socket: a body given as content would be unpacked at once."""
     headers = [*response.headers, response.wire.framing(response.body)]
     return httpx.Response(response.status, headers=headers, stream=stream)
 
 
 class _Faulted(httpx.SyncByteStream, httpx.AsyncByteStream):
-    """An answer that travels as its wire has it, and the stream of its body."""
+    """An answer that travels as its wire says, and the stream of its body."""
 
     def __init__(self, response: Response, request: httpx.Request, pause: Callable[[float], None]) -> None:
         self._response, self._request, self._pause = response, request, pause
 
     def answer(self) -> httpx.Response:
-        """The head, or what comes of there being none."""
+        """The head, or the error where none arrives."""
         wire = self._response.wire
         self._wait(wire.before_headers)
         if wire.ending in UNANSWERED:

@@ -38,7 +38,7 @@ class Expectation:
         expect: one of `KINDS`.
         operation: GET or POST (API-1, API-2).
         count: how many; only for the kinds that count.
-        instrument: a payment instrument id; None means any, all of them together.
+        instrument: a payment instrument id; None counts all instruments together.
         status: only requests with this answer; None means any answer.
         order: GET or POST: everything counted was answered before the first of these arrived; None for no order.
         instruments: the ids for "one GET per instrument"; empty means each id that was asked for.
@@ -69,11 +69,11 @@ class Expectation:
                 raise ParameterError(f"The instrument of an expectation is a text that is not empty, not {kind}.")
 
     def before(self, operation: str) -> Expectation:
-        """The same, and all of them answered before the first of these arrived (API-10)."""
+        """The same, all answered before the first request of `operation` arrived (API-10)."""
         return replace(self, order=operation)
 
     def answered(self, status: int) -> Expectation:
-        """The same, of requests with this answer only: a GET may be made again after a 503."""
+        """The same, for requests with this status only: a GET may be made again after a 503."""
         return replace(self, status=status)
 
     @property
@@ -192,14 +192,14 @@ def _counted(expectation: Expectation, entries: Entries) -> Entries:
 
 
 def _numbers(entries: Iterable[Entry]) -> str:
-    """Which entries, by their numbers, after a blank; the first few of many."""
+    """The numbers of these entries, after a blank; of many, only the first few."""
     numbers = [f"#{entry.number}" for entry in entries]
     more = f" and {len(numbers) - SHOWN} more" if len(numbers) > SHOWN else ""
     return f" ({', '.join(numbers[:SHOWN])}{more})" if numbers else ""
 
 
 def shown_id(instrument: str | None) -> str:
-    """An id as a sentence may repeat it: opaque data in its place is longer, and terminals obey control characters."""
+    """An id as a sentence may repeat it: opaque data in its place is left out, control characters are escaped."""
     plain = (instrument or "").encode("unicode_escape").decode("ascii")
     return plain if len(plain) <= LONGEST_ID else f"[{len(plain)} characters]"
 
@@ -276,8 +276,8 @@ class ExpectationKind(NamedTuple):
         judge: judges the entries of a journal.
         needs: the JSON fields that it must have.
         takes: the JSON fields that it may have.
-        lasting: whether dropped entries could not have changed a pass.
-        fixed: the attributes that its JSON form has not, as its call sets them.
+        lasting: whether a pass holds whatever the dropped entries were.
+        fixed: the attributes that its JSON form lacks, with the values that its Python call sets.
     """
 
     sentence: Callable[[Expectation], str]

@@ -80,7 +80,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """An API credential: the roles it holds. Its key is the key of the mapping that holds it."""
+    """An API credential: the roles it holds. A mapping holds it under its API key."""
 
     roles: frozenset[str] = frozenset({ROLE})
 
@@ -102,7 +102,7 @@ class World:
             once (assumed).
 
     Raises:
-        ParameterError: there is no such profile, or a latency is for no method or no number of seconds.
+        ParameterError: there is no such profile or method, or a latency is no number of seconds.
     """
 
     instruments: Mapping[str, Instrument] = field(default_factory=lambda: CARDS)

@@ -158,7 +158,7 @@ class Timer:
     """A stopwatch with what it has seen.
 
     Attributes:
-        errors: how many calls raised an error of which type.
+        errors: how many calls raised an error, by its type.
     """
 
     def __init__(self, stopwatch: Callable[[], int], collect: Callable[[], object]) -> None:

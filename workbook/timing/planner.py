@@ -46,7 +46,7 @@ Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Where = NDArray[np.intp] | slice
 LatencySource = Callable[[int, int, Where], Floats]
-"""From the number of a card, that of an attempt, and which calls make it, to these attempts' latencies."""
+"""Takes a card's number, an attempt's number and the calls that make it; returns these attempts' latencies."""
 
 
 # How long one GET takes: a distribution of latencies, from the reader's own numbers.
@@ -156,7 +156,7 @@ class Plan:
         cards: how many GETs there are, one for each card, 1 to 100.
         gets: "one by one" or "concurrent".
         timeout: seconds after which an attempt is given up; None waits for ever.
-        retries: how often a GET that was given up is made again, 0 to 10; nothing is, without a timeout.
+        retries: how often a GET that was given up is made again, 0 to 10; without a timeout none is given up.
         overhead: seconds that pass before the first GET.
         limit: seconds for the whole call; taking exactly that long is in time.
         call: which call it is, for the verdict.
@@ -267,9 +267,9 @@ class Plan:
         """Single changes that make fewer calls miss the limit; empty where at most one in a thousand does.
 
         A change is advised only where it cannot make the chance to miss larger, whatever the latencies are: GETs side
-        by side end no later than one by one; fewer repetitions end no later; and a timeout is advised with which even
-        the worst case is in time, or without repetitions, where a shorter one ends no later. It is also not advised
-        where it would leave out more than one card in ten: a list in time that mostly lacks a card is no help.
+        by side end no later than one by one; fewer repetitions end no later; and with the advised timeout even the
+        worst case is in time. Nor is a change advised that would leave out more than one card in ten, unless this plan
+        does so already: a list in time that mostly lacks a card is no help.
 
         Args:
             share: the chance to miss the limit, where it is known already.
@@ -297,7 +297,7 @@ class Plan:
         return tuple(advice for advice in found if _keeps_the_cards(advice.plan) or not _keeps_the_cards(self))
 
     def _shorter(self) -> Plan | None:
-        """This plan with the largest timeout, up to that of an app, with which even its worst case is in time."""
+        """This plan with the largest timeout, at most an app's, whose worst case is in time; None if not shorter."""
         rows = (1 if self.gets == CONCURRENT else self.cards) * (self.retries + 1)
         steps = int(min((self.limit - self.overhead) / rows, LONGEST_WAIT) / STEP + 1e-9)
         plans = (replace(self, timeout=round(number * STEP, 9)) for number in range(steps, max(steps - 2, 0), -1))
@@ -430,7 +430,7 @@ def after_each_card(latency: LatencySource, calls: int, plan: Plan) -> Iterator[
 
 
 def _one_card(began: Floats, latency: Callable[[int, Where], Floats], plan: Plan) -> tuple[Floats, Flags]:
-    """When a card's GET is over, having begun then; and whether its last attempt was given up."""
+    """When a card's GET that started at `began` is over, and whether its last attempt was given up."""
     timeout = inf if plan.timeout is None else plan.timeout
     took = latency(0, ALL)
     end, late = began + np.minimum(took, timeout), took > timeout
@@ -474,7 +474,7 @@ def _given_up(plan: Plan) -> float:
 
 
 def _card_in_time(plan: Plan) -> float:
-    """The chance for one card; where its worst case fits, nothing is asked here, so giving up all attempts is late."""
+    """The chance that one card is in time; it is asked only where the worst case, giving up all attempts, is late."""
     if plan.timeout is None:
         return plan.latency.cdf(_room(plan.overhead, plan.limit))
     given_up, chance, spent = _given_up(plan), 0.0, plan.overhead

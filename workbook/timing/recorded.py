@@ -45,7 +45,7 @@ def read_durations(path: str | PathLike[str]) -> pd.DataFrame:
     them. A .json file holds a list of objects.
 
     Raises:
-        ParameterError: the file cannot be read, or a row or cell is not what it may be; says which, and what may be.
+        ParameterError: the file cannot be read, or a row or cell is not allowed; the error says which, and what is.
     """
     file, text = _read(path)
     reader = READERS.get(file.suffix.lower())
@@ -109,7 +109,7 @@ def _csv(name: str, text: str) -> tuple[list[str], FileRows]:
         raise ParameterError(f"{name}: is empty. Give the columns {', '.join(COLUMNS)} and one row for each call.")
     columns = [column.strip() for column in head]
     if len(columns) == 1 and ";" in columns[0]:
-        raise ParameterError(f"{name}: its columns are parted by semicolons. Export it with commas.")
+        raise ParameterError(f"{name}: its columns are separated by semicolons. Export it with commas.")
     _columns(name, columns)
     return columns, ((place, _cells(name, place, columns, row)) for place, row in records)
 
@@ -214,4 +214,4 @@ COLUMNS: Mapping[str, Callable[[Any], Any]] = {
     "build": _name,
     "cold": _flag,
 }
-"""Each column, and what makes of a cell what the column holds, or raises ValueError with what is allowed."""
+"""Each column and its reader, which returns a cell's value, or raises a ValueError that says what is allowed."""

@@ -1,8 +1,8 @@
 """The verdict: whether a call keeps its limit, in one form for all four ways to know.
 
 Measured, recorded, simulated and planned durations all end in a `Judgement`. It never claims more than the
-data carry: beside the share that was over it gives the interval in which the true share lies with 95 %
-confidence, and where none was over, the share that this many calls cannot exclude.
+data carry: it gives the share of calls over the limit, with the interval in which the true share lies with
+95 % confidence. Where none was over, it gives the share that this many calls cannot exclude.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ INNER = EDGES[1:-1]
 
 
 def counted_bins(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bin, ...]:
-    """The steps from how many durations each number of a step has, in time and over it."""
+    """The steps, from how many durations each has within the limit and over it, by the step's number."""
     numbers = sorted({*within, *over})
     return tuple(Bin(EDGES[at], EDGES[at + 1], within.get(at, 0) + over.get(at, 0), over.get(at, 0)) for at in numbers)
 
 
 # The exact interval of a share (Clopper and Pearson, 1934), with the standard library alone.
 #
-# Seen are `over` of `count`. The interval's lower end is the smallest true share that would still show as many
+# `over` of `count` were seen. The interval's lower end is the smallest true share that would still show as many
 # in more than 2.5 % of all series; its upper end is the same from the other side. With X binomial,
 #
 #     P(X >= over) = I_p(over, count - over + 1)
@@ -95,7 +95,7 @@ def interval(over: int, count: int, confidence: float = CONFIDENCE) -> tuple[flo
 
 
 def chance_of_at_least(over: int, count: int, share: float) -> float:
-    """The chance that `over` or more of `count` are over when each is with the chance `share`."""
+    """The chance that `over` or more of `count` are over, where `share` is the chance that one is."""
     if over <= 0 or share >= 1:
         return 1.0
     return 0.0 if share <= 0 else _beta(share, over, count - over + 1)
@@ -176,7 +176,7 @@ def advice(call: str) -> str:
 # Durations and shares as a person says them: three digits that count, and the unit that fits.
 
 UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "µs"))
-"""From how many seconds on a unit is used, how many of it make a second, its sign."""
+"""Each unit: from how many seconds on it is used, how many of it make a second, and its sign."""
 ROUNDS_UP = 0.9995
 """What would be written as 1000 of a unit belongs to the next larger one."""
 
@@ -210,7 +210,7 @@ def times(count: int, noun: str) -> str:
 
 
 def significant(number: float, digits: int = 3) -> str:
-    """A number of 0 or more in this many digits, without an exponent and without closing zeros."""
+    """A number of 0 or more in this many digits, without an exponent and without trailing zeros."""
     rounded = float(f"{number:.{digits}g}")
     if rounded >= 10 ** (digits - 1):
         return f"{rounded:,.0f}"
@@ -221,7 +221,7 @@ def significant(number: float, digits: int = 3) -> str:
 WIDEST = 110
 INDENT = " " * 6
 TOGETHER = re.compile(r"(?<=\d) (?=(%|µs|ms|s)(\W|$))")
-"""Between a number and its unit no line ends."""
+"""No line ends between a number and its unit."""
 JOINT = "\N{NO-BREAK SPACE}"
 
 
@@ -236,7 +236,7 @@ TARGET = 0.001
 LITTLE_ROOM = 0.8
 """From this share of the limit on, a call that is still in time has little room left (assumed)."""
 MANY = 100
-"""From as many calls on a 99th percentile is more than the worst of them."""
+"""With this many calls or more, the 99th percentile is not just the worst of them."""
 
 
 class LimitVerdict(StrEnum):
@@ -249,7 +249,7 @@ class LimitVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How durations lie, in seconds: each is one that occurred (nearest rank).
+    """How durations are spread, in seconds: each figure is one that occurred (nearest rank).
 
     Attributes:
         p50: half of the calls took at most this long.
@@ -285,7 +285,7 @@ class Judgement:
         bins: the durations counted in fixed steps, for a picture.
         exact: the durations are simulated and come out the same every time, so there is no interval.
         target: the share that may be over.
-        todo: what to do about calls that were over, where more is known than the call; None says what helps any.
+        todo: what to do about these calls that were over; None takes the advice for any such call.
     """
 
     limit: Limit
@@ -309,7 +309,7 @@ class Judgement:
 
     @property
     def judgement(self) -> Judgement:
-        """Itself, so that whatever holds one judgement is read alike."""
+        """Itself, so that a judgement and whatever holds one are read alike."""
         return self
 
     @property
@@ -329,7 +329,7 @@ class Judgement:
 
     @property
     def verdict(self) -> LimitVerdict:
-        """Fail: more than the target was over. Warn: some were, or one came within a fifth of the limit."""
+        """Fail: more than the target was over. Warn: some were, or the worst used 80 % of the limit or more."""
         if self.over:
             return LimitVerdict.FAIL if self.share > self.target else LimitVerdict.WARN
         return LimitVerdict.WARN if self.used >= LITTLE_ROOM else LimitVerdict.PASS
