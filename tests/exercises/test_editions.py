@@ -130,7 +130,7 @@ def test_a_lesson_whose_file_is_gone_or_broken_comes_back(copy, capsys):
     assert cli.main(["reset", "05.2", "--dir", str(folder)]) == 2
     assert "cannot be read as a notebook. Reset its lesson: workbook reset 05" in capsys.readouterr().err
     assert cli.main(["reset", "05", "--dir", str(folder)]) == 0
-    assert capsys.readouterr().out == f"Reset 05 in 05_lesson.ipynb. As it was: {folder / 'backups' / '001'}\n"
+    assert capsys.readouterr().out == f"Reset 05 in 05_lesson.ipynb. Backup: {folder / 'backups' / '001'}\n"
     assert (folder / "backups" / "001" / "05_lesson.ipynb").read_text() == "{"
     mine.unlink()
     reset(folder, "05", own)

@@ -161,7 +161,7 @@ def test_the_request_has_a_line_for_each_variant_and_is_compared_with_what_was_s
         good.replace("debug {", 'create("staging") { applicationIdSuffix = ".staging" }\n        debug {')
     )
     assert main(line) == 1
-    assert "their certificate: staging (com.issuer.cards.staging). Name what signs" in capsys.readouterr().err
+    assert "their certificate: staging (com.issuer.cards.staging). Name that file" in capsys.readouterr().err
     script.write_text(good)
     sent = tmp_path / "sent.json"
     for kept, verdict, missing in ((rows, Verdict.PASS, []), (rows[1:], Verdict.FAIL, [DEBUG, "com.issuer.cards.dev"])):

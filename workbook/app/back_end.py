@@ -34,13 +34,12 @@ BASIS = "the issuer's back end: its routes and answers are the integrator's own"
 
 @dataclass(frozen=True, slots=True)
 class WrongAnswer:
-    """What the back end answers instead of the sdkInput; all of it is ours, because its contract is the integrator's.
+    """What the back end answers instead of the sdkInput. All of it is made up: the integrator decides the contract.
 
     Attributes:
         status: of the answer.
         body: of the answer.
-        ending: how its bytes end.
-        holds: the value at the sdkInput's place, instead of `body`: None, an empty text or a text; or `()`.
+        holds: one value (None or a text) for the sdkInput's place, used instead of `body`; `()` where `body` is used.
         ending: how its bytes end.
     """
 
@@ -50,7 +49,7 @@ class WrongAnswer:
     ending: Ending = Ending.WHOLE
 
     def body_at(self, place: str) -> bytes:
-        """Its body where the sdkInput has this place; a body that is cut is cut there."""
+        """The body for a surface with the sdkInput at this place; where the body is cut, the cut is in that value."""
         if not self.holds:
             return self.body
         (value,) = self.holds
@@ -93,7 +92,7 @@ class Arrival:
         status: of the answer.
         given: the sdkInput of the answer; None where there is none.
         session: whether the session was presented.
-        leaving: set once the app waits for the answer no longer; None where no network is between.
+        leaving: set once the app no longer waits for the answer; None where there is no network.
     """
 
     at: float
@@ -138,7 +137,7 @@ class PlayedBackEnd:
         return any(arrival.answered is None for arrival in self.arrivals)
 
     def fail(self, operation: str, how: str) -> None:
-        """Answer this operation so from here on, one of `ANSWERS`; an empty text mends it.
+        """From here on answer this operation with one of `ANSWERS`; an empty text ends that.
 
         Raises:
             ParameterError: there is no such answer.
@@ -153,7 +152,7 @@ class PlayedBackEnd:
         return any(arrival.answered is None for arrival in self.came(operation))
 
     def left(self, operation: str) -> bool:
-        """Whether the app waits for no answer of this operation any longer."""
+        """Whether the app has stopped waiting for every answer of this operation."""
         return all(arrival.leaving is not None and arrival.leaving.is_set() for arrival in self.came(operation))
 
     def came(self, operation: str) -> list[Arrival]:

@@ -26,10 +26,10 @@ NO_CALLS = CaseScript(())
 WALLET = "wallet"
 """Where an attempt can be held besides the back end's GET and POST."""
 WALLET_WAITS = 20.0
-"""Seconds that the wallet waits (REL-5). That an app of its own waits no longer for its back end is assumed."""
+"""Seconds that the wallet waits (REL-5). An app waits no longer than that for its back end (assumed)."""
 
 
-# What a cardholder, a phone and a back end do. Data only; `run.Stage` carries it out.
+# What a cardholder, a phone and a back end do. Data only; `run.AppStage` carries it out.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Do:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the page shows now is put down under this name."""
+    """Note what the page shows now, under this name."""
 
     name: str
 
@@ -61,7 +61,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Wait until something waits there."""
+    """Wait until something is held there."""
 
     where: str
 
@@ -75,14 +75,14 @@ class Outlast:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What waits goes on."""
+    """What is held there goes on."""
 
     where: str
 
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """From here on the back end answers so; an empty name mends it."""
+    """From here on the back end answers like this; an empty name ends that."""
 
     operation: str
     how: str = ""
@@ -112,13 +112,13 @@ class AppSeen:
         looks: what the page showed, by the name of each look: its button and its message.
         device: the phone, with the trace of all calls.
         arrivals: the requests at the back end.
-        threw: what the app's own code threw out of an action, or where nothing caught it, in words.
+        threw: what the app's own code threw, out of an action or uncaught elsewhere, in words.
         hosts: every host and port that the app's process asked for.
         back_end: host and port of the back end.
-        reports: how many card configuration issues the app reported in this case, as it says; None where it cannot say.
+        reports: how many card configuration issues the app says it reported in this case; None where it cannot say.
         log: what the process printed meanwhile.
         session: what the app was given to present.
-        unreached: where the attempt should have been held and never came; empty where it did.
+        unreached: where the attempt should have been held but never arrived; empty where it arrived.
         earlier: every sdkInput that the back end gave in the cases before.
     """
 
@@ -168,7 +168,7 @@ class AppCase(Case):
     asks: bool = False
 
     def missed(self, seen: AppSeen) -> tuple[Miss, ...]:
-        """What was missed; where the app threw, or did not come as far as the case needs, that alone."""
+        """What was missed; if the app threw, or did not get as far as the case needs, the judge is not asked."""
         if seen.threw:
             todo = "Catch it where the outcome is shown: on a phone it ends the app."
             thrown = (Miss("no exception in the app", text, todo, harms=True) for text in seen.threw)
@@ -210,7 +210,7 @@ KEPT = Miss(
     "Fetch activation data each time the page opens, and keep it nowhere.",
     rule="REL-7",
 )
-"""What an app does that keeps activation data beyond its page."""
+"""The miss of an app that keeps activation data beyond its page."""
 
 
 def button_is(look: str, *allowed: str, todo: str) -> AppJudge:
@@ -251,7 +251,7 @@ def get_then_create(seen: AppSeen) -> Iterator[Miss]:
 
 
 def only_what_was_given(seen: AppSeen) -> Iterator[Miss]:
-    """Neither create nor the SDK gets a text that no back end gave."""
+    """Only texts that a back end gave reach create and the SDK."""
     given = {arrival.given for arrival in seen.arrivals if arrival.given}
     calls = [(where, call) for where, kind in TAKES for _record, call in seen.device.trace.seen(kind)]
     for where, call in calls:
@@ -260,7 +260,7 @@ def only_what_was_given(seen: AppSeen) -> Iterator[Miss]:
             yield KEPT
         elif text not in given:
             yield Miss(
-                "no call with what is no sdkInput",
+                "only calls with an sdkInput from the back end",
                 f"{where} got a text that the back end never gave",
                 "Take a 200 with a filled sdkInput for a success, and everything else for a failure.",
             )
@@ -311,7 +311,7 @@ def asked_once(operation: str, todo: str) -> AppJudge:
 
 
 def not_added(seen: AppSeen) -> Iterator[Miss]:
-    """Where no attempt succeeded: the reason of the last one, which is the cause of all that did not follow."""
+    """If no attempt succeeded: why the last one failed, which is why nothing followed."""
     if seen.happened(m.ProvisionSuccess):
         return
     todo = "Add a card first: app.form and app.fidelity say what is in the way."
@@ -328,7 +328,7 @@ def first_of(*judges: AppJudge) -> AppJudge:
 
 
 def once_added(judge: AppJudge) -> AppJudge:
-    """This, where a card was added; else why none was."""
+    """The judge's misses if a card was added; else why none was."""
     return first_of(not_added, judge)
 
 
@@ -344,7 +344,7 @@ def in_wallet(card: int) -> AppJudge:
 
 
 def after_process_death(judge: AppJudge) -> AppJudge:
-    """This, where nothing of the ended process went on; else that it did, which only an adapter can be to blame for."""
+    """The judge's misses if nothing of the ended process went on; else that it did, which is the adapter's fault."""
 
     def judged(seen: AppSeen) -> Iterator[Miss]:
         if seen.happened(m.ProvisionSuccess):
@@ -363,7 +363,7 @@ def get_each_opening(seen: AppSeen) -> Iterator[Miss]:
 
 
 def late_get_unused(seen: AppSeen) -> Iterator[Miss]:
-    """Nothing is made of a GET that was answered when the wallet waited no longer."""
+    """No call of create uses a GET's answer that comes after the wallet's limit."""
     for record in seen.happened(m.CreateCalled):
         if seen.device.began + record.at - seen.came(GET)[0].at > WALLET_WAITS:
             yield Miss("a GET that the app has given up by then", "create was called with its late answer", LIMIT)
@@ -436,8 +436,8 @@ def own_back_end_only(seen: AppSeen) -> Iterator[Miss]:
 
 
 CUT = (56, 24)
-"""Characters of a value by which a log shows it; a log cuts long values. All simulated data begins with the same 48, so
-where a line shows more, that says which kind of value it is."""
+"""How many first characters of a value give it away in a log; a log cuts long values. All simulated data begins with
+the same 48, so only a longer piece says which kind of value it is."""
 
 
 def silent(what: str) -> AppJudge:
@@ -534,11 +534,11 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
      asked_once(POST, "Turn repeats off in your HTTP library for this call, and let the cardholder tap again.")),
     (Group.RECOVERY, "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
      "REL-1", (Fail(POST, "503"), *ADDED), asked_once(POST, "Let the cardholder tap again.")),
-    (Group.SECRECY, "no-sdk-input-in-log", "No sdkInput stands in the app's log.", "REL-3", ADDED, silent("sdkInput")),
-    (Group.SECRECY, "no-sdk-output-in-log", "No sdkOutput stands in the app's log.", "REL-3", ADDED,
+    (Group.SECRECY, "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
+    (Group.SECRECY, "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
      silent("sdkOutput")),
-    (Group.SECRECY, "no-session-in-log", "No session stands in the app's log.", "REL-4", ADDED, silent("session")),
-    (Group.SECRECY, "no-value-in-log-after-failure", "No sdkOutput stands in the log of a failure.", "REL-3",
+    (Group.SECRECY, "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, silent("session")),
+    (Group.SECRECY, "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
      (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
     (Group.SECRECY, "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
      own_back_end_only),

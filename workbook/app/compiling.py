@@ -69,9 +69,7 @@ def write_standin(folder: Path, variant: str, *, force: bool = False) -> list[Pa
     texts = {folder / name: text for name, text in standin(variant).items()}
     there = [path.name for path in texts if path.exists()]
     if there and not force:
-        raise ParameterError(
-            f"{', '.join(there)} in {str(folder)!r} would be overwritten. Add --force if that is meant."
-        )
+        raise ParameterError(f"{', '.join(there)} in {str(folder)!r} would be overwritten. To overwrite, add --force.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_all(texts)
@@ -201,7 +199,7 @@ def cache_folder() -> Path:
         latest_first = sorted(folder.iterdir(), key=lambda path: -path.stat().st_mtime)
     except OSError as error:
         raise ConfigurationError(
-            f"Cannot keep compiled classes in {str(folder)!r}: {error.strerror}. Another place: XDG_CACHE_HOME"
+            f"Cannot keep compiled classes in {str(folder)!r}: {error.strerror}. Set XDG_CACHE_HOME to another folder."
         ) from None
     for old in latest_first[KEPT:]:
         shutil.rmtree(old, ignore_errors=True)
@@ -209,12 +207,12 @@ def cache_folder() -> Path:
 
 
 def for_cells(file: Path, variant: str = A_FROM_0_4_0.name) -> str:
-    """Write the stand-in and the reference app core as a jar; the lines with which a Kotlin notebook begins to use it.
+    """Write the stand-in and the reference app core as a jar; returns the lines that load it in a Kotlin notebook.
 
     Raises:
         ConfigurationError: the extra is not installed, or the file cannot be written.
     """
-    later = variant == A_FROM_0_4_0.name  # the reference core is for it, and needs the platform's JSON, which it lacks
+    later = variant == A_FROM_0_4_0.name  # the reference core is for this variant only, and needs Json.kt
     classes = compiled(files_of([OURS, "Json.kt"], FIXTURES / "apps") if later else [], variant)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,9 @@
 """The phone that an app's SDK stand-in calls: one device for each client, in real time.
 
-The same table as everywhere else decides what may come when, and the same SDK stand-in answers. What differs is who
-moves: the app calls, from another process and as often at a time as it likes. So each call is a coroutine that steps
-the table, waits as long as the SDK takes, and steps it again. What the SDK asks the app for on the way leaves as the
-answer of one exchange, and comes back with the next.
+The same table as everywhere else decides what may come when, and the same simulated SDK (`SdkA`) answers. Here the app
+acts: it calls from another process, and several calls may run at once. So each call is a coroutine that steps the
+table, waits as long as the SDK takes, and steps it again. When the SDK asks the app for something, the question leaves
+as the answer of one exchange, and the app's reply comes with the next.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Device:
     Attributes:
         trace: every call, outcome and wait so far, in seconds since the device began.
         refused: each call that the table did not allow, as a sentence.
-        held: while it is there, the wallet waits for it before it answers.
+        held: an event that the wallet waits for before it answers; None for no wait.
         in_wallet: how many attempts the wallet is busy with.
         log: called with each step as a line.
         began: the moment that the trace's seconds count from, in seconds of the monotonic clock.
@@ -99,7 +99,7 @@ class Device:
         self._made.clear()
 
     def note(self, event: Event) -> None:
-        """Put something into the trace that no table steps."""
+        """Put into the trace what is no step of a table."""
         kind = Kind(event.kind) if isinstance(event, m.Aside) else Kind.EVENT
         self.record(kind, event, "", "", event.rules)
 
@@ -215,11 +215,11 @@ class _Conversation:
         except OutOfOrderError as error:
             self._next.set_exception(error)
         else:
-            self._next.set_result(reply)  # the future of this moment, which is not the one from before
+            self._next.set_result(reply)  # the current future: `go_on` replaces the earlier one
 
 
 class _Provisioning:
-    """One CardProvisioning: the table's state, and the SDK stand-in behind it; all its attempts share both."""
+    """One CardProvisioning: the table's state, and the simulated SDK behind it; all its attempts share both."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -300,7 +300,7 @@ class _Steps:
                 return m.OpcFailed(CANCELLED)
 
     async def _wallet_begins(self) -> None:
-        """Call the app's activityProvider, which the wallet shows itself above; then wait where the wallet is held."""
+        """Ask the app for the activity above which the wallet shows itself; then wait while the wallet is held."""
         answer = await self._asked(ask="activity")
         there = isinstance(answer, p.Activity) and answer.there
         self._of.sdk.activity_provider = lambda: "the app's activity" if there else None

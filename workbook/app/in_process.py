@@ -29,7 +29,7 @@ OK: Final = 200
 
 
 def _call(name: str, **fields: object) -> p.PhoneRequest:
-    """A call as it would arrive: through the protocol's own door."""
+    """A call, read by the protocol as if it had arrived."""
     return p.read(name, json.dumps({"client": NAME, **fields}).encode())
 
 
@@ -101,7 +101,7 @@ class Sdk:
 
 @dataclass
 class InProcess:
-    """An app core of this class in front of one phone: does what the cardholder does."""
+    """Drives an app core of this class in front of one phone, as a cardholder would."""
 
     kind: Callable[..., Any]
     client: Client
@@ -164,7 +164,7 @@ def play_core(kind: Callable[..., Any], case: AppCase) -> AppSeen:
 
 
 def first_miss(kind: Callable[..., Any], cases: Iterable[AppCase]) -> tuple[AppCase, Miss, AppSeen] | None:
-    """The first case that an app core of this class does not hold, with the first thing that was missed."""
+    """The first case that an app core of this class fails, with its first miss and what was seen."""
     for case in cases:
         seen = play_core(kind, case)
         for miss in case.missed(seen):

@@ -30,12 +30,12 @@ from workbook.widgets.page import PANELS
 from workbook.widgets.player import Live, Player
 
 GLANCE = 0.25
-"""Seconds between two looks whether something has happened."""
+"""Seconds between two looks for something new."""
 MOST = 200
-"""The latest lines that are drawn: more take longer to draw than a person to look away."""
+"""At most so many lines are drawn, the latest ones: more would take too long."""
 SAYS = (
     "A phone is served for an app's own test as long as this notebook's kernel runs. Its address and key are new each "
-    "time, so they are shown live and not stored; .settings has them, .stop() ends it."
+    "time, so they are shown live and not stored; .settings holds both, .stop() ends the phone."
 )
 
 
@@ -55,7 +55,7 @@ class PhoneView:
 
     @property
     def film(self) -> Film:
-        """It, frame by frame."""
+        """The trace, frame by frame."""
         return film(self.trace, self.machine, self.before)
 
 
@@ -69,7 +69,7 @@ class LivePhone(Live):
         seed: of everything simulated.
 
     Attributes:
-        settings: the environment variables by which the stand-in finds it, and the ids of the cards that there are.
+        settings: the environment variables by which the stand-in finds the phone, and the ids of all cards.
         server: what is served; `server.clients` has each app by name, with its `device.trace`.
 
     Raises:
@@ -100,7 +100,7 @@ class LivePhone(Live):
         return SAYS
 
     def stop(self) -> None:
-        """End it; the panels stay as they are."""
+        """Stop the phone; the panels stay as they are."""
         atexit.unregister(self.stop)
         self._over.set()
         self._thread.join()
@@ -114,11 +114,11 @@ class LivePhone(Live):
         latest = Trace(device.trace.title)
         for record in device.trace[-MOST:]:
             latest.append(record)
-        before = replace(screen_of(device.phone), place=InFront.APP, card=INSTRUMENT_IDS[0])  # the page of an app's own
+        before = replace(screen_of(device.phone), place=InFront.APP, card=INSTRUMENT_IDS[0])  # the app's own page
         return PhoneView(latest, device.variant.machine, before)
 
     def snapshot(self) -> Snapshot:
-        """A sentence: what happens is not the same on any two runs."""
+        """A sentence only: no two runs are the same."""
         return Snapshot(SAYS, paragraph(SAYS))
 
     def widget(self) -> Any:

@@ -1,9 +1,9 @@
 """The protocol between an app's SDK stand-in and the phone that the workbook plays, version 1.
 
 Each call of the SDK is one HTTP exchange on loopback: `POST /phone/v1/<call>` with the header `x-workbook-key`, a flat
-JSON object each way. The answer is an outcome; or, while `provision` runs, something that the SDK asks the app for
-(`ask`), which the stand-in answers with another call that names the same `turn`. A call that is wrong is refused with
-status 400, 401, 404 or 409 and `{"error": "a sentence"}`; that is never an outcome of the SDK.
+JSON object each way. The answer is an outcome. While `provision` runs, it may be an `ask`: the SDK wants something of
+the app, and the stand-in answers with another call of the same `turn`. A call that is wrong is refused with status 400,
+401, 404 or 409 and `{"error": "a sentence"}`; that is never an outcome of the SDK.
 
 All of it is ours. It carries the document's operations and outcomes (`workbook.flows.messages`), and no rule of order:
 the flows' tables decide what may come when.
@@ -45,7 +45,7 @@ class PhoneRequest(BaseModel):
 
 
 class Hello(PhoneRequest):
-    """The first call of a process. It gets a phone of its own; what an earlier process of that name began is over."""
+    """The first call of a process. Its client keeps one phone; what an earlier process of that client began is over."""
 
     answer = '{"variant"}'
 
@@ -58,7 +58,8 @@ class Create(PhoneRequest):
     """`CardProvisioning.create(sdkInput, activityProvider)` (A-CREATE-1)."""
 
     answer = (
-        'outcome "Success" with `provisioning`, the number of the client; "WalletPayNotSupported"; "InvalidSdkInput"'
+        'outcome "Success" with `provisioning`, the number of the CardProvisioning; "WalletPayNotSupported"; '
+        '"InvalidSdkInput"'
     )
 
     sdk_input: Text
@@ -133,7 +134,7 @@ class Turn(PhoneRequest):
 
 
 class Activity(Turn):
-    """The activityProvider was called; whether it returned an activity."""
+    """Says whether the activityProvider, which was called, returned an activity."""
 
     there: StrictBool
 
@@ -145,7 +146,7 @@ class Opc(Turn):
 
 
 class NoOpc(Turn):
-    """fetchOpc threw; the SDK catches that (sdk-a). It names the exception's class only."""
+    """fetchOpc threw; the SDK catches that (sdk-a). The call names the exception's class only."""
 
     threw: Annotated[StrictStr, Field(max_length=200)]
 
@@ -166,7 +167,7 @@ class UsePhone(PhoneRequest):
 
 
 class UseBackEnd(PhoneRequest):
-    """From here on the back end that the workbook plays answers GET or POST so; an empty text answers as it should."""
+    """From here on the played back end fails GET or POST in this way; an empty text ends that."""
 
     answer = "nothing; a refusal names what it can do wrong"
 
@@ -175,7 +176,7 @@ class UseBackEnd(PhoneRequest):
 
 
 class Next(Turn):
-    """The workbook plays the cardholder: what the last action came to, and what to do now. See `Driving.kt`."""
+    """Tells the result of the last action, and asks what the cardholder does next. See `Driving.kt`."""
 
     answer = (
         '`do` with `turn`: "begin" with `backEnd` and `session`, "openCardPage" with `card`, "tapAdd", "screen", '
@@ -229,7 +230,7 @@ def read(name: str, body: bytes) -> PhoneRequest:
 
 
 def _each_once(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these fields; of two with one name, readers of JSON take one or the other."""
+    """The object of these fields, each there once: readers of JSON choose differently between two with one name."""
     document: dict[str, Any] = {}
     for field, value in pairs:
         if field in document:
@@ -245,11 +246,11 @@ def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
         field = str(mistake["loc"][0]) if mistake["loc"] else ""
         match mistake["type"]:
             case "missing":
-                yield f"{field} is missing; it is {known[field]}."
+                yield f"{field} is missing. It must be {known[field]}."
             case "extra_forbidden":
-                yield f"{quoted(field)} is no field of it. {did_you_mean(field, known)}"
+                yield f"{quoted(field)} is no field of {name}. {did_you_mean(field, known)}"
             case _:
-                yield f"{field} is wrong; it is {known.get(field, 'another kind of value')}."
+                yield f"{field} is wrong. It must be {known.get(field, 'another kind of value')}."
 
 
 def fields_of(name: str) -> dict[str, str]:

@@ -69,7 +69,7 @@ RESTING = (SHOWN, HIDDEN)
 PATIENCE = 20.0
 """Seconds that an action may take; a machine may be busy with other things (assumed)."""
 START = 120.0
-"""Seconds until the app's process has to ask what to do: a build may come before it."""
+"""Seconds until the app's process has to ask what to do: a build may come first."""
 
 
 STORED = "This is a stored run of the sample; changes of yours in its code are not seen."
@@ -82,11 +82,11 @@ class Tempo:
 
     Attributes:
         looks: between two looks at the page.
-        quiet: without any change after which a page has settled.
-        starting: the same where nothing has come of the last action so far: a cold process is slow to begin.
-        closing: after which a page that waits for something is taken to wait for ever, and an app that was given
-            something and has done nothing with it to be done.
-        restless: after which a page that never rests is left as it is.
+        quiet: a page that has not changed for so long has settled.
+        starting: the same while the last action has had no effect yet: a cold process is slow to begin.
+        closing: a page that has waited for so long is taken to wait for ever, and an app that has not used what it
+            was given for so long is taken to be done.
+        restless: a page that has not settled after so long is left as it is.
     """
 
     looks: float = 0.015
@@ -98,7 +98,7 @@ class Tempo:
 
 TEMPO = Tempo()
 SLOWER = 5
-"""How many looks an app that does something may take until it shows it, on the same machine (assumed)."""
+"""An app may take so many times the slowest look until a change shows, on the same machine (assumed)."""
 
 
 class NoAnswerError(WorkbookError):
@@ -143,7 +143,7 @@ class PlayedCardholder:
             return done.result()
         if self.ended():
             raise NoAnswerError(f"{what} did not return: the app's process ended.")
-        what += f" did not return within {PATIENCE:g} s. It has to take the action in, not to wait for its end."
+        what += f" did not return within {PATIENCE:g} s. It must start the action and return before it ends."
         raise NoAnswerError(what)
 
     def end(self) -> None:
@@ -152,7 +152,7 @@ class PlayedCardholder:
 
 
 class Driver(Protocol):
-    """Whatever has the app act: its process over the protocol, or an app core of an exercise in this one."""
+    """What makes the app act: an app in its own process, over the protocol, or an exercise's app core in this one."""
 
     async def does(self, what: str, **fields: str) -> p.Next:
         """Have the app do this."""
@@ -173,14 +173,14 @@ class AppStage:
         self._unreached = ""
 
     async def play(self, case: AppCase) -> AppSeen:
-        """What came of it; the log is missing still.
+        """What came of the case, still without the log.
 
         Raises:
             NoAnswerError: the app's process hangs or is gone.
         """
         client = self._client
         await self._do("begin", backEnd=f"{self._url}{client.prefix}", session=self._session)
-        earlier = (await self._do("reports")).reports if case.asks else 0  # where one counter outlives its app
+        earlier = (await self._do("reports")).reports if case.asks else 0  # a counter may outlive its app
         for step in case.steps:
             await self._step(step)
         if case.asks:
@@ -253,7 +253,7 @@ class AppStage:
         return len(self._client.device.trace) + len(self._client.back_end.arrivals)
 
     def _owes(self) -> bool:
-        """Whether the next call is the app's: it was given an sdkInput, or a client that it has asked nothing yet."""
+        """Whether the app has to call next: it was given an sdkInput or a client that it has not used yet."""
         device, arrivals = self._client.device, self._client.back_end.arrivals
         if len(device.trace) and isinstance(device.trace[-1].message, m.CreateSuccess):
             return True
@@ -263,11 +263,11 @@ class AppStage:
         return not taken or device.began + taken[-1].at < answered
 
     async def _settled(self) -> None:
-        """Until nothing is under way, and the page has looked the same for a while.
+        """Wait until nothing is under way, and the page has looked the same for a while.
 
-        A page with a button to press, or with none any more, rests. One whose button is disabled, or not there yet, is
-        still waiting for something, unless it has waited for long: then it will wait for ever. A machine that is busy
-        with other things is slow to answer a look, and gets more time for everything.
+        A page whose button is shown or hidden rests. One whose button is disabled or absent still waits for something;
+        after a long wait it is taken to wait for ever. A machine that is busy with other things is slow to answer a
+        look, and gets more time for everything.
         """
         device, back_end, tempo = self._client.device, self._client.back_end, self._tempo
         before: tuple[object, ...] = ()
@@ -369,7 +369,7 @@ def load_app(path: Path) -> tuple[AppForm, Surface]:
     """The file, and the routes in it.
 
     Raises:
-        BadConfigurationError: it has mistakes; holds every one, each with its label.
+        BadConfigurationError: the file has mistakes; the error holds each with its label.
     """
     mistakes = Mistakes()
     form = read_form(AppForm, read_toml(path, EXAMPLE), mistakes)
@@ -382,7 +382,7 @@ def load_app(path: Path) -> tuple[AppForm, Surface]:
 
 
 def started_by(form: AppForm, folder: Path) -> str:
-    """The command that starts the app, compiled before where `[kotlin]` says so; empty where a person starts it.
+    """The command that starts the app; empty where a person starts it. With `[kotlin]` the app is compiled first.
 
     Raises:
         ConfigurationError: the extra is not installed, a file is missing, or the code does not compile.
@@ -425,14 +425,14 @@ def of_file(path: Path, run: AppRun) -> AppRun:
 def judge_app(
     path: Path, only: Sequence[str] = (), *, seed: int = 7, known: tuple[Known, ...] = ()
 ) -> tuple[RunRecord, str]:
-    """Judge the app of an `app.toml` in a notebook: its record, and a sentence where that is a stored one.
+    """Judge the app of an `app.toml` in a notebook: returns its record, and a sentence if that is a stored one.
 
     Where Kotlin cannot be compiled here, a sample's record is the one that a machine with the compiler has stored
     beside its file.
 
     Raises:
-        ConfigurationError: the file has mistakes, the code does not compile, or Kotlin is missing and nothing stored.
-        ParameterError: a pattern means no case.
+        ConfigurationError: the file has mistakes, the code does not compile, or Kotlin and a stored record are missing.
+        ParameterError: a pattern matches no case.
     """
     cases = chosen(APP_CASES, only)
     stored = path.with_suffix(".json")
@@ -535,7 +535,7 @@ class _Judged:
             self.results.append(result)
             self._progress.ended(result)
         cardholder.end()
-        await asyncio.sleep(TEMPO.looks)  # the answer leaves before the server does
+        await asyncio.sleep(TEMPO.looks)  # so that the answer leaves before the server stops
 
     async def _app(self) -> tuple[Client, PlayedCardholder]:
         """The app's process, once it asks what to do."""

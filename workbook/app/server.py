@@ -31,7 +31,7 @@ BACK_END = "/back-end/"
 BASIS = "the workbook's own protocol"
 PLATFORM_B = (
     "Platform B's calls are not served: its apps are in Swift, and there is no stand-in for them here yet. "
-    "Platforms that are: A."
+    "Only platform A is served."
 )
 
 
@@ -43,7 +43,7 @@ class Client:
         device: the phone.
         back_end: the issuer's back end behind the app.
         prefix: where that back end is, below the server's address.
-        on_next: takes what the app's process did, and says what it does next; None where a person plays.
+        on_next: takes what the app's process did, and returns its next action; None where a person plays.
     """
 
     device: Device
@@ -86,7 +86,7 @@ class PhoneServer:
 
     @property
     def settings(self) -> dict[str, str]:
-        """The environment variables by which the stand-in finds it, and the ids of the cards that there are."""
+        """The environment variables by which the stand-in finds this server, and the ids of all cards."""
         cards = ",".join(INSTRUMENT_IDS)
         return {"WORKBOOK_PHONE_URL": self.url, "WORKBOOK_PHONE_KEY": self.key, "WORKBOOK_PHONE_CARDS": cards}
 
@@ -128,9 +128,7 @@ class PhoneServer:
 
     async def _called(self, request: Request) -> PhoneReply:
         if request.method != "POST" or not request.target.startswith(p.PREFIX):
-            raise ParameterError(
-                f"The protocol is POST {p.PREFIX} and the name of a call, and this was something else."
-            )
+            raise ParameterError(f"Each call is a POST to {p.PREFIX} and the name of the call; this request is not.")
         if not hmac.compare_digest((request.header(p.KEY_HEADER) or "").encode(), self.key.encode()):
             raise WorkbookError(f"The header {p.KEY_HEADER} has to carry the key that `workbook phone` printed.")
         call = p.read(request.target.removeprefix(p.PREFIX).partition("?")[0], request.body)
@@ -153,7 +151,7 @@ class PhoneServer:
                 return await client.device.answer(call)
 
     def _hello(self, call: p.Hello) -> PhoneReply:
-        """A process begins: its phone is the one that the client had, if it had one, and its memory is new."""
+        """A process begins: it keeps the phone of its client, if there is one, and its memory is new."""
         if call.protocol != p.VERSION:
             raise ParameterError(
                 f"This workbook speaks version {p.VERSION} of the protocol, and the stand-in speaks {call.protocol}. "

@@ -15,7 +15,7 @@ from typing import Any
 
 from workbook.preflight.project import File, Project
 
-# What is not closed ends with the line, or with the file: no text is looked at twice.
+# A string or a comment that is not closed ends with its line, or with the file: no text is read twice.
 _TOKEN = re.compile(
     r"(?P<skip>//[^\n]*|/\*.*?(?:\*/|\Z)|[ \t\r]+|\\\n)"
     r'|(?P<string>"""(.*?)(?:"""|\Z)|\'\'\'(.*?)(?:\'\'\'|\Z)|"((?:\\.|[^"\\\n])*+)(?:"|(?=\n)|\\?\Z)'
@@ -23,11 +23,11 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 PAIR, COMPUTED = 2, "${}"
-"""Words of a name and its value, and what stands for a value that a script computes."""
+"""How many words a name and its value have, and what stands for a value that a script computes."""
 LARGEST_SCRIPT = 1_048_576
 """Characters of a script; what comes after them is not read."""
 PARTS = 3
-"""Of a coordinate: group, name, version."""
+"""The parts of a coordinate: group, name, version."""
 _OPEN, _CLOSE = "([", ")]"
 _VARIABLE = re.compile(r"\$\{?([\w.]*)\}?")
 _NUMBERS = re.compile(r"\d+(\.\d+)*")
@@ -56,7 +56,7 @@ class Statement:
 
     @property
     def name(self) -> str:
-        """What it sets or calls; of `getByName("debug")` it is `debug`."""
+        """What the statement sets or calls: for `getByName("debug")`, `debug`."""
         if self.words[0] in {"getByName", "create", "named", "register", "maybeCreate"} and self.strings:
             return self.strings[0]
         return self.words[0].rpartition(".")[2].strip("`")
@@ -73,7 +73,7 @@ class Statement:
             yield from inner.all_below()
 
     def below(self, *names: str) -> Iterator[Statement]:
-        """Those with one of these names."""
+        """Every statement below with one of these names."""
         return (inner for inner in self.all_below() if inner.name in names)
 
 
@@ -90,7 +90,7 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def _block(tokens: list[tuple[str, str, int]], at: list[int], depth: int) -> tuple[Statement, ...]:
-    """The statements up to the brace that closes this block; `at` is the next token, for all levels."""
+    """The statements up to the brace that closes this block; `at` holds the next token's place, for all levels."""
     found: list[Statement] = []
     words: list[str] = []
     strings: list[str] = []
@@ -136,7 +136,7 @@ def _block(tokens: list[tuple[str, str, int]], at: list[int], depth: int) -> tup
 
 
 def _skip(tokens: list[tuple[str, str, int]], at: list[int]) -> None:
-    """Go on behind the brace that closes this block."""
+    """Move `at` past the brace that closes this block."""
     depth = 1
     while depth and at[0] < len(tokens):
         kind, text, _line = tokens[at[0]]
@@ -170,7 +170,7 @@ class Module:
     Attributes:
         file: the script.
         statements: what is in it.
-        names: what names stand for: the project's properties and variables, and before them the script's own.
+        names: what names stand for: the script's own first, then the project's properties and variables.
         catalog: the libraries of the version catalog, by the name that a script uses; a bundle has several.
     """
 
@@ -221,7 +221,7 @@ class Module:
         return "" if unknown else resolved
 
     def _named(self, word: str) -> str:
-        """What a name without quotes stands for, the part before its last dot left out; empty where it is unknown."""
+        """What a name without quotes stands for, by its part after the last dot; empty where it is unknown."""
         return self.names.get(word.rpartition(".")[2], "")
 
     def dependencies(self) -> Iterator[Dependency]:
@@ -264,7 +264,7 @@ class Module:
         for flavor in listed:
             dimensions.setdefault(_of(flavor, "dimension"), []).append(flavor)
         found = []
-        for flavors in product(*dimensions.values()):  # one of each dimension; of none there is one empty choice
+        for flavors in product(*dimensions.values()):  # one of each dimension; one empty choice without any
             chosen = [*flavors, *([default] if default else [])]
             identity = next((one for flavor in chosen if (one := _of(flavor, "applicationId"))), "")
             suffixes = "".join(_of(flavor, "applicationIdSuffix") for flavor in (*chosen[len(flavors) :], *flavors))
@@ -319,7 +319,7 @@ class Build:
             yield from module.dependencies()
 
     def repositories(self) -> Iterator[tuple[Module, Statement]]:
-        """Every repository that a script names, but those that something is published to."""
+        """Every repository that a script names, except those that it publishes to."""
         for module in (*self.settings, *self.modules):
             for block in _outside_publishing(module.statements):
                 if block.name == "repositories":
@@ -415,7 +415,7 @@ def _accessor(alias: str) -> str:
 
 
 def _plain(version: Any) -> Any:
-    """A version that is written as a range of its own: what it prefers."""
+    """A catalog's version; of a table, its `strictly`, `require` or `prefer`."""
     if isinstance(version, dict):
         return version.get("strictly") or version.get("require") or version.get("prefer") or ""
     return version

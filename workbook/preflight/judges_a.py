@@ -1,4 +1,4 @@
-"""The cases of platform A: build files, the private library, Kotlin; and address and key in the apps of both."""
+"""The cases of platform A: build files, the private library, Kotlin; and the API's address and key, for both."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PUBLIC_HOSTS = re.compile(
     r"(^|\.)(maven\.org|maven\.apache\.org|jitpack\.io|sonatype\.org|sonatype\.com|gradle\.org|jcenter\.bintray\.com)\Z"
 )
-"""Repositories that everybody reads."""
+"""Hosts of public repositories."""
 LOCAL, PUBLIC = frozenset({"mavenLocal", "flatDir"}), frozenset({"mavenCentral", "gradlePluginPortal", "jcenter"})
 MIN_SDK, COMPILE_SDK = 26, 35
 """What platform A's SDK needs from 0.4.0 on (sdk-a)."""
@@ -52,9 +52,9 @@ SWALLOWING = frozenset({"getOrDefault", "getOrElse", "getOrNull", "orEmpty", "re
 API_PATH, API_HEADER = (b"/bcl/v2", b"networktokenactivationdata"), b"x-api-key"
 """Words that only a client of the API writes, and the header of its key; all in small letters."""
 SHORTEST_KEY = 12
-"""Characters from which a value of the back end's environment is looked for in the app."""
+"""A value of the back end's environment is looked for in the app if it has at least so many characters."""
 TESTING = re.compile(r"test|sandbox|stag|\buat\b|demo", re.IGNORECASE)
-"""What a name or an address of a test's environment has in it."""
+"""What the name or the address of a test environment has in it."""
 COMMENTS = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)|^\s*#[^\n]*", re.DOTALL | re.MULTILINE)
 LARGEST_LIBRARY = 64 * 1_048_576
 
@@ -86,7 +86,7 @@ def one_sdk_version(facts: Facts) -> Iterator[Miss]:
 
 
 def repositories(facts: Facts) -> Iterator[Miss]:
-    """A repository that can hold the private library; of a library's module alone, the app that uses it names them."""
+    """A repository that can hold the private library; not judged without an app, which names the repositories."""
     found = list(facts.a.build.repositories()) if facts.a.build.apps else []
     if not found or not (facts.a.sdk or facts.a.library) or any(_is_internal(one, module) for module, one in found):
         return
@@ -179,11 +179,11 @@ def deprecated_calls(facts: Facts) -> Iterator[Miss]:
 
 
 def second_tap(facts: Facts) -> Iterator[Miss]:
-    """A page whose code keeps no second tap away."""
+    """A page whose code does not keep a second tap away."""
     for source in facts.a.kotlin.about:
         for call in source.calls:
             own = enclosing(call.node, FUNCTIONS)
-            # the SDK's call is awaited for its result; a back end's function of that name has other arguments
+            # the SDK's call has three arguments; a back end's function of that name has others
             is_sdk = call.name == "provision" and bool(call.receiver) and len(call.arguments) == 3  # noqa: PLR2004
             if not is_sdk or (own is not None and name_of(own) == "fetchOpc"):
                 continue
@@ -230,7 +230,7 @@ def _throws(node: Node) -> bool:
 
 def _swallowed(source: SourceFile, line: int, observed: str) -> Miss:
     todo = "Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC data."
-    return miss_at(source.file.name, line, "an error of the back end thrown on", f"fetchOpc has {observed}", todo)
+    return miss_at(source.file.name, line, "fetchOpc throws when the back end fails", f"fetchOpc has {observed}", todo)
 
 
 def api_address(facts: Facts) -> Iterator[Miss]:
@@ -243,14 +243,14 @@ def api_address(facts: Facts) -> Iterator[Miss]:
 def api_key(facts: Facts) -> Iterator[Miss]:
     """The API's key in what becomes an app, or the header for it.
 
-    Many gateways have a header of that name, so beside no other trace of the API it is noted, and no more.
+    Many gateways have a header of that name, so without another trace of the API it is only noted.
     """
     values = [value.lower().encode() for _name, value, _line in facts.settings(KEYS)]
     keys = tuple(value for value in values if len(value) >= SHORTEST_KEY)
     sure = any(True for _place in _traces(facts, (*API_PATH, *keys)))
     for file, line in _traces(facts, (API_HEADER, *keys)):
         todo = "Take the key out of the app, and replace it: whoever has the app has the key." + (
-            "" if sure else " The header of a gateway of your own is none of that."
+            "" if sure else " If this is the header of your own gateway, ignore this note."
         )
         yield miss_at(
             file, line, "no trace of the API in the app", "the API's key, or the header for it", todo, noted=not sure
@@ -258,7 +258,7 @@ def api_key(facts: Facts) -> Iterator[Miss]:
 
 
 def _traces(facts: Facts, words: tuple[bytes, ...]) -> Iterator[tuple[str, int]]:
-    """In which files of an app one of these words is, in small letters, and in which line; comments do not count."""
+    """Each file of an app that has one of these words (in small letters), and the line; comments do not count."""
     for file in facts.app_files:
         if not file.mentions(*words):
             continue
@@ -270,7 +270,7 @@ def _traces(facts: Facts, words: tuple[bytes, ...]) -> Iterator[tuple[str, int]]
 
 
 def in_repository(facts: Facts) -> Iterator[Miss]:
-    """The private library in the local repository: there, in the right version, its checksums right."""
+    """The private library in the local repository: it is there, and its version and checksums are right."""
     root, wanted = facts.repository or Path(), facts.a.wanted_library
     pattern = re.compile(facts.library, re.IGNORECASE)
     paths = (file.path for file in read_project([root]).named("*.aar", "*.jar"))
@@ -374,7 +374,7 @@ def base_urls(facts: Facts) -> Iterator[Miss]:
 
 
 def keys(facts: Facts) -> Iterator[Miss]:
-    """The API's key: there, no placeholder, and of the environment that the address is of."""
+    """The API's key: it is there, it is no placeholder, and it is of the same environment as the address."""
     wrong = "looks like a {} key, the address like {}"
     found = [*facts.settings(KEYS)]
     places = {value.lower() for _name, value, _line in facts.settings(ADDRESSES)}
@@ -385,7 +385,7 @@ def keys(facts: Facts) -> Iterator[Miss]:
             yield miss_at(facts.environment_file, line, "a key", f"{name} holds a placeholder", todo, harms=True)
         live = re.search(r"live|prod", name + value, re.IGNORECASE) is not None
         if places and (live if testing else not live and TESTING.search(name + value)):
-            todo = "Use the key of that environment: the answer is 401 otherwise."
+            todo = "Use the key of that environment; with another key the answer is 401."
             yield miss_at(
                 facts.environment_file,
                 line,
@@ -436,11 +436,11 @@ CASES = (
                    "A-DEP-2", repositories, A),
     preflight_case(Group.SECRECY, "gradle.publishing", "Nothing publishes the private library.", "A-DEP-3", publishing,
                    A),
-    preflight_case(Group.FORM, "gradle.levels", "The levels are those of the SDK.", "GAP-8", levels,
+    preflight_case(Group.FORM, "gradle.levels", "minSdk and compileSdk are as high as the SDK needs.", "GAP-8", levels,
                    Part.SDK_A_VERSION),
     preflight_case(Group.FORM, "gradle.application-ids", "Each application id is known, with its variants.",
                    "A-ALLOW-2", application_ids, Part.APP_IDS),
-    preflight_case(Group.FIDELITY, "kotlin.deprecated", "No call is one that 0.4.0 deprecated.", "A-MIG-1",
+    preflight_case(Group.FIDELITY, "kotlin.deprecated", "The app makes no call that 0.4.0 deprecated.", "A-MIG-1",
                    deprecated_calls, A),
     preflight_case(Group.CONCURRENCY, "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", second_tap, A),
     preflight_case(Group.FAULTS, "kotlin.fetch-opc", "fetchOpc swallows no error.", "A-OPC-1", swallowed, A),
@@ -454,8 +454,8 @@ CASES = (
                    debug_certificates, Part.CERTIFICATES),
     preflight_case(Group.FORM, "environment.base-url", "The API's address is an https address without the path.",
                    "API-1", base_urls, E, Part.ADDRESS),
-    preflight_case(Group.FORM, "environment.key", "The API's key is there, and of the same environment.", "API-4",
-                   keys, E, Part.KEY),
+    preflight_case(Group.FORM, "environment.key", "The API's key is there, and belongs to the address's environment.",
+                   "API-4", keys, E, Part.KEY),
     preflight_case(Group.FORM, "environment.role", "The credential has the role.", "API-15", roles, E,
                    owner=Owner.OPERATOR),
     preflight_case(Group.BUDGET, "environment.time-limit", "The back end gives up before the wallet does.", "REL-5",

@@ -36,7 +36,7 @@ LOWEST = {"app": "13.4", ISSUER: "14.0", AUTHORIZATION: "14.0"}
 LATER_B = (2,)
 """From this version on platform B's SDK has the later variant's operations (sdk-b)."""
 HIGHEST_APART = 1
-"""Releases of the system by which an extension may be later than its app, before phones drop out (assumed)."""
+"""By how many releases of the system an extension may be later than its app, before phones drop out (assumed)."""
 
 
 def _miss(target: BuildTarget, expected: str, observed: str, todo: str, at: str = "", *, harms: bool = True) -> Miss:
@@ -147,7 +147,7 @@ def entitlements(facts: Facts) -> Iterator[Miss]:
 
 
 def _embedding(facts: Facts) -> list[BuildTarget]:
-    """App and extensions. Of several apps those that say they provision, or all if none does."""
+    """App and extensions. Of several apps, only those that provision; a single app in any case."""
     apps = facts.b.of("app")
     own = [app for app in apps if app.may_provision or any(_is_of(other, app) for other in _ours(facts))]
     return [*(own or (apps if len({app.name for app in apps}) == 1 else [])), *_ours(facts)]
@@ -240,12 +240,12 @@ def _functions(facts: Facts, *names: str) -> Iterator[tuple[str, Node, Node]]:
 
 
 def network_in_status(facts: Facts) -> Iterator[Miss]:
-    """A network call that `status()` makes, itself or over another function."""
+    """A network call that `status()` makes, itself or through another function."""
     for file, _kind, node in _functions(facts, "status"):
         for function in facts.b.swift.reach(node):
             found = next((one for one in walk(function) if one.type in NAMES and text_of(one) in NETWORK), None)
             if found is not None:
-                where = "status()" if function == node else f"status(), over {name_of(function)}()"
+                where = "status()" if function == node else f"status(), through {name_of(function)}()"
                 todo = "Use what the app saved: status() has 100 ms. passEntries() may call the back end."
                 yield miss_at(file, line_of(node), "no network call in status()", f"{text_of(found)} in {where}", todo)
                 break
@@ -256,7 +256,7 @@ def entries_mixed_up(facts: Facts) -> Iterator[Miss]:
     for file, _kind, node in _functions(facts, "remotePassEntries"):
         names = {call.name: call for call in calls_in(node)}
         if "passEntries" in names and "remotePassEntries" not in names:
-            todo = "Call remotePassEntries: the watch is offered the phone's cards otherwise."
+            todo = "Call remotePassEntries; passEntries offers the watch the phone's cards."
             yield miss_at(
                 file, line_of(names["passEntries"].node), "remotePassEntries(withDelegate:)", "passEntries", todo
             )
@@ -329,7 +329,7 @@ def always_cancels(facts: Facts) -> Iterator[Miss]:
                     yield miss_at(
                         source.file.name,
                         line_of(kind),
-                        "completionHandler(.authorized) on one way",
+                        "completionHandler(.authorized) on at least one path",
                         "only .canceled",
                         todo,
                     )
@@ -359,7 +359,8 @@ def card_art(facts: Facts) -> Iterator[Miss]:
     wanted = "paymentInstrumentId" if facts.b.version >= LATER_B else "forBrand"
     for source, _of_extension, found in delegates_with(facts.b, "cardArt"):
         if [wanted] not in map(labels_of, found):
-            todo = f"SDK {'.'.join(map(str, facts.b.version))} asks by {wanted}: the wallet has no picture otherwise."
+            version = ".".join(map(str, facts.b.version))
+            todo = f"SDK {version} asks for cardArt by {wanted}; without that function the wallet has no picture."
             yield miss_at(
                 source.file.name,
                 line_of(found[0]),
@@ -370,18 +371,18 @@ def card_art(facts: Facts) -> Iterator[Miss]:
 
 
 def can_add(facts: Facts) -> Iterator[Miss]:
-    """The question whether a card can be added, by the SDK's version; and a watch that is really looked for."""
+    """The call that asks whether a card can be added, by the SDK's version; and whether a watch is looked for."""
     later = facts.b.version >= LATER_B
     asked, other = ("canAddCardDetails", "canAddCard") if later else ("canAddCard", "canAddCardDetails")
     for source in facts.b.swift.about:
         for call in source.calls:
             if call.name == other and call.receiver and not facts.b.swift.declares(other):
-                todo = f"SDK {'.'.join(map(str, facts.b.version))} answers {asked}: ask that."
+                todo = f"SDK {'.'.join(map(str, facts.b.version))} has {asked}: call that."
                 yield miss_at(
                     source.file.name, line_of(call.node), asked, other, todo, rule="B-CAN-2" if later else "B-CAN-1"
                 )
             elif call.name == "canAddCardDetails" and any(text_of(one).endswith("false") for one in call.arguments):
-                todo = "Await activate() of the one WatchAvailability: the card is not offered for the watch otherwise."
+                todo = "Await activate() of the one WatchAvailability, or the card is not offered for the watch."
                 yield miss_at(
                     source.file.name,
                     line_of(call.node),
@@ -439,7 +440,7 @@ CASES = (
                    kept_service, H),
     preflight_case(Group.FAULTS, "swift.entries-unavailable", "status() says so when there is no service.",
                    "X-STATUS-2", unavailable, H),
-    preflight_case(Group.FORM, "swift.authentication-ui", "Who requires authentication brings the UI for it.",
+    preflight_case(Group.FORM, "swift.authentication-ui", "An extension that requires authentication has a UI for it.",
                    "X-STATUS-1", authentication, X),
     preflight_case(Group.FIDELITY, "swift.authorization", "The authorization UI can report success.", "X-AUTH-1",
                    always_cancels, B),
@@ -447,8 +448,8 @@ CASES = (
                    "B-DEL-2", delegates, B, Part.DELEGATE, Part.SDK_B_VERSION),
     preflight_case(Group.FIDELITY, "swift.card-art", "cardArt is that of the SDK's version.", "X-ART-1", card_art, B,
                    Part.CARD_ART, Part.SDK_B_VERSION),
-    preflight_case(Group.FIDELITY, "swift.can-add", "The app asks as the SDK's version answers.", "B-CAN-2", can_add, B,
-                   Part.SDK_B_VERSION),
+    preflight_case(Group.FIDELITY, "swift.can-add", "The app asks with the call that the SDK's version has.", "B-CAN-2",
+                   can_add, B, Part.SDK_B_VERSION),
     preflight_case(Group.CONCURRENCY, "swift.one-watch", "One WatchAvailability is made.", "B-WATCH-2",
                    second_watch, B),
 )  # fmt: skip

@@ -136,12 +136,12 @@ def _folder(module: Module) -> str:
 
 
 class Part(Enum):
-    """What a case needs: why it does not apply where that is missing, and whether it is there."""
+    """What a case needs: the reason given where it is missing, and a test whether it is there."""
 
     PLATFORM_A = "Nothing here is about provisioning on platform A.", lambda facts: facts.a.is_there
     PLATFORM_B = "Nothing here is about provisioning on platform B.", lambda facts: facts.b.is_there
     EXTENSION = (
-        "No target is an issuer-provisioning extension, nor nearly one.",
+        "No target is an issuer-provisioning extension, or looks like a misspelt one.",
         lambda facts: any(target.points or target.role not in {"", "app"} for target in facts.b.targets),
     )
     HANDLER = (
@@ -170,7 +170,7 @@ class Part(Enum):
         lambda facts: any(numbers(one.version) for one in facts.a.library),
     )
     APP_IDS = (
-        "No build file says an application id.",
+        "No build file names an application id.",
         lambda facts: facts.a.is_there and any(module.variants() for module in facts.a.build.apps),
     )
     CERTIFICATES = "No certificate is named: --signing FILE.", lambda facts: bool(facts.certificates)
@@ -200,10 +200,10 @@ def handlers(b: ProjectB) -> Iterator[tuple[File, Node]]:
 
 
 def delegates_with(b: ProjectB, name: str) -> Iterator[tuple[SourceFile, bool, list[Node]]]:
-    """The functions with this name in each type that is one delegate of the SDK, and whether it is the extension's.
+    """Each type that is a delegate of the SDK: its file, whether it is the extension's, its functions with this name.
 
-    The document names no protocol, so what a type can do tells it where its protocol's name does not: `provision` takes
-    an `sdkOutput`, the extension's delegate has `cardArt` and the app's has `didFinishProvisioning`.
+    The document names no protocol. Where a protocol's name does not tell, the functions do: `provision` takes an
+    `sdkOutput`, the extension's delegate has `cardArt` and the app's has `didFinishProvisioning`.
     """
     for source in b.swift.about:
         kinds: dict[str, list[Node]] = {}  # a type and its extensions

@@ -38,7 +38,7 @@ class ProjectResult(Result):
 
     @property
     def files(self) -> dict[str, str]:
-        """The texts of the project's files by their names, to change a copy and judge it; empty for a copy."""
+        """The texts of the project's files by their names, to change and judge again; empty without a folder."""
         return texts_of(self.folder) if self.folder else {}
 
     def allowlist_request(self, *signing: str | Path, machine: str = "") -> Table:

@@ -97,7 +97,7 @@ class BuildTarget:
         plist_file: the list's file.
         entitlements: its entitlements; None where they are unknown.
         entitlements_file: their file; None where there is none.
-        file: where to look for what no file says.
+        file: the project file, or the property list where there is none.
     """
 
     name: str
@@ -209,7 +209,7 @@ class ProjectB:
 
 
 def read_platform_b(project: Project, package: str = "") -> ProjectB:
-    """Read everything; `package` is how the SDK's package is called, where the user says it."""
+    """Read everything; `package` is the name of the SDK's package, empty where the user gives none."""
     broken: list[tuple[File, str]] = []
     targets: list[BuildTarget] = []
     packages = list(_packages(project, package))

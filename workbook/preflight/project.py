@@ -22,7 +22,7 @@ MOST_FILES, DEEPEST, MOST_BYTES = 200_000, 64, 1024 * 1_048_576
 """The largest tree that is read: its entries, folders inside one another, and bytes of readable files."""
 READ = (".swift", ".kt", ".java", ".m", ".mm", ".plist", ".xml", ".gradle", ".kts", ".properties", ".toml", ".xcconfig",
         ".strings", ".entitlements", ".pbxproj", ".resolved")  # fmt: skip
-"""Endings of the names of files that may be read; what these weigh is counted."""
+"""Endings of the names of files that may be read; their bytes are counted."""
 LARGEST = 16 * 1_048_576
 """Bytes of a file that is read; no property list, project file or source has more."""
 LEFT_OUT = frozenset({"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData",
@@ -61,7 +61,7 @@ class File:
 
     @property
     def no_text(self) -> str:
-        """Why this is no text that a person wrote; empty where it may be one. Another encoding than UTF-8 may be."""
+        """Why this is no text that a person wrote; empty where it may be one, in any encoding."""
         content, why = self._read
         binary = b"\0" in content or ("\ufffd" in self.text and CONTROL.search(content))
         return "binary data, and no text" if binary else why
@@ -106,7 +106,7 @@ class Project:
         self._by_path.update((str(file.path), file) for file in self.files)
 
     def named(self, *patterns: str) -> Iterator[File]:
-        """The files with one of these last names, or endings with `*` in front, in the order of their names."""
+        """The files with one of these names, or one of these endings (`*` in front), in the order of their names."""
         names = tuple(pattern for pattern in patterns if not pattern.startswith("*"))
         endings = tuple(pattern[1:] for pattern in patterns if pattern.startswith("*"))
         for file in self.files:

@@ -1,4 +1,4 @@
-"""Reads a project, judges it by every case, and makes the record of `workbook conform`; and its form for code hosts."""
+"""Reads a project, judges it by every case, and makes a record as `workbook conform` does, and its SARIF form."""
 
 from __future__ import annotations
 

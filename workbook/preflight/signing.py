@@ -2,7 +2,7 @@
 
 A signing report's text, a certificate (PEM, DER), a keystore (PKCS#12, JKS) and a signed package all come to the same:
 the SHA-256 of the certificate, as 32 pairs of capital letters and digits with colons (A-ALLOW-2, A-ALLOW-3). A private
-key is never read: of a JKS keystore the certificates are not encrypted; a PKCS#12 keystore needs its password.
+key is never read: a JKS keystore does not encrypt its certificates; a PKCS#12 keystore needs its password.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
             found = list(_in_report(content.decode("utf-8", "replace"), path.name))
     except ConfigurationError:
         raise
-    except Exception as error:  # noqa: BLE001 - of broken input the libraries raise whatever their parts do
+    except Exception as error:  # noqa: BLE001 - on broken input the libraries raise whatever their parts raise
         raise ConfigurationError(
             f"{str(path)!r} is broken: {str(error)[:200] or 'it ends too early'}. {ALLOWED}"
         ) from None
@@ -172,7 +172,7 @@ def _in_der(content: bytes, name: str, password: str) -> list[SigningCertificate
 
 
 def _in_jks(content: bytes) -> Iterator[tuple[str, bytes]]:
-    """The first certificate of each entry: of a key it is the one that signs."""
+    """The first certificate of each entry: in a key's entry, it is the one that signs."""
     data = io.BytesIO(content)
 
     def number(form: str) -> int:
@@ -214,7 +214,7 @@ def _in_package(path: Path) -> list[bytes]:
         if at < 0 or len(tail) - at < 22:  # noqa: PLR2004
             raise ValueError("the package has no end")
         length, start = struct.unpack("<II", tail[at + 12 : at + 20])
-        if length > LARGEST_DIRECTORY or b"PK\x06\x07" in tail:  # ZIP64 has a list of its own; no package is one
+        if length > LARGEST_DIRECTORY or b"PK\x06\x07" in tail:  # ZIP64 has another list; no package uses it
             raise ValueError("its list of files is too long")
         file.seek(max(start - 24, 0))
         footer = file.read(24)
@@ -273,7 +273,7 @@ def allowlist_request(
 
     Args:
         variants: the name of each build variant, and its application id.
-        certificates: a certificate of a known variant signs that one only; any other may sign each of them.
+        certificates: one with a known variant signs that variant only; any other may sign every variant.
     """
     variants = list(variants)
     names = {name for name, _id in variants}

@@ -29,12 +29,12 @@ SDK_WORDS = (b"provisioningservice", b"watchavailability", b"cardprovisioning", 
 SDK_NAMES = re.compile(
     rb"\b(Extension)?ProvisioningService\b|IssuerProvisioning|\bWatchAvailability\b|\bCardProvisioning\b|\bOpcProvider\b"
 )
-"""The SDK's names, and in small letters for a first look, which is much faster."""
+"""The SDK's names: in small letters for a fast first look, and as a pattern."""
 _DECLARED = re.compile(rb"\bfunc?\s+(\w+)")
 MOST_NODES = 400_000
 """Nodes of a file; one with more was made by a program, and is not read."""
 DEEPEST_REACH = 4
-"""Functions that call one another, followed from a first one."""
+"""How many calls deep functions are followed."""
 
 
 @cache
@@ -187,7 +187,7 @@ class Sources:
 
     @cached_property
     def _declared(self) -> dict[bytes, list[File]]:
-        """In which files a function of this name is declared. A fast look; the grammar has the last word."""
+        """The files that declare a function, by its name. This is a fast look; the grammar decides."""
         found: dict[bytes, list[File]] = {}
         for file in self.files:
             for name in _DECLARED.findall(file.content):
@@ -212,9 +212,9 @@ class Sources:
         return [node for node in source.every(FUNCTIONS) if name_of(node) == name]
 
     def reach(self, node: Node) -> Iterator[Node]:
-        """A node, and the functions that it calls, directly or over others.
+        """A node, and the functions that it calls, directly or through others.
 
-        A function of the same type is preferred; otherwise only a name that a single function has is followed, so that
+        A function of the same type is preferred; otherwise a name is followed only if a single function has it, so that
         nothing is blamed on a namesake.
         """
         waiting, seen = [(node, 0)], {node.id}

@@ -93,7 +93,7 @@ class Film:
             *(actor for each in messages for actor in (each.sender, each.receiver)),
         }
         if Actor.WALLET_APP not in actors:
-            actors.add(Actor.WALLET)  # the SDK speaks to it beside the table
+            actors.add(Actor.WALLET)  # the SDK speaks to it outside the table
         return tuple(actor for actor in Actor if actor in actors)
 
     @property
@@ -129,7 +129,7 @@ def film(trace: Trace, machine: Machine, first: Screen | None = None) -> Film:
     screen = begin = first or Screen()
     lines = sequence(trace)
     captions, frames = (line.sentence for line in lines.lines), []
-    # A fold over the records: each may change the screen, and a record that is no line changes that of the next frame.
+    # A fold over the records: each may change the screen; where one is no line, the next frame shows its change.
     for record in trace:
         if record.kind is not Kind.REFUSED:
             screen = after(screen, record.message, str(record.after))

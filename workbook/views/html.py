@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""Of our pages: they load nothing, run nothing and send nothing; pictures are inside them."""
+"""The policy of our pages: they load nothing, run nothing and send nothing; pictures are inside them."""
 _UNSAFE = re.compile("[&<>\"'\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 """What a text needs changed: the characters of markup, and the characters that XML forbids."""
 _NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -54,7 +54,7 @@ RULE_ID = re.compile(r"\b([A-Z]+(?:-[A-Z]+)*-\d+)\b")
 
 
 def unbroken(text: str) -> Markup:
-    """The text with its rule ids, each on one line though it has hyphens, and with its sentence for a pointer on it.
+    """The text; no rule id breaks at its hyphens, and each shows its sentence to a pointer on it.
 
     A page with our script shows the sentence on focus, too: `wb-rule` is what it looks for.
     """

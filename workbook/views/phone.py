@@ -23,7 +23,7 @@ SHARES = {False: 18.5, True: 31.5}
 """A picture's share of the page's width in percent: five phones side by side, or three with a watch."""
 ASSUMED = "Assumed: how the wallet's screens look; that an app says “Not added”, or on platform A “In the wallet”."
 ACTS = (m.AddTapped, m.IssuerChosen, m.EntryChosen)
-"""Only the cardholder can do these; the screen before is the one that asked for it."""
+"""Only the cardholder can do these; the screen before asked for them."""
 OUTCOMES: Mapping[Sheet | Page, int] = {
     Sheet.ADDED: 1,
     Sheet.FAILED: 1,

@@ -31,7 +31,7 @@ ROOM = WIDE - 2 * MARGIN
 CENTRE = WIDE / 2
 TIME = "9:30"
 LEAST_SIZE = 15
-"""Of any words on a phone or a watch: a player shows the picture in 0.74 of its size, so they are 11 pixels high."""
+"""The least size of words: a player shows the picture in 0.74 of its size, so they are 11 pixels high."""
 LINE = 290
 """Room for a sentence on a line of its own; `word` takes each letter for a wide one."""
 
@@ -354,7 +354,7 @@ def _apps() -> Drawn:
 
 
 def _cards(screen: Screen) -> Drawn:
-    """The entries that fit, lower ones where there are many, and the number of those that do not fit."""
+    """The entries that fit, less high where there are many, and the number of those that do not fit."""
     room, entries = FOOT - LIST, screen.entries
     shown = entries[: room // LEAST if len(entries) * LEAST <= room else room // LEAST - 1]
     high = max(LEAST, min(MOST, room // max(len(entries), 1)))

@@ -76,7 +76,7 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
 
 
 def _frame_of(finding: Finding, film: Film) -> int:
-    """The frame that shows a finding: at its time, best one that rests on its rule; else the last before it."""
+    """The frame that shows a finding: one at its time, preferably with its rule; else the last before it."""
     at = [number for number, frame in enumerate(film.frames) if abs(frame.at - finding.at) < MOMENT]
     ruled = [number for number in at if finding.rule in film.sequence.lines[number].rules]
     before = [number for number, frame in enumerate(film.frames) if frame.at <= finding.at]

@@ -266,7 +266,7 @@ class Sequence(View):
 
     @cached_property
     def _drawing(self) -> str:
-        return draw(self)  # once: a notebook's cell shows it as text, and folded up below the picture
+        return draw(self)  # kept: a cell shows it as text, and again folded up below the picture
 
     @property
     def picture(self) -> Picture:

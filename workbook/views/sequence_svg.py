@@ -52,7 +52,7 @@ BOX_HEIGHT = 34
 TOP = 64
 """Where the boxes with the actors' names begin."""
 AGAIN, REST = 560, 4
-"""So many pixels below its boxes a long picture repeats the actors' names, if so many lines are still to come."""
+"""A long picture repeats the actors' names so many pixels below the last, if at least so many lines still come."""
 DASH = 6
 """The length of a lifeline's dash and the gap after it, in pixels."""
 STYLE = sheet(
@@ -245,7 +245,7 @@ def _line(
 
 
 def _beside(ends: tuple[int, int], space: float, measures: Measures) -> tuple[int, str]:
-    """The place of words so wide: over the arrow if it is long enough, else beside one end, else on the whole line."""
+    """Where words of this width go: over an arrow that is long enough, else beside one end, else on the whole line."""
     left, right = sorted(ends)
     if space <= right - left - 20:
         return (left + right) // 2, "middle"

@@ -176,7 +176,7 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
     return document(SCOPE, STYLE, f"States: {title}", alt, (WIDTH, height), *shapes)
 
 
-# Of the parts of a picture few differ between two runs of a machine, so each is kept for the next picture.
+# Two runs of a machine differ in few parts of the picture, so each part is kept for the next picture.
 
 
 @lru_cache(maxsize=2048)
@@ -350,7 +350,7 @@ def allowed(machine: Machine, state: str) -> tuple[str, ...]:
     clauses: dict[str, list[str]] = {}
     events = (row.event for row in machine.rows if str(row.state) == state and not row.beside)
     for event in dict.fromkeys(events):
-        if event.says.endswith(" failed"):  # says itself what fails
+        if event.says.endswith(" failed"):  # the event says itself what fails
             clauses[event.says.replace(" failed", " fails")] = []
             continue
         calls = event.sender is Actor.SDK and CALLBACK.match(event.says)

@@ -1,6 +1,6 @@
 """The layout of a machine's picture: every box, arrow and word with its place in pixels.
 
-The way that goes well is a column from top to bottom, the spine. Left of it is a branch: the deprecated calls, which
+The way to success is a column from top to bottom, the spine. Left of it is a branch: the deprecated calls, which
 lead back to the spine further down. Right of it are the ends of an attempt. `GRIDS` says where each state is.
 
 Arrows run up and down in four channels between these columns, and all arrows to the same state share one lane of a
@@ -254,7 +254,7 @@ LANES = {"west": (40, -9), "inner": (244, -8), "east": (668, -8), "rim": (866, 8
 LEADING, LIFT = 14, 4
 """The distance between two lines of a label, and between the last one and its arrow."""
 GAP, ASIDE = 28, 18
-"""The space between two rows, and how much more each arrow needs that runs across there."""
+"""The space between two rows, and how much more each arrow that runs across there needs."""
 SHIFT = 6
 """A branch's boxes are this much lower than the spine's, so that arrows from both do not coincide."""
 HANG = 20

@@ -200,7 +200,7 @@ class Code(View):
         return self.source
 
     def html(self) -> str:
-        """The source in a fixed-width font and a frame; a long line scrolls, so that indentation stays what it says."""
+        """The source in a fixed-width font and a frame; a long line scrolls, so that indentation stays."""
         return tag("pre", self.source, style=SOURCE)
 
 
