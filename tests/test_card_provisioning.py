@@ -249,7 +249,7 @@ class Named:
 @pytest.mark.parametrize("provider", [Short(), Named()])
 def test_a_fetch_opc_that_cannot_take_both_arguments_is_refused_and_told_why(provider):
     client = Hand().ready()
-    with pytest.raises(ConfigurationError, match=r"given by position\. This one cannot be called so: \w+"):
+    with pytest.raises(ConfigurationError, match=r"given by position\. Yours cannot be called like this: \w+"):
         client.provision(opc_provider=provider, **NAMED)
 
 

@@ -1,6 +1,6 @@
 """The provisioning workbook: walk, break and test in-app wallet card provisioning before going live.
 
-    import wb as wb
+    import workbook as wb
 
     session = wb.session()
     run = session.platform_a.play()
@@ -98,9 +98,9 @@ _HOMES = {
     "show": "workbook.display",
     "table": "workbook.display",
 }
-"""The module of each public name, or the module that it is."""
+"""The module that defines each public name; some names are the module itself."""
 
-if not TYPE_CHECKING:  # a type checker has the imports above; from these two it would take that any name is there
+if not TYPE_CHECKING:  # a type checker reads the imports above; these two would tell it that any name exists
     __all__ = list(_HOMES)
 
     def __getattr__(name: str) -> object:

@@ -7,10 +7,10 @@ import sys
 
 
 def main() -> int:
-    """Import the command line and carry out the process's words; return the exit code.
+    """Import the command line, carry out the process's arguments and return the exit code.
 
-    Ctrl-C during the imports ends the process by the signal. As an exception it would be a traceback there, or be lost
-    in one of the import system's own callbacks.
+    Ctrl-C during the imports ends the process by the signal. As an exception, it would print a traceback, or be lost in
+    a callback of the import system.
     """
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:

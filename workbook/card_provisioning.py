@@ -1,7 +1,7 @@
-"""Platform A's SDK by hand: `CardProvisioning`, shaped and named as the document has it, in snake case.
+"""Platform A's SDK to call by hand: `CardProvisioning`, shaped and named as in the document, in snake case.
 
-A result is the outcome's event, to be queried with `match`; only a call that the document does not allow raises
-(A-ASYNC-1).
+Each call returns its outcome as an event, to be queried with `match`; only a wrong argument or a call that the document
+does not allow raises an error (A-ASYNC-1).
 
 There is no app here and so no button: nothing guards against calling twice. That is the lesson of A-BTN-2.
 """
@@ -46,7 +46,7 @@ class OpcProvider(Protocol):
     """What the app implements from 0.4.0 (A-OPC-1)."""
 
     def fetch_opc(self, payment_instrument_id: str, sdk_output: str) -> str | Awaitable[str]:
-        """The OPC data: the sdkInput of the back end's POST. Plain or a coroutine function."""
+        """Return the OPC data: the sdkInput of the back end's POST. This may be a coroutine function."""
         ...
 
 
@@ -137,7 +137,7 @@ class CardProvisioning(ByHand):
             sdk_input: the OPC data, which is the sdkInput of the POST.
 
         Raises:
-            ConfigurationError: both forms at once, or neither.
+            ConfigurationError: both forms are given, or neither.
             ParameterError: the name is no text, the address no CardAddress, or the provider has no fetch_opc of two
                 arguments.
             OutOfOrderError: the document does not allow the call here; before 0.4.0, create_sdk_output comes first.
@@ -156,7 +156,7 @@ class CardProvisioning(ByHand):
 
 
 def opaque(text: Any) -> Any:
-    """The text as opaque data, so that no trace and no repr shows it; a value that cannot be that stays as it is."""
+    """The text as opaque data, so that no trace and no repr shows it; any other value stays as it is."""
     try:
         return text if isinstance(text, SdkInput) else SdkInput(text)
     except OpaqueDataError:

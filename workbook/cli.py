@@ -13,7 +13,7 @@ from workbook.errors import ParameterError, WorkbookError
 from workbook.values import did_you_mean
 
 SUBJECTS: Final = (notebooks, serving, conform, app, preflight, diagnosis, about)
-"""In the order in which the help lists their commands."""
+"""The modules of the commands, in the order in which the help lists them."""
 USAGE: Final = 2
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
@@ -63,13 +63,13 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _print_error(message: str) -> None:
-    from workbook.secrecy import Secrets  # only after an error
+    from workbook.secrecy import Secrets  # needed only after an error
 
     print(f"workbook: {Secrets.of_environment(os.environ).scrub(message)}", file=sys.stderr)
 
 
 def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
-    from importlib.metadata import PackageNotFoundError, version  # 20 ms
+    from importlib.metadata import PackageNotFoundError, version  # takes 20 ms
 
     try:
         installed = f"workbook {version('provisioning-workbook')}"

@@ -1,4 +1,4 @@
-"""Looking at things: `show` for any value of the workbook, `table` for what can be looked up, `rule` for the ledger."""
+"""Looking at things: `show` for any value of the workbook, `table` to look something up, `rule` for the rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from workbook.views.table import Table
 
 PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
-"""What `show` can show of a run; of a trace `messages`, and of a result of `conform` its `report`."""
+"""What `show` can show: a run has all but `report`, a trace has `messages`, `findings` and `durations`, and a result of
+`conform` has its `report`."""
 
 
 @needs_lab("wb.show")
@@ -28,15 +29,15 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
         thing: a run, a trace, an SDK by hand, a wallet app, findings, judgements, a measurement, a mapping of facts,
             a class, a function, a file's path or several of them.
         part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice`, `durations` or `all`
-            (the live panels side by side); of a result of `conform`, `report`; empty shows how it ended, its messages
-            and its findings.
+            (the live panels side by side); of a result of `conform`, `report`; empty shows how the run ended, its
+            messages and its findings.
         title: the title of the picture, where it takes one.
 
     Returns:
         A view: text on a console, HTML in a notebook, live where it can be operated.
 
     Raises:
-        ParameterError: there is no such part, or nothing is known of how to show the thing.
+        ParameterError: there is no such part, or `show` does not know the thing.
 
     Example:
         >>> import workbook as wb
@@ -83,7 +84,7 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
 
 
 def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for each part
-    """One part of a run, or of a trace on its own; of two runs compared, their live panels."""
+    """One part of a run or of a trace on its own; for two compared runs, their live panels."""
     if hasattr(run, "folded"):
         from workbook.widgets.panels import Compared
 
@@ -149,9 +150,9 @@ def table(name: str, *args: Any, **choices: Any) -> View:
     """A table to look something up.
 
     Args:
-        name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet; a
-            latency follows), `answers` (wrong answers to a GET), `back ends`,
-            `cases` (of `conform`; patterns follow), `extensions` (their project files),
+        name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet;
+            give a latency), `answers` (wrong answers to a GET), `back ends`,
+            `cases` (of `conform`; patterns select some), `extensions` (their project files),
             `fault outcomes` (choice: `moment`), `faults`, `sources` (what is real with each), `time limits`, `variants`
             (of platform B; choice: `profile`) or `variants of platform A`.
         args: the patterns of `cases`, or the latency of `agreement`.
@@ -170,7 +171,7 @@ def table(name: str, *args: Any, **choices: Any) -> View:
     try:
         inspect.signature(make).bind(*args, **choices)
     except TypeError as error:
-        raise ParameterError(f"The table {name!r} cannot be made so: {error}.") from None
+        raise ParameterError(f"The table {name!r} does not take these arguments: {error}.") from None
     return make(*args, **choices)
 
 

@@ -1,4 +1,4 @@
-"""Checks whether the workbook can run on this machine, and if not, what to do."""
+"""Checks whether the workbook can run on this machine, and says what to do if it cannot."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Health:
     Attributes:
         name: of the check.
         ok: whether nothing is to be done.
-        text: the result; of a bad one, also what to do about it.
+        text: the result, and what to do about a bad one.
     """
 
     name: str
@@ -132,7 +132,7 @@ def loopback(bind: Callable[[], int]) -> Health:
 
 
 def clock(resolution: float, now: float) -> Health:
-    """The monotonic clock is fine enough to measure a budget, and the date can be true.
+    """The monotonic clock is fine enough to measure a budget, and the date is plausible.
 
     Args:
         resolution: of the monotonic clock, in seconds.
@@ -202,7 +202,7 @@ CHECKS: Final[tuple[Callable[[], Health], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What the checks of this machine say; each runs when its result is asked for, and all when it is shown."""
+    """What the checks of this machine say; each runs when its result is asked for; showing this runs all."""
 
     checks: Iterable[Callable[[], Health]]
 

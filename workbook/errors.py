@@ -4,7 +4,7 @@ WorkbookError
 ├── ConfigurationError            a setting is missing or wrong; nothing was sent
 │   └── ParameterError            a notebook parameter or command-line value is wrong
 ├── OpaqueDataError               sdkInput or sdkOutput is not what it should be; says which layer is wrong
-├── OutOfOrderError               the app called at a moment that the document does not allow
+├── OutOfOrderError               the app made a call at a moment that the document does not allow
 ├── DefinitionError               a table of rows contradicts itself
 ├── SdkError                      platform B's SDK threw; carries the public name of its case
 ├── LeakError                     a report held a secret, so no report was written
@@ -54,7 +54,7 @@ class OpaqueDataError(WorkbookError, ValueError):
 
 
 class OutOfOrderError(WorkbookError):
-    """The app called at a moment that the document does not allow; nothing changed."""
+    """The app made a call at a moment that the document does not allow; nothing changed."""
 
 
 class DefinitionError(WorkbookError):
@@ -66,7 +66,7 @@ class LeakError(WorkbookError):
 
 
 class SdkError(WorkbookError):
-    """Platform B's SDK threw, which the document allows where it says so.
+    """Platform B's SDK threw, in a call that the document lets throw.
 
     Attributes:
         case: the case's name in the public interface (sdk-b), such as `invalidSDKInput`.
@@ -131,7 +131,7 @@ class DeadlineError(ActivationDataError):
 
 
 class ApiStatusError(ActivationDataError):
-    """The API answered with something other than 200 (which codes exist is GAP-1).
+    """The API answered with something other than 200 (GAP-1: the document shows no codes).
 
     Attributes:
         status: the HTTP status.

@@ -33,7 +33,7 @@ NATIVE: Final = _PACKAGE / "native"
 _CHECKOUT_PYTHON: Final = "../../.venv/bin/python"
 """How the sample's configuration names Python in a checkout."""
 _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
-"""What Python and the system leave in a folder of samples: it is neither copied nor a sample."""
+"""Files that Python and the system leave behind in a folder: they are not samples and are not copied."""
 
 
 def sample(name: str) -> Path:
@@ -61,7 +61,7 @@ def _samples(folder: Path) -> list[str]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """A draft beside a new folder; it becomes the folder when the block ends well, and is gone where it does not.
+    """A draft beside a new folder; it becomes the folder if the block ends well, and is removed if not.
 
     Raises:
         ConfigurationError: the folder exists and is not empty, or cannot be written.
@@ -99,7 +99,7 @@ def pip_line(extra: str) -> str:
 
 @contextmanager
 def needs_lab(what: str) -> Iterator[None]:
-    """Stands around what imports a package of the extra `lab`, or as a decorator above it; `what` is its name.
+    """Wraps code that imports a package of the extra `lab`, or decorates it; `what` names that code in the error.
 
     Raises:
         ConfigurationError: the package is not installed; names it, and the command that installs the extra.
@@ -112,7 +112,7 @@ def needs_lab(what: str) -> Iterator[None]:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """Read a regular file: at most `most` bytes and one more, so that the caller sees that it is larger.
+    """Read a regular file: at most `most` bytes, and one more if the file is larger, so that the caller sees it.
 
     A pipe or a device is refused before it is opened: reading one may never end.
 
@@ -147,7 +147,7 @@ def read_named(path: Path, most: int, again: str) -> bytes:
 def write_whole(path: Path, text: str) -> None:
     """Write `text` as UTF-8; a reader sees the old file or the new one, never a part.
 
-    A symbolic link is replaced, not followed: a link that somebody else put into a shared folder leads nowhere.
+    A symbolic link is replaced, not followed: somebody else may have put the link into a shared folder.
 
     Raises:
         OSError: the directory is missing or not writable; the old file is as it was.

@@ -33,7 +33,7 @@ Place = tuple[str | int, ...]
 LARGEST = 1_048_576
 """Bytes of a file that is read; people write these files by hand."""
 ROUNDS = 4
-"""How often a form is read, each time without what was wrong: a key, then its table, then the table around it."""
+"""How often a form is read. Each round leaves out what was wrong: a key, then its table, then the table around it."""
 QUOTE = 40
 """Characters of a wrong key or value that an error repeats."""
 
@@ -163,8 +163,8 @@ def read_form(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes
             found = {_place(details): details for details in error.errors(include_url=False)}
         for place, details in found.items():
             mistakes.add(place, _sentence(details, form))
-        # A table that lacks a key is left out, and a list with a wrong item: the numbers of its other items would
-        # shift. A wrong key that is left out may be one that its table must have: hence the next round.
+        # A table that lacks a key is left out whole. So is a list with a wrong item: without that item, the numbers of
+        # the others would shift. A table may need the key that was left out of it: hence the next round.
         wrong = {place[:-1] if details["type"] == "missing" else place for place, details in found.items()}
         left = _without(left, {place[:-1] if isinstance(place[-1], int) else place for place in wrong})
     return form()
@@ -197,7 +197,7 @@ def read_toml(path: Path, example: str) -> dict[str, Any]:
         text = read_regular(path, LARGEST)
     except FileNotFoundError:
         others = {other.stem: other.name for other in path.parent.glob("*.toml")} if path.parent.is_dir() else {}
-        near = get_close_matches(path.stem[:100], others, n=1)  # the ending, which most have, makes none similar
+        near = get_close_matches(path.stem[:100], others, n=1)  # stems only: the ending makes no two names similar
         hint = f" Did you mean {others[near[0]]!r}?" if near else ""
         raise bad(f"there is no such file.{hint} {example}") from None
     except OSError as error:
@@ -209,7 +209,7 @@ def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
     """The document of a TOML file's bytes; `file` and `example` are for the error.
 
     Raises:
-        BadConfigurationError: they are too many, or no TOML in UTF-8.
+        BadConfigurationError: there are too many bytes, or they are no TOML in UTF-8.
     """
 
     def bad(what: str) -> BadConfigurationError:
@@ -257,7 +257,7 @@ def choices(details: ErrorDetails) -> list[str]:
 
 def _place(details: ErrorDetails) -> Place:
     *above, last = details["loc"] or ("",)
-    return tuple(above) if details["type"] == "refused" and last == "[key]" else (*above, last)  # a key is refused
+    return tuple(above) if details["type"] == "refused" and last == "[key]" else (*above, last)  # a refused key
 
 
 def _sentence(details: ErrorDetails, form: type[Form]) -> str:
@@ -299,8 +299,8 @@ def _hint(place: Place, form: type[Form]) -> str:
 
 
 def _tables(form: type[Form]) -> Iterator[tuple[str, type[Form]]]:
-    """The file's own table and those directly in it, each with how an error says where it is."""
-    yield "to the top of the file", form
+    """The file's own table and those directly in it, each with the words of an error for its place."""
+    yield "at the top of the file", form
     for name, field in form.model_fields.items():
         for inner in _forms(field.annotation):
             yield f"in [[{name}]]" if get_origin(field.annotation) is list else f"in [{name}]", inner

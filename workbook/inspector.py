@@ -2,8 +2,8 @@
 
 The value is peeled from the outside: a body around it, quotes, line breaks, base64, JSON. Each wrong layer is named as
 in `workbook.api.opaque.LAYERS`, and undone, so that what is inside is still recognised. Then the fields of platform B's
-structure are followed step by step, as ECC V2 is inferred to work. Nothing is sent or kept; of the fields inside only
-names, kinds and lengths are shown (REL-3); what the simulator made and sealed itself may be shown whole.
+structure are followed step by step, as the wallet's scheme ECC V2 is inferred to work. Nothing is sent or kept. Of the
+fields inside only names, kinds and lengths are shown (REL-3); what the simulator made and sealed may be shown whole.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ KINDS = {
                                                                "ephemeralPublicKey"}),
     SIMULATED: frozenset({"simulated", "kind"}),
 }  # fmt: skip
-"""What a value is, by the fields inside; it has at least half of them."""
+"""What a value is, by the fields inside it: a value of a kind has at least half of the kind's fields."""
 STRUCTURED = [*KINDS][1:3]
-"""Those that ECC V2 is inferred for."""
+"""The kinds whose structure is inferred to be that of ECC V2."""
 UNKNOWN = "no structure that is known"
 SHOWN = ("brand", "supportedWallets", "simulated", "kind")
 """Fields whose values `show` adds: no card data is among them."""
@@ -50,7 +50,7 @@ _WRONG_CHARACTER = re.compile(r"[^A-Za-z0-9+/=]|=+(?=[^=])")
 
 @dataclass(frozen=True, slots=True)
 class WrongLayer:
-    """A layer that is wrong: its name in `LAYERS`, and the first character that shows it, from 1; 0 for the whole."""
+    """A layer that is wrong: its name in `LAYERS`, and the first character that shows it, from 1; 0 is the whole."""
 
     layer: str
     at: int = 0
@@ -71,8 +71,8 @@ class Inspection:
         wrong: the wrong layers from the outside in; none for a good value.
         takes: which platform takes it, a key of `TAKES`.
         fields: what is inside: each name, with the kind and length of its value.
-        steps: from the fields to what is in them, up to the first that is wrong; only of platform B's structure and of
-            the simulator's data.
+        steps: the steps from the fields to what is in them, up to the first wrong one; empty except for platform B's
+            structure and the simulator's data.
     """
 
     kind: str
@@ -106,7 +106,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     Args:
         value: the text, or platform B's bytes; the one line break that a pipe adds is ignored.
         show: add the values of the fields that hold no card data, and the result of each step of the simulator's data.
-        seed: of the simulator, for data that it made: its seal and the throw-away wallet's key come from it.
+        seed: of the simulator, for data that it made: the seal and the throw-away wallet's key come from the seed.
 
     Raises:
         ParameterError: it is empty, or larger than 1 MiB.
@@ -136,7 +136,7 @@ def _steps(content: bytes, fields: Mapping[str, Any], seed: int, *, show: bool) 
     """The seal of the simulator's data, and the steps through platform B's structure."""
     sealed = Seal(seed).open(base64.b64encode(content).decode("ascii")) if fields.get("simulated") == MARK else None
     if isinstance(sealed, Damaged):  # anybody can copy the mark: what follows is looked at, and not shown
-        yield Unwrap("seal", f"{sealed.why} (its --seed is not {seed}?)", ASSUMED, wrong=True)
+        yield Unwrap("seal", f"{sealed.why} (was it made with another --seed than {seed}?)", ASSUMED, wrong=True)
     elif sealed is not None:
         yield Unwrap("seal", f"made by the simulator with the seed {seed}, and not changed since", ASSUMED)
     try:
@@ -166,7 +166,7 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
             if inner is None:
                 break
             twice = decode_strictly(inner.strip().decode("ascii", "replace"))
-            if layer == "not-json" and json_object(twice or b"") is not None:  # a line end came in between
+            if layer == "not-json" and json_object(twice or b"") is not None:  # a line end is between the layers
                 wrong.append(WrongLayer("encoded-twice"))
                 return wrong, twice or b"", True
             if layer == "not-json" and not coded:
@@ -203,9 +203,9 @@ def _where(data: bytes, layer: str) -> int:
 
 
 def _broken_at(content: bytes) -> int:
-    """The character of base64, from 1, where what began as a JSON object breaks; 0 where it began as nothing like it.
+    """The base64 character, from 1, at which the JSON object inside breaks; 0 if no JSON object begins inside.
 
-    Behind the last character it was cut.
+    A number beyond the last character means that the value was cut.
     """
     try:
         json.loads(content if content.lstrip().startswith(b"{") else b"{}")
@@ -232,7 +232,7 @@ _UNDO: Mapping[str, Callable[[str], bytes | None]] = {
     "encoded-twice": decode_strictly,
     "decoded-once-too-often": lambda _text: b"",
 }
-"""What undoes a wrong layer, by its name; a layer that is missing here, or comes to None, cannot be undone."""
+"""What undoes a wrong layer, by its name; a layer missing here, or whose function returns None, cannot be undone."""
 
 
 def _kind(fields: Mapping[str, Any]) -> str:
@@ -243,7 +243,7 @@ def _kind(fields: Mapping[str, Any]) -> str:
 
 
 def _described(name: str, value: Any, *, show: bool) -> str:
-    """The kind and the length of a value; the value itself where it is asked for and no card data."""
+    """The kind and the length of a value; the value itself if it is asked for and is no card data."""
     if show and name in SHOWN:
         return json.dumps(value)[:200]
     match value:

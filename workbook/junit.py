@@ -64,7 +64,7 @@ def junit(name: str, suites: Iterable[JUnitSuite], seconds: float) -> str:
     suites = tuple(suites)
     every_case = tuple(case for suite in suites for case in suite.cases)
     counts = _counts(every_case)
-    del counts["skipped"]  # no CI system reads it here, and the schema of one forbids it
+    del counts["skipped"]  # no CI system reads it here, and one of their schemas forbids it
     document = _element(None, "testsuites", name=name, **counts, time=_time(seconds))
     for suite in suites:
         element = _element(document, "testsuite", name=suite.name, **_counts(suite.cases), time=_time(suite.seconds))

@@ -123,7 +123,7 @@ class Lab:
             f"--LabApp.app_settings_dir={private / 'settings'}",
             f"--LabApp.workspaces_dir={private / 'workspaces'}",
             "--LanguageServerManager.autodetect=False",
-            # where Voila is installed its half of the server is slow to load and warns on the terminal
+            # Voila, where it is installed, is slow to load into the server and warns on the terminal
             "--ServerApp.jpserver_extensions={'voila.server_extension': False}",
             "--MultiKernelManager.default_kernel_name=python3",
             *(["--allow-root"] if getattr(os, "geteuid", lambda: 1)() == 0 else []),
@@ -163,7 +163,7 @@ class Lab:
         until = time.monotonic() + READY_WITHIN
         while not self._succeeds("GET", "/api/status", within=2.0):
             if process.poll() is not None:
-                free_port(self.port)  # says so where another program took the port meanwhile
+                free_port(self.port)  # raises if another program took the port meanwhile
                 raise ConfigurationError("JupyterLab did not start; its own message is above. Try: workbook doctor")
             if time.monotonic() > until:
                 raise ConfigurationError(f"JupyterLab did not answer within {READY_WITHIN:g} s.")
@@ -217,7 +217,7 @@ def free_port(wanted: int | None = None) -> int:
     """The wanted port, or the first free one from 8888.
 
     Raises:
-        ConfigurationError: it is taken, or no port at all.
+        ConfigurationError: the wanted port is taken, or all ports are.
     """
     for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED) if wanted is None else [checked_port(wanted)]:
         with closing(socket.socket()) as probe, suppress(OSError):

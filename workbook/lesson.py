@@ -18,9 +18,9 @@ from workbook.views.html import View, joined, tag
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
 WHOLE: Final = "white-space:nowrap"
-"""The style of a rule's id, which a narrow page would break at its hyphens."""
+"""The style of a rule's id: without it a narrow page would break the id at its hyphens."""
 FAILED: Final = "border-left:5px solid var(--jp-error-color1, #b3261e);padding-left:0.6em"
-"""The style of a check that failed, as a finding's that is a failure."""
+"""The style of a check that failed; a finding that is a failure looks the same."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -101,7 +101,7 @@ def check(
     otherwise: str = "",
     source: str = "",
 ) -> Check:  # reads as a sentence: check("the button is shown", button.visible)
-    """State a fact; never raises because the fact does not hold.
+    """State a fact; a fact that does not hold raises no error.
 
     Args:
         name: the fact, as a short sentence.

@@ -21,7 +21,7 @@ VARIANTS_B: Final = ("earlier", "later")
 SEED_LIMIT: Final = 2**32
 SIMULATED_INSTRUMENT: Final = "PISIMULATED00000000000001"
 LONGEST_ID: Final = 1000
-"""Characters of a payment instrument id; the client takes no longer one."""
+"""The most characters of a payment instrument id; the client refuses a longer one."""
 
 _KEY_WORDS: Final = ("key", "token", "secret", "password", "passwd", "credential", "authorization")
 
@@ -131,7 +131,9 @@ def _check_address(text: str) -> None:
         url = urlsplit(text)
         is_complete = bool(url.hostname) and url.port != 0 and not url.query and not url.fragment
     except ValueError:
-        raise ParameterError("base_url is not an address; like https://host or http://127.0.0.1:8000.") from None
+        raise ParameterError(
+            "base_url is not an address. Give one such as https://host or http://127.0.0.1:8000."
+        ) from None
     if url.username is not None or url.password is not None:
         raise ParameterError("base_url holds a user or a password; it would be saved in the file. Remove it.")
     if not is_complete or url.scheme not in {"http", "https"}:

@@ -1,4 +1,4 @@
-"""Platform B's SDK by hand: `ProvisioningService` and `WatchAvailability`, shaped as the document has them.
+"""Platform B's SDK to call by hand: `ProvisioningService` and `WatchAvailability`, shaped as in the document.
 
 What throws on the platform raises an `SdkError` here; everything else is a returned value.
 """
@@ -29,7 +29,7 @@ CALLS: dict[type[Event], str] = {
 
 
 class ProvisioningDelegate(Protocol):
-    """What the app implements (B-DEL-1, B-DEL-2, B-FIN-1); each may be a coroutine function, as provision is there."""
+    """What the app implements (B-DEL-1, B-DEL-2, B-FIN-1); each may be async, as `provision` is on the platform."""
 
     def provision(self, sdk_output: bytes, payment_instrument_id: str = "", /) -> Any:
         """The sdkInput of the back end's POST as bytes, or None; the earlier variant gives sdk_output only."""
@@ -45,9 +45,9 @@ class AddCardDetails:
     """The later variant's answer (B-CAN-2).
 
     Attributes:
-        can_add_card: show the button.
-        can_add_to_phone: whether it can be added on the phone; None in the `spec` profile, where the document does
-            not show it (sdk-b).
+        can_add_card: whether to show the button.
+        can_add_to_phone: whether it can be added on the phone (sdk-b); None in the `spec` profile, because the
+            document does not show it.
         can_add_to_watch: the same for the watch.
     """
 
@@ -138,7 +138,7 @@ class WatchAvailability:
         variant: the SDK's variant, by name; the earlier one has no such class.
 
     Raises:
-        ParameterError: `phone` has another type, or the variant is the earlier one or none.
+        ParameterError: `phone` has another type, or the variant is the earlier one or unknown.
     """
 
     def __init__(self, phone: PhoneB, *, variant: VariantB | str = B_LATER) -> None:

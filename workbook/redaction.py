@@ -1,7 +1,7 @@
-"""What of an exchange may leave the process: a journal's export, a proxy's record and conform's reports (REL-2, REL-3).
+"""Which parts of an exchange may leave the process: in exports, proxy records and conform's reports (REL-2, REL-3).
 
-The rule is a list of what may be shown, not of what may not: the field in which a broken back end puts card data cannot
-be known. A string in a body becomes a length and a digest, as everywhere in this package; data with the simulator's
+The rule is a list of what may be shown, not of what may not: nobody can know in which field a broken back end puts
+card data. A string in a body becomes a length and a digest, as everywhere in this package; data with the simulator's
 mark may be shown whole. The digests are salted, so they can be compared within one run only.
 """
 
@@ -25,7 +25,7 @@ SHOWN_HEADERS = frozenset(
     expect host idempotency-key retry-after server te traceparent transfer-encoding user-agent
     x-api-key x-correlation-id x-request-id""".split()  # a person reads and compares this list  # noqa: SIM905
 )
-"""Headers whose values may be shown. The key's own value is `[key]` before it is kept."""
+"""Headers whose values may be shown. Before a key is kept, `[key]` takes its place."""
 
 SHOWN_FIELDS = frozenset({"type", "title", "status", "detail", "errorCode", "instance", "requestId"})
 """Fields of an answer whose values may be shown: those of its problem details, which the simulator wrote (openapi)."""
@@ -54,7 +54,7 @@ class Redaction:
         fields: names of the fields of an answer's outermost object whose values are shown.
         longest: characters of such a field's value; all of them printable.
         simulated: whether text that the simulator made is shown; otherwise its digest is shown.
-        text: the last look at every text that is shown; it takes out what is known to be secret.
+        text: the last filter of every text that is shown; it takes out what is known to be secret.
     """
 
     shown: frozenset[str] = SHOWN_HEADERS
@@ -64,7 +64,7 @@ class Redaction:
     text: Callable[[str], str] = str
 
     def target(self, target: str, card: str = "") -> str:
-        """The path without long segments, and the query by its names and lengths (API-5: there is none).
+        """The path without long segments, and the query by its names and lengths (API-5 shows no query).
 
         The card's id is shown in the query as it is in the path.
         """

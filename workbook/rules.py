@@ -37,7 +37,7 @@ class Rule:
         level: how binding it is.
         section: where the interface document says it; `practice` where it does not.
         text: the rule, in words of our own.
-        harm: for a practice: a breach hurts a cardholder or gives a secret away.
+        harm: True for a practice whose breach hurts a cardholder or gives a secret away.
     """
 
     id: str

@@ -40,7 +40,7 @@ SHORTEST: Final = 8
 SHORTEST_WORD: Final = 5
 """Letters of a word that is compared with secrets; a shorter one occurs in any long value by chance."""
 VARIETY: Final = 4
-"""Different characters that a part has at least: a line of dashes gives nothing away."""
+"""The fewest different characters of a part that counts: a line of dashes gives nothing away."""
 
 SECRET_HEADERS: Final = frozenset({"x-api-key", "authorization", "proxy-authorization", "cookie", "set-cookie"})
 """Headers whose values are never kept: the document's key, and the other published ways to authenticate (openapi)."""
@@ -87,12 +87,12 @@ _PART: Mapping[SecretKind, int] = {
     SecretKind.CANARY: 25,
     SecretKind.OPAQUE: 16,
 }
-"""As many characters of a long secret in a row count as the secret."""
+"""How many characters in a row of a long secret count as the secret."""
 _SHORTEST: Mapping[SecretKind, int] = dict.fromkeys(SecretKind, SHORTEST) | {SecretKind.OPAQUE: 16}
 
 
 class Escapes(NamedTuple):
-    """How to read the escapes of an encoding that may escape some characters only, by the encoder's choice."""
+    """How to read the escapes of an encoding whose encoder chooses which characters it escapes."""
 
     marker: str  # is in each escape
     pattern: re.Pattern[str]
@@ -205,7 +205,7 @@ LONGEST_ENCODED = 4096
 """Characters of a secret that are searched for in other encodings than plain.
 
 There are some sixty spellings, and a megabyte of opaque data in each would take a minute. Single escapes anywhere in a
-text are read before the search, so what lies behind these characters is missed only as base64 or hexadecimal.
+text are read before the search, so what follows these characters is missed only as base64 or hexadecimal.
 """
 
 
@@ -246,7 +246,7 @@ class Secrets:
         known: what is searched for in every encoding.
         many: what is searched for in few encodings, because there may be very much of it.
         shortest_key: characters; a key that is shorter is ignored.
-        part_of_key: so many characters of a longer key in a row count as the key.
+        part_of_key: how many characters in a row of a longer key count as the key.
     """
 
     def __init__(
@@ -318,7 +318,7 @@ class Secrets:
     def _grams(self) -> set[str]:
         """Every gram. Where it comes from is found out only when a text has it: see `_places`."""
         # Every run of `least` characters holds a whole gram, wherever it begins, if one begins at every
-        # `least - size + 1` characters: the run then has room for all starts up to the next, and a gram behind it.
+        # `least - size + 1` characters: the next gram then begins at most `least - size` characters into the run.
         grams, size = set[str](), self._size
         for spelling in self._spellings:
             text, last = spelling.text, len(spelling.text) - size
@@ -414,7 +414,7 @@ class Secrets:
         return data if scrubbed == text else scrubbed.encode("latin-1")
 
     def has_part(self, word: str) -> bool:
-        """Whether a word is in a secret, or a part of the word that is eight characters long."""
+        """Whether a secret holds this word, or any eight characters in a row of it."""
         parts = {word[at : at + SHORTEST] for at in range(max(1, len(word) - SHORTEST + 1))}
         return len(word) >= SHORTEST_WORD and any(part in value for value in self._values for part in parts)
 

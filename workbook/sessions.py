@@ -114,9 +114,9 @@ class Session:
     Attributes:
         parameters: the parameters that it was opened with.
         payment_instrument_id: the `{id}` of both API calls.
-        platform_a: platform A: the SDK by hand, one play, the live stage.
-        platform_b: platform B in the issuer's app: the same.
-        wallet: platform B from the wallet app: the same.
+        platform_a: what can be done on platform A: the SDK by hand, one play, the live stage.
+        platform_b: the same for platform B in the issuer's app.
+        wallet: the same for platform B from the wallet app.
 
     Raises:
         ConfigurationError: `source="api"` without an address or a key in the environment.
@@ -217,7 +217,7 @@ class Session:
     def wire(self, method: str = "GET", answer: str = AS_IT_SHOULD_BE) -> Snapshot:
         """One request and its answer as they are on the wire; always simulated (API-1 to API-6, API-9).
 
-        The key is masked, and of opaque data there is its mark and its length.
+        The key is masked, and opaque data is shown as its mark and its length.
 
         Args:
             method: `GET` or `POST`.
@@ -255,7 +255,7 @@ class Session:
     def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | str | bytes) -> str | bytes:
         """What your back end does for your app: the POST. Always simulated, because the sdkOutput is.
 
-        Called by your code in a play or on a stage, it asks the back end of that run, so the POST is in its messages.
+        Called by your code in a play or on a stage, it asks the back end of that run; the run's messages show the POST.
 
         Args:
             payment_instrument_id: the `{id}` of the call.
@@ -270,8 +270,8 @@ class Session:
         """
         if isinstance(payment_instrument_id, bytes):
             raise ParameterError(
-                "exchange takes (payment_instrument_id, sdk_output), and they came the other way round. The delegate "
-                "in the app is given sdkOutput first, the extension's paymentInstrumentId first (sdk-b)."
+                "exchange takes (payment_instrument_id, sdk_output), and they came the other way round. The app's "
+                "delegate is given sdkOutput first; the extension's is given paymentInstrumentId first (sdk-b)."
             )
         output = SdkOutput.from_bytes(sdk_output) if isinstance(sdk_output, bytes) else sdk_output
         sdk_input = (RELAY.get() or self._post)(payment_instrument_id, output)
@@ -311,7 +311,7 @@ class Session:
         from workbook.lesson import expect
 
         lookup("answer", answer, CANNED)
-        # a test tries them all: none is taken for activation data, which would be a failed check
+        # a test tries every answer: the client accepts none, so the result is never a failed check
         return cast("Shown", expect(ActivationDataError, self.practice_client(answer).get, self.payment_instrument_id))
 
     def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
@@ -391,7 +391,7 @@ class Session:
         return output
 
     def _world(self) -> World:
-        """The simulated API's world: it knows the card of a real API, and of simulated ones its own."""
+        """The simulated API's world: it knows its own cards, and with a real API also this session's card."""
         return world_for(self.payment_instrument_id, self.parameters.seed, known=self.real)
 
     def _back_end(self) -> BackEnd:
@@ -421,8 +421,8 @@ def session(settings: dict[str, Any] | None = None, /, **parameters: Any) -> Ses
     """Open a session: the one object that a lesson works with.
 
     Args:
-        settings: a lesson gives `globals()`: the settings of its first cell are taken from there, and while they are
-            refused, its name `session` stands for no session, so that no earlier one is used by mistake.
+        settings: a lesson gives `globals()`, which holds the settings of its first cell. If they are refused, the
+            lesson's name `session` stands for no session, so that no earlier one is used by mistake.
         parameters: `source` (`simulated` or `api`), `base_url`, `payment_instrument_id`, `variant_a`, `variant_b`,
             `seed` and `sdk_output_file`; each has a default, and everything is simulated by default.
 

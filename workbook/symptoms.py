@@ -1,4 +1,4 @@
-"""What a person sees, brought to the catalogue: two panels to paste into, and playing a row.
+"""Two panels to paste into, which say what a symptom or a value means, and how a row of the catalogue is played.
 
 A symptom or a log leads to its causes; an opaque value to its layers. Nothing that is pasted is stored or sent.
 """
@@ -48,14 +48,14 @@ class DiagnosisPanel(Paste):
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """The numbers of the rows that fit, most likely first: at most three, none where it belongs to no row."""
+        """The numbers of the rows that fit, most likely first: at most three; none if the text fits no row."""
         return tuple(one.row.number for one in self.found.likely[:MOST])
 
     def message(self, row: int | None = None) -> str:
         """The message to send, with the values that an answer needs; empty where the job is yours.
 
         Args:
-            row: of which row; None takes the likeliest.
+            row: the number of the row; None takes the likeliest.
 
         Raises:
             ParameterError: there is no such row, or the symptom is not known and no row was named.
@@ -66,7 +66,7 @@ class DiagnosisPanel(Paste):
         """Play the row, as `workbook diagnose --reproduce` does.
 
         Args:
-            row: which; None takes the likeliest.
+            row: its number; None takes the likeliest.
 
         Raises:
             ParameterError: there is no such row, or no software can play it.
@@ -187,7 +187,7 @@ def _text(value: str | bytes) -> str:
 
 
 def reproduce(number: int) -> Run | Result | InspectionPanel:
-    """Play the row with this number: a run, a project with the mistake in it, judged, or a value, inspected.
+    """Play the row with this number: as a run, as a judged project with the mistake, or as an inspected value.
 
     Raises:
         ParameterError: there is no such row, or no software can play it.
@@ -196,7 +196,7 @@ def reproduce(number: int) -> Run | Result | InspectionPanel:
     if not found.play:
         can = ", ".join(str(one.number) for one in sorted(diagnosis.catalogue(), key=lambda one: one.number)
                         if one.play)  # fmt: skip
-        raise ParameterError(f"Row {number} cannot be played: nothing here is its cause. These can: {can}.")
+        raise ParameterError(f"Row {number} cannot be played: no software here can cause it. These rows can: {can}.")
     verb, *settings = found.play
     played: Run | Result | InspectionPanel = PLAYS[verb](session(), *settings)
     return played
@@ -209,7 +209,7 @@ def _mistaken(name: str, file: str, old: str, new: str) -> Result:
 
 
 def _wrapped_key(card: str, seed: int) -> InspectionPanel:
-    """The POST's sdkInput for platform B with its key under the name of another scheme's."""
+    """The POST's sdkInput for platform B, with its key under the name that another scheme uses."""
     fields = answer(wallet_request(seed, 1).fields(), seed, card, 1)
     fields["wrappedKey"] = fields.pop("ephemeralPublicKey")
     return inspect(b64encode(json.dumps(fields).encode()).decode(), seed=seed)

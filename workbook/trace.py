@@ -48,12 +48,12 @@ class Record(NamedTuple):
         at: seconds since the run began (virtual time, unless the API was real).
         kind: what the record is.
         message: the event or command itself.
-        before: the state's name when it came up.
+        before: the state's name when the message came.
         after: the state's name afterwards; the same as `before` unless a row moved it.
         rules: the ids of the rules that this step rests on.
         attempt: which tap it belongs to, counted from 1; 0 before the first.
         deprecated: True when the row it used is deprecated in this variant.
-        source: where it is known from that this step comes here; `spec` is the document, `assumed` our choice.
+        source: what says that this step comes here; `spec` is the document, `assumed` our choice.
     """
 
     at: float
@@ -82,7 +82,7 @@ class Record(NamedTuple):
         return tuple(dict.fromkeys(bases(f"{self.message.source} {self.source}")))
 
     def value_bases(self, name: str) -> tuple[Basis, ...]:
-        """The sources of one value of the message; none for the document's own and for what the run itself counted."""
+        """The sources of one value of the message; none for a value of the document or of the run itself."""
         return bases(self.message.sources.get(name) or m.VALUES[name])
 
     def as_dict(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def shown(value: object, name: str = "") -> Any:
     """A value as it may leave the trace: plain JSON values as they are, anything else by its summary.
 
     A value in a field for opaque data counts as opaque, even if it is bare text or bytes. A value that cannot be
-    opaque data (half a surrogate pair, nothing) leaves by its length alone.
+    opaque data (it is empty, or half a surrogate pair) leaves by its length alone.
     """
     summary = getattr(value, "summary", None)
     if callable(summary):
@@ -147,7 +147,7 @@ class Trace:
     def __init__(self, title: str = "trace", records: list[Record] | None = None) -> None:
         self.title = title
         self._records = [] if records is None else records  # not a copy: a loop goes on to append to its own list
-        self._places: dict[type[Message], list[int]] = {}  # of the records of each message class, as far as looked at
+        self._places: dict[type[Message], list[int]] = {}  # where the records of each class are, up to `_looked`
         self._looked = 0
 
     def __repr__(self) -> str:
@@ -190,7 +190,7 @@ class Trace:
 
     def _of(self, messages: tuple[type[Message], ...]) -> list[Record]:
         """The records of these message classes and of those below them, in order."""
-        # From an index: the checks ask a trace for more than a hundred classes, and it has few of them.
+        # An index, because the checks ask a trace for more than a hundred classes, and it has few of them.
         for record in self._records[self._looked :]:
             self._places.setdefault(type(record.message), []).append(self._looked)
             self._looked += 1
@@ -261,7 +261,7 @@ class HandlerCall(NamedTuple):
 
     @property
     def late(self) -> bool:
-        """Whether its time was spent before it answered."""
+        """Whether its time limit passed before it answered."""
         return any(isinstance(record.message, m.BudgetSpent) for record in self.inside)
 
     @property
@@ -279,7 +279,7 @@ class HandlerCall(NamedTuple):
 
 
 def handler_calls(trace: Trace) -> Iterator[HandlerCall]:
-    """Each call of a handler, in the order in which they were made; one without an answer before the next has none."""
+    """Each call of a handler, in order; a call that is not answered before the next one begins has no answer."""
     if not trace.select(*CALLS):
         return
     made: Record | None = None

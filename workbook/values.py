@@ -73,7 +73,7 @@ def number(
         ParameterError: it is something else.
     """
     if is_number(value, least, most) and not (above and value == least):
-        return float(value)  # type: ignore[arg-type]  # `is_number` says
+        return float(value)  # type: ignore[arg-type]  # `is_number` made sure
     limits = f"above {least:g}" if above else f"of {least:g} or more"
     limits += "" if most == inf else f" and at most {most:g}"
     raise ParameterError(f"{name} is {quoted(value)}. Give a finite number {limits}{unit and f', in {unit}'}.")
@@ -86,7 +86,7 @@ def whole(name: str, value: object, *, least: int, most: int) -> int:
         ParameterError: it is something else.
     """
     if is_whole(value, least, most):
-        return int(value)  # type: ignore[call-overload,no-any-return]  # `is_whole` says
+        return int(value)  # type: ignore[call-overload,no-any-return]  # `is_whole` made sure
     raise ParameterError(f"{name} is {quoted(value)}. Give a whole number from {least:,} to {most:,}.")
 
 

@@ -83,7 +83,7 @@ def test_a_post_that_never_left_is_sent_again(clock):
     ("outcomes", "kind", "words"),
     [
         ([REFUSED] * 3, NotSentError, "Nothing was sent"),
-        ([LOST] * 3, MaybeSentError, "may have arrived. Read again"),
+        ([LOST] * 3, MaybeSentError, "may have arrived. A GET changes nothing: call again"),
         ([LOST, REFUSED, REFUSED], MaybeSentError, "may have arrived"),
         ([BUSY] * 3, ApiStatusError, "answered 503"),
     ],

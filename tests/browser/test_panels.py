@@ -239,7 +239,7 @@ def test_an_answer_is_written_by_hand(panel):
     assert stage.get_by_label("What goes wrong", exact=True).input_value() == "another answer"
     stage.get_by_role("textbox", name="body").fill('{"sdkInput": ""}')
     stage.get_by_role("button", name="Break it").click()
-    stage.locator(".wb-broken", has_text="written for it").wait_for()
+    stage.locator(".wb-broken", has_text="written by hand").wait_for()
     settled(stage, "failed")
     stage.get_by_role("button", name="Mend it").click()
     settled(stage, "in the wallet")

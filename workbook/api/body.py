@@ -147,7 +147,7 @@ def _refuse(_name: str) -> Any:
     raise _RefusedError("its JSON holds NaN or Infinity.")
 
 
-_READ = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse).decode  # json.loads would make one each
+_READ = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse).decode  # json.loads makes one per call
 
 
 def _malformed(what: str) -> CallProblem:

@@ -103,7 +103,7 @@ class Shared(Generic[T]):
         return self.opened
 
     def headers(self, url: httpx.URL) -> httpx.Headers:
-        """Those of every request to this host, the only one of a client; encoded once."""
+        """The headers of every request, encoded once: a client has only one host."""
         if self._encoded is None:
             self._encoded = httpx.Headers([("Host", url.netloc.decode("ascii")), *self._headers])
         return self._encoded
@@ -228,7 +228,7 @@ _HEADERS_BEGIN = "http11.send_request_headers.started"
 
 
 class _Progress:
-    """Whether a byte of the request may have left. The caller's own transport does not report it, so it may."""
+    """Whether a byte of the request may have left. The caller's own transport does not report it: then it may have."""
 
     __slots__ = ("may_have_left",)
 
@@ -290,7 +290,7 @@ class ActivationDataClient(BaseClient[httpx.BaseTransport]):
 
         Raises:
             ConfigurationError: the id or the type cannot be used, or the client is closed.
-            OpaqueDataError: the text is empty or no text.
+            OpaqueDataError: the sdkOutput is empty or no text.
             ActivationDataError: the call failed; the subclass says how.
         """
         sdk_output = as_sdk_output(sdk_output)
@@ -427,11 +427,11 @@ def _trust(tls: ssl.SSLContext | None, base_url: str) -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-_url = lru_cache(maxsize=256)(httpx.URL)  # parsing an address takes a third of a call, and a POST follows its GET
+_url = lru_cache(maxsize=256)(httpx.URL)  # parsing an address takes a third of a call's time, and a POST has its GET's
 
 
 def _to_httpx(step: Send, shared: Shared[Any], trace: Callable[..., Any]) -> httpx.Request:
-    # Given as a stream, and its headers whole: given as content, httpx would encode every header of each request anew.
+    # The body goes in as a stream, and the headers whole: from `content`, httpx would encode each header anew.
     extensions = {"timeout": step.options.timeouts.within(step.remaining), "trace": trace}
     body, url = step.request.body, _url(step.request.url)
     headers = shared.headers(url)
@@ -454,7 +454,7 @@ class _Reading:
         self._headers = tuple(
             [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
         )
-        # An error's body may be longer than the cap, for its beginning is kept.
+        # An error's body may be longer than the cap: its beginning is kept.
         length = find_header(self._headers, "content-length") if self._status == OK else None
         self.body = BodyReader(cap, find_header(self._headers, "content-encoding") or "", length)
 

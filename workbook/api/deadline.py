@@ -51,7 +51,7 @@ class Expiry:
         """The timeout, no longer than what is left.
 
         Raises:
-            httpcore.TimeoutException: nothing is left; of the type that was asked for.
+            httpcore.TimeoutException: no time is left; its type is `late`.
         """
         left = self.at - time.monotonic()
         if left <= 0:
@@ -120,7 +120,7 @@ class DeadlineBackend(httpcore.NetworkBackend):
     """Makes connections whose every wait ends with the call.
 
     Args:
-        resolve: looks up a host's addresses; blocks as long as it likes, for it runs aside.
+        resolve: looks up a host's addresses; it may block, because it runs in a thread of its own.
     """
 
     def __init__(self, resolve: Callable[[str, int], list[str]] | None = None) -> None:
@@ -186,12 +186,12 @@ class DeadlineTransport(httpx.HTTPTransport):
 
     def __init__(self, tls: ssl.SSLContext) -> None:
         super().__init__(verify=tls, trust_env=False)
-        # httpx has no parameter for the network layer, httpcore has: only here and below do we reach in.
+        # httpx has no parameter for the network layer, httpcore has one: we reach in only here and below.
         self._pool = httpcore.ConnectionPool(ssl_context=tls, network_backend=DeadlineBackend(), **_POOL)
 
 
 class GuardedStream(httpcore.AsyncNetworkStream):
-    """An async connection that is closed when its TLS handshake is cancelled; httpcore's own leaks it then."""
+    """An async connection that is closed when its TLS handshake is cancelled; httpcore would leak it."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream) -> None:
         self._inner = inner

@@ -23,7 +23,7 @@ from workbook.values import number, whole
 
 # Which calls are retried and after which pause: two tables, full jitter, and a budget.
 #
-# A GET changes nothing, so it is retried after every failure that may pass. A POST may be carried out even when its
+# A GET changes nothing, so it is retried after every transient failure. A POST may be carried out even when its
 # answer is lost, so it is tried again only when it provably never left this machine (REL-1).
 
 _MOST_ATTEMPTS = 10
@@ -91,7 +91,7 @@ class RetryPolicy:
 
 
 class RetryBudget:
-    """Keeps a broken service from being flooded: a retry costs 1, a success gives 0.1 back, at most 10.
+    """Keeps a broken service from being flooded: a retry costs 1, a success gives 0.1 back, and it holds at most 10.
 
     One budget belongs to a client and all that were derived from it; it may be used from several threads.
     """
@@ -154,7 +154,7 @@ def seconds_to_wait(retry_after: str | None, now: datetime | None = None) -> flo
 
 def http_date(text: str | None) -> datetime | None:
     """An HTTP date as an aware time, or None when it is none."""
-    from email.utils import parsedate_to_datetime  # dear to import, and few answers hold a date
+    from email.utils import parsedate_to_datetime  # slow to import, and few answers hold a date
 
     try:
         parsed = parsedate_to_datetime(text or "")
@@ -196,7 +196,7 @@ class SystemClock:
 
     async def asleep(self, seconds: float) -> None:
         """Wait without blocking the event loop."""
-        import anyio  # a twentieth of a second, and only the async client needs it
+        import anyio  # takes 50 ms, and only the async client needs it
 
         await anyio.sleep(seconds)
 
@@ -377,7 +377,7 @@ def exchange(
         call.note(outcome)
         pause = call.pause(outcome, random)
         if pause is None or not budget.spend():
-            # only the last outcome is judged: to look for the key in a large body takes time, off the call's deadline
+            # only the last outcome is judged: the search for the key in a large body costs time before the deadline
             result = _problem(outcome, call) if isinstance(outcome, Failure) else judge_answer(outcome, secret)
             if isinstance(result, ActivationData):
                 budget.earn()
@@ -394,7 +394,11 @@ def _problem(failure: Failure, call: _Call) -> CallProblem:
     if failure.kind in NEVER_SENT and not call.may_have_left:
         message = f"{failure.kind.value}. Nothing was sent: calling again is safe. Check base_url and the network."
         return CallProblem(NotSentError, message)
-    advice = "Read again." if call.request.method == "GET" else "It is not sent again by itself (REL-1)."
+    advice = (
+        "A GET changes nothing: call again."
+        if call.request.method == "GET"
+        else "The client never repeats such a POST (REL-1)."
+    )
     return CallProblem(MaybeSentError, f"{failure.kind.value}. The request may have arrived. {advice}")
 
 

@@ -1,7 +1,7 @@
 """The HTTP library: httpx, or its successor httpx2 with `WORKBOOK_HTTP_LIBRARY=httpx2` in the environment.
 
-Whatever speaks HTTP as a client takes both names from this module. So the choice is made once for a process, and a
-transport that is handed to a client is of the library that the client uses.
+Every HTTP client takes the names `httpx` and `httpcore` from this module. So the choice is made once for a process, and
+a transport that is handed to a client is of the library that the client uses.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Opaque:
         """Test for every wrong layer, including those that a strict decoder accepts.
 
         Args:
-            expect_json: also ask for a JSON object inside (field notes, section 2).
+            expect_json: also ask for a JSON object inside (inferred).
 
         Raises:
             OpaqueDataError: `layer` names what is wrong.
@@ -124,7 +124,7 @@ class Opaque:
         return blake2b(self.text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
 
     def _details(self) -> dict[str, object]:
-        """The fields that the simulator writes, as far as they are what it writes.
+        """The fields that the simulator writes, without any value that it would not write.
 
         Anybody can copy the mark, so a peer could put a key into one of these fields to have it printed.
         """
@@ -162,7 +162,7 @@ def _json_name(value: object) -> str:
 
 # Which layer of an opaque value is wrong: one ordered table of tests, one table of advice.
 #
-# An sdkInput passes through several hands: text in JSON, base64 of bytes on platform B, and (field notes) a JSON object
+# An sdkInput passes through several hands: text in JSON, base64 of bytes on platform B, and (inferred) a JSON object
 # inside. Each hand can add or remove one layer too many. The first test that holds names the layer.
 
 LAYERS: Mapping[str, str] = {
@@ -173,7 +173,7 @@ LAYERS: Mapping[str, str] = {
     "line-breaks": "The base64 text is wrapped into lines. Encode without line breaks.",
     "url-safe": "The url-safe alphabet (- and _) is used. Encode with the standard alphabet (+ and /).",
     "alphabet": "There are characters that base64 does not have. Look for blanks and percent escapes.",
-    "padding": "The padding (=) is missing, too long or in the middle. The length is a multiple of four.",
+    "padding": "The padding (=) is missing, too long or in the middle. The length must be a multiple of four.",
     "pad-bits": "The last character carries bits that no encoder writes. Relay the text unchanged.",
     "encoded-twice": "The decoded bytes are base64 text again. Encode once only.",
     "not-json": "It decodes, but there is no JSON object inside. Check that this is the value the API sent.",
@@ -190,7 +190,7 @@ def diagnose(value: object, *, expect_json: bool = False) -> str | None:
 
     Args:
         value: the value that should be base64 text; bytes are read as text.
-        expect_json: also ask for a JSON object inside (field notes, section 2; the document does not say so).
+        expect_json: also ask for a JSON object inside (inferred: the document does not say so).
 
     Returns:
         A key of `LAYERS`, or None.
@@ -209,7 +209,7 @@ def decode_strictly(text: str) -> bytes | None:
     """The bytes behind canonical base64 text, or None: encoding them must give the same text back (API-8)."""
     try:
         data = a2b_base64(text, strict_mode=True)
-    except ValueError:  # binascii.Error is one, and so is a character outside ASCII
+    except ValueError:  # binascii.Error is one; a character outside ASCII raises one
         return None
     return data if b2a_base64(data, newline=False).decode("ascii") == text else None
 

@@ -27,7 +27,7 @@ _Tests: TypeAlias = tuple[tuple[Callable[[], object], str], ...]
 API_PATH = "/bcl/v2/paymentInstruments/{id}/networkTokenActivationData"  # API-1, API-2, API-14
 
 _VERSION_PREFIX = "/bcl/v2"
-_LONGEST_ID = 1000  # characters; ours: well below what servers accept as a path once encoded
+_LONGEST_ID = 1000  # characters, by our choice: well below what servers accept as a path once encoded
 _PLAIN_ID = re.compile(rf"[A-Za-z0-9_~-][A-Za-z0-9._~-]{{0,{_LONGEST_ID - 1}}}\Z")
 _URL = re.compile(r"[!-~]+\Z")
 _HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_][A-Za-z0-9_-]{0,62})*\Z")
@@ -69,7 +69,7 @@ def check_base_url(base_url: object) -> str:
         elif not private:
             why = "would send the API key over plain http to another machine"
     if why:
-        # An address may hold a password or a key in these parts: then it is not repeated.
+        # What these characters set off may be a password or a key: then the address is not repeated.
         shown = "" if re.search(r"[@?#]", base_url) else f" {base_url[:200]!r}"
         message = f"base_url{shown} {why}. Allowed: https://host[:port][/prefix], or http:// on loopback."
         raise ConfigurationError(message)
@@ -95,7 +95,7 @@ def _has(text: str, category: str) -> bool:
 
 
 def wrong_url(url: str) -> str:
-    """Why this is no address of a server, without a slash at its end, as the end of a sentence; empty where it is."""
+    """Why this is no server address without a final slash, as the end of a sentence; empty if it is one."""
     if not _URL.match(url) or "\\" in url:
         return "is empty, or holds a blank, a backslash or a character outside ASCII"
     try:
@@ -305,7 +305,7 @@ def _peer_words(body: bytes, secret: Secret) -> str:
         return ""
     found = [fields[name] for name in _PROBLEM_FIELDS if isinstance(fields.get(name), str)]
     # Scrubbed before it is cut, or half a key could be left at the end. A peer may repeat an sdkOutput, or the key in a
-    # spelling that nobody listed: what is long for a word is left out.
+    # spelling that nobody listed: what is too long for a word is left out.
     words = _NO_WORD.sub("\N{HORIZONTAL ELLIPSIS}", secret.scrub(" / ".join(word for word in found if word)))
     plain = "".join(character if character.isprintable() else "?" for character in words)
     return f" ({plain[:_LONGEST_QUOTE]})" if plain else ""

@@ -1,7 +1,7 @@
 """A request as code to copy: curl, httpx, Kotlin, Swift.
 
 The address, the key and an sdkOutput are variables of the environment, so that no copy holds a secret. A back end runs
-it: the API key belongs in no app (API-15).
+the code: the API key belongs in no app (API-15).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ class Language(NamedTuple):
     """How a language writes a request.
 
     Attributes:
-        template: the whole; `{method}`, `{path}`, `{headers}` and `{body}` are filled in.
-        header: one header, of `{name}` and `{value}`.
+        template: the whole request; `{method}`, `{path}`, `{headers}` and `{body}` are filled in.
+        header: one header; `{name}` and `{value}` are filled in.
         joint: what is between two headers.
         key: where the API key comes from.
         quote: what encloses a plain value.
-        body: of a POST.
-        nothing: in the place of a body.
+        body: the body of a POST.
+        nothing: what stands in the place of a body.
     """
 
     template: str

@@ -68,12 +68,12 @@ ADVICE = (
         "ask again, a few times, with growing random pauses, within the deadline (REL-5)",
         "never send it again by itself (REL-1): the next tap makes a new sdkOutput",
         LATER,
-        # a lost answer to which no error belongs is one that was asked for again
+        # a lost answer without an error is one after which the back end asked again
         _error("MaybeSentError", "DeadlineError", ""),
     ),
     Advice(
         "busy or broken",
-        "429, 5xx: in passing, as a rule",
+        "429, 5xx: usually it passes",
         "ask again, not before Retry-After, within the deadline (REL-5)",
         "do not send it again: an answer means that it arrived (REL-1)",
         LATER,
@@ -116,7 +116,7 @@ ADVICE = (
 
 
 def advice_for(trace: Trace, method: str) -> Advice | None:
-    """What fits the first failure of this method's calls; where none is seen, what fits a success. None without a call.
+    """The advice for the first failure of this method's calls, or for a success if none failed; None without a call.
 
     A fault on the sdkInput itself looks like a success to a back end.
     """

@@ -12,12 +12,12 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of
 from workbook.trace import Record, Trace
 
-# First, what shows only where every attempt of the back end was watched: what it repeated, believed and waited for.
+# First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
 
 PATIENCE = limit_of("provision").seconds
 """Seconds that the wallet waits (wallet)."""
 CROSSED = (
-    "Compare the id that the SDK gives your code with the card of the page, and refuse another. "
+    "Compare the id that the SDK gives your code with the card of the page, and refuse a different one. "
     "Then find out who crossed two cards: the app, or a back end that mixed up two requests (REL-4)."
 )
 DEADLINE = f"Set a deadline for the whole call, retries included, well below {PATIENCE:g} s."
@@ -27,7 +27,7 @@ CALL = (m.ApiRequested, m.ApiAnswered, m.ApiFailed, m.ApiCallEnded)
 
 
 def calls(trace: Trace) -> Iterator[list[Record]]:
-    """The records of each call that was watched to its end: requests, what came of them, and the end, last."""
+    """The records of each call that was watched to its end: requests, what came of them, and last the end."""
     call: list[Record] = []
     for record in trace.select(*CALL):
         if isinstance(record.message, m.ApiRequested) and not isinstance(record.message, m.ApiAskedAgain):
@@ -44,7 +44,7 @@ def posted_again(trace: Trace) -> Iterator[Finding]:
     """A POST that may have arrived and was sent again (REL-1)."""
     for record, again in trace.seen(m.ApiAskedAgain):
         if again.method == "POST":
-            text = "The POST was sent again by itself, though the one before may have arrived."
+            text = "The back end sent the POST again by itself, though the first one may have arrived."
             todo = "Send it once. The cardholder taps again, and that attempt has a new sdkOutput."
             yield Finding("REL-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
@@ -145,7 +145,7 @@ IN_ORDER = "That is in order: the app says that the card was not added, and the 
 
 
 def gave_nothing(trace: Trace, at: float) -> bool:
-    """Whether the API's latest call until then gave no sdkInput: an error, no answer, or one that was refused."""
+    """Whether the latest API call up to `at` gave no sdkInput: an error, no answer, or an answer that was refused."""
     outcomes = [record.message for record in trace.select(m.ApiAnswered, m.ApiFailed) if record.at <= at]
     return bool(outcomes) and getattr(outcomes[-1], "sdk_input", None) is None
 
@@ -166,14 +166,14 @@ STATUSES: dict[int, tuple[Owner, str, str]] = {
           "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
     429: (Owner.OPERATOR, "too many requests", "Ask for your limits (GAP-2)."),
 }  # fmt: skip
-"""The likely meaning of a status (assumed): the document shows no status (GAP-1), so none breaks a rule of it."""
+"""The likely meaning of a status (assumed): the document shows no status (GAP-1), so no status breaks its rules."""
 AGAIN = {"GET": "Wait as long as Retry-After says, then ask again. ", "POST": "Do not send it again (REL-1). "}
 """What to do after a 429, by the method."""
 REDIRECT = "Correct the address; following would take the key to another place (REL-2)."
 
 
 def statuses(trace: Trace) -> Iterator[Finding]:
-    """Answers of the HTTP API other than 200; one after which the back end asked again is only worth knowing."""
+    """Answers of the HTTP API other than 200; one is only a note if the back end asked again."""
     exchange = trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed)
     method = ""
     for record, following in zip_longest(exchange, exchange[1:]):

@@ -15,7 +15,7 @@ from workbook.trace import HandlerCall, Kind, Trace, handler_calls
 # What a trace shows of the pass entries that an extension's handler offers, and of their card art.
 
 ENTRY_RULES = {"pass_entries": "X-ENTRIES-1", "remote_pass_entries": "X-ENTRIES-2"}
-"""The rule that each call is."""
+"""The rule of each call."""
 
 OPERATIONS: dict[str, tuple[type[m.Event], type[m.Event]]] = {
     "pass_entries": (m.SdkPassEntriesCalled, m.SdkRemotePassEntriesCalled),
@@ -25,7 +25,7 @@ OPERATIONS: dict[str, tuple[type[m.Event], type[m.Event]]] = {
 
 
 def mixed_up_entries(trace: Trace) -> Iterator[Finding]:
-    """PassEntries where remotePassEntries belongs, the other way round, or entries of the handler's own."""
+    """A call of passEntries where remotePassEntries belongs, or the reverse, or entries of the handler's own."""
     for call in handler_calls(trace):
         mine, others = OPERATIONS.get(call.name, (m.Event, m.StorageRead))
         if call.name in OPERATIONS and call.did(others):
@@ -47,7 +47,7 @@ def offered_again(trace: Trace) -> Iterator[Finding]:
             rule = record.message.rules[0]
         else:
             text = "A pass entry is offered for a card that is there already (wallet)."
-            todo = "Leave out the cards that the library holds, on the phone and on the watch each for itself."
+            todo = "Leave out the cards that the library holds: check phone and watch separately."
             yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
@@ -176,7 +176,7 @@ def swapped_arguments(trace: Trace) -> Iterator[Finding]:
 
 
 def cardholder_out_of_turn(trace: Trace) -> Iterator[Finding]:
-    """What the cardholder can do in the wallet only after something else (X-FLOW-1)."""
+    """What the cardholder did in the wallet too early (X-FLOW-1)."""
     for record in trace.select(m.IssuerListOpened, m.IssuerChosen, m.EntryChosen, kind=Kind.REFUSED):
         text = f"“{record.message.says}” came while the wallet was '{record.before}', and nothing happened."
         todo = "Keep the order: open the list of apps (status()), choose the app (the entries), choose a card."
@@ -186,7 +186,7 @@ def cardholder_out_of_turn(trace: Trace) -> Iterator[Finding]:
 def out_of_turn(trace: Trace) -> Iterator[Finding]:
     """The SDK asks the delegate at a moment that the flow's order does not have (X-FLOW-1)."""
     for record in trace.select(*ASKS, kind=Kind.REFUSED):
-        text = f"The SDK was made to ask for {record.message.says} out of turn: the wallet was {record.before}."
+        text = f"The SDK was made to ask for {record.message.says} out of turn, in the state '{record.before}'."
         todo = "Keep the order: status(), the entries, then provisioning and the request, each in its own call, once."
         yield Finding("X-FLOW-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
@@ -230,11 +230,11 @@ TODO = {
 }
 SOONER = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
 RULES = {"status": "X-STATUS-1"} | ENTRY_RULES
-"""The rule that each call is."""
+"""The rule of each call."""
 
 CASES: dict[str, tuple[Severity, Owner, str]] = {
     "emptySDKInputs": (Severity.NOTE, Owner.YOU,
-                       "Right where no card is to be offered: the app has saved none (X-CACHE-1), or all are there."),
+                       "Right where no card is to be offered: none was saved (X-CACHE-1), or all are in the wallet."),
     "invalidSDKInput": (Severity.FAIL, Owner.YOU, "Hand over the bytes of the GET's sdkInput, unchanged."),
     "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
                            "Leave the card out; have it set up for this wallet: its data names its wallets (sdk-b)."),
@@ -262,7 +262,7 @@ def status_without_a_service(trace: Trace) -> Iterator[Finding]:
 
 
 def missed_limits(trace: Trace) -> Iterator[Finding]:
-    """Calls that took longer than their limit, which says what that means (X-STATUS-3, X-ENTRIES-3)."""
+    """Calls that took longer than their limit; the limit says what that means (X-STATUS-3, X-ENTRIES-3)."""
     for record, spent in trace.seen(m.BudgetSpent, Kind.EVENT):
         if spent.call != "provision":
             one = limit_of(spent.call)
@@ -342,7 +342,7 @@ def unshared_storage(trace: Trace) -> Iterator[Finding]:
 
 
 def completion_called_again(trace: Trace) -> Iterator[Finding]:
-    """CompletionHandler called more than once (X-AUTH-1)."""
+    """A completionHandler that was called more than once (X-AUTH-1)."""
     calls = 0
     for record in trace.select(m.Authenticate, m.CompletionHandlerCalled):
         calls = 0 if isinstance(record.message, m.Authenticate) else calls + 1

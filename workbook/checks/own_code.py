@@ -25,21 +25,21 @@ RULES = {
     "get": "REL-6",
     "post": "REL-6",
 }
-"""The rule of each call; of any other it is that of the request's generation."""
+"""The rule of each call; every other call has the rule of the request's generation."""
 API_ERRORS: Final = ("ApiStatusError", "MaybeSentError", "NotSentError", "DeadlineError", "MalformedResponseError")
 """Errors of a call that a back end may let out: its caller tells the app a neutral sentence."""
 
 
 def failed_code(trace: Trace) -> Iterator[Finding]:
-    """The line on which code failed; that of a handler's call is in the finding about the call.
+    """The line on which code failed; for a handler's call, the finding about that call names the line.
 
-    A back end that lets the API's error out reports a failure as one, so that is only noted.
+    A back end that lets the API's error out reports a failure as a failure, so that is only noted.
     """
     for record, failed in trace.seen(m.CodeFailed):
         if failed.call in ("get", "post") and failed.error.startswith(API_ERRORS):
             error = failed.error.rstrip(".")
             text = f"The API failed, and your {failed.call}() let its error out: {error}. {failed.line}."
-            todo = "Nothing, where its caller tells the app a neutral sentence. Else catch the error, and tell one."
+            todo = "Nothing, if its caller tells the app a neutral sentence. Else catch the error and tell one."
             yield Finding("REL-9", Severity.NOTE, Owner.YOU, text, todo, record.at)
         elif failed.call not in CALLS.values():
             text = f"Your {failed.call}() failed: {failed.error.rstrip('.')}. {failed.line}."
@@ -48,7 +48,7 @@ def failed_code(trace: Trace) -> Iterator[Finding]:
 
 
 def slow_code(trace: Trace) -> Iterator[Finding]:
-    """Code that really took long: on a phone that is the call's time."""
+    """Code that really took long: on a phone it would be the call's time."""
     for record, slow in trace.seen(m.CodeTookLong):
         try:
             limit = limit_of(slow.call)
@@ -63,7 +63,7 @@ def slow_code(trace: Trace) -> Iterator[Finding]:
 
 
 def never_called(trace: Trace) -> Iterator[Finding]:
-    """A method with a name that looks like a misspelt one."""
+    """A method whose name looks like a misspelling of a known one."""
     for record, never in trace.seen(m.NeverCalled):
         text = f"Nobody calls your {never.name}(): the base class's {never.meant}() runs in its place."
         todo = f"Did you mean {never.meant}()? A helper of your own can begin with an underscore."
@@ -71,7 +71,7 @@ def never_called(trace: Trace) -> Iterator[Finding]:
 
 
 def _rule(call: str, trace: Trace) -> str:
-    """The extension's provision is another one than the app's."""
+    """The rule of a call; the extension's provision has another rule than the app's."""
     in_extension = bool(trace.select(m.IssuerListOpened))
     return "X-DEL-1" if call == "provision" and in_extension else RULES.get(call, "X-GEN-1")
 

@@ -16,7 +16,7 @@ from workbook.trace import Kind, Record, Trace
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.InvalidSdkInput: Symptom(
         "A-CREATE-3", Severity.FAIL, Owner.YOU, "create refused the sdkInput: {r.why}.",
-        "Hand the GET's sdkInput to create as the exact text that the API sent, decoded not once.",
+        "Hand the GET's sdkInput to create as the exact text that the API sent: do not decode it.",
     ),
     m.WalletPayNotSupported: Symptom(
         "A-CREATE-2", Severity.WARN, Owner.YOU, "create found the wallet payment service not supported.",
@@ -55,11 +55,11 @@ FAILURES: dict[str, tuple[Severity, Owner, str]] = {
     INVALID: (
         Severity.FAIL,
         Owner.YOU,
-        "Hand over the sdkInput of this attempt's own POST, as it came (using it once only is assumed: GAP-3).",
+        "Hand over the sdkInput of this attempt's own POST, as it came (that it works only once is assumed: GAP-3).",
     ),
     NO_OPC: (Severity.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
 }
-"""The failures (sdk-a) that call for something of their own."""
+"""The failures (sdk-a) that need advice of their own."""
 
 GUARD = "Disable the button from the tap until the flow completes or is terminated."
 BECAUSE = f"The data is fine; disable the button first. {GUARD}"
@@ -79,20 +79,20 @@ def failures(trace: Trace) -> Iterator[Finding]:
             level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
         if not (_overlapped(trace, record.at) and failure.reason == INVALID):
             why = f", {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
-            reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "nothing that says why"
+            reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "it does not say why"
             text = f"provision ended in Failure: {reason}."
             yield Finding("A-PROV-3", level, owner, text, todo, record.at)
 
 
 def _overlapped(trace: Trace, until: float = inf) -> list[Record]:
-    """The taps before a moment that began another attempt on top of one under way."""
+    """The taps before `until` that began another attempt while one was under way."""
     # The table says so (its rows for a tap in a busy state rest on A-BTN-2), and not the time between two taps.
     taps = trace.select(m.AddTapped, kind=Kind.EVENT)
     return [record for record in taps if "A-BTN-2" in record.rules and record.at < until]
 
 
 def overlapping_taps(trace: Trace) -> Iterator[Finding]:
-    """Taps that began a second attempt on top of one under way (A-BTN-1), and what came of it (A-BTN-2)."""
+    """Taps that began another attempt while one was under way (A-BTN-1), and what came of it (A-BTN-2)."""
     if not (rapid := _overlapped(trace)):
         return
     began = "A tap" if len(rapid) == 1 else f"{len(rapid)} taps"
@@ -106,11 +106,11 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
 
 
 def unguarded_button(trace: Trace) -> Iterator[Finding]:
-    """The app did not disable its button after a tap, and no second tap came (A-BTN-1); by hand there is no app."""
+    """The app did not disable its button after a tap, and no second tap came (A-BTN-1); calls by hand have no app."""
     taps = trace.select(m.AddTapped, kind=Kind.EVENT)
     played = trace.select(m.Opened) and trace.select(m.ProvisionWithProviderCalled, m.CreateSdkOutputCalled)
     guarded = {record.attempt for record in trace.select(m.DisableButton)}
-    # Where a second tap came through, `overlapping_taps` says so, and better: this finds a mistake without harm so far.
+    # If a second tap came through, `overlapping_taps` says so, and says it better: here the mistake did no harm yet.
     if not played or any("A-BTN-2" in tap.rules for tap in taps):
         return
     for tap in taps:
@@ -131,7 +131,7 @@ BUTTONS: dict[type[Message], bool] = {
 
 
 def refused_taps(trace: Trace) -> Iterator[Finding]:
-    """Taps that began nothing, on either platform: kept away by the button, or in spite of it."""
+    """Taps that began nothing, on either platform, whether the button was enabled or not."""
     rule = "B-START-1" if any(trace.seen(m.ServiceCalled)) else "A-BTN-1"
     enabled: bool | None = None
     for record in trace.select(m.AddTapped, *BUTTONS):
@@ -167,7 +167,7 @@ def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
 
 @cache
 def answers() -> tuple[type[Event], ...]:
-    """What the app waits for on platform A: all that the tables bring to it, but for the cardholder's own acts."""
+    """What the app waits for on platform A: all that the tables bring to it, except the cardholder's own acts."""
     events = dict.fromkeys(event for variant in VARIANTS_A.values() for event in variant.machine.events)
     return tuple(event for event in events if event.receiver is Actor.APP and event.sender is not Actor.CARDHOLDER)
 
@@ -203,7 +203,7 @@ IDENTITY_CHECK = Symptom(
     Severity.NOTE,
     Owner.NOBODY,
     "canProvision says CanBeProvisioned on purpose: the card waits for an identity check (sdk-a).",
-    "Report nothing; provision again completes it once the cardholder is verified.",
+    "Report nothing; once the cardholder is verified, another call of provision completes it.",
 )
 
 

@@ -42,9 +42,9 @@ CASES: dict[str, tuple[Severity, Owner, str]] = {
     "delegateNotSet": (Severity.FAIL, Owner.YOU,
                        "Pass the delegate to start, and keep it alive until it has finished."),
     "userCancelled": (Severity.NOTE, Owner.NOBODY,
-                      "The cardholder changed their mind: enable the button; that it was not added is no error."),
+                      "The cardholder changed their mind: enable the button; this is no error."),
 }  # fmt: skip
-"""The cases (sdk-b) that call for something of their own."""
+"""The cases (sdk-b) that need advice of their own."""
 
 ANY_CASE = (Severity.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
 
@@ -63,7 +63,7 @@ SAYS: dict[type[Message], str] = {
 
 
 def cases(trace: Trace) -> Iterator[Finding]:
-    """Errors of the SDK, by their case: what to do depends on it, and on nothing else."""
+    """Errors of the SDK: what to do depends on the case, and on whether the back end had an sdkInput."""
     for record in trace.select(*SAYS, kind=Kind.EVENT):
         message: Any = record.message
         level, owner, todo = CASES.get(message.case, ANY_CASE)
@@ -113,7 +113,7 @@ def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
 
 
 def overlooked_watch(trace: Trace) -> Iterator[Finding]:
-    """CanAddCardDetails given another value than activate() returned, or false without asking (B-WATCH-1).
+    """A canAddCardDetails that got another value than activate() returned, or false without asking (B-WATCH-1).
 
     A trace of calls by hand opens no page; it does not show whether the app asked.
     """
@@ -137,12 +137,12 @@ def _overlooked(what: str, level: Severity, record: Record) -> Finding:
 
 
 def still_offered(trace: Trace) -> Iterator[Finding]:
-    """CanAddCard stays true for a card that was added: it is in one place only, or hidden by the scheme (sdk-b)."""
+    """A canAddCard still true for an added card: the card is in one place only, or the scheme hides it (sdk-b)."""
     for record, seen in trace.seen(m.StillMissing):
         rule = "B-CAN-2" if any(trace.seen(m.CanAddCardDetailsCalled)) else "B-CAN-1"
         if seen.hidden_by_scheme:
             text = "canAddCard stays true for a card that is in the wallet: the app does not see it there (sdk-b)."
-            todo = "Have the app entered among the card's associated applications at the scheme (sdk-b)."
+            todo = "Have the scheme list the app among the card's associated applications (sdk-b)."
             yield Finding(rule, Severity.FAIL, Owner.OPERATOR, text, todo, record.at)
         else:
             place = "watch" if seen.watch else "phone"
@@ -177,7 +177,7 @@ APP_CALLS = (m.ServiceCalled, m.WatchActivateCalled, m.CanAddCardCalled, m.CanAd
 
 
 def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
-    """Calls of the app's own code that the document does not show where they were made, or not in this variant."""
+    """Calls of the app's own code at a moment, or in a variant, where the document does not show them."""
     for record in trace.select(*APP_CALLS, kind=Kind.REFUSED):
         text = f"{record.message.says} was called while the app was '{record.before}', where no such call is shown."
         todo = "Follow the order: the service, then what this variant asks, then on tap start (FLOW-3)."

@@ -22,11 +22,11 @@ LARGEST = 16 * 1_048_576
 LONGEST_LINE, LONGEST_QUOTE = 2_000, 100
 """Characters of a line that are looked at, and of a piece of evidence that is shown."""
 SHORT = 4
-"""Words of a text in which a weak pattern is enough: it is a name alone."""
+"""The most words of a text in which a weak pattern is enough: such a text is a name alone."""
 STRONG, SAID = 4, 3
 """The weight of a pattern, and of a sentence; that of a common or a weak pattern is 1."""
 FEW, SENTENCE = 20, 300
-"""Lines of a text that a person may have written, and characters of one: a log is not read for sentences."""
+"""The most lines of a text, and characters of a line, that may be a person's: a log is not read for sentences."""
 MOST = 3
 """Causes that are shown."""
 YOU, NOBODY = "you", "nobody"
@@ -41,13 +41,13 @@ VALUES = {
     "payment instrument": r"\b(PI[0-9A-Z]{23})\b",
     "time": r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?)",
 }
-"""What a message holds, where the text has it: by its name, the pattern that finds it."""
+"""The values that a message takes from the text: the name of each, and the pattern that finds it."""
 NEEDED = {
     "allowlist": ("application id", "SHA-256"),
     "payment instrument": ("payment instrument", "time", "requestId"),
     "card": ("payment instrument", "time"),
 }
-"""What an answer needs, by a word of the request."""
+"""The values that an answer needs, by a word of the request."""
 _NUMBER = re.compile(r"\s*(?:row )?([1-9]\d?)\s*", re.IGNORECASE)
 _FINDING = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
 _OPAQUE = re.compile(r"[A-Za-z0-9+/=_.-]{28,}")
@@ -70,10 +70,10 @@ class CatalogueRow:
     Attributes:
         number: its number, from 1 to 43.
         layer: H back end and HTTP, A and B the platforms, X the extension.
-        section: of the page.
-        patterns: one that fits is enough. A group in it is the evidence, where the words before it only lead there.
+        section: its section of the page `symptoms.md`.
+        patterns: one that fits is enough. If it has a group, the group is the evidence: the words before it lead there.
         common: one that fits is enough, and weighs less: another row's symptom often brings it along.
-        weak: these only add to another, or to a text of a few words.
+        weak: these count only after another pattern, or in a text of a few words.
         told: sentences of people. Each is a list of words, all of which one line must have, in any order.
         check: how to make sure.
         causes: what may be behind it, most likely first.
@@ -212,7 +212,7 @@ def diagnose(text: str) -> Diagnosis:
         lines.setdefault(line[:LONGEST_LINE].strip(), number)
     short, whole_text = len(text.split()) <= SHORT, "\n".join(lines)
     likely = [found for one in catalogue() if (found := _judged(one, lines, whole_text, short=short)) is not None]
-    likely += [  # findings of ours have been judged already
+    likely += [  # a line that is one of our findings names its rule
         Likely(named_row, 4 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
         for line, number in lines.items()
         if (match := _FINDING.match(line)) and (named_row := row_of(match[1], match[2]))
@@ -269,8 +269,8 @@ def _plain(text: str) -> str:
 def row_of(rule: str, text: str) -> CatalogueRow | None:
     """The row of a finding, wherever it was made; None where it has none.
 
-    A finding's rule leads there. Where several rows rest on it, or none, the words decide; a gap of the document is no
-    rule, so that the words alone decide.
+    A finding's rule leads there. Where several rows rest on it, or none, the words decide. A gap of the document is no
+    rule, so for a gap the words alone decide.
 
     Args:
         rule: the id of the rule that the finding rests on.

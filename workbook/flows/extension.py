@@ -1,12 +1,12 @@
 """Platform B from the wallet: what the wallet app does with the issuer's extensions, all of it in this file.
 
 The wallet leads and the extension answers. Each call has its time, and the end of that time is an ordinary event:
-so a missed limit is an edge of this table, and the late answer that follows is an edge too, which ignores it.
+so a missed limit is an edge of this table. The late answer that follows is an edge, too: it is ignored.
 
 Phone and watch go the same way; they differ in which entries they ask for. The two variants differ in how the SDK
 asks for card art.
 
-What is marked `wallet` is public knowledge of the wallet platform; what is marked `assumed` is ours.
+What is marked `wallet` is public knowledge of the wallet platform; what is marked `assumed` is our choice.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ REQUEST: Rows = (
 )  # fmt: skip
 """A card is chosen: authenticate, have the delegate provision, take the request, add the card.
 
-The wallet may remember an entry, so a card can be chosen before this run asked for any: the handler that is then
+The wallet may remember an entry, so a card can be chosen before this run asked for entries: the handler that is then
 called has seen nothing of what came before. A request that no delegate provisioned is of no use (assumed).
 """
 

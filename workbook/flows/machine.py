@@ -47,11 +47,11 @@ class Row:
     """In `state`, `event` leads `to` another and hands out `commands`.
 
     Attributes:
-        rules: the ids of the rules that this row is.
-        event_source: where it is known from that the event happens in this state; its message may have a source, too.
-        command_sources: where it is known from that each command follows, likewise.
+        rules: the ids of the rules that this row states.
+        event_source: the source that shows the event in this state; its message may have a source, too.
+        command_sources: for each command, the source that shows that it follows, likewise.
         deprecated: True when the variant keeps the row but advises against it.
-        beside: it deals with something of another attempt than the one that the table follows; no picture shows it.
+        beside: True when the row belongs to another attempt than the one that the table follows; no picture shows it.
     """
 
     state: StrEnum
@@ -174,7 +174,7 @@ class Machine:
                 yield from self._onward((*walked, r), r.to)
 
     def _problems(self) -> Iterator[str]:
-        """What is wrong with the table: rows that compete, states that nothing reaches or leaves, values that lack."""
+        """What is wrong with the table: competing rows, states never reached or without an end, missing values."""
         for (state, event), count in Counter((r.state, r.event) for r in self.rows).items():
             if count > 1:
                 yield f"{count} rows for {event.__name__} in state {state.value!r}"

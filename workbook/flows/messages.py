@@ -50,7 +50,7 @@ VALUES: Mapping[str, str] = {
     "status_code": "wallet inferred", "succeeded": "spec", "text": "", "throwable": "assumed", "told": "", "took": "",
     "watch": "sdk-b", "where": "", "why": "assumed", "with_key": "",
 }  # fmt: skip
-"""The source of each value that a message carries, by the field's name; a class whose value has another one names it.
+"""The source of each value that a message carries, by the field's name; a class names any source that differs.
 An empty text marks what a run itself counted, chose or played, and what has its source beside it (`basis`): it claims
 nothing of the real thing. A class with a field that is not listed cannot be made: a value that we or a public source
 made up must never pass for the document's."""
@@ -64,8 +64,8 @@ class Message:
         sender: who says it.
         receiver: who hears it.
         says: the label of its arrow, in the document's spelling.
-        source: the tag of where it is known from that this is said at all (`workbook.rules.Basis`); the row of a table
-            may know less of when.
+        source: the tag of the source that shows this message at all (`workbook.rules.Basis`); a table's row says which
+            source shows when it comes.
         rules: the ids of the rules that it rests on.
         sources: the sources of its values, where `VALUES` has another one for the field's name.
         arrow: False for a request that only repeats the call just drawn, so that no arrow is drawn twice.
@@ -81,7 +81,7 @@ class Message:
     arrow: ClassVar[bool] = True
     fails: ClassVar[bool] = False
 
-    # As every dataclass has them, but once for all: written for each of 150 classes, they take 50 ms of each import.
+    # A dataclass's own methods, but written once for all: for each of 150 classes, they would add 50 ms to an import.
 
     def __repr__(self) -> str:
         values = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr]
@@ -127,7 +127,7 @@ def message(
         cls.rules, cls.arrow, cls.fails, cls.sources = tuple(rules.split()), arrow, fails, sources
         if "__annotations__" in vars(cls):
             kind = dataclass(frozen=True, slots=True, repr=False, eq=False)(cls)
-        else:  # without fields of its own, it has from its base all that a dataclass would write for it
+        else:  # without fields of its own, it inherits all that a dataclass would write for it
             own = {name: value for name, value in vars(cls).items() if name not in ("__dict__", "__weakref__")}
             kind = cast("type[M]", type(cls.__name__, cls.__bases__, own | {"__slots__": ()}))
         if missing := [f.name for f in fields(kind) if f.repr and f.name not in {**VALUES, **sources}]:
@@ -138,7 +138,7 @@ def message(
 
 
 class HoldsSdkInput:
-    """A message that holds an sdkInput bare, as platform B takes it: its text form leaves it out (REL-3)."""
+    """A message that holds a bare sdkInput, as platform B takes it: the message's repr does not show it (REL-3)."""
 
     __slots__ = ()
     sdk_input: Any
@@ -156,12 +156,12 @@ class Event(Message):
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Command(Message):
-    """A request. The opposite of an `Event`: its port carries it out and answers with events."""
+    """A request. The opposite of an `Event`: a run's function for it carries it out and answers with events."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Aside(Event):
-    """A fact that is recorded and that no table steps; `kind` is the kind of its record."""
+    """A fact that is recorded and that no table reacts to; `kind` is the kind of its record."""
 
     kind: ClassVar[str] = "exchange"
 
@@ -223,7 +223,7 @@ class TellFailure(Command):
     """The app tells the cardholder that the card was not added (practice; the document is silent)."""
 
 
-# Facts that are recorded and that no table steps.
+# Facts that are recorded and that no table reacts to.
 
 
 @message(BACK_END, API, "HTTP request", "spec", "API-4 API-13")
@@ -256,7 +256,7 @@ class WalletAsked(Aside):
 
 @message(WALLET, SDK, "the card waits for an identity check", "sdk-a", "A-CAN-6")
 class VerificationPending(Aside):
-    """The wallet holds the card, which waits for an identity check: canProvision's answer is on purpose (sdk-a)."""
+    """The card in the wallet waits for an identity check, so canProvision offers it on purpose (sdk-a)."""
 
 
 @message(API, BACK_END, "no usable answer", "spec", "API-9", fails=True)
@@ -305,21 +305,21 @@ class NeverCalled(Aside):
 
 @message(BACK_END, API, "HTTP request", "spec", "API-4 API-13 REL-1")
 class ApiAskedAgain(ApiRequested):
-    """The back end sent the same request again by itself (REL-1). `pause`: seconds after the attempt before."""
+    """The back end sent the same request again by itself (REL-1). `pause`: seconds since the previous attempt."""
 
     pause: float = 0.0
 
 
 @message(API, BACK_END, "no answer", "assumed", "API-9 REL-1", fails=True)
 class AnswerLost(ApiFailed):
-    """No answer arrived, or not all of it. `fault` was played; `error` is empty while the call goes on."""
+    """No answer arrived, or not all of it. `fault` is what was played; `error` is empty while the call goes on."""
 
     fault: str = ""
 
 
 @message(API, BACK_END, "no usable answer", "spec", "API-9 REL-6", fails=True)
 class AnswerRefused(ApiFailed):
-    """A 200 arrived, and the back end refused it because it is of no use (REL-6). `fault` was played."""
+    """A 200 arrived, and the back end refused it because it is of no use (REL-6). `fault` is what was played."""
 
     fault: str = ""
 
@@ -503,8 +503,8 @@ class ApiError(Event):
 
 
 CanProvisionFailure: TypeAlias = CanProvisionError | UnknownFailure | ApiError
-"""Outcomes that do not say whether the card can be added. The tables get their rows for each, and the phones of a play
-their names, from here."""
+"""Outcomes that do not say whether the card can be added. The tables have a row for each of them, and
+a play's phones have their names."""
 CanProvisionResult: TypeAlias = CanBeProvisioned | AlreadyExistsInWallet | CanProvisionFailure
 
 
@@ -615,8 +615,8 @@ class ProvisionFailure(Event):
 
 # ---------------------------------------------------------------------- platform B, in the app
 
-# The document shows that the initialiser and `start` can fail and not how. `case` is one of the public interface's
-# names (sdk-b); `why` is the simulator's explanation.
+# The document shows that `start` can throw, but not how; that the initialiser can fail is inferred. `case` is one of
+# the public interface's names (sdk-b); `why` is the simulator's explanation.
 
 
 @message(APP, SDK, "ProvisioningService(sdkInput)", "spec", "B-INIT-1")
@@ -655,7 +655,7 @@ class CanAddCardCalled(Event):
 
 @message(APP, SDK, "can it be added?", "spec", "B-CAN-1", arrow=False)
 class AskCanAddCard(Command):
-    """The SDK looks whether the card can be added (B-CAN-1)."""
+    """The SDK finds out whether the card can be added (B-CAN-1)."""
 
 
 @message(APP, SDK, "WatchAvailability.activate()", "spec", "B-WATCH-1 B-WATCH-2")
@@ -946,7 +946,7 @@ class AlreadyThere(Aside):
     payment_instrument_id: str
 
 
-# What an extension's handler does during a call; it is recorded, and no table steps it.
+# What an extension's handler does during a call; it is recorded, and no table reacts to it.
 #
 # `case` is one of the public interface's names (sdk-b); `why` is the simulator's explanation.
 
@@ -961,7 +961,7 @@ class StorageRead(Aside):
 
 @message(EXTENSION, BACK_END, "asks the back end", "spec", "API-13")
 class BackEndAsked(Aside):
-    """The handler asked the back end (API-13). `method` is what that will send."""
+    """The handler asked the back end (API-13). `method` is what the back end will send."""
 
     method: str
     payment_instrument_id: str
@@ -1009,7 +1009,7 @@ class SdkThrew(Aside):
 
 @message(EXTENSION, SDK, "paymentInstrumentId and sdkOutput in the other order", "spec", "X-DEL-1", arrow=False)
 class ArgumentsSwapped(Aside):
-    """A delegate written for the app: there sdkOutput comes first, in the extension paymentInstrumentId (X-DEL-1)."""
+    """A delegate written for the app, where sdkOutput comes first; in the extension it comes second (X-DEL-1)."""
 
 
 @message(EXTENSION, SDK, "card art", "spec", "X-ART-1")
@@ -1265,8 +1265,8 @@ LIMITS = {
     budget.call: Limit(budget.call, budget.seconds, budget.rules[0], budget.source, budget.missed)
     for budget in [each() for each in BUDGETS]
 }
-"""The limit of each call. The document gives two: 100 ms for status() and 20 s for the entries. That 20 s bind the
-request's generation and the in-app delegate too is public knowledge of the wallet platform (wallet)."""
+"""The limit of each call. The document gives two: 100 ms for status() and 20 s for the entries. The 20 s for the
+request's generation and for the in-app delegate are public knowledge of the wallet platform (wallet)."""
 
 
 def limit_of(call: str) -> Limit:

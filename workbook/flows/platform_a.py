@@ -5,12 +5,12 @@ The rows come in parts, and a variant is a sum of parts:
     before 0.4.0    UNTIL_TAP + TWO_STEP + WALLET
     from 0.4.0      UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
 
-`API_ERROR` belongs to the later variant's facts, not to either flow: the document ties the two apart.
+`API_ERROR` belongs to the later variant's facts, not to either flow: the document keeps the two apart.
 `RAPID_TAPS` is the mistake that the document warns of: an app that does not guard its button.
 
-What is marked `assumed` is ours: an event where the document does not show that it happens there, a command where it
-does not show that it follows. It names the outcomes; that an app may try again after a failure, that it asks once more
-after a success, and what it shows after most outcomes, it leaves open.
+What is marked `assumed` is our choice: the document does not show that this event happens there, or that this command
+follows. The document names the outcomes. It leaves open whether an app may try again after a failure, whether it asks
+once more after a success, and what the app shows after most outcomes.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ BUSY = (S.TAPPED, S.MAKING_OUTPUT, S.POSTING, S.OPC_READY, S.ORCHESTRATING, S.FE
 """The states in which an attempt is under way, so the button is disabled (A-BTN-1)."""
 
 CAN_PROVISION_FAILURES = tuple(event for event in get_args(m.CanProvisionFailure) if event is not m.ApiError)
-"""Those that both SDK variants have."""
+"""The failures that both SDK variants have."""
 
 
 def failing(state: State, to: State, *outcomes: type[m.Event]) -> Rows:
-    """A row for each failure of canProvision: the document names it, and that the button is then hidden is ours."""
+    """A row for each failure of canProvision: the document names the failure; we chose to hide the button."""
     return tuple(r for event in outcomes for r in row(state, event, to, assumed(m.HideButton), rules=event.rules))
 
 
@@ -123,8 +123,8 @@ WALLET: Rows = (
 """The wallet provider's flow has run, and the app asks once more.
 
 CanBeProvisioned for a card that was just added is a card configuration issue, to be reported (A-CAN-6). The button is
-shown all the same (A-CAN-1): an app cannot tell it from a card whose identity check is pending, which provision
-completes (sdk-a).
+shown all the same (A-CAN-1): an app cannot tell it from a card whose identity check is pending, and which another
+provision completes (sdk-a).
 """
 
 API_ERROR: Rows = (

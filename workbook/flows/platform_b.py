@@ -2,14 +2,14 @@
 
 The flow has one beginning and one end and two ways to ask whether the card can be added. The earlier variant
 asks `canAddCard`; the later one first learns whether a watch is paired and then asks `canAddCardDetails`. The
-delegate's `provision` takes one value before and two after. All else is the same rows.
+delegate's `provision` takes one value in the earlier variant and two in the later. All other rows are the same.
 
 Phone and watch hold their own cards. So an answer of true after a success is no contradiction: the card may be on
 one of the two only, and the button stays for the other.
 
-What is marked `assumed` is ours: what an app does after a failure, that it asks once more after a success, that the
-button is disabled meanwhile (platform A's rule, A-BTN-1), and which of the two labels it shows when, the document
-leaves open. The time limit of the delegate is public knowledge of the wallet platform (`wallet`).
+What is marked `assumed` is our choice. The document leaves open what an app does after a failure, whether it asks once
+more after a success, whether it disables the button meanwhile (platform A's rule, A-BTN-1), and when it shows which of
+the two labels. The time limit of the delegate is public knowledge of the wallet platform (`wallet`).
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ FINISH: Rows = (
 """The delegate returns sdkInput or nil, the wallet finishes, and the app says so.
 
 What a delegate returns after its time was spent has no row: it belongs to a call that is over, and may come while a
-later attempt waits for its own answer. `GiveUp` makes an aside of it, `IgnoreLateSdkInput`.
+later attempt waits for its own answer. `GiveUp` turns it into an aside, `IgnoreLateSdkInput`.
 """
 
 SHARED: Rows = UNTIL_CHECK + ANSWER + START + FINISH

@@ -128,9 +128,9 @@ class FactsB:
         watch_availability: how it learns of a watch (B-WATCH-1).
         delegate: the in-app delegate's operation (B-DEL-1, B-DEL-2).
         card_art: the extension delegate's operation (X-ART-1).
-        extension_point_key: what its description calls the key of the extension point (X-PLIST-2); the file needs the
-            later name either way.
-        version: where it begins, publicly known (sdk-b); shown in the `field` profile only (GAP-7).
+        extension_point_key: what the variant's description calls the key of the extension point (X-PLIST-2); the file
+            needs the later name either way.
+        version: where the variant begins, publicly known (sdk-b); shown in the `field` profile only (GAP-7).
     """
 
     availability: str
