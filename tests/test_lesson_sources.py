@@ -82,7 +82,7 @@ def test_each_gap_of_the_document_is_taught(gap):
     ("lesson", "words"),
     [
         ("00", "Together they work only in a store build with a live card (*sdk-b*)."),
-        ("01", "It calls this value once an *object*"),
+        ("01", "It once calls this value an *object*"),
         (
             "01",
             "the document demands for the GET (`API-15`). That the POST needs the role, too, is *assumed*",
@@ -98,7 +98,7 @@ def test_each_gap_of_the_document_is_taught(gap):
             "05",
             "`configuration`, `certificateChain`, `nonce`, `nonceSignature` and the `delegate` (`X-GEN-1`)",
         ),
-        ("05", "the request contains the provisioning (*inferred*)"),
+        ("05", "the provisioning runs inside the request (*inferred*)"),
         ("06", "The document gives the limits and not what follows (*wallet*)"),
     ],
 )

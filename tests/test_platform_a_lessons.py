@@ -60,7 +60,7 @@ def test_api_error_is_tied_to_the_later_variant_wherever_a_lesson_first_speaks_o
     assert "Do not read `ApiError` as a part of 0.4.0." in played
     assert "that pairing is *assumed*" in played
     before = prose("02")[prose("02").index(played) + 1]
-    assert "`UnknownFailure` is *assumed*" in before
+    assert "`UnknownFailure` (*assumed*)" in before
 
 
 ARRANGED = {

@@ -225,7 +225,7 @@ def document(**change):
 def test_what_is_no_report_is_explained(content, message):
     with pytest.raises(ConfigurationError, match=message) as error:
         from_json(content, "'old.json'")
-    assert str(error.value).startswith("'old.json' is not the report of a run")
+    assert str(error.value).startswith(("'old.json' is no JSON", "'old.json' is not the report of a run: "))
 
 
 @pytest.mark.parametrize(

@@ -33,13 +33,13 @@ printed as `WORKBOOK_PHONE_CARDS`: {cards}. On an emulator,
 `adb reverse tcp:PORT tcp:PORT` makes the same address work.
 
 In a notebook, `session.platform_a.serve_phone()` serves the same phone: `.settings` has the two variables, and its
-panels show phone, messages and states while your test runs. When an app's process ends, the trace of `workbook phone
---out DIR` ends with what was under way.
+panels show phone, messages and states while your test runs. If an app's process ends in mid-call, the trace of
+`workbook phone --out DIR` shows it last.
 
 In a Kotlin notebook of the same JupyterLab (the extra `[kotlin]` brings its kernel), cells call the stand-in, too:
 `workbook native kotlin DIR --jar` compiles it with the reference app core, and prints the lines of the first cell.
-The second calls `Workbook.connect(url, key)`; later ones use `CardProvisioning.create(...)` and the classes of
-`issuer`. Nothing is downloaded. A stored cell would name a path and a key of one machine, so no lesson has one.
+The second calls `Workbook.connect(url, key)`; later ones use `CardProvisioning.create(...)` and the
+package `issuer`. Nothing is downloaded. A stored cell would name a path and a key of one machine, so no lesson has one.
 
 Phones: {phones}.
 
@@ -86,7 +86,7 @@ variant = "from-0.4.0"                  # of the SDK
 ```
 
 Keys of `[get]` and `[post]` that are not here (`method`, `id`, `sdk_input`) are those of a [back-end.toml](conform.md).
-In a notebook: `wb.conform("app.toml")`. The app sends the session it gets as
+In a notebook: `wb.conform("app.toml")`. The app sends its session in
 `authorization: Bearer SESSION`. All output of your process counts as its log. Verdicts, baseline, reports and
 exit codes are those of `workbook conform`; `--list` lists the cases.
 

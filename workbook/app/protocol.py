@@ -2,7 +2,7 @@
 
 Each call of the SDK is one HTTP exchange on loopback: `POST /phone/v1/<call>` with the header `x-workbook-key`, a flat
 JSON object each way. The answer is an outcome. While `provision` runs, it may be an `ask`: the SDK wants something of
-the app, and the stand-in answers with another call of the same `turn`. A call that is wrong is refused with status 400,
+the app, and the stand-in answers with a call of that number, `turn`. A call that is wrong is refused with status 400,
 401, 404 or 409 and `{"error": "a sentence"}`; that is never an outcome of the SDK.
 
 All of it is ours. It carries the document's operations and outcomes (`workbook.flows.messages`), and no rule of order:
@@ -45,7 +45,7 @@ class PhoneRequest(BaseModel):
 
 
 class Hello(PhoneRequest):
-    """The first call of a process. Its client keeps one phone; what an earlier process of that client began is over."""
+    """The first call of a process. Each `client` has one phone; what its earlier process began is over."""
 
     answer = '{"variant"}'
 
@@ -100,10 +100,7 @@ class CreateSdkOutput(OfOne):
 class _Provision(OfOne):
     """What both forms of `provision` say; the address's seven fields are public (sdk-a)."""
 
-    answer = (
-        'ask "fetchOpc" with `turn`, `paymentInstrumentId` and `sdkOutput`; ask "activity" with `turn`; then outcome '
-        '"Success", or "Failure" with `name` and `message`'
-    )
+    answer = 'ask "activity" with `turn`; then outcome "Success", or "Failure" with `name` and `message`'
 
     card_display_name: Text
     address_line_1: Annotated[Text, Field(alias="addressLine1")] = ""
@@ -123,6 +120,8 @@ class Provision(_Provision):
 
 class ProvisionWithProvider(_Provision):
     """`provision(cardDisplayName, cardAddress, opcProvider)`, the form from 0.4.0 (A-PROV-2)."""
+
+    answer = f'ask "fetchOpc" with `turn`, `paymentInstrumentId` and `sdkOutput`; {_Provision.answer}'
 
 
 class Turn(PhoneRequest):

@@ -346,7 +346,7 @@ def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         The result: it shows itself, and has `failed`, `case`, `changes`, `write` and `exit_code`.
 
     Raises:
-        ParameterError: `what` is neither a relay's class nor a file, or a pattern means no case.
+        ParameterError: `what` is neither a relay's class nor a file, or a pattern matches no case.
         ConfigurationError: the file has mistakes; each is named.
 
     Example:

@@ -110,7 +110,7 @@ def project(
         `write` and `exit_code`.
 
     Raises:
-        ParameterError: there is no such folder, or a pattern means no case.
+        ParameterError: there is no such folder, or a pattern matches no case.
         ConfigurationError: a file that is named cannot be read.
 
     Example:
