@@ -77,7 +77,7 @@ def test_the_path_that_arrived_is_shown_beside_the_one_expected(target, shown):
 @pytest.mark.rule("API-3")
 def test_another_id_in_the_right_path_is_told_as_that():
     text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=PATH.replace(CARD, "another")))
-    assert "arrived. The id is another one: keep it as the text that it is." in text
+    assert "arrived. The id was changed: pass it on unchanged." in text
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_an_answer_to_a_former_attempt_is_noticed_also_by_another_service_on_the
 def test_nil_and_a_spent_time_end_at_once_in_an_error(command, why):
     waits, outcome = started().answer(command)
     assert (waits, outcome.case) == (0.0, "walletKitError")
-    assert outcome.why == f"{why}; which case that becomes is assumed"
+    assert outcome.why == f"{why}; this error case is assumed"
 
 
 @pytest.mark.rule("B-START-1", "B-FIN-1")

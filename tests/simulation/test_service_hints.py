@@ -26,7 +26,7 @@ PATHS = {
     "version 1": (PATH.replace("v2", "v1"), "The version segment is v2 (API-14): did you mean /bcl/v2/...?"),
     "version without a letter": (PATH.replace("v2", "2"), "The version segment is v2 (API-14): did you mean /bcl/v2/"),
     "only version 1": (f"/v1/{NOUN}/{ID}/{LAST}", "The version segment is v2 (API-14): did you mean /bcl/v2/...?"),
-    "a proxy's prefix": (f"/api{PATH}", "Something stands before /bcl/v2, which comes first."),
+    "a proxy's prefix": (f"/api{PATH}", "The path must begin with /bcl/v2."),
     "a slash at the end": (f"{PATH}/", "There is no slash at the end."),
     "a doubled slash": (PATH.replace("/paymentI", "//paymentI"), "A slash is doubled."),
     "a doubled slash at the start": (f"/{PATH}", "A slash is doubled."),

@@ -43,7 +43,7 @@ RETURNED, RAISED = 200, 500
 class _SourceLoader(SourceFileLoader):
     """Compiles a module from its source each time.
 
-    Python takes cached byte code for current where the source has the same size and the same second of change. A file
+    Python uses cached byte code where the source has the same size and was changed in the same second. A file
     that a person or a test has just edited may have both.
     """
 

@@ -1,7 +1,7 @@
 """The API that a back end is tried against: the simulated service, with a case's orders in front of it.
 
 It keeps every request raw, for judging. Where an order has a value of its own, the service is not asked: a case may
-answer with what no SDK would produce, to see it arrive unchanged.
+answer with what no real API sends, to see it arrive unchanged.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class ScriptedApi:
             return tuple(self._arrived[since:])
 
     def respond(self, request: Request) -> Response:
-        """Answer the request; keep both, and the sdkInput that a lenient reader would find in the answer."""
+        """Answer; keep request, answer, and the sdkInput that a lenient reader would find in it."""
         at = monotonic()
         known, named = operation_of(request.method, request.target)
         operation, instrument = (known, named or "") if known else ("", "")
@@ -151,7 +151,7 @@ def _packed(response: Response, request: Request) -> Response:
 
 
 LONGEST_LINE = 65_536
-"""Bytes of a line of a request's head, or of one piece that is carried on."""
+"""Bytes of one line of a request's head, or of one piece passed on."""
 
 
 class _Tunnel(StreamRequestHandler):
@@ -192,7 +192,7 @@ def _copied(read: Callable[[int], bytes], write: Callable[[bytes], object], end:
 class ProxyTrap(ThreadingTCPServer):
     """A proxy that no request for the API should use, for as long as the block lasts.
 
-    It carries on to the API what comes, so that a back end that uses it fails one case and not all.
+    It passes everything on to the API, so that a back end that uses it fails one case, not all.
 
     Args:
         host: the API's host and port. A connection to another origin is refused: none but the API's is contacted.

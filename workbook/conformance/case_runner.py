@@ -99,7 +99,7 @@ async def run_cases(
         on_result: called with each result as it comes.
         repetition: which repetition, from 1; each has its own canaries.
         broken_calls: platform and operation of each plain call that does not work. Of the cases that make such a call
-            only those of the group form are carried out: they say what is wrong with it.
+            only the group `form` runs: it says what is wrong with it.
     """
     cases, schedule = list(cases), _Schedule(runner, on_result, repetition, broken_calls)
     ready = [case for case in cases if not schedule.left_out(case)]
@@ -118,7 +118,7 @@ async def run_cases(
 
 
 CONFIRMED = frozenset({Verdict.FAIL, Verdict.WARN})
-"""Verdicts that a case has to repeat when it runs alone."""
+"""Verdicts that must come again when a case is alone."""
 BELIEVED = 2
 """After this many slow cases have failed alone for the same reason, a further one is not run again (assumed)."""
 TRIES = 3
@@ -187,7 +187,7 @@ class _Schedule:
             self.keep(result)
 
     async def stalled(self, cases: Sequence[Case], *, observe: bool) -> None:
-        """Run the cases whose first call the API stalls, all together; run those that do not pass again like any other.
+        """Run the cases whose first call the API stalls, all together; then those that did not pass, as usual.
 
         A back end may rightly refuse a call while it is busy with that card, so nothing is held against it here.
 
@@ -221,8 +221,8 @@ class _Schedule:
         """
         runner, believed = self._runner, Counter[frozenset[str]]()
         failed = [case for case in cases if case.name in self._failed]
-        # A busy machine makes calls late as well, and late calls fail by the back end's own limit. When fewer calls run
-        # at once, only those fail again that wait for one another.
+        # A busy machine makes calls late as well, and late calls fail by the back end's own limit. With fewer calls at
+        # once, only those that wait for one another fail again.
         doubtful = [
             case
             for case in failed
@@ -266,7 +266,7 @@ class _Schedule:
 def only_beside(result: CaseResult, bound: float) -> CaseResult:
     """The result of a case that failed beside other calls, and passes by itself.
 
-    An answer that was used again is proof enough: alone the case may pass because the kept answer has expired.
+    A reused answer proves the failure: alone the case may pass because the kept answer has expired.
     """
     if any(miss.root is Root.STALE for miss in result.misses):
         return result
@@ -349,7 +349,7 @@ class _CardPool:
 
     @asynccontextmanager
     async def lent(self, count: int, *, of_first: bool = False, wanted: Sequence[str] = ()) -> AsyncIterator[Cards]:
-        """So many cards of one cardholder for the block, or the wanted ones; waits until they are free."""
+        """`count` cards of one cardholder for the block, or the wanted ones; waits until they are free."""
         holders = self._cardholders[: 1 if of_first else None]
         cards_of = [tuple(wanted)] if wanted else [ordinary(one.cards, max(count, FEWEST)) for one in holders]
 
@@ -369,7 +369,7 @@ class _CardPool:
                 self._changed.notify_all()
 
 
-# The result of a case with each platform's app, put together: the rule is kept where it is kept with all of them.
+# The result of a case with each platform's app, put together: the rule is kept only if every app keeps it.
 
 
 def combined(parts: Sequence[CaseResult]) -> CaseResult:
@@ -460,7 +460,7 @@ FEW = 4
 LONG = 2.0
 """Multiple of the bound for which no plain call succeeds before the back end is probed (assumed)."""
 SLOW = 0.2
-"""A failure that takes this share of the bound was waited for; a quicker one is an answer (assumed)."""
+"""A failure that takes this share of the bound is a silence; a quicker one is an answer (assumed)."""
 
 
 @dataclass(slots=True)
@@ -540,11 +540,11 @@ GLANCE = 0.005
 SETTLE = 0.05
 """Seconds after the last answer in which a late request may still reach the API."""
 SHORT = 16
-"""Characters of an sdkOutput that may be the same in two cases."""
+"""An sdkOutput up to this length may occur in two cases."""
 TOO_MANY = 429
 STRANGER = Cardholder("nobody", (), ())
 FORGED = -2
-"""Index of no cardholder: the first one's session, with one character changed."""
+"""No index: stands for the first one's session, one character changed."""
 
 
 @dataclass(eq=False, slots=True)
@@ -600,8 +600,8 @@ class CaseRunner:
     async def judged(self, case: Case, cards: tuple[str, ...], platform: str, repetition: int) -> CaseResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
-        A case is not testable where the back end went away before all its calls were made, where the back end was gone
-        for every one of them, and where it refused a call for its own limit.
+        A case is not testable where the back end went away before all calls were made, or was gone for every call, or
+        refused a call because of its own limit.
         """
         await self.settled()
         result = CaseResult(case, Verdict.NOT_TESTABLE, platform=platform)
@@ -629,7 +629,7 @@ class CaseRunner:
     def _explained(self, case: Case, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
 
-        What the values show is the cause, and what the case's own questions found follows from that. If the plain call
+        If the values show a cause, the misses of the case's own judges follow from it. If the plain call
         works, a case fails for what is special about it.
         """
         if shown := self._cards.of(seen.calls):
@@ -648,7 +648,7 @@ class CaseRunner:
         """Carry out, at the same time, cases whose first call meets a stalling API; each with one platform's app.
 
         All are for one card, and no GET says which case it belongs to. So each call waits until the request of the one
-        before has arrived; a GET that the back end tries again meets the last stall. When all calls have ended, the API
+        before has arrived; a GET that is tried again gets the last stall's order. When all calls have ended, the API
         answers as it should, and each case makes the calls that it has left.
 
         Returns:
@@ -691,7 +691,7 @@ class CaseRunner:
         return stall.request is not None or task.done()
 
     async def _finish(self, stall: _Stall, cards: tuple[str, ...]) -> None:
-        """Make the calls that a case has left."""
+        """Make a case's remaining calls."""
         while len(stall.calls) < len(stall.case.script.asks):
             self.silence.heard(stall.case.name, await stall.phone.call(await self._call_of(stall, cards)))
 
@@ -808,7 +808,7 @@ class CaseRunner:
             return (await phone.call(probe)).succeeded
 
     async def _probe(self, card: str) -> None:
-        """Where no plain call has succeeded for a while, ask once more with each app, and believe the answer."""
+        """Where no plain call has succeeded for a while, ask again with each app, and believe the answer."""
         # Cases that ended meanwhile wait here, and those that follow wait in `settled`.
         async with self._probing:
             if self.gone or not self.silence.suspected:
@@ -825,7 +825,7 @@ class CaseRunner:
             if not works:
                 faults = (one for one in self.upstream.arrived() if one.response.fault and one.at < self.silence.began)
                 failures = len(list(faults))
-                after = f"After {failures} failing answers of the API the" if failures else "The"
+                after = f"After {failures} failing API answers, the" if failures else "The"
                 self.gone = f"{after} back end has not answered any plain call since about {self.silence.since}."
             self.silence.forget()
 

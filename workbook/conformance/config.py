@@ -39,7 +39,7 @@ class BackEndStart:
     Attributes:
         command: a shell command that starts it, with the values in its environment; None for none.
         folder: where the command runs.
-        hook: a URL that the values are posted to as JSON; None for none. With neither of the two a person sets them.
+        hook: a URL that the values are posted to as JSON; None for none. With neither, a person sets the values.
         proxy: whether the command's environment names a proxy, to see that the API's requests do not go there.
     """
 
@@ -169,7 +169,7 @@ def _lines(config: Config) -> Iterator[str]:
     if target.pace:
         yield f"At least {target.pace:g} s pass between two calls."
     yield f"An answer must arrive within {target.bound:g} s."
-    yield f"After a fault of the API the back end has {target.recovery:g} s until it must work again."
+    yield f"After an API fault, the back end has {target.recovery:g} s until it must work again."
     printed = ["what the start command prints"] if config.start.command else []
     yield f"Logs to scan: {', '.join([*map(str, target.logs), *printed]) or 'none'}."
     runs = ", ".join(group for group in RELAY_GROUPS if group not in target.without)

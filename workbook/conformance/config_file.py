@@ -527,7 +527,7 @@ class _Reader:
         return operation
 
     def _missing(self, platform: str, operation: str, key: str, what: str) -> None:
-        """Note that an operation lacks a key, unless the platform's own table gives it a wrong value."""
+        """Report that an operation lacks a key, unless its platform's table has a wrong value for it."""
         if not self.mistakes.within(platform, operation, key) and not self.mistakes.covers(platform, operation):
             self.mistakes.add((operation, key), what)
 

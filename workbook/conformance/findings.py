@@ -65,9 +65,9 @@ NO_CONNECTION = {
     Broke.NO_TLS: tls.PLAIN,
 }
 """What to check where no connection was made."""
-OTHER_ID = " The id is another one: keep it as the text that it is."
+OTHER_ID = " The id was changed: pass it on unchanged."
 NOTHING = "No request reached the API."
-MEND = "Mend this first, because nearly every case makes this call; the cases of the group form look at the request."
+MEND = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
 _AFTER = re.compile(r", after [0-9.]+ s\Z")
 _SHOWN = Redaction()
 
@@ -89,11 +89,11 @@ class PlainFailure:
     by_configuration: bool
 
     def finding(self, results: Iterable[CaseResult]) -> RunFinding:
-        """The same for a report, with what the cases about the form of this call found."""
+        """This failure for a report, with advice from the cases about the call's form."""
         results = list(results)
         advice = []
         for result in results:
-            script = result.case.script  # cases of a list give no advice about one call
+            script = result.case.script  # list cases (several cards) give no advice
             form = result.case.group is Group.FORM and result.verdict in CONFIRMED and script.cards == 1
             if form and self.operation in {ask.operation for ask in script.asks}:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))

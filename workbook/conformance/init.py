@@ -145,8 +145,8 @@ QUESTIONS = (
              if "{id}" not in got["post_path"] and overlap(answer, got["post_id"]) else ""),
     Prompt("post_sdk_input", 'Where in its answer is the sdkInput (a JSON pointer, or "raw")?', "/sdkInput",
              ValuePlace),
-    Prompt("encoding", "On platform B, does the app get the API's base64 text (sdk-b), or the bytes themselves "
-             "(base64 or bytes)?", "base64", Literal["base64", "bytes"],
+    Prompt("encoding", "On platform B, does the app get the API's base64 text or the bytes (base64 or bytes)?",
+             "base64", Literal["base64", "bytes"],
              lambda got: got["platforms"] != "A" and {got["get_sdk_input"], got["post_sdk_input"], got["sdk_output"]}
              == {"raw"}),
     Prompt("cards", "Ids of a test cardholder's cards, as your app sends them, with commas between (six are best)?",
@@ -267,9 +267,9 @@ def unset(answers: InitAnswers, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def tried(answers: InitAnswers, file: Path, environ: Mapping[str, str] = os.environ) -> tuple[InitAnswers, list[str]]:
-    """Make the calls that the answers describe, and correct where the values stand.
+    """Make the calls that the answers describe, and correct the values' places.
 
-    With a command the back end runs between the phone and the mock API, and both calls are made. Without one only the
+    With a command, the back end runs between phone and mock API, and both calls are made. Without one only the
     GET is made, because whatever API the back end then asks is not the workbook's.
 
     Returns:

@@ -48,11 +48,11 @@ FALLBACK = (
     "that answers its sdkOutput (API-11)."
 )
 WAYS = (
-    f"{TELL} There are two ways to tell it: answer with a status that is no success, or, where your app reads the body "
+    f"{TELL} There are two ways to report it: answer with a status outside 2xx, or, where your app reads the body "
     'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
 )
 HURRY = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
-ONCE = "Let the back end never repeat a POST that may have left: the API may have carried it out."
+ONCE = "Never repeat a POST that may have been sent: the API may have carried it out."
 AFRESH = (
     "Keep nothing of a broken exchange: no dead connection, no kept failure. Where a circuit breaker opens on purpose, "
     "give the seconds until it lets a call through again as [timeouts] recovery."
@@ -127,7 +127,7 @@ def one_works(operation: str) -> Judge:
 
 
 def one_request(operation: str, todo: str, rule: str = "") -> Judge:
-    """Exactly one request of this operation reaches the API. `rule` is the rule that more of them break."""
+    """Exactly one request of this operation reaches the API. `rule`: what a second one breaks."""
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if len(came := seen.came(operation)) > 1:
@@ -165,7 +165,7 @@ def answered(seen: Seen) -> Iterator[Miss]:
     """No call is dropped without an answer (REL-9)."""
     for call in seen.calls:
         if call.broke in UNANSWERED:
-            todo = "Answer each call: a connection that breaks tells the app nothing that it could do."
+            todo = "Answer each call: a broken connection does not tell the app what to do."
             yield Miss("an answer that reports the failure", outcome(call), todo, "REL-9")
 
 
@@ -239,10 +239,10 @@ def _count(count: int, operation: str) -> str:
 # Scans every answer and every request of a run for secrets, whichever case it belongs to.
 #
 # An answer is scanned when its case ends, because answers are large and many; only the places of what was found are
-# kept. The judges of `cases.secrecy` say what follows.
+# kept. `cases.secrecy` judges what was found.
 
 SHORTEST_PART = 8
-"""So many characters of the key in a row give it away. A shorter session value could be anywhere by chance."""
+"""This many characters in a row give the key away. A shorter session value could be anywhere by chance."""
 PIECE = 16
 """This many consecutive characters of a value cannot match by chance."""
 
@@ -384,7 +384,7 @@ def key_parts(key: str) -> Secrets:
 
 
 def answer_text(call: PhoneCall, given: Collection[str] | None = None) -> str:
-    """Everything that the phone received, without the sdkInput; of an answer that broke off as much as came.
+    """Everything the phone received, without the sdkInput; of a broken answer, what came.
 
     Args:
         call: whose answer.
@@ -399,7 +399,7 @@ def answer_text(call: PhoneCall, given: Collection[str] | None = None) -> str:
 
 
 def _akin(value: str, given: str) -> bool:
-    """Whether a value, changed or not, shares a piece with what the API gave, as it travels or in the text inside."""
+    """Whether a value, changed or not, shares a piece with what the API gave, as sent or base64-decoded."""
     inside = [(decode_strictly(text) or b"").decode("latin-1") for text in (value, given)]
     for own, whole in ((value, given), inside):
         starts = range(0, max(1, len(own) - PIECE + 1), max(1, len(own) // PIECE))

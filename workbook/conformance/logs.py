@@ -91,7 +91,7 @@ class Logs:
         self._judged: list[LogSpan] = []
 
     def positions(self) -> dict[Path, LogPosition]:
-        """The end of each existing file. Lines are counted on from the last position that is known."""
+        """The end of each existing file. Line counting resumes at the last known position."""
         for path in self._paths:
             if path.is_file():
                 status = path.stat()
@@ -108,13 +108,13 @@ class Logs:
         return dict(self._known)
 
     def since(self, began: Mapping[Path, LogPosition]) -> LogSpan:
-        """What was written since `began`. The case that asks judges these lines, and no other case does."""
+        """What was written since `began`. Only the case that called this judges these lines."""
         span = LogSpan({path: began.get(path, LogPosition()) for path in self._paths}, self.positions())
         self._judged.append(span)
         return span
 
     def rest(self) -> LogSpan:
-        """What was written since the run began and no case has judged."""
+        """What was written in the run, apart from judged lines."""
         return LogSpan(self._began, self.positions(), tuple(self._judged))
 
 
@@ -149,7 +149,7 @@ def with_log_line(miss: Miss, seen: Iterable[Seen], is_known: Callable[[str], bo
 
 
 def without_values(line: str, is_known: Callable[[str], bool]) -> str:
-    """The words of a language in a line, and a mark in the place of everything else."""
+    """The ordinary words of a line, and a mark in place of everything else."""
 
     def shown(word: re.Match[str]) -> str:
         return word[0] if _PLAIN.fullmatch(word[0]) and not is_known(word[0]) else HIDDEN

@@ -150,7 +150,7 @@ class Verdict(StrEnum):
     WARN = "warn", "▲", "A rule that should be kept was broken; harm need not follow.", Owner.YOU
     FAIL = "fail", "✗", "A rule that must be kept was not, or harm would follow.", Owner.YOU
     NOTE = "note", "•", "Something was observed that no rule judges."
-    NOT_TESTABLE = "not testable", "○", "What the case needs is not there, and the configuration says so.", Owner.YOU
+    NOT_TESTABLE = "not testable", "○", "What the case needs is not there, so it was not judged.", Owner.YOU
     NOT_APPLICABLE = "not applicable", "-", "The case is about something that the back end does not have."
     DISABLED = "disabled", "-", "The configuration leaves the case out."
     KNOWN = "known", "◆", "It fails, and the baseline says so.", Owner.YOU
@@ -218,7 +218,7 @@ class RunFinding:
 
     @property
     def fails(self) -> bool:
-        """Whether the back end fails because of it. A back end may limit its calls."""
+        """Whether the back end fails because of it. Limiting calls is no fault."""
         return self.root is not Root.LIMIT
 
 
@@ -278,7 +278,7 @@ GRAVEST = (
     Verdict.NOT_TESTABLE,
     Verdict.PASS,
 )
-"""Verdicts of a case that was carried out, the gravest first. The gravest counts: half a try is no pass."""
+"""Verdicts of a case that was carried out, the gravest first. The gravest counts."""
 
 
 def gravest(misses: Iterable[Miss], of_case: str) -> Verdict:
@@ -383,13 +383,13 @@ class Order:
         operation: GET or POST.
         card: index of the card among the case's cards.
         value: makes the sdkInput of a plain 200; None keeps the API's own answer.
-        more: fields beside the sdkInput.
+        more: fields to add or replace.
         fault: one of `simulation.faults.FAULTS`; None for none.
         moment: whether the fault comes `before` or `after` the API has done its work.
         settings: parameters of the fault.
         nth: applies to the n-th such request only, from 1; None for all of them.
         share: sets the fault's seconds, as a share of the seconds within which the back end has to answer. With a share
-            below 1 the back end has to wait, so the fault lasts at most half of the back end's own limit.
+            below 1 it must wait this out, so the fault lasts at most half of its own limit.
         packed: compresses a plain 200 with gzip where the request accepts that, as a gateway may do.
         chunked: sends a plain 200 in chunks, without a content-length, as a gateway may do.
         cookie: sets a cookie with a plain 200, as a gateway may do (assumed: the document shows no cookie).
@@ -472,7 +472,7 @@ class CaseScript:
 
     @property
     def stalls(self) -> bool:
-        """Whether the API stalls at its first call. The stall lasts as long as the back end waits."""
+        """Whether the API stalls the first call. The stall lasts as long as the back end waits."""
         return any(order.fault in WAITING for order in self.orders)
 
     @property
@@ -548,7 +548,7 @@ class Surface:
     Attributes:
         get: returns the GET's sdkInput.
         post: exchanges an sdkOutput for the POST's sdkInput.
-        decoded: bodies are the bytes themselves instead of the API's base64 text; platform B with `raw` only.
+        decoded: bytes travel instead of the API's base64 text; platform B, with `raw` or an adapter.
         headers: sent with each call; their values are kept out of repr.
     """
 

@@ -267,12 +267,12 @@ class Result(View):
 
     @property
     def exit_code(self) -> int:
-        """The exit code that `workbook conform` ends with: 0 when no case failed."""
+        """The exit code of `workbook conform`: 0 when all is well; see `report`."""
         return self.record.about.exit_code
 
     @property
     def failed(self) -> tuple[str, ...]:
-        """The names of the cases that did not pass, to judge them again."""
+        """The names of the cases to judge again; see `to_rerun`."""
         return tuple(self.record.to_rerun)
 
     def __len__(self) -> int:

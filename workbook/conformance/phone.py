@@ -94,7 +94,7 @@ def tls_error(error: BaseException | None) -> ssl.SSLError | None:
 # environment, keeps no cookie, and reads an answer up to a limit.
 
 LARGEST = 4 * 1_048_576
-"""Bytes of an answer that are read, unpacked. The largest sdkInput of a case has 1 MiB."""
+"""Bytes of an answer that are read, unpacked. The largest that must arrive has 1 MiB."""
 USER_AGENT = "workbook-conform"
 ENDED = ("Server disconnected", "peer closed")
 """How httpx's words begin where a connection ended too soon. Its other protocol errors are about what arrived."""

@@ -228,7 +228,7 @@ class RunRecord:
 
     @property
     def to_rerun(self) -> tuple[str, ...]:
-        """Names of the cases to run again: those that failed, could not be decided, or did not finish."""
+        """Names of the cases to run again: failed, ended in a harness error, or did not finish."""
         names = (case.name for case in self.cases if case.verdict in FAILING | {Verdict.HARNESS_ERROR})
         return (*names, *self.about.unfinished)
 
@@ -238,8 +238,8 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-# A report may show of an exchange what the simulator's journal shows, without the key and without the text that the
-# simulator made. That text contains the canary, and a report with a canary in it would look like one that leaks.
+# A report may show what the journal shows of an exchange, without the key and the text that the simulator made. That
+# text contains the canary, and a report with a canary in it would look like one that leaks.
 
 KEY_HEADER = "x-api-key"
 SHOWN = SHOWN_HEADERS | {"cache-control"}

@@ -14,7 +14,7 @@ In JUnit each group is a suite:
     known, not testable, not applicable, disabled         skipped, with the reason
     pass                                                  passes
 
-A partial run contains only the cases that finished; each suite's property `complete` is `false`.
+An interrupted run contains only the cases that finished; each suite's `complete` is `false`.
 """
 
 from __future__ import annotations

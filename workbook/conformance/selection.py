@@ -1,7 +1,7 @@
 """Which cases to run, and which failures are known already.
 
-Cases are chosen by name, by group, by a glob, or as those of a report that did not pass. `config_file` reads the
-baseline, the known failures, each with a comment and, if wanted, a last day:
+Cases are chosen by name, group or glob, or because they did not pass in a report. `config_file` reads the baseline:
+known failures, each with a comment and perhaps a last day:
 
     [[known]]
     case = "relay.list.*"       # a name, a group or a glob

@@ -75,7 +75,7 @@ def conform(
         stopping = stopping or stack.enter_context(Stopping())
         known, settings = api is not None, config.api
         api = api or stack.enter_context(MockApi(config.instruments, **asdict(settings)))
-        ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a command may read it from somewhere else
+        ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a start command may hold the real key too
         secrets = (api.key, *config.target.session_secrets(), *ours)
         clean = Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
         launcher = Launcher(config, api, progress, stack, clean, known=known)

@@ -71,7 +71,7 @@ class Problem:
         code: the body's `errorCode`.
         title: the body's `title`.
         source: where status and code are published; `assumed` where they are not.
-        rules: the rules that the request broke, separated by blanks, and what of this is ours; may be empty.
+        rules: the rules that the request broke, separated by blanks, and what is assumed; may be empty.
         media_type: of the body.
     """
 

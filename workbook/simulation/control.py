@@ -5,8 +5,8 @@ every request gets the same answer, which tells nothing of what there is. The sa
 the methods of `MockServer`, by the same names. No API key is part of any request or answer: a world is
 named by its short public name, see `worlds`.
 
-Every endpoint is a row of `ENDPOINTS`. Waiting is the one that takes time: `respond` blocks its thread for it,
-`respond_async` leaves the event loop free and ends at once when its task is cancelled.
+Every endpoint is a row of `ENDPOINTS`. Two take time, `wait` and `events`: `respond` blocks its thread, `respond_async`
+leaves the event loop free and ends when its task is cancelled.
 """
 
 from __future__ import annotations

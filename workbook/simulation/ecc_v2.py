@@ -252,7 +252,7 @@ def _through_answer(fields: Mapping[str, Any], seed: int, *, ours: bool) -> Iter
     try:
         public = lib.ec.EllipticCurvePublicKey.from_encoded_point(lib.ec.SECP256R1(), point)
     except ValueError:
-        raise _Wrong(ANSWER[2], "no point on P-256; it has 65 bytes, the first of them 04") from None
+        raise _Wrong(ANSWER[2], "no point on P-256, which has 65 bytes and begins with 04") from None
     yield Unwrap(ANSWER[2], f"{len(point)} bytes, a point on P-256", shown=point.hex())
     if not ours:
         yield Unwrap("ECDH", "only the wallet has the key to go on")

@@ -374,7 +374,7 @@ def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]
 
 def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """A date means something only beside the answer's own (RFC 9110), so both are given."""
-    from email.utils import formatdate  # dear to import, and only one fault holds a date
+    from email.utils import formatdate  # slow to import, and only one fault holds a date
 
     then = formatdate(EPOCH + values["seconds"], usegmt=True)
     return (("date", formatdate(EPOCH, usegmt=True)), ("retry-after", then))

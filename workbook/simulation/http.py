@@ -28,7 +28,7 @@ PHRASES = {status.value: status.phrase for status in HTTPStatus} | {
     416: "Range Not Satisfiable",
     422: "Unprocessable Content",
 }
-"""The phrase of each registered status code. RFC 9110 renamed four, and Python only in 3.13."""
+"""The phrase of each registered status code. RFC 9110 renamed four; Python 3.13 follows."""
 
 
 @unique

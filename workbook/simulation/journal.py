@@ -46,7 +46,7 @@ OPERATIONS = ("GET", "POST")
 """The methods of the two operations (API-1, API-2)."""
 
 OVERHEAD, ENTRY = 170, 4
-"""Bytes that Python needs for a header, two texts and a pair, besides its characters; an entry needs 4 times that."""
+"""Bytes that Python needs for a header (two texts in a pair) besides its characters; an entry needs 4 times that."""
 
 _PARAMETER = re.compile(r"([?&])([^=&]+)=([^&]+)")
 _SEPARATOR = re.compile(r"([/?&=])")
@@ -65,7 +65,7 @@ class Entry:
         headers: raw, in order, as often as they were sent; secret values as `[key]`.
         body: the request's bytes.
         operation: GET or POST where the request is one of the two operations (API-1, API-2), else None.
-        instrument: the payment instrument id where the path is theirs, percent-decoded, else None.
+        instrument: the payment instrument id in the operations' path, decoded, else None.
         status: the answer's; None where the responder raised an error instead.
         response_headers: as `headers`.
         response_body: the answer's bytes, as they were before a fault on the wire.
@@ -566,7 +566,7 @@ class Journal:
             self._began = self._stopwatch() - seconds
 
     def latest(self, number: int) -> list[Entry]:
-        """At most so many of the latest entries, in the order in which they were recorded."""
+        """At most `number` latest entries, in the order in which they were recorded."""
         with self._lock:
             return [*islice(reversed(self._entries), max(0, number))][::-1]
 

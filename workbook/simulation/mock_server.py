@@ -54,8 +54,7 @@ from workbook.values import did_you_mean
 # and journaled under the name "nobody". Worlds have short public names, "w1", "w2" and so on in the order in which they
 # were opened, so that a person names a world without its key.
 #
-# Threads take turns: a service counts what it issues, and its fault plan what it met, so no two requests may count at
-# once.
+# Threads take turns: a service counts what it issues, its fault plan counts requests, so no two may count at once.
 
 LONGEST_KEY = 1000
 """Characters of an API key."""
@@ -65,7 +64,7 @@ NOT_SAVED = "The state file cannot take the change of this request. Check the di
 
 
 class Worlds:
-    """Answers each request in the world that its x-api-key opens; close it where it has a state file.
+    """Answers each request in the world that its key opens; close it where it has a state file.
 
     Args:
         state: a file that keeps the worlds over a restart, see `state`; the worlds that are in it are opened.
@@ -237,7 +236,7 @@ class Worlds:
     def add(
         self, what: Scenario | World, key: str | None = None, *, credential: str | None = None, seed: int | None = None
     ) -> str:
-        """Open a world of its own to a key, and return the key.
+        """Give a key a world of its own, and return the key.
 
         Two worlds with the same seed read each other's sdkOutput, as nothing else distinguishes their seals.
 
@@ -407,7 +406,7 @@ class MockServer:
 
     def running(self) -> AbstractContextManager[str]:
         """Serve on a free loopback port, on a thread, for as long as the block lasts; gives the base URL."""
-        from workbook.simulation.server import running  # sockets and TLS, which a session needs none of
+        from workbook.simulation.server import running  # sockets and TLS, needed only here
 
         return running(self)
 

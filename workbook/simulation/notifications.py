@@ -25,7 +25,7 @@ from workbook.values import choice
 
 CREATED, UPDATED = EVENTS = "networkToken.created", "networkToken.updated"
 DECISIONS = ("approved", "declined", "requiresAuthentication", "requireAuthentication")
-"""The last is the third as one page spells it: a receiver takes both (openapi)."""
+"""One page spells the third like the last: a receiver takes both (openapi)."""
 ACTIVE, *_, CLOSED = STATES = "active", "inactive", "suspended", "closed"
 BASIS = "event, decision, status: openapi; when it is sent, and its form: assumed"
 SECONDS = 5.0
@@ -161,7 +161,7 @@ def from_control(notifier: Notifier | None, fields: Mapping[str, Any]) -> int:
     """Send what a request of the control API asks for; returns its number.
 
     Raises:
-        ParameterError: it names something that there is not, or no URL was given.
+        ParameterError: it names something unknown, or no URL was given.
     """
     if notifier is None:
         raise ParameterError("There is nobody to notify. Start the server with --notify URL.")

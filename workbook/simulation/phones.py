@@ -52,8 +52,8 @@ A_PHONE_A, A_PHONE_B = (f"a Phone{letter}(...) from workbook.simulation.phones" 
 """What an error asks for where it refuses a phone."""
 
 NUMBERS = count(1)
-"""Numbers for the phones of SDKs that are called by hand. Two clients made of one sdkInput, as when a page is opened
-again, so make two different sdkOutputs, as two real ones would."""
+"""Numbers for the phones of SDKs that are called by hand. So two clients made of one sdkInput, as when a page is opened
+again, make different sdkOutputs, as real ones would."""
 
 
 @dataclass
@@ -138,7 +138,7 @@ THROWN_BY_START = ("presentationFailure", "delegateNotSet")
 """Those that `start` itself throws; the others arrive in didFinishProvisioning (inferred)."""
 
 NOTHING = "nothing"
-"""For `Phone.ends_with`: didFinishProvisioning with neither a pass nor an error (B-FIN-1)."""
+"""For `ends_with` of PhoneB: didFinishProvisioning without a pass or an error (B-FIN-1)."""
 
 PLACES = ("phone", "watch", "both")
 """Where the cardholder may add a card in the wallet's sheet (wallet)."""

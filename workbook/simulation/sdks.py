@@ -42,7 +42,7 @@ class StandIn:
 
 # One call of an extension's handler under way: how much time it has taken, and who listens.
 #
-# The SDK, the storage and the network of a real phone find the process they run in by themselves. Here they find the
+# On a real phone the SDK, the storage and the network know the process they run in. Here they find the
 # call: a context variable holds it while the host calls a handler. Outside a call, each part works alone.
 
 
@@ -116,8 +116,8 @@ def under_way(call: Call) -> Iterator[Call]:
 
 # Platform A's SDK stand-in: a command in, the document's outcome out.
 #
-# It does not decide about order, which the tables do. It opens what it is given, looks at the phone's facts, and
-# answers with the event that the tables branch on. The explanation in `why` is the simulator's.
+# The flow tables decide the order. This SDK opens what it is given, looks at the phone's facts, and answers with the
+# event that the tables branch on. The explanation in `why` is the simulator's.
 
 
 class SdkA(StandIn):
@@ -164,7 +164,7 @@ class SdkA(StandIn):
         return self.phone.latencies.can_provision, answer
 
     def _usual_answer(self) -> Event:
-        """What the phone's facts make of canProvision."""
+        """What canProvision answers by the facts."""
         if not self.phone.allowlisted:
             return m.ApiError(NOT_ALLOWLISTED)
         if self.payment_instrument_id not in self.phone.cards or not self.phone.scheme_configured:
@@ -227,7 +227,7 @@ class SdkA(StandIn):
     # earlier for its number, and the later because data of another attempt came while it was under way.
 
     def _overlap(self, attempt: int) -> str | None:
-        """Why overlapping attempts fail: the document calls failure likely, not which one fails or when."""
+        """Why overlapping attempts fail: the document says neither which attempt fails nor when."""
         if attempt != self.attempt:
             self._overlapped.add(self.attempt)
             return f"data of attempt {attempt}, but attempt {self.attempt} has begun (assumed)"
@@ -260,7 +260,7 @@ def _text(value: Any) -> str | Damaged:
 
 # Platform B's SDK stand-in inside the issuer's app: a command in, the document's outcome out.
 #
-# It does not decide about order, which the tables do. It works on bytes (API-8). The explanation in `why` is the
+# The flow tables decide the order. This SDK works on bytes (API-8). The explanation in `why` is the
 # simulator's; the document shows none.
 
 BEFORE_THE_DELEGATE = {
@@ -271,7 +271,7 @@ BEFORE_THE_DELEGATE = {
 
 TEXT = "it is text, and platform B takes the bytes (API-8): decode the base64 of the JSON once (sdk-b)"
 
-OUR_CASE = "which case that becomes is assumed"
+OUR_CASE = "this error case is assumed"
 """Said of an error case whose name is known (sdk-b) and whose cause is not."""
 
 

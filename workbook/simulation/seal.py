@@ -121,7 +121,7 @@ class HardSeal(Seal):
     """Makes data whose text holds + and /, and ends with =: what a relay that changes base64 changes first."""
 
     def close(self, content: Content, payment_instrument_id: str, serial: int, **more: Any) -> str:
-        """The base64 text of a sealed JSON object that says all this, with a claim that puts them there."""
+        """The base64 text of a sealed JSON object that says all this, with a claim for +, / and =."""
         for hard in (">>>???", ">>>????"):  # one byte more, where the first fills whole groups of three
             text = super().close(content, payment_instrument_id, serial, **more, hard=hard)
             if text.endswith("="):

@@ -207,7 +207,7 @@ class Connection(asyncio.Protocol):
             self.data_received(rest)
 
     def _declined(self) -> bytes:
-        """The head of a request that offers another protocol, without its offer, for a parser that reads the body.
+        """A request's head without its upgrade offer, for a parser that then reads the body.
 
         Java's own client offers HTTP/2 with every request in clear text (RFC 9113, 3.1), and then sends its body as
         usual; to the parser, whatever follows an offer is of the other protocol.
@@ -230,7 +230,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Finish the answer that is being made, and close; without one, or over TLS, close at once.
 
-        TCP does not tell a peer that has left from one that only has no more to send, so every pause ends here.
+        TCP cannot distinguish a peer that left from one with no more to send, so every pause ends here.
         """
         if self._task is None:
             return False
@@ -295,7 +295,7 @@ class Connection(asyncio.Protocol):
             self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:
-        """Check the size of the head, and tell a peer that waits for it to send the body."""
+        """Check the head's size, and send a waiting peer 100 Continue."""
         self._in_head = False
         names = [name.lower() for name, _value in self._headers]
         size = len(self._url) + sum(map(len, chain.from_iterable(self._headers)))
@@ -549,7 +549,7 @@ class Server:
 
 
 def _most_connections() -> int:
-    """As many as this process may have descriptors, less some for files and for the event loop.
+    """The descriptors this process may have, less some for files and the event loop.
 
     Without any left, asyncio tries to accept a connection again and again, and logs each failure.
     """
@@ -564,7 +564,7 @@ def _most_connections() -> int:
 # Where a server listens: on this machine, unless others are let in explicitly.
 
 BACKLOG = 128
-"""Connections that wait to be accepted; the system lets a burst beyond that wait a second and more."""
+"""Connections that wait to be accepted; connections beyond these wait a second or more."""
 
 
 def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.socket:
@@ -593,7 +593,7 @@ def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.soc
             reason = os.strerror(error.errno)  # Python's own text repeats the address
         message = f"Cannot listen on {host} port {port}: {reason}. Choose another port, or 0 for any free one."
         raise ConfigurationError(message) from None
-    # Connections inherit it. Without, the second of two small writes waits 40 ms for the peer's acknowledgement.
+    # Without this, which connections inherit, a second small write waits 40 ms for an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
@@ -665,7 +665,7 @@ def host_name(host: str) -> str:
 
 # A throw-away certificate authority, for clients that insist on https.
 #
-# It is made anew at each start and signs one certificate, for loopback names only. Its own key is never written, so
+# It is made anew at each start, and serve signs one certificate with it. Its own key is never written, so
 # it can sign nothing else later. A client that trusts `ca.pem` trusts this server and nothing more.
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -1,8 +1,8 @@
 """The simulated HTTP API, pure: a request in, a response out, and a little memory per instrument.
 
-It knows no socket and no httpx. `transport` carries it in-process and `server` over real HTTP, so all three ways give
-the same bytes. What it checks, and what it answers when a check fails, is in a contract's document (see `contract`).
-Every response carries its sources (`basis`), which a header shows only when it is asked for.
+It knows no socket and no httpx. Called directly, by `transport` or over HTTP by `server`, it gives the same bytes. What
+it checks, and what it answers when a check fails, is in a contract's document (see `contract`). Every response carries
+its sources (`basis`), which a header shows only when it is asked for.
 
 First the answer is decided, which changes nothing; then the memory changes, in one place and at most once. A plan of
 faults comes in between: a fault `before` prevents that change, and one `after` does not.
@@ -130,7 +130,7 @@ def _prefix_hints(before: Sequence[str]) -> Iterator[str]:
     elif [segment.lower() for segment in (*above, last)] == [ROOT, VERSION]:
         yield f"The path is case-sensitive, did you mean /{ROOT}/{VERSION}/...?"
     elif [*above, last][-2:] == [ROOT, VERSION]:
-        yield f"Something stands before /{ROOT}/{VERSION}, which comes first."
+        yield f"The path must begin with /{ROOT}/{VERSION}."
     else:
         yield f"The path starts with /{ROOT}/{VERSION}."
 

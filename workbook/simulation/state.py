@@ -295,7 +295,7 @@ def _clock(opened: OpenWorld) -> RowChange:
 
 
 def unsaved(opened: OpenWorld, latest: Entry) -> tuple[list[RowChange], Saved]:
-    """The changes that the disk lacks of a world, `latest` of its journal included, and what it holds after them.
+    """A world's changes that are not on the disk yet, with the entry `latest`, and what is saved after them.
 
     It is a difference, not a log: where a write failed, the next one contains everything that is still missing.
     """

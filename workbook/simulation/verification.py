@@ -88,7 +88,7 @@ def exactly(count: int, operation: str, instrument: str | None = None) -> Expect
 
 
 def at_least(count: int, operation: str, instrument: str | None = None) -> Expectation:
-    """So many of an operation or more."""
+    """`count` of an operation or more."""
     return Expectation("at least", operation, count, instrument)
 
 
@@ -276,7 +276,7 @@ class ExpectationKind(NamedTuple):
         judge: judges the entries of a journal.
         needs: the JSON fields that it must have.
         takes: the JSON fields that it may have.
-        lasting: whether a pass holds whatever the dropped entries were.
+        lasting: whether dropped entries cannot change a pass.
         fixed: the attributes that its JSON form lacks, with the values that its Python call sets.
     """
 

@@ -1,7 +1,7 @@
 """Every case, as data. A name is never used for another case, and a removed case is never added again.
 
-A new case is a row in the module of its group and a relay in `fixtures/back_ends/broken_*.py` that fails it (the kill
-matrix demands one). What the API has to do for it, beyond its usual answer, is a field of `model.Order`, which
+A new case is a row in the module of its group and a relay in `fixtures/back_ends/broken_*.py` that fails it (a test
+demands one). What the API has to do for it, beyond its usual answer, is a field of `model.Order`, which
 `api_side.ScriptedApi` carries out.
 """
 
@@ -19,7 +19,7 @@ def by_name(cases: Iterable[Case]) -> Mapping[str, Case]:
     """The cases by their names.
 
     Raises:
-        DefinitionError: two have the same.
+        DefinitionError: a name recurs.
     """
     named: dict[str, Case] = {}
     for case in cases:

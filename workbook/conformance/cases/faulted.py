@@ -1,4 +1,4 @@
-"""Every fault of the service, on both operations, before and after the API has done its work.
+"""Every fault of the service: on the GET, and on the POST before and after the API's work.
 
 Whatever fails: the app never sees a success, it gets an answer in time, the back end does not send a POST again by
 itself, and once the fault is over everything works.

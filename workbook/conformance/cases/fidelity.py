@@ -145,7 +145,7 @@ def given_back(operation: str) -> Judge:
             if not given:
                 yield Miss("an sdkInput from the API", "none came", ASK, root=Root.AFTER)
             elif call.value is None and _is_cut(call):
-                yield Miss("the sdkInput as the API gave it", "JSON that breaks off in a whole answer", CUT)
+                yield Miss("the sdkInput as the API gave it", "cut-off JSON in a complete answer", CUT)
             elif call.body in [value.encode() for value in given] and call.value not in given:
                 yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", DECODE)
             elif call.value not in given:

@@ -151,7 +151,7 @@ def path_kept(seen: Seen) -> Iterator[Miss]:
 
 
 def get_first(seen: Seen) -> Iterator[Miss]:
-    """The GET belongs to the app's question, and the POST to its sdkOutput; neither is made in advance or later."""
+    """The GET answers the app's request for data, the POST its sdkOutput; neither is made earlier or later."""
     order = [arrived.operation for arrived in seen.arrived if arrived.operation]
     todo = "Make the GET when the app asks for data, the POST on its sdkOutput."
     if order[:1] != [GET] or POST not in order:
@@ -272,7 +272,7 @@ BAD_BODIES: Mapping[str, tuple[str, Tamper]] = {
     "number": ("whose sdkOutput is a number", _other_value(12345)),
     "object": ("whose sdkOutput is an object", _other_value({"value": "x"})),
 }
-"""What an app may send by mistake. If the call then hangs, the phone waits as long as for a lost call."""
+"""What an app may send by mistake. If the call hangs, the phone waits until its time limit."""
 
 
 def refused_at_once(seen: Seen) -> Iterator[Miss]:
@@ -347,7 +347,7 @@ CASES = (
           all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, tamper=_escaped))), Need.JSON_BODY),
     _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
           CaseScript((*both(), Now((Order(GET, fault="500"),)), Ask(GET))), Need.HTTP),
-    # What no app sends today may come from an app of tomorrow, or from somebody who tries what happens.
+    # What no app sends today may come from an app of tomorrow, or from somebody who experiments.
     *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
             CaseScript((Ask(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),

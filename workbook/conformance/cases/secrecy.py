@@ -57,7 +57,7 @@ VARIETY = 4
 WORDS = (TOLD, "00_401", "00_500", "30_031", "<h1>502", AFTER_ID)
 """Words that only the API says, and a part of its path. Whoever reads them sees behind the back end (REL-9)."""
 HEXADECIMAL, BASE64 = re.compile(r"[0-9a-fA-F]{48,}"), re.compile(r"[A-Za-z0-9+/_-]{32,}")
-"""Runs of a log's line that may hold opaque data in another form, each long enough to give it away."""
+"""Parts of a log's line that may hold opaque data in another form, long enough to tell."""
 TRACES = re.compile(r"Traceback \(most recent call last\)|^[ \t]+at (?:.+:\d+:\d+|\S+\(\w+\.java:\d+\))", re.MULTILINE)
 """How a stack trace begins, or what its lines look like. Anchored to lines, so that it takes linear time."""
 
@@ -218,7 +218,7 @@ def telling_pieces(value: str, ids: re.Pattern[str]) -> Iterator[str]:
 def logs_are_there(seen: Seen) -> Iterator[Miss]:
     """A log that was never written was not scanned either."""
     for name in seen.run.missing_logs:
-        todo = "Name the files that the back end writes in logs, or leave out what it does not write."
+        todo = "Under `logs`, name the files that the back end writes, and no others."
         yield Miss("the log files that the configuration names", f"there is no {name}", todo)
 
 
@@ -293,7 +293,7 @@ CASES = (
           all_of(WORKS, log_without_opaque), ATTEMPT_ALONE, Need.LOGS),
     _case("log.no-opaque-data-on-failure", "The log holds no opaque data when the API refuses.", "REL-3",
           all_of(answered, log_without_opaque), REFUSED_ALONE, Need.LOGS),
-    _case("log.no-key-ever", "No other line of the log holds part of the key, from before the first call to the end.",
+    _case("log.no-key-ever", "Beyond the cases above, no line of the log holds part of the key.",
           "REL-2", all_of(log_without_key, logs_are_there), WHOLE, Need.LOGS),
     _case("log.no-opaque-data-ever", "No other line of the log holds any opaque data of the whole run.", "REL-3",
           all_of(log_without_opaque, logs_are_there), WHOLE, Need.LOGS),

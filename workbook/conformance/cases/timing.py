@@ -55,7 +55,7 @@ LIST = 6
 IN_A_ROW = 16
 """Calls one after the other, to see what they leave open."""
 LONG = 3.0
-"""An answer that no phone waits for stalls for this multiple of the wallet's time."""
+"""Multiple of the wallet's time for which an answer stalls; no phone waits."""
 
 
 def _took(seen: Seen) -> float:
@@ -160,7 +160,8 @@ REFUSED = (Order(GET, fault="422"),)
 _budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, Group.CONCURRENCY)
 _recovery = partial(relay_case, Group.RECOVERY)
 CASES = (
-    *(_budget(f"{name}.limit-{part}", f"A {operation} that {words} ends before the wallet gives up (wallet).", "REL-5",
+    *(_budget(f"{name}.limit-{part}", f"A {operation} whose answer {words} ends before the wallet gives up (wallet).",
+              "REL-5",
               all_of(in_time, judge, answered, room_for_the_phone),
               CaseScript((Ask(operation),), (replace(order, operation=operation),)))
       for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
