@@ -100,7 +100,7 @@ _HOMES = {
 }
 """The module that defines each public name; some names are the module itself."""
 
-if not TYPE_CHECKING:  # a type checker reads the imports above; these two would tell it that any name exists
+if not TYPE_CHECKING:  # a type checker reads the imports above; __getattr__ would tell it: any name exists
     __all__ = list(_HOMES)
 
     def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""The `workbook` command: finds the subcommand, and turns every error into one line and an exit code."""
+"""The `workbook` command: finds the subcommand, and turns each error into a message and an exit code."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
     """Show one thing in a notebook, or one part of a run.
 
     Args:
-        thing: a run, a trace, an SDK by hand, a wallet app, findings, judgements, a measurement, a mapping of facts,
-            a class, a function, a file's path or several of them.
+        thing: a run, a trace, an SDK object, a wallet app, findings, judgements, a measurement, a mapping of facts, a
+            class, a function, a file's path or several of them.
         part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice`, `durations` or `all`
             (the live panels side by side); of a result of `conform`, `report`; empty shows how the run ended, its
             messages and its findings.
@@ -122,7 +122,7 @@ def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for e
 
         return budgets(title or "The handler's calls", judge_trace(trace))
     if not hasattr(run, "machine"):
-        raise ParameterError(f"{part!r} needs a run; this has messages and findings only.")
+        raise ParameterError(f"{part!r} needs a run; a trace does not have it.")
     from workbook.widgets.page import PANELS
     from workbook.widgets.panels import Panels
 

@@ -5,7 +5,7 @@ WorkbookError
 │   └── ParameterError            a notebook parameter or command-line value is wrong
 ├── OpaqueDataError               sdkInput or sdkOutput is not what it should be; says which layer is wrong
 ├── OutOfOrderError               the app made a call at a moment that the document does not allow
-├── DefinitionError               a table of rows contradicts itself
+├── DefinitionError               a flow's table contradicts itself
 ├── SdkError                      platform B's SDK threw; carries the public name of its case
 ├── LeakError                     a report held a secret, so no report was written
 └── ActivationDataError           a call of the HTTP API failed; carries request, elapsed, attempts

@@ -99,7 +99,7 @@ def pip_line(extra: str) -> str:
 
 @contextmanager
 def needs_lab(what: str) -> Iterator[None]:
-    """Wraps code that imports a package of the extra `lab`, or decorates it; `what` names that code in the error.
+    """A context or decorator for code that needs the extra `lab`; `what` names that code in the error.
 
     Raises:
         ConfigurationError: the package is not installed; names it, and the command that installs the extra.

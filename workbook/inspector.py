@@ -106,7 +106,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     Args:
         value: the text, or platform B's bytes; the one line break that a pipe adds is ignored.
         show: add the values of the fields that hold no card data, and the result of each step of the simulator's data.
-        seed: of the simulator, for data that it made: the seal and the throw-away wallet's key come from the seed.
+        seed: of the simulator, for data that it made: the seal and the simulated wallet's key come from it.
 
     Raises:
         ParameterError: it is empty, or larger than 1 MiB.
@@ -116,7 +116,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     if not data:
         raise ParameterError(LAYERS["empty"])
     if len(data) > LARGEST:
-        raise ParameterError("The value is larger than 1 MiB, so it is no opaque data. Give the one string.")
+        raise ParameterError("The value is larger than 1 MiB, so it is no opaque data. Give one value.")
     body, inner = _in_body(data)
     wrong, content, coded = _peeled(inner)
     fields = json_object(content) or {}

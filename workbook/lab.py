@@ -35,7 +35,7 @@ PORTS_TRIED: Final = 100
 READY_WITHIN: Final = 60.0  # seconds
 ENDS_WITHIN: Final = 10.0  # seconds
 
-# JupyterLab asks about news at its first start unless an override answers; "none" means "ask".
+# JupyterLab asks about news at its first start; an override answers (its value "none": ask).
 OVERRIDES: Final = {
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     # a reader who runs a cell before the kernel has started is otherwise asked to select one

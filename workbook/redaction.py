@@ -25,10 +25,10 @@ SHOWN_HEADERS = frozenset(
     expect host idempotency-key retry-after server te traceparent transfer-encoding user-agent
     x-api-key x-correlation-id x-request-id""".split()  # a person reads and compares this list  # noqa: SIM905
 )
-"""Headers whose values may be shown. Before a key is kept, `[key]` takes its place."""
+"""Headers whose values may be shown. A key in one is replaced by `[key]`."""
 
 SHOWN_FIELDS = frozenset({"type", "title", "status", "detail", "errorCode", "instance", "requestId"})
-"""Fields of an answer whose values may be shown: those of its problem details, which the simulator wrote (openapi)."""
+"""Fields of an answer whose values may be shown: those of the simulator's problem details (openapi)."""
 
 LONGEST_NAME = 40
 LONGEST_VALUE = 300
@@ -142,7 +142,7 @@ class Redaction:
 
 
 def is_shown_whole(body: bytes) -> bool:
-    """Whether a body is one object of nothing but what the simulator made, so that showing it leaves nothing out."""
+    """Whether a body is one object that holds only the simulator's data, so that it is shown without omissions."""
     shown = Redaction().request_body(body)
     fields = shown.items() if isinstance(shown, dict) else ()
     texts = {name: one.get("text") for name, one in fields if isinstance(one, dict)}
@@ -160,7 +160,7 @@ def length_of(text: str) -> str:
 
 
 def refuse_constant(constant: str) -> None:
-    """For `json.loads`: NaN and Infinity are not JSON, and would not be in an export either."""
+    """For `json.loads`: NaN and Infinity are not JSON, so an export cannot hold them."""
     raise ValueError(constant)
 
 

@@ -55,7 +55,7 @@ MARKDOWN: Final = re.compile(
     | \](?=[(\[] | \Z)  | \[(?=\^)             # the end of a link's text, a footnote
     | &(?=\#?\w+;) | @(?=\w) | \#(?=\d | \#*\Z) # an entity, a person, an issue; the end of a heading
     | (?<![\w.]):(?=[\w+-]+:)                 # an emoji
-    | :(?=//(?!(?:127\.0\.0\.1|localhost)\b))   # an address that becomes a link; one of this machine may
+    | :(?=//(?!(?:127\.0\.0\.1|localhost)\b))   # an address that becomes a link; not one of this machine
     """,
     re.VERBOSE,
 )
@@ -204,8 +204,8 @@ _FEW: Mapping[SecretKind, tuple[str, ...]] = {
 LONGEST_ENCODED = 4096
 """Characters of a secret that are searched for in other encodings than plain.
 
-There are some sixty spellings, and a megabyte of opaque data in each would take a minute. Single escapes anywhere in a
-text are read before the search, so what follows these characters is missed only as base64 or hexadecimal.
+There are some sixty spellings, and a megabyte of opaque data in each would take a minute. Single escapes are read
+before the search, so only base64 or hexadecimal of what lies beyond this length is missed.
 """
 
 
@@ -351,7 +351,7 @@ class Secrets:
 
     @cached_property
     def _needles(self) -> tuple[str, ...]:
-        """A few short texts of which every whole spelling contains at least one, and every long part of a key.
+        """A few short texts: every whole spelling, and every long part of a key, contains one.
 
         Most spellings leave unreserved characters alone, so the longest run of those serves for many. Searching for
         these with `in` is the fastest way to see that a text holds no whole secret.
@@ -377,7 +377,7 @@ class Secrets:
         return next((span.leak for reading in readings for span in self._spans(reading)), None)
 
     def may_be_in(self, text: str) -> bool:
-        """False where no whole secret and no long part of a key is: a quick test before a search that finds where."""
+        """False if the text surely holds no secret or long part of a key: a quick test before the real search."""
         if not self._searched:
             return False
         for needle in self._needles:  # any() takes longer than the search

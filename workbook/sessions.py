@@ -1,4 +1,4 @@
-"""The session: one explicit choice of where activation data comes from, and every verb of the workbook on it.
+"""The session: one explicit choice of where activation data comes from, and all that can be done with it.
 
 With `source="simulated"` everything is simulated. With `source="api"` the GET is real. The POST is real only with an
 sdkOutput from `sdk_output_file`, because only the SDK on a device can make one that the API accepts. What happens on

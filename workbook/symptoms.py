@@ -1,4 +1,4 @@
-"""Two panels to paste into, which say what a symptom or a value means, and how a row of the catalogue is played.
+"""Two panels to paste into, which say what a symptom or a value means; and a player of the catalogue's rows.
 
 A symptom or a log leads to its causes; an opaque value to its layers. Nothing that is pasted is stored or sent.
 """
@@ -52,7 +52,7 @@ class DiagnosisPanel(Paste):
         return tuple(one.row.number for one in self.found.likely[:MOST])
 
     def message(self, row: int | None = None) -> str:
-        """The message to send, with the values that an answer needs; empty where the job is yours.
+        """The message to send to whoever has to act, with what they need; empty if you do.
 
         Args:
             row: the number of the row; None takes the likeliest.

@@ -107,7 +107,7 @@ def shown(value: object, name: str = "") -> Any:
     """A value as it may leave the trace: plain JSON values as they are, anything else by its summary.
 
     A value in a field for opaque data counts as opaque, even if it is bare text or bytes. A value that cannot be
-    opaque data (it is empty, or half a surrogate pair) leaves by its length alone.
+    opaque data (it is empty, or half a surrogate pair) leaves as its length alone.
     """
     summary = getattr(value, "summary", None)
     if callable(summary):

@@ -57,7 +57,7 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert by_name["app.screen.shown-when-possible"] is Verdict.PASS
     assert by_name["app.form.adds-the-card"] is Verdict.FAIL
     assert by_name["app.life.rotation"] is Verdict.NOT_TESTABLE
-    assert "Since app.form.adds-the-card the app's process does nothing more" in record.about.trouble
+    assert "After app.form.adds-the-card the app's process did nothing more" in record.about.trouble
     assert ("exit code 3" in record.about.trouble) == (mistake == "exits")
     assert record.about.exit_code == 1
     (missed,) = next(case.misses for case in record.cases if case.verdict is Verdict.FAIL)

@@ -269,7 +269,7 @@ def test_the_summary_tells_the_story_from_the_api_to_the_cardholder():
 
 
 PLAYED = [
-    (("200", "GET"), "the first GET was answered as it is: nothing was changed"),
+    (("200", "GET"), "the first GET was answered as usual: nothing was changed"),
     (("reset", "POST", "before"), "on the first POST; before the API did anything"),
     (("latency", "GET"), "on the first GET; the answer is whole"),
 ]

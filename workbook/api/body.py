@@ -51,7 +51,7 @@ class BodyReader:
     Args:
         cap: most bytes of the decoded body.
         content_encoding: the header's value; identity (or nothing) and gzip are understood.
-        content_length: the header's value, so that an honest giant is refused before it is read.
+        content_length: the header's value, so that a body declared too large is not read.
     """
 
     __slots__ = ("_cap", "_decode", "_inflater", "_parts", "_raw", "_size", "problem")

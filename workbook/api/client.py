@@ -228,7 +228,7 @@ _HEADERS_BEGIN = "http11.send_request_headers.started"
 
 
 class _Progress:
-    """Whether a byte of the request may have left. The caller's own transport does not report it: then it may have."""
+    """Whether a byte of the request may have left. The caller's own transport does not tell: then True."""
 
     __slots__ = ("may_have_left",)
 
@@ -427,7 +427,7 @@ def _trust(tls: ssl.SSLContext | None, base_url: str) -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-_url = lru_cache(maxsize=256)(httpx.URL)  # parsing an address takes a third of a call's time, and a POST has its GET's
+_url = lru_cache(maxsize=256)(httpx.URL)  # parsing an address takes a third of a call's time; a POST has the same one
 
 
 def _to_httpx(step: Send, shared: Shared[Any], trace: Callable[..., Any]) -> httpx.Request:

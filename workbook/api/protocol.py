@@ -69,7 +69,7 @@ def check_base_url(base_url: object) -> str:
         elif not private:
             why = "would send the API key over plain http to another machine"
     if why:
-        # What these characters set off may be a password or a key: then the address is not repeated.
+        # Beside these characters there may be a password or a key: then the address is not shown.
         shown = "" if re.search(r"[@?#]", base_url) else f" {base_url[:200]!r}"
         message = f"base_url{shown} {why}. Allowed: https://host[:port][/prefix], or http:// on loopback."
         raise ConfigurationError(message)

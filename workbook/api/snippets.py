@@ -1,7 +1,7 @@
 """A request as code to copy: curl, httpx, Kotlin, Swift.
 
 The address, the key and an sdkOutput are variables of the environment, so that no copy holds a secret. A back end runs
-the code: the API key belongs in no app (API-15).
+the code: the API key belongs in no app (API-13).
 """
 
 from __future__ import annotations

@@ -153,7 +153,7 @@ AppJudge: TypeAlias = Callable[[AppSeen], Iterator[Miss]]
 
 @dataclass(frozen=True, slots=True)
 class AppCase(Case):
-    """One case in front of an app; its name is such as `app.screen.hidden-when-in-wallet`.
+    """One case in front of an app, with a name like `app.screen.hidden-when-in-wallet`.
 
     Attributes:
         steps: what happens.
@@ -202,7 +202,7 @@ TAKES: tuple[tuple[str, type[Event]], ...] = (("create", m.CreateCalled), ("the 
 GUARD = "Disable the button in the tap itself, before anything suspends, and enable it when the attempt is over."
 
 
-LIMIT = "Give each call of your back end one time limit: longer than its own, and shorter than the wallet's 20 s."
+LIMIT = "Give each call of your back end one time limit: above the back end's own, below the wallet's 20 s."
 PRESENT = "Return the activity of this moment, not the first one, which a rotation has ended."
 KEPT = Miss(
     "the sdkInput of this page's own GET",
@@ -311,7 +311,7 @@ def asked_once(operation: str, todo: str) -> AppJudge:
 
 
 def not_added(seen: AppSeen) -> Iterator[Miss]:
-    """If no attempt succeeded: why the last one failed, which is why nothing followed."""
+    """If no attempt succeeded: why the last one failed or none began."""
     if seen.happened(m.ProvisionSuccess):
         return
     todo = "Add a card first: app.form and app.fidelity say what is in the way."
@@ -338,13 +338,15 @@ def in_wallet(card: int) -> AppJudge:
     def judge(seen: AppSeen) -> Iterator[Miss]:
         if seen.device.phone.cards != {seen.cards[card]}:
             there = ", ".join(sorted(seen.device.phone.cards)) or "no card"
-            yield Miss(f"{seen.cards[card]} in the wallet", f"{there} is", "Keep each page's card with its own client.")
+            yield Miss(
+                f"{seen.cards[card]} in the wallet", f"{there} in it", "Keep each page's card with its own client."
+            )
 
     return once_added(judge)
 
 
 def after_process_death(judge: AppJudge) -> AppJudge:
-    """The judge's misses if nothing of the ended process went on; else that it did, which is the adapter's fault."""
+    """The judge's misses if all of the ended process stopped; else a miss of the adapter's."""
 
     def judged(seen: AppSeen) -> Iterator[Miss]:
         if seen.happened(m.ProvisionSuccess):
@@ -383,7 +385,7 @@ def provider_ended(seen: AppSeen) -> Iterator[Miss]:
     answered = [arrival.answered or inf for arrival in seen.came(POST) if arrival.status]  # else the app cut it
     if not ended or max(ended) > min(answered, default=inf):
         todo = "Let fetchOpc suspend cancellably, and run the attempt in the page's scope."
-        yield Miss("fetchOpc to end with its scope", "it still ran two seconds later", todo, noted=True)
+        yield Miss("fetchOpc to end with its scope", "it still ran afterwards", todo, noted=True)
 
 
 def reported(seen: AppSeen) -> Iterator[Miss]:
@@ -436,7 +438,7 @@ def own_back_end_only(seen: AppSeen) -> Iterator[Miss]:
 
 
 CUT = (56, 24)
-"""How many first characters of a value give it away in a log; a log cuts long values. All simulated data begins with
+"""The first characters of a value that a log is searched for: logs cut values. All simulated data begins with
 the same 48, so only a longer piece says which kind of value it is."""
 
 

@@ -165,7 +165,7 @@ class Device:
         return self._made[call.provisioning]
 
     async def _converse(self, of: _Provisioning, call: Event, first: Event) -> PhoneReply:
-        """Begin an attempt; the first thing that it asks for, or its outcome."""
+        """Begin an attempt; returns what it asks for first, or its outcome."""
         conversation = _Conversation(self, call.says)
         return await conversation.begin(_Steps(of, conversation).call(call, first))
 

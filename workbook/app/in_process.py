@@ -1,6 +1,6 @@
 """An app core in Python, driven through cases of `workbook conform app` in this process: for exercises.
 
-There is no protocol and no network between: the core calls the phone and the back end that the cases play.
+Nothing is sent over a network: the core calls the phone and the back end that the cases play.
 """
 
 from __future__ import annotations

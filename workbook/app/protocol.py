@@ -2,8 +2,8 @@
 
 Each call of the SDK is one HTTP exchange on loopback: `POST /phone/v1/<call>` with the header `x-workbook-key`, a flat
 JSON object each way. The answer is an outcome. While `provision` runs, it may be an `ask`: the SDK wants something of
-the app, and the stand-in answers with a call of that number, `turn`. A call that is wrong is refused with status 400,
-401, 404 or 409 and `{"error": "a sentence"}`; that is never an outcome of the SDK.
+the app, and the stand-in answers with a call that repeats `turn`. A call that is wrong is refused with status 400,
+401, 403 or 409 and `{"error": "a sentence"}`; that is never an outcome of the SDK.
 
 All of it is ours. It carries the document's operations and outcomes (`workbook.flows.messages`), and no rule of order:
 the flows' tables decide what may come when.

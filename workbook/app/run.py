@@ -84,8 +84,8 @@ class Tempo:
         looks: between two looks at the page.
         quiet: a page that has not changed for so long has settled.
         starting: the same while the last action has had no effect yet: a cold process is slow to begin.
-        closing: a page that has waited for so long is taken to wait for ever, and an app that has not used what it
-            was given for so long is taken to be done.
+        closing: a page that has waited for so long is taken to wait for ever, and an app that for so long has not used
+            what it got is taken to be done.
         restless: a page that has not settled after so long is left as it is.
     """
 
@@ -98,7 +98,7 @@ class Tempo:
 
 TEMPO = Tempo()
 SLOWER = 5
-"""An app may take so many times the slowest look until a change shows, on the same machine (assumed)."""
+"""A change may take this many times as long to show as the slowest look takes (assumed)."""
 
 
 class NoAnswerError(WorkbookError):
@@ -143,7 +143,7 @@ class PlayedCardholder:
             return done.result()
         if self.ended():
             raise NoAnswerError(f"{what} did not return: the app's process ended.")
-        what += f" did not return within {PATIENCE:g} s. It must start the action and return before it ends."
+        what += f" did not return within {PATIENCE:g} s. It must start the action and return at once."
         raise NoAnswerError(what)
 
     def end(self) -> None:
@@ -356,7 +356,7 @@ class KotlinForm(Form):
 
 
 class AppForm(Form):
-    """The whole file; only an app's file has a name. Routes that are left out are those of the sample back ends."""
+    """The whole file; only `app.toml` has `name`. Routes that are left out are those of the sample back ends."""
 
     name: Text
     start: StartForm = StartForm()
@@ -559,8 +559,8 @@ class _Judged:
         try:
             seen = await AppStage(client, cardholder, self._server.url, session).play(case)
         except NoAnswerError as error:
-            # An adapter does one action at a time, so one that does not return from an action does no other.
-            self.trouble = f"Since {case.name} the app's process does nothing more. {self._ended()}".strip()
+            # An adapter does one action at a time, so an adapter that hangs in an action does no other.
+            self.trouble = f"After {case.name} the app's process did nothing more. {self._ended()}".strip()
             return CaseResult(case, Verdict.FAIL, (model.Miss("an answer", str(error), RETURN),))
         seen = replace(seen, log=tuple(self._logs.since(mark)), earlier=frozenset(self._given))
         self._given.update(arrival.given for arrival in seen.arrivals if arrival.given)

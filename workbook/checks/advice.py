@@ -82,7 +82,7 @@ ADVICE = (
     Advice(
         "refused",
         "400, 401, 403, 404, 409, 422",
-        "do not ask again; log the code, and find whose it is (GAP-1)",
+        "do not ask again; log the code, and find who acts (GAP-1)",
         "do not send it again; log the code. 422: is each sdkOutput posted once, for its own card (assumed)?",
         LATER,
         _any(_status(201, 300), _status(400, 429), _status(430, 500)),

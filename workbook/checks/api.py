@@ -107,9 +107,7 @@ def gave_up_at_once(trace: Trace) -> Iterator[Finding]:
             transient = is_transient("GET", outcome.status)
         if over.method == "GET" and over.attempts == 1 and transient:
             text = "The GET failed with a transient error, and the back end gave up after one attempt."
-            todo = (
-                "Repeat the GET a few times, with growing random pauses: reading changes nothing. REL-1 binds the POST."
-            )
+            todo = "Repeat the GET a few times, with growing random pauses: only a POST must not be repeated (REL-1)."
             yield Finding("REL-1", Severity.WARN, Owner.YOU, text, todo, call[-1].at)
 
 
@@ -140,7 +138,7 @@ def refused_answers(trace: Trace) -> Iterator[Finding]:
 
 # What a trace shows of every back end, watched attempt by attempt or not.
 
-IN_ORDER = "That is in order: the app says that the card was not added, and the cardholder's next tap is a new attempt."
+IN_ORDER = "That is right: the app says that the card was not added, and the cardholder's next tap is a new attempt."
 """What to do when the API gave nothing and your side made no mistake."""
 
 

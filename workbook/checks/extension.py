@@ -67,7 +67,7 @@ def unstable_identifiers(trace: Trace) -> Iterator[Finding]:
 
 
 def _unstable(text: str, at: float) -> Finding:
-    todo = "Leave the SDK's identifiers as they are; the wallet asks for the request by them, later and elsewhere."
+    todo = "Leave the SDK's identifiers as they are; the wallet later uses them to ask for the request."
     return Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, todo, at)
 
 
@@ -237,7 +237,7 @@ CASES: dict[str, tuple[Severity, Owner, str]] = {
                        "Right where no card is to be offered: none was saved (X-CACHE-1), or all are in the wallet."),
     "invalidSDKInput": (Severity.FAIL, Owner.YOU, "Hand over the bytes of the GET's sdkInput, unchanged."),
     "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
-                           "Leave the card out; have it set up for this wallet: its data names its wallets (sdk-b)."),
+                           "Leave the card out; have it set up for this wallet, as its data must say (sdk-b)."),
 }  # fmt: skip
 """Why a service could not be made, by its case (sdk-b), and what to do about it."""
 

@@ -39,7 +39,7 @@ def failed_code(trace: Trace) -> Iterator[Finding]:
         if failed.call in ("get", "post") and failed.error.startswith(API_ERRORS):
             error = failed.error.rstrip(".")
             text = f"The API failed, and your {failed.call}() let its error out: {error}. {failed.line}."
-            todo = "Nothing, if its caller tells the app a neutral sentence. Else catch the error and tell one."
+            todo = "Nothing, if its caller gives the app a neutral sentence. Else catch the error and do so."
             yield Finding("REL-9", Severity.NOTE, Owner.YOU, text, todo, record.at)
         elif failed.call not in CALLS.values():
             text = f"Your {failed.call}() failed: {failed.error.rstrip('.')}. {failed.line}."

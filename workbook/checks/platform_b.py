@@ -36,7 +36,7 @@ CASES: dict[str, tuple[Severity, Owner, str]] = {
     "invalidSDKInput": (Severity.FAIL, Owner.YOU,
                         "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
     "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
-                           "Show no button; have the card set up for this wallet: its data names its wallets (sdk-b)."),
+                           "Show no button; have the card set up for this wallet, as its data must say (sdk-b)."),
     "presentationFailure": (Severity.FAIL, Owner.YOU,
                             "Put the entitlement on the app (sdk-b); simulators and development builds have none."),
     "delegateNotSet": (Severity.FAIL, Owner.YOU,

@@ -1,7 +1,7 @@
 """Platform B from the wallet: what the wallet app does with the issuer's extensions, all of it in this file.
 
-The wallet leads and the extension answers. Each call has its time, and the end of that time is an ordinary event:
-so a missed limit is an edge of this table. The late answer that follows is an edge, too: it is ignored.
+The wallet leads and the extension answers. Each call has its time, and the end of that time is an ordinary event: so a
+missed limit is a row of this table. The late answer that follows is a row, too: it is ignored.
 
 Phone and watch go the same way; they differ in which entries they ask for. The two variants differ in how the SDK
 asks for card art.

@@ -49,7 +49,7 @@ class Row:
     Attributes:
         rules: the ids of the rules that this row states.
         event_source: the source that shows the event in this state; its message may have a source, too.
-        command_sources: for each command, the source that shows that it follows, likewise.
+        command_sources: for each command, the source that shows that it follows.
         deprecated: True when the variant keeps the row but advises against it.
         beside: True when the row belongs to another attempt than the one that the table follows; no picture shows it.
     """

@@ -51,8 +51,8 @@ VALUES: Mapping[str, str] = {
     "watch": "sdk-b", "where": "", "why": "assumed", "with_key": "",
 }  # fmt: skip
 """The source of each value that a message carries, by the field's name; a class names any source that differs.
-An empty text marks what a run itself counted, chose or played, and what has its source beside it (`basis`): it claims
-nothing of the real thing. A class with a field that is not listed cannot be made: a value that we or a public source
+An empty text marks what a run itself counted, chose or played, or what a field `basis` explains: no claim about the
+real thing. A class with a field that is not listed cannot be made: a value that we or a public source
 made up must never pass for the document's."""
 
 
@@ -151,7 +151,7 @@ class HoldsSdkInput:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Event(Message):
-    """A fact. The opposite of a `Command`: it can be refused, but never undone."""
+    """A fact. Unlike a `Command`, it has happened; a table may not allow it."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -1031,7 +1031,7 @@ class DelegateReturned(Aside):
 
 @message(EXTENSION, EXTENSION, "kept for later", "spec", "X-HANDLER-1", arrow=False)
 class HandlerKept(Aside):
-    """A handler kept values in itself or in its class for a later call, which is another handler (X-HANDLER-1)."""
+    """A handler kept values in itself or its class for a later call, which gets another handler (X-HANDLER-1)."""
 
     where: str
     names: tuple[str, ...]
@@ -1147,7 +1147,7 @@ class ShowNotAdded(Command):
 
 # Time as data: a budget that begins, ends in time, or is spent.
 #
-# A limit is an ordinary event, so that missing it is an edge of the table. A command's `call` and `seconds` are its
+# A limit is an ordinary event, so that missing it is a row of the table. A command's `call` and `seconds` are its
 # own: the loop puts `BudgetSpent` on the clock, and `StopBudget` takes it off again.
 
 

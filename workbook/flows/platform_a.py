@@ -5,7 +5,7 @@ The rows come in parts, and a variant is a sum of parts:
     before 0.4.0    UNTIL_TAP + TWO_STEP + WALLET
     from 0.4.0      UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
 
-`API_ERROR` belongs to the later variant's facts, not to either flow: the document keeps the two apart.
+`API_ERROR` belongs to the later variant's facts, not to a flow: the document separates these.
 `RAPID_TAPS` is the mistake that the document warns of: an app that does not guard its button.
 
 What is marked `assumed` is our choice: the document does not show that this event happens there, or that this command
@@ -123,8 +123,8 @@ WALLET: Rows = (
 """The wallet provider's flow has run, and the app asks once more.
 
 CanBeProvisioned for a card that was just added is a card configuration issue, to be reported (A-CAN-6). The button is
-shown all the same (A-CAN-1): an app cannot tell it from a card whose identity check is pending, and which another
-provision completes (sdk-a).
+shown all the same (A-CAN-1): an app cannot tell such a card from one whose identity check is pending: another provision
+adds that (sdk-a).
 """
 
 API_ERROR: Rows = (
@@ -184,7 +184,7 @@ def unguarded(rows: Rows) -> Rows:
 
 
 def overlapping(rows: Rows, answers: Answers) -> Rows:
-    """The same rows, and one for each event of another attempt: it is carried out and changes no state.
+    """The same rows, and one for each event of another attempt; only a late success changes the state.
 
     The table follows one attempt. The document does not say what becomes of two at once, so all of this is assumed.
     """

@@ -118,7 +118,7 @@ class FaultRun(Run):
     def _played(self) -> str:
         which = "every" if self.planned.nth is None else f"the {_ordinal(self.planned.nth)}"
         if not self.network.played:
-            nothing = f"{which} {self.method} was answered as it is" if self.network.asked[self.method] else "never"
+            nothing = f"{which} {self.method} was answered as usual" if self.network.asked[self.method] else "never"
             return f"{nothing}: nothing was changed"
         moment = "before the API did anything" if self.planned.moment == "before" else "after the API had done its part"
         if self.planned.fault.harmless:
@@ -275,7 +275,7 @@ def on_each_platform(
         ParameterError: nothing has this name, or a value is not allowed.
     """
     if "platform" in settings:
-        raise ParameterError("on_each_platform plays both platforms; leave `platform` out, or call break_it.")
+        raise ParameterError("on_each_platform plays all of them; leave `platform` out, or call break_it.")
     runs = [break_it(fault, operation, moment, platform, back_end, **settings) for platform in PLATFORMS]
     rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[name] for name in SIDE_BY_SIDE)) for run in runs]
     title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"

@@ -71,7 +71,7 @@ def _agreed(plan: Plan, calls: int, seed: int) -> str:
 
 
 def play(plan: Plan, gets: list[float]) -> Played:
-    """One call of pass_entries() under the wallet's clock, whose GETs take these seconds, one for each card."""
+    """One call of pass_entries() under the wallet's clock; its GETs take these seconds, one for each card."""
     ids = [f"PISIMULATED{number:014d}" for number in range(1, plan.cards + 1)]
     world = World({one: Instrument(one) for one in ids})
     host = WalletApp(

@@ -157,7 +157,7 @@ class PlatformA:
 
     @needs_lab("live()")
     def live(self, **choices: Any) -> Stage:
-        """A phone to press yourself, with every message behind it.
+        """A phone that you operate, with every message behind it.
 
         Args:
             choices: `phone`, `variant`, `guarded`, a fault with `fault`, `operation`, `moment` and `seconds`, and code

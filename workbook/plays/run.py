@@ -151,7 +151,7 @@ class Run:
         Raises:
             ConfigurationError: the file cannot be written.
         """
-        from workbook.widgets.page import saved_page  # the players are above the runs
+        from workbook.widgets.page import saved_page  # the players import the runs
 
         target = Path(path)
         try:

@@ -84,7 +84,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "app": ("platform B",),
     "calls": ("platform A", "platform B"),
 }
-"""The settings that are code of the integrator's own, and the flows that run it."""
+"""The settings that not every flow takes, and the flows that take each."""
 
 ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
     "open": m.Opened,

@@ -1,4 +1,4 @@
-"""The wallet's verbs of a session: platform B's flow starts in the wallet app (FLOW-5), which calls the extensions."""
+"""The wallet's verbs of a session: platform B's flow starts in the wallet app (FLOW-4), which calls the extensions."""
 
 from __future__ import annotations
 

@@ -371,7 +371,7 @@ def _assigned(one: Statement) -> dict[str, str]:
 
 
 def _own(found: tuple[Statement, ...]) -> dict[str, str]:
-    """The variables that only this script sees; one of the whole script counts before one of a block."""
+    """The variables that only this script sees; the whole script's wins over a block's."""
     inner = Statement(("script",), (), 1, found).all_below()
     return {name: text for one in (*inner, *found) for name, text in _assigned(one).items()}
 

@@ -86,7 +86,7 @@ def one_sdk_version(facts: Facts) -> Iterator[Miss]:
 
 
 def repositories(facts: Facts) -> Iterator[Miss]:
-    """A repository that can hold the private library; not judged without an app, which names the repositories."""
+    """A repository that can hold the private library; judged only with an app: its build names them."""
     found = list(facts.a.build.repositories()) if facts.a.build.apps else []
     if not found or not (facts.a.sdk or facts.a.library) or any(_is_internal(one, module) for module, one in found):
         return
@@ -311,7 +311,7 @@ def sent_pairs(facts: Facts) -> Iterator[Miss]:
         line = module.file.line("applicationId")
         for variant in module.variants():
             if variant.application_id not in ids:
-                todo = f"Send it for {variant.name}, or that build fails with 15009."
+                todo = f"Send it for {variant.name}, or it gets 15009 (wallet)."
                 yield _miss(
                     module, line, "every application id allowlisted", f"{variant.application_id} was not sent", todo
                 )
@@ -320,7 +320,7 @@ def sent_pairs(facts: Facts) -> Iterator[Miss]:
     for row in allowlist_request(variants, facts.certificates):
         pair = row["applicationId"], row["sha256"]
         if pair not in sent and pair[0] in ids and pair[1] in prints:
-            todo = f"Send the pair for {row['variant']}, or that build fails with 15009."
+            todo = f"Send the pair for {row['variant']}, or it gets 15009 (wallet)."
             yield Miss(
                 "every pair of application id and fingerprint allowlisted",
                 f"{pair[0]} was not sent with {pair[1]}",
@@ -344,7 +344,7 @@ def debug_certificates(facts: Facts) -> Iterator[Miss]:
     """Default debug certificates: each machine has its own."""
     for one in facts.certificates:
         if one.debug:
-            todo = "Each machine has another one: allowlist each, or share one debug keystore."
+            todo = "Each machine has its own: allowlist each, or share one debug keystore."
             yield miss_at(
                 one.source,
                 one.line,
@@ -375,7 +375,7 @@ def base_urls(facts: Facts) -> Iterator[Miss]:
 
 def keys(facts: Facts) -> Iterator[Miss]:
     """The API's key: it is there, it is no placeholder, and it is of the same environment as the address."""
-    wrong = "looks like a {} key, the address like {}"
+    wrong = "looks like a {} key beside a {} address"
     found = [*facts.settings(KEYS)]
     places = {value.lower() for _name, value, _line in facts.settings(ADDRESSES)}
     testing = any(TESTING.search(value) for value in places)
@@ -385,12 +385,12 @@ def keys(facts: Facts) -> Iterator[Miss]:
             yield miss_at(facts.environment_file, line, "a key", f"{name} holds a placeholder", todo, harms=True)
         live = re.search(r"live|prod", name + value, re.IGNORECASE) is not None
         if places and (live if testing else not live and TESTING.search(name + value)):
-            todo = "Use the key of that environment; with another key the answer is 401."
+            todo = "Use the key of that environment; another key gets a 401 (openapi)."
             yield miss_at(
                 facts.environment_file,
                 line,
                 "a key of the address's environment",
-                f"{name} {wrong.format('live', 'a test') if testing else wrong.format('test', 'live')}",
+                f"{name} {wrong.format('live', 'test') if testing else wrong.format('test', 'live')}",
                 todo,
                 rule="API-4",
                 noted=True,
@@ -413,7 +413,7 @@ def back_end_limits(facts: Facts) -> Iterator[Miss]:
 
 def roles(facts: Facts) -> Iterator[Miss]:
     """What no file can say about the credential."""
-    todo = "Ask the operator's contact, or try one GET: 403 means that it is missing."
+    todo = "Ask the operator's contact, or try one GET: 403 if missing (openapi)."
     yield miss_at(
         facts.environment_file,
         1,

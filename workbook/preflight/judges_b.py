@@ -36,7 +36,7 @@ LOWEST = {"app": "13.4", ISSUER: "14.0", AUTHORIZATION: "14.0"}
 LATER_B = (2,)
 """From this version on platform B's SDK has the later variant's operations (sdk-b)."""
 HIGHEST_APART = 1
-"""By how many releases of the system an extension may be later than its app, before phones drop out (assumed)."""
+"""How many system releases an extension may need beyond its app's before phones drop out (assumed)."""
 
 
 def _miss(target: BuildTarget, expected: str, observed: str, todo: str, at: str = "", *, harms: bool = True) -> Miss:
@@ -66,7 +66,7 @@ def identifiers(facts: Facts) -> Iterator[Miss]:
     for target in _ours(facts):
         if not target.points and target.plist is not None:
             point = target.extension.get(KEY, "nothing")
-            todo = f"Set {KEY} of {target.name}; its principal class is that of this extension."
+            todo = f"Set {KEY} of {target.name}; its principal class says that it is one."
             yield _miss(target, f"{KEY} com.<platform>.<kit>.{target.role}", f"{point!s:.80}", todo, KEY)
         for _place, text in target.points:
             if not POINT.match(text):
@@ -428,7 +428,7 @@ CASES = (
                    "GAP-8", entitlements, B),
     preflight_case(Group.FORM, "entitlement.app-group", "App and extension share an app group.", "X-CACHE-1",
                    app_groups, X),
-    preflight_case(Group.FORM, "build.deployment-target", "The deployment targets are those of the SDK.", "GAP-8",
+    preflight_case(Group.FORM, "build.deployment-target", "The deployment targets suit the SDK.", "GAP-8",
                    deployment, B),
     preflight_case(Group.FORM, "build.package-version", "Every file pins one version of the SDK.", "GAP-7",
                    one_version, B),
@@ -438,7 +438,7 @@ CASES = (
                    "X-ENTRIES-2", entries_mixed_up, H),
     preflight_case(Group.CONCURRENCY, "swift.kept-service", "The handler keeps no service.", "X-HANDLER-1",
                    kept_service, H),
-    preflight_case(Group.FAULTS, "swift.entries-unavailable", "status() says so when there is no service.",
+    preflight_case(Group.FAULTS, "swift.entries-unavailable", "status() reports a missing service.",
                    "X-STATUS-2", unavailable, H),
     preflight_case(Group.FORM, "swift.authentication-ui", "An extension that requires authentication has a UI for it.",
                    "X-STATUS-1", authentication, X),

@@ -99,7 +99,7 @@ class Facts:
 
     @cached_property
     def app_files(self) -> tuple[File, ...]:
-        """The files that end up in an app, or say what does: sources, resources and build files, without tests."""
+        """The files that end up in an app, or configure it: sources, resources and build files, without tests."""
         wanted = ("*.swift", "*.kt", "*.java", "*.plist", "*.xml", "*.gradle", "*.gradle.kts", "*.properties",
                   "*.xcconfig", "*.m", "*.strings")  # fmt: skip
         return tuple(file for file in self.project.named(*wanted) if not file.is_test and self._in_app(file))
@@ -226,7 +226,7 @@ NO_CALLS = CaseScript(())
 
 @dataclass(frozen=True, slots=True)
 class PreflightCase(Case):
-    """One case; its name is such as `preflight.plist.identifier`.
+    """One case, with a name like `preflight.plist.identifier`.
 
     Attributes:
         needs_part: what has to be there.

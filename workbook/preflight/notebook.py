@@ -148,7 +148,7 @@ def _folder(files: str | Path | Mapping[str, str]) -> Iterator[Path]:
         for file, text in files.items():
             path = PurePosixPath(file) if isinstance(file, str) else PurePosixPath("/")
             if path.is_absolute() or ".." in path.parts or not path.parts or not isinstance(text, str):
-                raise ParameterError(f"A file is a name below the project and its text, not {quoted(file)}.")
+                raise ParameterError(f"Give each file by a name below the project, not {quoted(file)}.")
             target = Path(name, path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, "utf-8")

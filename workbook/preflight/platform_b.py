@@ -335,7 +335,7 @@ def _references(file: File, objects: Mapping[str, Any], package: str) -> Iterato
 
 
 def _is_sdk(package: str, name: str, location: str) -> bool:
-    """Whether this is the package that the user named, or, without one, what the SDK's is usually called."""
+    """Whether this is the package that the user named, or one named as the SDK's usually is."""
     if package:
         return package.lower() in {name.lower(), location.lower().rstrip("/").removesuffix(".git")}
     return bool(SDK_PACKAGE.search(name) or SDK_PACKAGE.search(location))

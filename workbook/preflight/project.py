@@ -19,7 +19,7 @@ from workbook.errors import ParameterError
 from workbook.files import read_regular
 
 MOST_FILES, DEEPEST, MOST_BYTES = 200_000, 64, 1024 * 1_048_576
-"""The largest tree that is read: its entries, folders inside one another, and bytes of readable files."""
+"""The largest tree that is read: its files, folders inside one another, and bytes of readable files."""
 READ = (".swift", ".kt", ".java", ".m", ".mm", ".plist", ".xml", ".gradle", ".kts", ".properties", ".toml", ".xcconfig",
         ".strings", ".entitlements", ".pbxproj", ".resolved")  # fmt: skip
 """Endings of the names of files that may be read; their bytes are counted."""

@@ -142,7 +142,7 @@ def preflight(run: Preflight) -> RunRecord:
     something = facts.a.is_there or facts.b.is_there or facts.unread
     trouble = "" if something else (
         "Nothing here is about provisioning: no SDK, no extension point, no entitlement. Name the project's folder, "
-        "and the SDK with --sdk where its name is another one."
+        "and the SDK with --sdk if its name is unusual."
     )  # fmt: skip
     about = partial(
         About,
@@ -162,7 +162,7 @@ def preflight(run: Preflight) -> RunRecord:
 
 
 SECRET = 12
-"""Characters from which a value of an environment is taken for a secret."""
+"""An environment's value with this many characters counts as secret."""
 
 
 def _judged(case: PreflightCase, facts: Facts) -> CaseResult:

@@ -1,8 +1,8 @@
 """Fingerprints of signing certificates, from whatever holds them, and the request for allowlisting.
 
 A signing report's text, a certificate (PEM, DER), a keystore (PKCS#12, JKS) and a signed package all come to the same:
-the SHA-256 of the certificate, as 32 pairs of capital letters and digits with colons (A-ALLOW-2, A-ALLOW-3). A private
-key is never read: a JKS keystore does not encrypt its certificates; a PKCS#12 keystore needs its password.
+the SHA-256 of the certificate, as 32 pairs of capital letters and digits with colons (A-ALLOW-2, A-ALLOW-3). No private
+key is used: a JKS keystore does not encrypt its certificates; a PKCS#12 keystore needs its password.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
 
 
 def _in_report(text: str, name: str) -> Iterator[SigningCertificate]:
-    """The fingerprints of a signing report: below its fields, one for each variant."""
+    """A signing report's fingerprints, each below its variant's fields."""
     fields: dict[str, str] = {}
     end = 0
     for match in _FINGERPRINT.finditer(text):

@@ -1,6 +1,6 @@
 """Reads Swift and Kotlin with their grammars, and answers questions about types, functions and calls.
 
-The two grammars name their nodes differently; the tables here say the same in both. Only a file that mentions a word of
+The two grammars name their nodes differently; the tables here list both names. Only a file that mentions a word of
 the SDK is parsed, so a large project costs little.
 """
 
@@ -34,7 +34,7 @@ _DECLARED = re.compile(rb"\bfunc?\s+(\w+)")
 MOST_NODES = 400_000
 """Nodes of a file; one with more was made by a program, and is not read."""
 DEEPEST_REACH = 4
-"""How many calls deep functions are followed."""
+"""How many calls deep `reach` goes."""
 
 
 @cache

@@ -106,7 +106,7 @@ class InApp(Loop):
     def _relay(
         self, instrument: str, sdk_output: SdkOutput | None, received: Callable[[Any], Event], failed: Event
     ) -> Reply:
-        """Make the GET, or with an sdkOutput the POST; one of two events follows its seconds, measured or simulated."""
+        """Make the GET, or with an sdkOutput the POST; one of two events comes after its measured or simulated time."""
         exchange = self.back_end.exchange(instrument, sdk_output)
         simulated = self._latencies.get if sdk_output is None else self._latencies.post
         seconds = simulated if exchange.took is None else exchange.took
@@ -115,7 +115,7 @@ class InApp(Loop):
         return seconds, received(exchange.sdk_input) if exchange.error is None else failed
 
     def _own(self, outcome: Callable[[], Event]) -> Reply:
-        """The outcome of the integrator's own code, and its back end's seconds; the usual ones where it asked none."""
+        """The outcome of the integrator's own code, and the back end's seconds; the usual ones without a call."""
         spent, usual = 0.0, self.phone.latencies.post
 
         def relay(payment_instrument_id: str, given: SdkOutput | str) -> SdkInput:

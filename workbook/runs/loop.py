@@ -58,7 +58,7 @@ class EventClock(Generic[Item]):
         self._heap = sorted(entry for entry in self._heap if entry[1] != ticket)
 
     def replace(self, ticket: int | None, item: Item) -> None:
-        """Put `item` in the place of the ticket's, at the same time; nothing happens when that was due already."""
+        """Replace the ticket's item by `item`, due as before; nothing happens when it was due already."""
         self._heap = [(at, number, item if number == ticket else known) for at, number, known in self._heap]
 
     def __iter__(self) -> Iterator[Item]:
@@ -87,7 +87,7 @@ class Loop:
     begins: type[Event] = m.AddTapped
     """The event that begins another attempt."""
     interrupted: Mapping[type[Command], Event] = MappingProxyType({})
-    """The outcome of a command during which the run is interrupted, where something waits for one."""
+    """The outcome of each command that needs one if the run is interrupted during it."""
 
     def __init__(self, machine: Machine, title: str) -> None:
         self.machine = machine

@@ -94,7 +94,7 @@ class Attempt:
 
     @property
     def lost(self) -> bool:
-        """Whether no answer arrived, or not all of it in time; a client drops a faulted 200 for no other reason."""
+        """Whether the answer did not arrive whole in time; only then does a client drop a faulted 200."""
         dropped = self.response.status == OK and bool(self.response.fault)
         return dropped or self.response.wire.ending not in WHOLE
 
@@ -125,7 +125,7 @@ class Network:
     def respond(self, request: Request) -> Response:
         """The service's answer, after the time that it takes."""
         # The service answers at once, and then the clock moves: nobody waits, and an answer that comes too late for its
-        # client was given all the same. Executions are counted, because a fault may hide one in the answer.
+        # client was given all the same. Executions are counted: a faulted answer may not show one.
         began, before = self.clock.now(), self.service.carried_out[request.method]
         response = self.service.respond(request)
         self.clock.sleep(self._latencies[request.method])

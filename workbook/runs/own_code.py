@@ -59,7 +59,7 @@ def completed(function: Callable[..., Any], *args: Any, **named: Any) -> Any:
     if not inspect.isawaitable(value):
         return value
 
-    from asyncio import CancelledError  # a tenth of what a session would import, and most code never waits
+    from asyncio import CancelledError  # a tenth of a session's import time; most code never waits
     from concurrent.futures import CancelledError as TaskCancelled
 
     from anyio.from_thread import start_blocking_portal
