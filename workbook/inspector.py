@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.api.opaque import LAYERS, MARK, decode_strictly, diagnose, json_object
+from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST, Unwrap, follow
 from workbook.simulation.seal import Damaged, Seal
@@ -160,7 +160,7 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
     wrong: list[WrongLayer] = []
     coded = False
     for _layer in range(MOST_LAYERS):
-        layer = diagnose(data, expect_json=not coded)
+        layer = wrong_layer(data, expect_json=not coded)
         if layer is None or layer == "not-json":
             inner = decode_strictly(data.decode("ascii", "replace"))
             if inner is None:

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbook import ActivationDataClient, SdkInput, SdkOutput
-from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, diagnose
+from workbook.api.opaque import LAYERS, SIMULATED_PREFIX, wrong_layer
 from workbook.errors import OpaqueDataError, WorkbookError
 
 HEAVY = settings.get_profile("api")
@@ -82,7 +82,7 @@ LAYER_CASES = [
 
 @pytest.mark.parametrize(("layer", "value"), LAYER_CASES)
 def test_diagnosis(layer, value):
-    assert diagnose(value) == layer
+    assert wrong_layer(value) == layer
 
 
 def test_every_layer_has_a_case():
@@ -93,7 +93,7 @@ def test_every_layer_has_a_case():
     ("layer", "data"), [("encoded-twice", b"abcd"), ("not-json", b"[1]"), ("not-json", b"\xff"), (None, JSON)]
 )
 def test_the_field_profile_also_asks_for_json(layer, data):
-    assert diagnose(base64.b64encode(data), expect_json=True) == layer
+    assert wrong_layer(base64.b64encode(data), expect_json=True) == layer
 
 
 def test_check_raises_what_data_lets_pass():

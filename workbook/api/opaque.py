@@ -54,7 +54,7 @@ class Opaque:
             raise self._error("not-text", f"is {_json_name(text)}, not a string")
         if not text:
             raise self._error("empty", "is empty")
-        if not text.isascii() and diagnose(text) == "not-text":
+        if not text.isascii() and wrong_layer(text) == "not-text":
             raise self._error("not-text", "holds half a surrogate pair, which is no text")
 
     @classmethod
@@ -78,7 +78,7 @@ class Opaque:
         """
         data = decode_strictly(self.text)
         if data is None:
-            raise self._error(diagnose(self.text) or "alphabet", "is not canonical base64 text")
+            raise self._error(wrong_layer(self.text) or "alphabet", "is not canonical base64 text")
         return data
 
     def check(self, *, expect_json: bool = False) -> Self:
@@ -90,7 +90,7 @@ class Opaque:
         Raises:
             OpaqueDataError: `layer` names what is wrong.
         """
-        layer = diagnose(self.text, expect_json=expect_json)
+        layer = wrong_layer(self.text, expect_json=expect_json)
         if layer is not None:
             raise self._error(layer, "has a layer too many or too few")
         return self
@@ -185,7 +185,7 @@ _PADDED = re.compile(r"[A-Za-z0-9+/]*={0,2}\Z")
 _GROUP = 4  # characters of base64 that carry three bytes
 
 
-def diagnose(value: object, *, expect_json: bool = False) -> str | None:
+def wrong_layer(value: object, *, expect_json: bool = False) -> str | None:
     """Name the layer that is wrong, or None when a strict base64 decoder takes the value.
 
     Args:

@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from workbook.api.body import BodyReader
-from workbook.api.opaque import diagnose, json_text
+from workbook.api.opaque import json_text, wrong_layer
 from workbook.errors import ConfigurationError
 from workbook.files import read_named
 from workbook.proxy.upstream import AWAY, OWN, ProxyExchange
@@ -97,7 +97,7 @@ def shape(body: bytes) -> dict[str, str]:
 
 def layer(body: bytes, field: str) -> str | None:
     """What is wrong with the opaque text in this field, one of `opaque.LAYERS`; None if nothing is, or without text."""
-    return diagnose(text) if (text := json_text(body, field)) else None
+    return wrong_layer(text) if (text := json_text(body, field)) else None
 
 
 def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:

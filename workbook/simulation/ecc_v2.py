@@ -22,7 +22,7 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from workbook.api.opaque import LAYERS, MARK, decode_strictly, diagnose, json_object
+from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
 from workbook.errors import ConfigurationError
 from workbook.files import pip_line
 
@@ -283,6 +283,6 @@ def _bytes(name: str, value: Any) -> bytes:
         raise _Wrong(name, "hexadecimal; base64 is wanted (catalogue 35)")
     data = decode_strictly(value)
     if not data:
-        layer = diagnose(value) or "alphabet"
+        layer = wrong_layer(value) or "alphabet"
         raise _Wrong(name, f"{layer}: {LAYERS[layer]}")
     return data

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
-from workbook.api.opaque import LAYERS, MARK, decode_strictly, diagnose
+from workbook.api.opaque import LAYERS, MARK, decode_strictly, wrong_layer
 from workbook.errors import ParameterError
 
 SEAL_KEY = ',"seal":"'
@@ -99,7 +99,7 @@ class Seal:
         """What `text` says, or what is wrong with it."""
         data = decode_strictly(text) if isinstance(text, str) else None
         if data is None or not data.startswith(FIRST):
-            layer = diagnose(text, expect_json=True)
+            layer = wrong_layer(text, expect_json=True)
             if layer is None:
                 return Damaged("it does not carry the simulator's mark, so the simulator did not make it")
             return Damaged(f"it is not as it was made ({layer})", LAYERS[layer])

@@ -171,8 +171,8 @@ def placed(x: float, y: float, *parts: Markup, scale: float = 1) -> Markup:
     return tag("g", *parts, transform=_moved(x, y, scale))
 
 
-def rule(x: float, y: float, width: float) -> Markup:
-    """A hairline between two rows."""
+def hairline(x: float, y: float, width: float) -> Markup:
+    """A thin line between two rows."""
     return void("path", class_="wb-line-rule", d=f"M{x:g} {y:g}h{width:g}")
 
 

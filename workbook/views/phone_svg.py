@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from workbook.views.card_svg import BANK, CARD, card, masked, tall
 from workbook.views.html import Markup, void
-from workbook.views.paint import STYLE, Picture, Pressable, block, disc, document, placed, rule, sign, word
+from workbook.views.paint import STYLE, Picture, Pressable, block, disc, document, hairline, placed, sign, word
 from workbook.views.screen import InFront, Page, Screen, Sheet, describe
 
 Drawn = Iterator[Markup | Pressable]
@@ -127,7 +127,7 @@ def app(screen: Screen) -> Drawn:
         yield word(when, MARGIN + 46, y + 15, LEAST_SIZE, fill="muted", room=100)
         yield word(amount, WIDE - MARGIN - 12, y + 5, LEAST_SIZE, anchor="end", room=90)
         if number:
-            yield rule(MARGIN + 46, y - ROW / 2, ROOM - 58)
+            yield hairline(MARGIN + 46, y - ROW / 2, ROOM - 58)
     yield from _button(screen)
     if screen.label:
         name, colour = LABELS.get(screen.label, ("wallet", "ink"))
@@ -222,7 +222,7 @@ def sheet(screen: Screen) -> Iterator[Markup]:
     yield block(SHEET_GAP, SHEET_TOP, WIDE - 2 * SHEET_GAP, HIGH - SHEET_TOP - SHEET_GAP, CORNER - SHEET_GAP, "panel")
     yield sign("wallet", 34, SHEET_TOP + 27, line="ink")
     yield word("Wallet", 50, SHEET_TOP + 32, LEAST_SIZE, weight=600)
-    yield rule(SHEET_GAP, SHEET_TOP + 52, WIDE - 2 * SHEET_GAP)
+    yield hairline(SHEET_GAP, SHEET_TOP + 52, WIDE - 2 * SHEET_GAP)
     yield card(screen.card, CENTRE - 68, SHEET_TOP + 70, 136)
     yield word(f"{CARD} {masked(screen.card)}", CENTRE, SHEET_TOP + 178, LEAST_SIZE, fill="muted", anchor="middle")
     if screen.sheet is Sheet.UP:
@@ -370,7 +370,7 @@ def _cards(screen: Screen) -> Drawn:
         yield word(masked(entry), left, middle + 14, LEAST_SIZE, fill="muted", room=110)
         yield sign("chevron", WIDE - MARGIN - 14, middle, line="muted", width=1.8)
         if number:
-            yield rule(left, y, ROOM - wide - 34)
+            yield hairline(left, y, ROOM - wide - 34)
         yield Pressable("choose card", f"{CARD} {masked(entry)}", MARGIN, y, ROOM, high, entry)
     if more := len(entries) - len(shown):
         yield word(f"and {more} more", CENTRE, LIST + high * len(shown) + 24, LEAST_SIZE, fill="muted", anchor="middle")
