@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.simulation.server import running
+from workbook.mockserver.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, World
 
@@ -29,7 +29,7 @@ SPELLINGS = (CANARY, CANARY.lower(), base64.b64encode(CANARY.encode()).decode(),
 def report(tmp_path_factory):
     """The report directory and the printed output of a run of all notebooks with the canary as their key.
 
-    Without 08 to 10: they judge samples and ask no API. tests/conformance plants canaries there.
+    Without 08 to 10: they judge samples and ask no API. tests/relay plants canaries there.
     """
     out = tmp_path_factory.mktemp("canary") / "report"
     world = replace(World(seed=99), credentials={CANARY: Credential()})

@@ -16,22 +16,22 @@ from urllib.parse import quote
 import pytest
 from ran import MISS, arrived, call, recorded, result, seen
 
-from workbook import cli, doctor
 from workbook.api.client import ActivationDataClient
 from workbook.api.exchange import RetryPolicy
 from workbook.api.library import httpx
 from workbook.api.opaque import MARK, SdkInput
-from workbook.conformance.reports import reports
+from workbook.base.secrecy import Secrets
+from workbook.commands import cli, doctor
+from workbook.commands.runner.export import export
+from workbook.commands.runner.run import CheckResult, NotebookRun, Report, raised
 from workbook.errors import ActivationDataError, ConfigurationError
+from workbook.flows.trace import Trace
+from workbook.harness.reports import reports
+from workbook.mockserver.journal import Journal
+from workbook.mockserver.serve import log_line
 from workbook.proxy.record import Lines
 from workbook.proxy.upstream import ProxyExchange, ProxyReply
-from workbook.runner.export import export
-from workbook.runner.run import CheckResult, NotebookRun, Report, raised
-from workbook.secrecy import Secrets
 from workbook.simulation.http import JSON_HEADERS, Request, Response
-from workbook.simulation.journal import Journal
-from workbook.simulation.serve import log_line
-from workbook.trace import Trace
 
 KEY = "CANARY+7f3a/9c51=e0b2&4d68<KEY>'xyz~"
 ID = "PISIMULATED00000000000001"

@@ -20,7 +20,7 @@ def gate(tmp_path):
             name = f"{beginning}module.py"
             files[name] = {"executed_lines": reached, "missing_lines": missing}
             files[name] |= {"executed_branches": [], "missing_branches": []}
-            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(source)
         path = tmp_path / "coverage.json"
         path.write_text(json.dumps({"files": files}))

@@ -7,8 +7,8 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from workbook import errors
+from workbook.base.values import did_you_mean
 from workbook.errors import RedactedRequest
-from workbook.values import did_you_mean
 
 REQUEST = RedactedRequest("GET", "https://simulated.invalid/x", 0)
 CALL = {"request": REQUEST, "elapsed": 1.5, "attempts": 2}
@@ -97,7 +97,7 @@ def test_what_an_sdk_throws_carries_its_public_name_and_the_source_of_it():
 
 def test_a_notebook_shows_the_sentence_and_no_frame_of_ours(capsys):
     shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
-    shell.run_cell("from workbook.rules import rule")
+    shell.run_cell("from workbook.base.rules import rule")
     shell.run_cell("rule('A-CAN-7')")
     assert capsys.readouterr().out == "ParameterError: No rule 'A-CAN-7'. Did you mean 'A-CAN-6'?\n"
     shell.run_cell("raise ValueError('theirs')")

@@ -2,13 +2,13 @@
 
 import pytest
 
-from workbook.extension.handler import ReferenceHandler
-from workbook.extension.mistakes import NetworkInStatus
-from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
-from workbook.sessions import session
+from workbook.flows.trace import ANSWERS, CALLS, Kind, Record, Trace, handler_calls
+from workbook.notebook.session import session
+from workbook.runs.extension.handler import ReferenceHandler
+from workbook.runs.extension.mistakes import NetworkInStatus
+from workbook.runs.extension.wallet_app import WalletApp
 from workbook.simulation.phones import PhoneB
-from workbook.trace import ANSWERS, CALLS, Kind, Record, Trace, handler_calls
 
 SESSION = session()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.rules import Basis, Level, rules
+from workbook.base.rules import Basis, Level, rules
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 OF_THE_WORKBOOK = {

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from workbook import cli
-from workbook.rules import rules
+from workbook.base.rules import rules
+from workbook.commands import cli
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "notebooks" / "reference"

@@ -10,7 +10,7 @@ import tree_sitter
 import tree_sitter_kotlin
 import tree_sitter_swift
 
-from workbook.files import NATIVE
+from workbook.base.files import NATIVE
 
 GRAMMARS = {".swift": tree_sitter_swift, ".kt": tree_sitter_kotlin}
 FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in GRAMMARS)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS
-from workbook.rules import rule
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 BUTTON = {m.ShowButton: "shown", m.HideButton: "hidden"}

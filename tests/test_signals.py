@@ -11,7 +11,7 @@ import sys
 import pytest
 import signals
 
-from workbook.cli import _parsers
+from workbook.commands.cli import _parsers
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks for processes in /proc")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.exercises.model import LESSONS
+from workbook.notebook.exercises.model import LESSONS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,8 +58,8 @@ def test_the_wheel_holds_everything_that_is_shown_and_no_setting_of_other_progra
             if path.is_file() and not any(part == "__pycache__" or part[0] == "." for part in path.parts)
         }
         assert files <= {name.removeprefix("workbook/_data/") for name in names}
-    assert {"workbook/rules.toml", "workbook/py.typed", "workbook/simulation/scenarios/default.toml"} <= names
-    assert {f"workbook/exercises/lesson_{number}.toml" for number in LESSONS} <= names
+    assert {"workbook/base/rules.toml", "workbook/py.typed", "workbook/simulation/scenarios/default.toml"} <= names
+    assert {f"workbook/notebook/exercises/lesson_{number}.toml" for number in LESSONS} <= names
     shared = {name.partition(".data/data/")[2] for name in names if ".data/" in name}
     assert all(name.startswith("share/jupyter/voila/templates/workbook/") for name in shared)
     assert not any("__pycache__" in name or ".ipynb_checkpoints" in name for name in names)
@@ -69,7 +69,7 @@ def test_an_installed_workbook_knows_its_version_and_its_own_files(workbook):
     run, folder = workbook
     assert run("--version").stdout == "workbook 0.2.0\n"
     python = folder / "env" / "bin" / "python"
-    program = "import workbook.files as f; print(f.INSTALLED, f.sample('measurements/good_build.csv'))"
+    program = "import workbook.base.files as f; print(f.INSTALLED, f.sample('measurements/good_build.csv'))"
     done = subprocess.run([str(python), "-I", "-c", program], cwd=folder, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"True {folder}")
 

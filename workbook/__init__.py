@@ -20,83 +20,83 @@ if TYPE_CHECKING:
     from workbook.api.exchange import Timeouts as Timeouts
     from workbook.api.opaque import SdkInput as SdkInput
     from workbook.api.opaque import SdkOutput as SdkOutput
-    from workbook.card_provisioning import CardProvisioning as CardProvisioning
-    from workbook.conformance.notebook import Relay as Relay
-    from workbook.conformance.notebook import conform as conform
-    from workbook.display import rule as rule
-    from workbook.display import show as show
-    from workbook.display import table as table
-    from workbook.doctor import examine as examine
-    from workbook.exercises.asking import exercise as exercise
-    from workbook.extension.handler import AuthorizationProvider as AuthorizationProvider
-    from workbook.extension.handler import ReferenceHandler as ReferenceHandler
-    from workbook.extension.measuring import measure as measure
-    from workbook.extension.service import ExtensionProvisioningService as ExtensionProvisioningService
-    from workbook.files import sample as sample
+    from workbook.base.files import sample as sample
+    from workbook.commands.doctor import examine as examine
     from workbook.flows import messages as messages
-    from workbook.lesson import check as check
-    from workbook.lesson import expect as expect
-    from workbook.plays.run import Run as Run
-    from workbook.preflight.notebook import project as project
-    from workbook.provisioning_service import ProvisioningService as ProvisioningService
-    from workbook.provisioning_service import WatchAvailability as WatchAvailability
+    from workbook.mockserver.mock_server import MockServer as MockServer
+    from workbook.notebook.conform import Relay as Relay
+    from workbook.notebook.conform import conform as conform
+    from workbook.notebook.display import rule as rule
+    from workbook.notebook.display import show as show
+    from workbook.notebook.display import table as table
+    from workbook.notebook.exercises.asking import exercise as exercise
+    from workbook.notebook.lesson import check as check
+    from workbook.notebook.lesson import expect as expect
+    from workbook.notebook.plays.run import Run as Run
+    from workbook.notebook.project import project as project
+    from workbook.notebook.session import session as session
+    from workbook.notebook.symptoms import diagnose as diagnose
+    from workbook.notebook.symptoms import inspect as inspect
+    from workbook.notebook.widgets.builder import build as build
+    from workbook.notebook.widgets.chooser import choose as choose
+    from workbook.notebook.widgets.planner import planner as planner
+    from workbook.reading.timing.measuring import measure as measure
+    from workbook.reading.timing.planner import LogNormal as LogNormal
+    from workbook.reading.timing.planner import Plan as Plan
+    from workbook.reading.timing.recorded import judge as judge
+    from workbook.reading.timing.recorded import read_durations as read_durations
+    from workbook.runs.card_provisioning import CardProvisioning as CardProvisioning
+    from workbook.runs.extension.handler import AuthorizationProvider as AuthorizationProvider
+    from workbook.runs.extension.handler import ReferenceHandler as ReferenceHandler
+    from workbook.runs.extension.service import ExtensionProvisioningService as ExtensionProvisioningService
     from workbook.runs.platform_a import CardAddress as CardAddress
-    from workbook.sessions import session as session
-    from workbook.simulation.mock_server import MockServer as MockServer
+    from workbook.runs.provisioning_service import ProvisioningService as ProvisioningService
+    from workbook.runs.provisioning_service import WatchAvailability as WatchAvailability
     from workbook.simulation.phones import Watch as Watch
-    from workbook.symptoms import diagnose as diagnose
-    from workbook.symptoms import inspect as inspect
-    from workbook.timing.planner import LogNormal as LogNormal
-    from workbook.timing.planner import Plan as Plan
-    from workbook.timing.recorded import judge as judge
-    from workbook.timing.recorded import read_durations as read_durations
-    from workbook.widgets.builder import build as build
-    from workbook.widgets.chooser import choose as choose
-    from workbook.widgets.planner import planner as planner
 
 __version__ = "0.2.0"
 
 _HOMES = {
     "ActivationDataClient": "workbook.api.client",
     "AsyncActivationDataClient": "workbook.api.client",
-    "AuthorizationProvider": "workbook.extension.handler",
+    "AuthorizationProvider": "workbook.runs.extension.handler",
     "CardAddress": "workbook.runs.platform_a",
-    "CardProvisioning": "workbook.card_provisioning",
-    "ExtensionProvisioningService": "workbook.extension.service",
-    "LogNormal": "workbook.timing.planner",
-    "MockServer": "workbook.simulation.mock_server",
-    "Plan": "workbook.timing.planner",
-    "ProvisioningService": "workbook.provisioning_service",
-    "ReferenceHandler": "workbook.extension.handler",
-    "Relay": "workbook.conformance.notebook",
+    "CardProvisioning": "workbook.runs.card_provisioning",
+    "ExtensionProvisioningService": "workbook.runs.extension.service",
+    "LogNormal": "workbook.reading.timing.planner",
+    "MockServer": "workbook.mockserver.mock_server",
+    "Plan": "workbook.reading.timing.planner",
+    "ProvisioningService": "workbook.runs.provisioning_service",
+    "ReferenceHandler": "workbook.runs.extension.handler",
+    "Relay": "workbook.notebook.conform",
     "RetryPolicy": "workbook.api.exchange",
-    "Run": "workbook.plays.run",
+    "Run": "workbook.notebook.plays.run",
     "SdkInput": "workbook.api.opaque",
     "SdkOutput": "workbook.api.opaque",
     "Timeouts": "workbook.api.exchange",
     "Watch": "workbook.simulation.phones",
-    "WatchAvailability": "workbook.provisioning_service",
-    "build": "workbook.widgets.builder",
-    "check": "workbook.lesson",
-    "choose": "workbook.widgets.chooser",
-    "conform": "workbook.conformance.notebook",
-    "diagnose": "workbook.symptoms",
+    "WatchAvailability": "workbook.runs.provisioning_service",
+    "build": "workbook.notebook.widgets.builder",
+    "check": "workbook.notebook.lesson",
+    "choose": "workbook.notebook.widgets.chooser",
+    "conform": "workbook.notebook.conform",
+    "diagnose": "workbook.notebook.symptoms",
     "errors": "workbook.errors",
-    "examine": "workbook.doctor",
-    "exercise": "workbook.exercises.asking",
-    "expect": "workbook.lesson",
-    "inspect": "workbook.symptoms",
-    "judge": "workbook.timing.recorded",
-    "measure": "workbook.extension.measuring",
+    "examine": "workbook.commands.doctor",
+    "exercise": "workbook.notebook.exercises.asking",
+    "expect": "workbook.notebook.lesson",
+    "inspect": "workbook.notebook.symptoms",
+    "judge": "workbook.reading.timing.recorded",
+    "measure": "workbook.reading.timing.measuring",
     "messages": "workbook.flows.messages",
-    "planner": "workbook.widgets.planner",
-    "project": "workbook.preflight.notebook",
-    "read_durations": "workbook.timing.recorded",
-    "rule": "workbook.display",
-    "sample": "workbook.files",
-    "session": "workbook.sessions",
-    "show": "workbook.display",
-    "table": "workbook.display",
+    "planner": "workbook.notebook.widgets.planner",
+    "project": "workbook.notebook.project",
+    "read_durations": "workbook.reading.timing.recorded",
+    "rule": "workbook.notebook.display",
+    "sample": "workbook.base.files",
+    "session": "workbook.notebook.session",
+    "show": "workbook.notebook.display",
+    "table": "workbook.notebook.display",
 }
 """The module that defines each public name; some names are the module itself."""
 
@@ -113,7 +113,7 @@ if not TYPE_CHECKING:  # a type checker reads the imports above; __getattr__ wou
         try:
             loaded = import_module(_HOMES[name])
         except ModuleNotFoundError:
-            from workbook.files import needs_lab
+            from workbook.base.files import needs_lab
 
             with needs_lab(f"wb.{name}"):
                 raise

@@ -15,7 +15,7 @@ def main() -> int:
     usual = signal.getsignal(signal.SIGINT)
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from workbook import cli
+    from workbook.commands import cli
 
     signal.signal(signal.SIGINT, usual)
     return cli.main()

@@ -25,9 +25,9 @@ from workbook.errors import (
     ResponseTooLargeError,
     SdkInputError,
 )
+from workbook.mockserver.server import running
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 

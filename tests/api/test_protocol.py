@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from workbook import SdkInput, SdkOutput
 from workbook.api.body import CallProblem, parse_object
 from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, judge_answer
+from workbook.base.secrecy import Secret
 from workbook.errors import (
     ApiStatusError,
     ConfigurationError,
@@ -17,7 +18,6 @@ from workbook.errors import (
     SdkInputError,
     WorkbookError,
 )
-from workbook.secrecy import Secret
 
 HEAVY = settings.get_profile("api")
 KEY = "canary-KEY"

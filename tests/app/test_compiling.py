@@ -10,12 +10,12 @@ from zipfile import ZipFile
 import pytest
 
 import workbook as wb
-from workbook import cli
 from workbook.app import compiling, run
 from workbook.app.compiling import Toolchain, compiled, files_of
 from workbook.app.run import load_app, started_by
+from workbook.base.files import FIXTURES
+from workbook.commands import cli
 from workbook.errors import ConfigurationError
-from workbook.files import FIXTURES
 
 APPS = FIXTURES / "apps"
 ERRORS = """\

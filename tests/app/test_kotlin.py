@@ -18,11 +18,11 @@ import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
 from workbook.app.compiling import command, compiled, files_of, missing, standin
 from workbook.app.run import AppRun, conform_app
-from workbook.conformance.model import Verdict
-from workbook.conformance.report import RunRecord
-from workbook.conformance.reports import from_json, to_json
-from workbook.conformance.selection import chosen
-from workbook.files import FIXTURES
+from workbook.base.files import FIXTURES
+from workbook.harness.model import Verdict
+from workbook.harness.report import RunRecord
+from workbook.harness.reports import from_json, to_json
+from workbook.harness.selection import chosen
 from workbook.simulation.world import INSTRUMENT_IDS
 
 slow = pytest.mark.slow

@@ -12,8 +12,8 @@ import workbook.app.cases as cases_module
 import workbook.app.run as run_module
 from workbook.app.cases import APP_CASES
 from workbook.app.run import AppRun, conform_app
-from workbook.conformance.model import Verdict
-from workbook.conformance.reports import from_json, to_json
+from workbook.harness.model import Verdict
+from workbook.harness.reports import from_json, to_json
 
 APP = Path(__file__).parent.parent / "support/python_app.py"
 

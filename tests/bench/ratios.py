@@ -21,9 +21,9 @@ from servers import BARE, started
 from workbook import ActivationDataClient
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
+from workbook.mockserver.server import running
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_a import PlatformARun
-from workbook.simulation.server import running
 from workbook.simulation.service import ORIGIN, Service
 from workbook.simulation.transport import SimulatedTransport
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY

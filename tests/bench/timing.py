@@ -11,8 +11,8 @@ import time
 
 import numpy as np
 
-from workbook.timing.measured import measure
-from workbook.timing.planner import LogNormal, Plan
+from workbook.reading.timing.measured import measure
+from workbook.reading.timing.planner import LogNormal, Plan
 
 LATENCY = LogNormal(median=0.6, p99=4.0)
 CALLS = 1_000_000

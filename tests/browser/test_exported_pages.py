@@ -7,8 +7,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import workbook as wb
-from workbook.rules import sentence
-from workbook.runner.export import export
+from workbook.base.rules import sentence
+from workbook.commands.runner.export import export
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 READABLE = 1000 * 11 / 13  # pixels: at this width the labels of a sequence have a size of 11

@@ -2,11 +2,11 @@
 
 import pytest
 
+from workbook.base.rules import rule
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS, limit_of
 from workbook.flows.variants import SURFACES, VARIANTS_B
-from workbook.rules import rule
 
 TABLE = {
     "status": (0.1, "X-STATUS-3", "spec"),

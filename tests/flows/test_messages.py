@@ -8,9 +8,9 @@ import pytest
 from vocabulary import ASIDES, COMMANDS, EVENTS, MACHINES, sample
 
 from workbook.api.opaque import SdkOutput
-from workbook.extension.wallet_app import WalletApp
+from workbook.base.rules import rule
 from workbook.flows import messages as m
-from workbook.rules import rule
+from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun
 
@@ -50,7 +50,7 @@ def test_the_vocabulary_imports_only_the_standard_library_and_the_checks_of_valu
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert imported == {
         *("__future__", "collections.abc", "dataclasses", "enum", "typing"),
-        *("workbook.errors", "workbook.values"),
+        *("workbook.errors", "workbook.base.values"),
     }
 
 

@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 from vocabulary import IN_APP_B, routes, sample
 
+from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.platform_b import BUSY, FINAL, OPEN_AGAIN, State
 from workbook.flows.variants import B_EARLIER, B_LATER
-from workbook.rules import rule
 
 S = State
 TELLING = [name for name in IN_APP_B if "not told" not in name]

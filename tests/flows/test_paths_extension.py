@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 from vocabulary import EXTENSIONS, routes, sample
 
+from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.extension import FINAL, State
 from workbook.flows.messages import LIMITS
-from workbook.rules import rule
 
 S = State
 RESTING = (S.CLOSED, *FINAL)

@@ -11,6 +11,7 @@ import pytest
 from workbook.errors import ApiStatusError, DeadlineError, RedactedRequest, SdkInputError
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_EARLIER_FACTS, A_FROM_0_4_0, A_LATER_FACTS, A_NOT_MIGRATED
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_a import AppA, PlatformARun
@@ -18,7 +19,6 @@ from workbook.simulation.phones import FAILURES, NOT_ALLOWLISTED, PhoneA
 from workbook.simulation.seal import Content, Seal
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY, Credential, Instrument, World
-from workbook.trace import Kind
 
 ID = INSTRUMENT_IDS[0]
 REQUEST = RedactedRequest("GET", "https://simulated.invalid/x", 0)

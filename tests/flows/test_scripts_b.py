@@ -13,13 +13,13 @@ from workbook.api.protocol import ActivationData
 from workbook.errors import ApiStatusError, DeadlineError, RedactedRequest, SdkInputError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, TARGETS, THROWN_BY_START, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World
-from workbook.trace import Kind
 
 ID = INSTRUMENT_IDS[0]
 REQUEST = RedactedRequest("GET", "https://simulated.invalid/x", 0)

@@ -6,15 +6,15 @@ what happened, and the final state. Whatever is written in small letters below i
 
 import pytest
 
-from workbook.extension.handler import ReferenceHandler
-from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.flows.extension import State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import SURFACES, VARIANTS_B
-from workbook.plays.wallet import opened_phone
+from workbook.runs.extension.handler import ReferenceHandler
+from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.runs.extension.wallet_app import WalletApp
+from workbook.runs.platform_b import opened_phone
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.trace import Kind
 
 FIRST = INSTRUMENT_IDS[0]
 GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"
@@ -222,7 +222,7 @@ def fail(_self):
 
 
 def unavailable_status(self):
-    from workbook.extension.service import ExtensionProvisioningService  # used here alone
+    from workbook.runs.extension.service import ExtensionProvisioningService  # used here alone
 
     return ExtensionProvisioningService.entries_unavailable_extension_status()
 

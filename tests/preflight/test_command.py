@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from workbook.cli import main
-from workbook.conformance.reports import read_record
+from workbook.commands.cli import main
+from workbook.harness.reports import read_record
 from workbook.preflight.run import PREFLIGHT_CASES
 
 

@@ -5,7 +5,7 @@ import plistlib
 import pytest
 from sample_projects import good_project
 
-from workbook.conformance.model import Verdict
+from workbook.harness.model import Verdict
 from workbook.preflight.run import PREFLIGHT_CASES, Preflight, preflight
 
 GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"

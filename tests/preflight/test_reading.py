@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.conformance.model import Verdict
 from workbook.errors import ParameterError
+from workbook.harness.model import Verdict
 from workbook.preflight import project as project_module
 from workbook.preflight.gradle import numbers, read_build, statements
 from workbook.preflight.platform_b import read_old_plist, read_platform_b, read_plist

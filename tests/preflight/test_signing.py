@@ -9,9 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 from sample_certificates import debug_pair, forms, jks
 
-from workbook.cli import main
-from workbook.conformance.model import Verdict
+from workbook.commands.cli import main
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.harness.model import Verdict
 from workbook.preflight.run import Preflight, preflight
 from workbook.preflight.signing import PASSWORD, normalised, read_certificates
 

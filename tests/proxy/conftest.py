@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from workbook.mockserver.server import Server, base_url, listening, on_thread
 from workbook.proxy.proxy import LARGEST_REQUEST, forwarding
 from workbook.proxy.upstream import ApiOrigin, Upstream
-from workbook.simulation.server import Server, base_url, listening, on_thread
 
 NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Trusts nobody; an API on plain http needs no more, and loading the public authorities takes time."""

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import pytest
 import requests
 
-from workbook import cli
+from workbook.commands import cli
+from workbook.mockserver.server import running
 from workbook.proxy.record import read_proxy_record
-from workbook.simulation.server import running
 from workbook.simulation.world import INSTRUMENT_IDS
 
 pytestmark = pytest.mark.slow

@@ -9,17 +9,17 @@ from dataclasses import replace
 import pytest
 import requests
 
-from workbook import cli
+from workbook.commands import cli
 from workbook.errors import ConfigurationError
+from workbook.mockserver.mock_server import Worlds, fresh_output
+from workbook.mockserver.server import running
 from workbook.proxy.drift import DriftKind, as_json, as_text, drift, scenario_toml
 from workbook.proxy.record import Head, Recording, read_proxy_record
 from workbook.proxy.replay import PLAYED, outcomes_of
 from workbook.proxy.upstream import ProxyExchange, ProxyFailure, ProxyReply
 from workbook.simulation.faults import FAULTS, Planned
 from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
-from workbook.simulation.mock_server import Worlds, fresh_output
 from workbook.simulation.scenario import load, parse
-from workbook.simulation.server import running
 
 HEAD = Head("https://api.example", "2026-01-01T00:00:00+00:00")
 IDS = ("PIREAL00000000000000000001", "PIREAL00000000000000000002")
@@ -461,7 +461,7 @@ def test_drift_needs_no_server_and_no_client_library(tmp_path):
     recording.keep(get())
     recording.close()
     program = (
-        "import sys; from workbook.cli import main; main(['drift', sys.argv[1]]);"
+        "import sys; from workbook.commands.cli import main; main(['drift', sys.argv[1]]);"
         "print(sorted({'uvicorn', 'pandas', 'numpy'} & set(sys.modules)))"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "r")]

@@ -13,12 +13,12 @@ import requests
 
 from workbook.api.library import httpcore
 from workbook.errors import ConfigurationError, ParameterError
+from workbook.mockserver.server import Server, answering, listening, make_certificate, on_thread, running
 from workbook.proxy import proxy as forwarding
 from workbook.proxy import upstream
 from workbook.proxy.upstream import HEADER, ApiOrigin, ProxyFailure, Upstream, trusting
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned, fault
 from workbook.simulation.http import Response
-from workbook.simulation.server import Server, answering, listening, make_certificate, on_thread, running
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 

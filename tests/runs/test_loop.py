@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, row
+from workbook.flows.trace import Kind
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import Loop, together
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun
-from workbook.trace import Kind
 
 
 class Lamp(StrEnum):

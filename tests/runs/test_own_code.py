@@ -7,16 +7,15 @@ from IPython.core.compilerop import CachingCompiler
 
 import workbook as wb
 from workbook.errors import ParameterError, SdkError
-from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
-from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.flows.extension import State
 from workbook.flows.variants import B_LATER
-from workbook.plays.wallet import opened_phone
+from workbook.notebook.session import session
 from workbook.runs import own_code
+from workbook.runs.extension.handler import AuthorizationProvider, ReferenceHandler
+from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.own_code import exception_words, misspelt, own_line, watched
-from workbook.runs.platform_b import check_delegate
-from workbook.sessions import session
+from workbook.runs.platform_b import check_delegate, opened_phone
 
 
 def raised(call):
@@ -38,7 +37,7 @@ def in_a_file(source, name="mine.py"):
 def test_the_line_is_the_integrators_and_neither_ours_nor_a_librarys():
     call = in_a_file("import json\ndef call():\n    return json.loads('')\n")
     assert own_line(raised(call)) == "mine.py, line 3: return json.loads('')"
-    ours = in_a_file("from workbook.values import choice\ndef call():\n    choice('x', 'y', 'z')\n")
+    ours = in_a_file("from workbook.base.values import choice\ndef call():\n    choice('x', 'y', 'z')\n")
     assert own_line(raised(ours)) == "mine.py, line 3: choice('x', 'y', 'z')"
 
 

@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
 from workbook.api.protocol import ActivationData
-from workbook.checks import check
-from workbook.checks.platform_a import answers
 from workbook.flows import messages as m
 from workbook.flows.platform_a import BUSY, FINAL, State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.reading.checks import check
+from workbook.reading.checks.platform_a import answers
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.platform_a import AppA, PlatformARun
 from workbook.simulation.phones import FAILURES, LatenciesA, PhoneA
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
-from workbook.trace import Kind
 
 ID = INSTRUMENT_IDS[0]
 VARIANTS = [A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED]

@@ -4,12 +4,12 @@ import inspect
 
 import pytest
 
-from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.platform_a import State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
+from workbook.reading.checks import check
 from workbook.runs.platform_a import PROVIDER_CALLS, TWO_STEP_CALLS, UNTIL_TAP, AppA, PlatformARun
-from workbook.trace import Kind
 
 
 @pytest.mark.rule("A-PROV-1", "A-PROV-2")

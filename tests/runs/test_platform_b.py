@@ -12,19 +12,19 @@ from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData
-from workbook.checks import check
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import BUSY, FINAL, State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
-from workbook.provisioning_service import WatchAvailability
+from workbook.reading.checks import check
 from workbook.runs.back_end import BackEnd, simulated_back_end
 from workbook.runs.loop import together
 from workbook.runs.platform_b import AppB, PlatformBRun
+from workbook.runs.provisioning_service import WatchAvailability
 from workbook.simulation.phones import ERRORS, NOTHING, PLACES, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.trace import Kind
 from workbook.views.sequence import sequence
 
 ID = INSTRUMENT_IDS[0]

@@ -4,15 +4,15 @@ import inspect
 
 import pytest
 
-from workbook.checks import check
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.platform_b import State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER
+from workbook.reading.checks import check
 from workbook.runs.platform_b import EARLIER_CALLS, LATER_CALLS, NO_WATCH_CALLS, AppB, PlatformBRun, check_delegate
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.trace import Kind
 
 BOTH = [B_EARLIER, B_LATER]
 

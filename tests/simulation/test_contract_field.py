@@ -8,11 +8,11 @@ import pytest
 import requests
 from journaled import Journaled
 
+from workbook.mockserver.journal import Journal
+from workbook.mockserver.serve import log_line
+from workbook.mockserver.server import running
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
-from workbook.simulation.journal import Journal
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.serve import log_line
-from workbook.simulation.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, Credential, World
 

@@ -8,7 +8,7 @@ import pytest
 import schemathesis
 from jsonschema_rs import ValidationError
 
-from workbook.rules import rule
+from workbook.base.rules import rule
 from workbook.simulation.contract import CONTRACTS, FIELD, SOURCES, SPEC, Broken, Contract
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request
 from workbook.simulation.seal import Content, Seal

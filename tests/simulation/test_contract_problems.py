@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbook.rules import rule
+from workbook.base.rules import rule
 from workbook.simulation.contract import CONTRACTS, Broken
 
 PROBLEMS = {

@@ -12,11 +12,11 @@ import pytest
 import schemathesis
 from schemathesis.config import SchemathesisWarning
 
+from workbook.mockserver.mock_server import fresh_output
+from workbook.mockserver.server import running
 from workbook.simulation.contract import CONTRACTS, SPEC
 from workbook.simulation.http import JSON_HEADERS
-from workbook.simulation.mock_server import fresh_output
 from workbook.simulation.seal import Content, Seal
-from workbook.simulation.server import running
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 

@@ -14,15 +14,14 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.extension.wallet_app import WalletApp
 from workbook.flows.extension import State
 from workbook.flows.platform_b import State as StateB
-from workbook.plays.wallet import opened_phone
-from workbook.runs.platform_b import PlatformBRun
+from workbook.mockserver.mock_server import fresh_output
+from workbook.runs.extension.wallet_app import WalletApp
+from workbook.runs.platform_b import PlatformBRun, opened_phone
 from workbook.simulation import ecc_v2
 from workbook.simulation.ecc_v2 import answer, follow, wallet_request, why_not_opened
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request
-from workbook.simulation.mock_server import fresh_output
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.service import Service

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.rules import rule
+from workbook.base.rules import rule
 from workbook.simulation.contract import CONTRACTS
 from workbook.simulation.faults import FAULTS, FaultPlan, Planned
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, MAX_BODY, Request, Response

@@ -5,19 +5,19 @@ from dataclasses import fields
 
 import pytest
 
-from workbook.checks import check
-from workbook.extension.handler import AuthorizationProvider, ReferenceHandler
-from workbook.extension.mistakes import AUTHORIZATIONS, HANDLERS
-from workbook.extension.plist import EXTENSIONS, POINT, PRINCIPAL, plist
-from workbook.extension.service import CardArt, ExtensionDelegate, ExtensionProvisioningService
-from workbook.extension.wallet_app import WalletApp
 from workbook.flows import messages as m
 from workbook.flows.extension import State
+from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, SURFACES, VARIANTS_B
-from workbook.plays.wallet import opened_phone
+from workbook.reading.checks import check
+from workbook.runs.extension.handler import AuthorizationProvider, ReferenceHandler
+from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS
+from workbook.runs.extension.plist import EXTENSIONS, POINT, PRINCIPAL, plist
+from workbook.runs.extension.service import CardArt, ExtensionDelegate, ExtensionProvisioningService
+from workbook.runs.extension.wallet_app import WalletApp
+from workbook.runs.platform_b import opened_phone
 from workbook.simulation.phones import PhoneB
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.trace import Kind
 
 FIRST = INSTRUMENT_IDS[0]
 GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from workbook.checks import check
 from workbook.flows import messages as m
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.reading.checks import check
 from workbook.runs.platform_a import PlatformARun
 from workbook.simulation.phones import PhoneA
 

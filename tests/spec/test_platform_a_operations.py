@@ -5,8 +5,8 @@ from dataclasses import fields
 
 import pytest
 
-from workbook.card_provisioning import CALLS, CardProvisioning, OpcProvider
 from workbook.flows import messages as m
+from workbook.runs.card_provisioning import CALLS, CardProvisioning, OpcProvider
 from workbook.runs.platform_a import CardAddress
 
 OPERATIONS = {

@@ -6,9 +6,9 @@ from dataclasses import fields
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.base.rules import Basis
 from workbook.flows import messages as m
-from workbook.rules import Basis
-from workbook.trace import Kind, Record
+from workbook.flows.trace import Kind, Record
 
 CLASSES = sorted(
     (

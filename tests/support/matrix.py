@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from workbook.conformance.model import Verdict
-from workbook.templates import environment, page_values
+from workbook.harness.model import Verdict
+from workbook.views.templates import environment, page_values
 
 CAUGHT = frozenset({Verdict.WARN, Verdict.FAIL})
 NOTING = frozenset({"relay.upstream.no-session-ever", "relay.post.no-query"})

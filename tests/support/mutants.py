@@ -18,10 +18,10 @@ SWAPS = {
     ast.BitAnd: ast.BitOr, ast.Continue: ast.Break, ast.Break: ast.Continue,
 }  # fmt: skip
 TAGS = ("spec", "assumed", "wallet", "sdk-a", "sdk-b", "openapi", "seen", "inferred")
-RULES = [one["id"] for one in tomllib.loads((ROOT / "workbook/rules.toml").read_text("utf-8"))["rule"]]
+RULES = [one["id"] for one in tomllib.loads((ROOT / "workbook/base/rules.toml").read_text("utf-8"))["rule"]]
 VARIADIC = {"row": 3, "message": 4, "select": 0, "did": 0, "_late": 1, "failing": 2}
 """Calls that list commands, events or tags after so many arguments; any of them may be missing."""
-ENUMERATIONS = ("flows/messages", "checks/finding", "trace", "conformance/model")
+ENUMERATIONS = ("flows/messages", "reading/checks/finding", "flows/trace", "harness/model")
 """Modules whose enumerations others use."""
 BUILT = {"dataclass", "cache", "lru_cache", "unique", "property", "classmethod", "staticmethod", "contextmanager"}
 """Decorators that say how something is built; nobody could see them to be wrong."""

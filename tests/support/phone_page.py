@@ -8,8 +8,8 @@ import json
 from workbook.app import protocol as p
 from workbook.app.back_end import ANSWERS
 from workbook.app.cases import APP_CASES
-from workbook.files import NATIVE
-from workbook.plays.platform_a import PHONES_A
+from workbook.base.files import NATIVE
+from workbook.simulation.phones import PHONES_A
 from workbook.simulation.world import INSTRUMENT_IDS
 
 HEAD = """\

@@ -3,9 +3,9 @@
 import json
 from dataclasses import replace
 
-from workbook.conformance.cases import CASES
-from workbook.conformance.model import Arrived, Broke, CaseResult, Miss, PhoneCall, Seen, Verdict
-from workbook.conformance.report import About, record
+from workbook.harness.model import Arrived, Broke, CaseResult, Miss, PhoneCall, Seen, Verdict
+from workbook.harness.report import About, record
+from workbook.relay.cases import CASES
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Seal
 

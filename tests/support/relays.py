@@ -18,15 +18,15 @@ import broken_platform
 import reference
 from ran import ABOUT
 
-from workbook.conformance.case_runner import CaseRunner, run_cases
-from workbook.conformance.cases import CASES
-from workbook.conformance.config import Exports
-from workbook.conformance.findings import common_causes, plain_attempt
-from workbook.conformance.logs import Logs
-from workbook.conformance.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
-from workbook.conformance.notebook import BOUND, DEADLINE, SESSIONS, mock_api, relay_running
-from workbook.conformance.process import surroundings
-from workbook.conformance.report import record, todos
+from workbook.harness.logs import Logs
+from workbook.harness.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
+from workbook.harness.report import record, todos
+from workbook.notebook.conform import BOUND, DEADLINE, SESSIONS, mock_api, relay_running
+from workbook.relay.case_runner import CaseRunner, run_cases
+from workbook.relay.cases import CASES
+from workbook.relay.config import Exports
+from workbook.relay.findings import common_causes, plain_attempt
+from workbook.relay.process import surroundings
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"
 

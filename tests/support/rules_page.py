@@ -1,6 +1,6 @@
 """The reference page of all rules and gaps, made from the ledger: `notebooks/reference/rules.md`."""
 
-from workbook.rules import MEANINGS, Level, rules
+from workbook.base.rules import MEANINGS, Level, rules
 
 HEAD = """# The rules and the gaps
 

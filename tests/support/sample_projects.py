@@ -2,7 +2,7 @@
 
 import shutil
 
-from workbook.files import FIXTURES, NATIVE
+from workbook.base.files import FIXTURES, NATIVE
 
 SOURCES = {"a": ("kotlin/*.kt", "app/src/main/kotlin"), "b": ("swift/*.swift", "App")}
 

@@ -19,7 +19,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 from xml.etree import ElementTree as ET
 
-from workbook.files import copy_lessons
+from workbook.base.files import copy_lessons
 
 ROOT = Path(__file__).parent.parent.parent
 MARK = "WORKBOOK_SIGNAL_TEST"

@@ -10,7 +10,7 @@ import pytest
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.flows import messages as m
-from workbook.trace import Kind, Record, Trace
+from workbook.flows.trace import Kind, Record, Trace
 
 INSTRUMENT = "PISIMULATED00000000000001"
 

@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 from plays import SCRIPTS, USUAL, played
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.base.rules import rule
 from workbook.flows import messages as m
+from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.plays.faults import PLATFORMS, break_it
-from workbook.plays.script import Script, play
-from workbook.rules import rule
+from workbook.notebook.plays.faults import PLATFORMS, break_it
+from workbook.notebook.plays.script import Script, play
 from workbook.simulation.world import SIMULATED_KEY
-from workbook.trace import Kind, Record, Trace
 from workbook.views.exchange import Exchange, details
 from workbook.views.film import film
-from workbook.views.sequence import SequenceLine, Shape, drawn, sequence
+from workbook.views.lines import SequenceLine, Shape, drawn
+from workbook.views.sequence import sequence
 
 WALK = Script().then("tap", 2.0)
 POST = "POST …/{id}/networkTokenActivationData"

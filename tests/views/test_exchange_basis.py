@@ -1,9 +1,9 @@
 import pytest
 
+from workbook.base.rules import MEANINGS, rule
 from workbook.flows import messages as m
-from workbook.rules import MEANINGS, rule
+from workbook.flows.trace import Kind, Record
 from workbook.simulation.contract import SOURCES as KNOWN
-from workbook.trace import Kind, Record
 from workbook.views.exchange import rests_on
 
 

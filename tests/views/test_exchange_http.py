@@ -3,8 +3,8 @@ import pytest
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import Settings, build_get, build_post
 from workbook.flows import messages as m
+from workbook.flows.trace import Kind, Record
 from workbook.simulation.http import PROBLEM_HEADERS
-from workbook.trace import Kind, Record
 from workbook.views.exchange import PROBLEM, answer, pairs, request
 
 KEY = "CANARY-7f3a9c51e0b24d68-KEY"

@@ -2,9 +2,9 @@
 
 import re
 
-from workbook.checks.advice import ADVICE
-from workbook.plays.faults import break_it, fault_table, outcomes
-from workbook.rules import rule
+from workbook.base.rules import rule
+from workbook.notebook.plays.faults import break_it, fault_table, outcomes
+from workbook.reading.checks.advice import ADVICE
 from workbook.views.findings import advice_table, advised
 
 

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.rules import sentence
+from workbook.base.rules import sentence
 from workbook.views.html import joined, tag, trusted, unbroken, void
 
 

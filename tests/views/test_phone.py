@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 from screens import APP, FIRST
 
-from workbook.plays.script import FLOWS, Script, play
+from workbook.notebook.plays.script import FLOWS, Script, play
 from workbook.views.film import Film
 from workbook.views.phone import ASSUMED, MOST, KeyScreens, chosen, stills
 from workbook.views.phone_svg import draw

@@ -9,7 +9,7 @@ from contrast import contrast
 from hypothesis import given, settings
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
-from workbook.plays.script import ACTS
+from workbook.notebook.plays.script import ACTS
 from workbook.views.card_svg import DESIGNS, design, masked
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT, STYLE
 from workbook.views.phone_svg import draw

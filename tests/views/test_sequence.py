@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from workbook.base.rules import sentence
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor
-from workbook.rules import sentence
-from workbook.trace import Kind, Record, Trace
-from workbook.views.sequence import Shape, sequence
+from workbook.flows.trace import Kind, Record, Trace
+from workbook.views.lines import Shape
+from workbook.views.sequence import sequence
 
 
 def test_the_columns_are_the_actors_that_occur_in_the_order_of_the_document(stories):

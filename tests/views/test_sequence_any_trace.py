@@ -8,7 +8,7 @@ from any_record import RECORDS, TEXTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.trace import Trace
+from workbook.flows.trace import Trace
 from workbook.views.sequence import sequence
 from workbook.views.table import table, width
 

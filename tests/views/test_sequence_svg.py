@@ -5,12 +5,13 @@ from xml.etree import ElementTree as ET
 import pytest
 from contrast import GROUNDS, WORDS, contrast
 
-from workbook.plays.script import Script, play
-from workbook.trace import Trace
+from workbook.flows.trace import Trace
+from workbook.notebook.plays.script import Script, play
+from workbook.notebook.widgets.stage import walked
+from workbook.views.lines import Shape
 from workbook.views.paint import DARK, LIGHT
-from workbook.views.sequence import Shape, sequence
+from workbook.views.sequence import sequence
 from workbook.views.sequence_svg import STYLE, WIDE, narrow, paint
-from workbook.widgets.stage import walked
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 

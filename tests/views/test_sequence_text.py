@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from workbook.flows import messages as m
-from workbook.trace import Kind, Record, Trace
+from workbook.flows.trace import Kind, Record, Trace
 from workbook.views.sequence import WIDTH, Sequence, sequence
 from workbook.views.table import width
 

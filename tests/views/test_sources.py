@@ -11,15 +11,15 @@ from any_record import CLASSES
 from plays import USUAL, played
 
 import workbook as wb
-from workbook.cli import main
-from workbook.display import TABLES
+from workbook.base.rules import MEANINGS, Basis, bases, rules
+from workbook.commands.cli import main
 from workbook.flows import messages as m
-from workbook.plays.faults import PLATFORMS, break_it
-from workbook.rules import MEANINGS, Basis, bases, rules
+from workbook.flows.trace import Kind, Record
+from workbook.notebook.display import TABLES
+from workbook.notebook.plays.faults import PLATFORMS, break_it
 from workbook.simulation.faults import FAULTS, OPERATIONS
-from workbook.trace import Kind, Record
 from workbook.views.exchange import Exchange
-from workbook.views.sequence import Shape
+from workbook.views.lines import Shape
 from workbook.views.table import Stack
 
 LESSONS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))

@@ -8,7 +8,7 @@ from plays import MACHINES, SCRIPTS, USUAL, played
 
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.plays.script import Script, play
+from workbook.notebook.plays.script import Script, play
 from workbook.views.paint import DARK, LIGHT
 from workbook.views.player_data import player_data
 from workbook.views.states import STYLE, TICK, Lit, States, allowed, draw, key, texts

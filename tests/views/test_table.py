@@ -2,8 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from workbook.base.rules import rules
 from workbook.errors import ParameterError
-from workbook.rules import rules
 from workbook.views.findings import show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence

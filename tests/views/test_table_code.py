@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.extension.handler import ReferenceHandler
+from workbook.runs.extension.handler import ReferenceHandler
 from workbook.views.table import code, files
 
 

@@ -51,9 +51,9 @@ from workbook.api.protocol import (
     build_post,
     find_header,
 )
+from workbook.base.secrecy import MISSING, Secret, without_live_keys
+from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError
-from workbook.secrecy import MISSING, Secret, without_live_keys
-from workbook.values import did_you_mean
 
 # What the sync and the async client have in common: settings, options, and the making and closing of a call.
 

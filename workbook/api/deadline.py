@@ -9,7 +9,6 @@ closed when a scope ends their handshake.
 from __future__ import annotations
 
 import math
-import socket
 import ssl
 import threading
 import time
@@ -21,6 +20,7 @@ from typing import Any, Self
 import anyio
 
 from workbook.api.library import httpcore, httpx
+from workbook.api.net import system_addresses
 
 _POOL: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 20, "keepalive_expiry": 5.0}
 _PIECE = 16_384  # bytes per write: a slow reader is noticed between two of them
@@ -238,13 +238,3 @@ class GuardedTransport(httpx.AsyncHTTPTransport):
     def __init__(self, tls: ssl.SSLContext) -> None:
         super().__init__(verify=tls, trust_env=False)
         self._pool = httpcore.AsyncConnectionPool(ssl_context=tls, network_backend=GuardedBackend(), **_POOL)
-
-
-def system_addresses(host: str, port: int) -> list[str]:
-    """The host's addresses, as the system has them; blocks.
-
-    Raises:
-        OSError: there is none.
-    """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))

@@ -17,9 +17,9 @@ from typing import Protocol, TypeAlias
 
 from workbook.api.body import CallProblem
 from workbook.api.protocol import ActivationData, Answer, ApiRequest, judge_answer
+from workbook.base.secrecy import Secret
+from workbook.base.values import number, whole
 from workbook.errors import ConfigurationError, DeadlineError, MaybeSentError, NotSentError
-from workbook.secrecy import Secret
-from workbook.values import number, whole
 
 # Which calls are retried and after which pause: two tables, full jitter, and a budget.
 #

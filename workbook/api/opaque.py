@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self, final
 
+from workbook.base.secrecy import without_live_keys
 from workbook.errors import OpaqueDataError
-from workbook.secrecy import without_live_keys
 
 MARK = "not card data"
 """What the simulator's data says under `simulated`."""

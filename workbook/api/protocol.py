@@ -17,8 +17,8 @@ from urllib.parse import quote, urlsplit
 
 from workbook.api.body import CallProblem, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.base.secrecy import Secret
 from workbook.errors import ApiStatusError, ConfigurationError, OpaqueDataError, RedactedRequest, SdkInputError
-from workbook.secrecy import Secret
 
 # The address of a request: the base is checked once, and the encoded id can never change the path.
 

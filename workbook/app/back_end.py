@@ -18,16 +18,16 @@ from urllib.parse import unquote
 from jsonpointer import JsonPointer
 
 from workbook.api.opaque import SdkOutput
-from workbook.conformance.model import GET, POST, RAW, Surface
-from workbook.conformance.phone import text_at
+from workbook.base.values import lookup, quoted
 from workbook.errors import OpaqueDataError, WorkbookError
+from workbook.harness.model import GET, POST, RAW, Surface
+from workbook.mockserver.server import LEAVING
+from workbook.relay.phone import text_at
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire
 from workbook.simulation.seal import HardSeal
-from workbook.simulation.server import LEAVING
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import CARDS, World
-from workbook.values import lookup, quoted
 
 BASIS = "the issuer's back end: its routes and answers are the integrator's own"
 

@@ -12,13 +12,13 @@ from pydantic.alias_generators import to_snake
 from workbook.api.opaque import SdkInput
 from workbook.app.back_end import ANSWERS, Arrival
 from workbook.app.device import Device
-from workbook.conformance.judging import all_of
-from workbook.conformance.model import GET, POST, Case, CaseScript, Group, LogLine, Miss
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
+from workbook.flows.trace import Record
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.harness.model import GET, POST, Case, CaseScript, Group, LogLine, Miss
+from workbook.relay.judging import all_of
 from workbook.simulation.phones import CAN_PROVISION_FAILURES
-from workbook.trace import Record
 
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
 """What the page may say of its button."""
@@ -360,7 +360,7 @@ def after_process_death(judge: AppJudge) -> AppJudge:
 
 def get_each_opening(seen: AppSeen) -> Iterator[Miss]:
     """One GET for each time that the page was opened."""
-    if (count := len(seen.came(GET))) < 2:  # noqa: PLR2004 - the case opens the page twice
+    if (count := len(seen.came(GET))) < 2:
         yield Miss("a GET each time the page opens", f"{count} in two openings", "Fetch activation data afresh.")
 
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
+from workbook.base.files import FIXTURES, NATIVE, pip_line, write_all
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.files import FIXTURES, NATIVE, pip_line, write_all
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
 
 COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"

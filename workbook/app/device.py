@@ -17,18 +17,18 @@ from time import monotonic
 from typing import Any, get_args
 
 from workbook.app import protocol as p
-from workbook.card_provisioning import opaque
 from workbook.errors import DefinitionError, OutOfOrderError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_a import State
+from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VariantA
+from workbook.runs.card_provisioning import opaque
 from workbook.runs.platform_a import CardAddress
 from workbook.simulation.phones import NUMBERS, PhoneA
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import HardSeal
-from workbook.trace import Kind, Record, Trace
 
 PhoneReply = dict[str, Any]
 

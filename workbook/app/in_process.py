@@ -17,8 +17,8 @@ from workbook.app.cases import AppCase, AppSeen
 from workbook.app.device import Device
 from workbook.app.run import AppStage, Tempo
 from workbook.app.server import Client
-from workbook.conformance.model import SURFACE, LogLine, Miss
 from workbook.flows.variants import A_FROM_0_4_0
+from workbook.harness.model import SURFACE, LogLine, Miss
 from workbook.runs.own_code import completed, exception_words, own_line
 from workbook.simulation.http import Ending, Request
 

@@ -19,9 +19,9 @@ from typing import Annotated, Any, ClassVar, get_args
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from pydantic.alias_generators import to_camel
 
+from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.values import did_you_mean, quoted
 
 VERSION = 1
 PREFIX = f"/phone/v{VERSION}/"

@@ -44,20 +44,20 @@ from workbook.app.cases import (
 )
 from workbook.app.compiling import command, compiled, files_of, missing
 from workbook.app.server import Client, PhoneServer
-from workbook.conformance import model
-from workbook.conformance.config_file import GetForm, PostForm, StartForm
-from workbook.conformance.logs import Logs
-from workbook.conformance.model import SURFACE, BackEndOperation, CaseResult, PhoneCall, Surface, Verdict, gravest
-from workbook.conformance.process import GLANCE, StartCommand, Stopping
-from workbook.conformance.progress import Cell, RunProgress, in_a_notebook
-from workbook.conformance.report import About, RunRecord, concluded
-from workbook.conformance.reports import read_record
-from workbook.conformance.selection import Known, chosen
+from workbook.base.forms import Form, Mistakes, Says, Text, Texts, read_form, read_toml
+from workbook.base.secrecy import Secrets
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
-from workbook.forms import Form, Mistakes, Says, Text, Texts, read_form, read_toml
-from workbook.secrecy import Secrets
+from workbook.harness import model
+from workbook.harness.logs import Logs
+from workbook.harness.model import SURFACE, BackEndOperation, CaseResult, PhoneCall, Surface, Verdict, gravest
+from workbook.harness.progress import RunProgress
+from workbook.harness.report import About, RunRecord, concluded
+from workbook.harness.reports import read_record
+from workbook.harness.selection import Known, chosen
+from workbook.relay.config_file import GetForm, PostForm, StartForm
+from workbook.relay.process import GLANCE, StartCommand, Stopping
 from workbook.simulation.world import INSTRUMENT_IDS
 
 NAME = "app"
@@ -423,7 +423,12 @@ def of_file(path: Path, run: AppRun) -> AppRun:
 
 
 def judge_app(
-    path: Path, only: Sequence[str] = (), *, seed: int = 7, known: tuple[Known, ...] = ()
+    path: Path,
+    only: Sequence[str] = (),
+    progress: RunProgress | None = None,
+    *,
+    seed: int = 7,
+    known: tuple[Known, ...] = (),
 ) -> tuple[RunRecord, str]:
     """Judge the app of an `app.toml` in a notebook: returns its record, and a sentence if that is a stored one.
 
@@ -442,7 +447,7 @@ def judge_app(
         kept = tuple(by_name[case.name] for case in cases if case.name in by_name)
         return replace(record, cases=kept), f"{missing()}. {STORED}"
     run = of_file(path, AppRun(cases=cases, only=tuple(only), seed=seed, known=known))
-    return conform_app(run, Cell() if in_a_notebook() else None), ""
+    return conform_app(run, progress), ""
 
 
 def conform_app(

@@ -17,15 +17,14 @@ from dataclasses import dataclass, field, replace
 from workbook.app import protocol as p
 from workbook.app.back_end import PlayedBackEnd
 from workbook.app.device import Device, PhoneReply
-from workbook.conformance.model import GET, POST, SURFACE, Surface
+from workbook.base.values import choice, lookup
 from workbook.errors import OutOfOrderError, ParameterError, WorkbookError
 from workbook.flows.variants import VARIANTS_A, variant_a
-from workbook.plays.platform_a import PHONES_A
+from workbook.harness.model import GET, POST, SURFACE, Surface
+from workbook.mockserver.server import Server, base_url, is_own_host, listening
 from workbook.simulation.http import JSON_HEADERS, Request, Response
-from workbook.simulation.phones import NUMBERS, PhoneA
-from workbook.simulation.server import Server, base_url, is_own_host, listening
+from workbook.simulation.phones import NUMBERS, PHONES_A, PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.values import choice, lookup
 
 BACK_END = "/back-end/"
 BASIS = "the workbook's own protocol"

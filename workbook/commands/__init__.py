@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from workbook.ending import ending_signals
+from workbook.base.signals import ending_signals
 from workbook.errors import ParameterError
 
 Handler = Callable[[argparse.Namespace], int]
@@ -55,7 +55,7 @@ def checked_seed(text: str | None) -> int | None:
     Raises:
         ParameterError: the text is no whole number, or outside the range of seeds.
     """
-    from workbook.parameters import Parameters
+    from workbook.notebook.parameters import Parameters
 
     return None if text is None else Parameters.from_strings({"seed": text}).seed
 

@@ -17,7 +17,7 @@ def add_to(commands: Any) -> None:
 
 def doctor(_: argparse.Namespace) -> int:
     """Print each result as it comes; return 1 when something is wrong."""
-    from workbook.doctor import examine
+    from workbook.commands.doctor import examine
 
     end_like_ctrl_c()
     healthy = True
@@ -29,7 +29,7 @@ def doctor(_: argparse.Namespace) -> int:
 
 def rules(options: argparse.Namespace) -> int:
     """Print them, one line each."""
-    from workbook.rules import rule, rules
+    from workbook.base.rules import rule, rules
 
     for entry in rules() if options.id is None else [rule(options.id.strip().upper())]:
         print(entry)

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
+from workbook.base.signals import ending_signals
 from workbook.commands import add, checked_seed, make_folder
-from workbook.ending import ending_signals
 
 AFTER: Final = """\
 On an emulator: adb reverse tcp:PORT tcp:PORT, and the same address works there.
@@ -57,11 +57,11 @@ def phone(options: argparse.Namespace) -> int:
 
     from workbook.app.protocol import schema
     from workbook.app.server import PhoneServer
-    from workbook.files import write_all
-    from workbook.plays.platform_a import PHONES_A
-    from workbook.simulation.server import print_log
+    from workbook.base.files import write_all
+    from workbook.base.values import checked_port, lookup, number
+    from workbook.mockserver.server import print_log
+    from workbook.simulation.phones import PHONES_A
     from workbook.simulation.world import INSTRUMENT_IDS
-    from workbook.values import checked_port, lookup, number
 
     if options.phone == "list" or options.schema:
         print(json.dumps(schema(), indent=2) if options.schema else "\n".join(PHONES_A))

@@ -17,9 +17,9 @@ from workbook.commands import Handler, Parser, add, checked_seed, end_like_ctrl_
 from workbook.errors import ConfigurationError, ParameterError, WorkbookError
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
-    from workbook.conformance.config import Config
-    from workbook.conformance.model import Case
-    from workbook.conformance.report import RunRecord
+    from workbook.harness.model import Case
+    from workbook.harness.report import RunRecord
+    from workbook.relay.config import Config
 
 BAD_CONFIGURATION: Final = 254
 HARNESS_ERROR: Final = 255
@@ -115,7 +115,7 @@ def _parser(prog: str, work: Handler, text: str, epilog: str = "") -> _Parser:
 
 
 def _failed(error: Exception, exit_code: int) -> int:
-    from workbook.secrecy import Secrets  # only after an error
+    from workbook.base.secrecy import Secrets  # only after an error
 
     print(f"workbook: {Secrets.of_environment(os.environ).scrub(str(error))}", file=sys.stderr)
     return exit_code
@@ -187,11 +187,11 @@ def _compare_parser() -> _Parser:
 
 def run(options: argparse.Namespace) -> int:
     """Run cases, list them, or say what the configuration means or what would be run."""
-    from workbook.conformance.cases import CASES
-    from workbook.conformance.config import understood
-    from workbook.conformance.config_file import load_config
-    from workbook.conformance.reports import read_record
-    from workbook.conformance.selection import again, chosen
+    from workbook.harness.reports import read_record
+    from workbook.harness.selection import again, chosen
+    from workbook.relay.cases import CASES
+    from workbook.relay.config import understood
+    from workbook.relay.config_file import load_config
 
     cases = chosen(CASES, options.only)
     if options.rerun_failed is not None:
@@ -215,12 +215,12 @@ def app(options: argparse.Namespace) -> int:
     """Run cases against an app, or list them."""
     from workbook.app.cases import APP_CASES
     from workbook.app.run import AppRun, conform_app, of_file
-    from workbook.conformance.config_file import load_baseline
-    from workbook.conformance.process import Stopping
-    from workbook.conformance.progress import Terminal
-    from workbook.conformance.reports import write_reports
-    from workbook.conformance.selection import chosen
-    from workbook.values import checked_port
+    from workbook.base.values import checked_port
+    from workbook.harness.progress import Terminal
+    from workbook.harness.reports import write_reports
+    from workbook.harness.selection import chosen
+    from workbook.relay.config_file import load_baseline
+    from workbook.relay.process import Stopping
 
     checked_port(options.port)
     cases = chosen(APP_CASES, options.only)
@@ -245,7 +245,7 @@ def app(options: argparse.Namespace) -> int:
 
 def _count(cases: Sequence[Case], config: Config) -> int:
     """Print how many cases of each group would run, and by name which would not and why."""
-    from workbook.conformance.case_runner import without
+    from workbook.relay.case_runner import without
 
     reasons = {}
     for case in cases:
@@ -262,15 +262,15 @@ def _count(cases: Sequence[Case], config: Config) -> int:
 
 def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Config) -> int:
     """Run the cases and write the reports; the worst verdict decides the exit code."""
-    from workbook.conformance.cases import CASES
-    from workbook.conformance.config_file import load_baseline
-    from workbook.conformance.model import Verdict
-    from workbook.conformance.process import Stopping
-    from workbook.conformance.progress import Terminal
-    from workbook.conformance.reports import write_reports
-    from workbook.conformance.selection import new_baseline
-    from workbook.conformance.session import RunOptions, conform
-    from workbook.files import write_whole
+    from workbook.base.files import write_whole
+    from workbook.harness.model import Verdict
+    from workbook.harness.progress import Terminal
+    from workbook.harness.reports import write_reports
+    from workbook.harness.selection import new_baseline
+    from workbook.relay.cases import CASES
+    from workbook.relay.config_file import load_baseline
+    from workbook.relay.process import Stopping
+    from workbook.relay.session import RunOptions, conform
 
     if options.repeat < 1:
         raise ParameterError(f"--repeat is {options.repeat}. Give a whole number from 1.")
@@ -305,14 +305,14 @@ def _list(cases: Sequence[Case]) -> int:
 
 def _empty(out: Path) -> None:
     """Make the folder of the reports, and delete the old ones: an old verdict must not survive a crash of this run."""
-    from workbook.conformance.reports import FORMS, JSON_FILE
+    from workbook.harness.reports import FORMS, JSON_FILE
 
     make_folder(out, JSON_FILE, *FORMS)
 
 
 def _say(record: RunRecord, out: Path) -> int:
     """Print how a run ended and what to do first; returns its exit code."""
-    from workbook.conformance.report import first_lines, headline
+    from workbook.harness.report import first_lines, headline
 
     lines = [*first_lines(record)]
     for line in (*record.about.stale, headline(record), *(["What to do first:", *lines] if lines else [])):
@@ -323,7 +323,7 @@ def _say(record: RunRecord, out: Path) -> int:
 
 def _report(path: Path) -> Path:
     """The file itself, or the one in a directory of reports."""
-    from workbook.conformance.reports import JSON_FILE
+    from workbook.harness.reports import JSON_FILE
 
     return path / JSON_FILE if path.is_dir() else path
 
@@ -345,7 +345,7 @@ def init(options: argparse.Namespace) -> int:
     """Write a configuration, from answers or without asking."""
     from getpass import getpass
 
-    from workbook.conformance.init import asked, free, text, tried, unset, usual, write_config
+    from workbook.relay.init import asked, free, text, tried, unset, usual, write_config
 
     free(options.file, over=options.force)
     if options.defaults:
@@ -370,8 +370,8 @@ def init(options: argparse.Namespace) -> int:
 
 def compare(options: argparse.Namespace) -> int:
     """Print what changed between two reports."""
-    from workbook.conformance.compare import compare
-    from workbook.conformance.reports import read_record
+    from workbook.harness.compare import compare
+    from workbook.harness.reports import read_record
 
     changes = compare(read_record(_report(options.old)), read_record(_report(options.new)))
     print(changes.to_markdown() if options.markdown else changes.text(), end="")

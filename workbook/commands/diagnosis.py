@@ -48,12 +48,12 @@ def add_to(commands: Any) -> None:
 
 def diagnose(options: argparse.Namespace) -> int:
     """Print the causes, or play a row."""
-    from workbook import diagnosis
-    from workbook.secrecy import Secrets
+    from workbook.base.secrecy import Secrets
+    from workbook.reading import diagnosis
 
     if options.reproduce is not None:
         require_lab("diagnose --reproduce")
-        from workbook.symptoms import reproduce
+        from workbook.notebook.symptoms import reproduce
 
         print(repr(reproduce(options.reproduce)))
         return 0
@@ -68,9 +68,9 @@ def diagnose(options: argparse.Namespace) -> int:
 
 def inspect(options: argparse.Namespace) -> int:
     """Print what the value is."""
-    from workbook import inspector
-    from workbook.files import read_regular
-    from workbook.secrecy import Secrets
+    from workbook.base.files import read_regular
+    from workbook.base.secrecy import Secrets
+    from workbook.reading import inspector
 
     try:
         piped = options.value == "-"
@@ -86,7 +86,7 @@ def inspect(options: argparse.Namespace) -> int:
 
 def _read(words: list[str], most: int) -> str:
     """The text itself, or what the one named file or standard input holds."""
-    from workbook.files import read_named
+    from workbook.base.files import read_named
 
     if words == ["-"]:
         return sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")

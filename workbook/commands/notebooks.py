@@ -84,7 +84,7 @@ def require_lab(command: str) -> None:
     """Raise ConfigurationError where the packages of the extra `lab` are not installed."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
-        from workbook.files import pip_line
+        from workbook.base.files import pip_line
 
         raise ConfigurationError(
             f"`workbook {command}` needs packages that are not installed ({', '.join(missing)}): {pip_line('lab')}"
@@ -94,10 +94,10 @@ def require_lab(command: str) -> None:
 def lab(options: argparse.Namespace) -> int:
     """Open JupyterLab and stay until it ends."""
     require_lab("lab")
-    from workbook.exercises.editions import lay_out
-    from workbook.files import NOTEBOOKS
-    from workbook.lab import Lab, free_port
-    from workbook.runner.notebook import notebooks_dir
+    from workbook.base.files import NOTEBOOKS
+    from workbook.commands.lab import Lab, free_port
+    from workbook.commands.runner.notebook import notebooks_dir
+    from workbook.notebook.exercises.editions import lay_out
 
     end_like_ctrl_c()
     port = free_port(options.port)  # a wrong one is refused before anything is written
@@ -113,7 +113,7 @@ def lab(options: argparse.Namespace) -> int:
 
 def new(options: argparse.Namespace) -> int:
     """Lay out a copy."""
-    from workbook.exercises.editions import Edition, lay_out
+    from workbook.notebook.exercises.editions import Edition, lay_out
 
     end_like_ctrl_c()
     lay_out(options.dir, Edition(options.edition))
@@ -124,9 +124,9 @@ def new(options: argparse.Namespace) -> int:
 
 def reset(options: argparse.Namespace) -> int:
     """Put back what was asked for, and say where the backup is."""
-    from workbook.exercises.editions import reset
-    from workbook.exercises.progress import file_of
-    from workbook.files import NOTEBOOKS
+    from workbook.base.files import NOTEBOOKS
+    from workbook.notebook.exercises.editions import reset
+    from workbook.notebook.exercises.progress import file_of
 
     folder = options.dir or (Path() if file_of(Path.cwd()) else COPY)
     names, backups = reset(folder, options.what, NOTEBOOKS)
@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> int:
             raise ParameterError(f"-p {name} was given twice.")
         given[name] = value
     require_lab("run")
-    from workbook.runner.run import RunRequest, run
+    from workbook.commands.runner.run import RunRequest, run
 
     end_like_ctrl_c()
     request = RunRequest(
@@ -159,9 +159,9 @@ def run(options: argparse.Namespace) -> int:
 def render(options: argparse.Namespace) -> int:
     """Execute the notebooks and store or compare their outputs."""
     require_lab("render")
-    from workbook.files import INSTALLED, NOTEBOOKS
-    from workbook.runner.notebook import notebooks_dir, select
-    from workbook.runner.render import exit_code, render
+    from workbook.base.files import INSTALLED, NOTEBOOKS
+    from workbook.commands.runner.notebook import notebooks_dir, select
+    from workbook.commands.runner.render import exit_code, render
 
     end_like_ctrl_c()
     directory, write = notebooks_dir(options.notebooks), not options.check
@@ -175,8 +175,8 @@ def render(options: argparse.Namespace) -> int:
 def export(options: argparse.Namespace) -> int:
     """Write the pages and print their paths."""
     require_lab("export")
-    from workbook.runner.export import export
-    from workbook.runner.notebook import notebooks_dir, select
+    from workbook.commands.runner.export import export
+    from workbook.commands.runner.notebook import notebooks_dir, select
 
     paths = [Path(name) for name in options.names if name.endswith(".ipynb") and Path(name).is_file()]
     names: Sequence[str] = [name for name in options.names if Path(name) not in paths]

@@ -16,7 +16,7 @@ from workbook.commands import add
 from workbook.errors import ParameterError
 
 if TYPE_CHECKING:
-    from workbook.conformance.selection import Known
+    from workbook.harness.selection import Known
     from workbook.preflight.run import Preflight
 
 CODES: Final = """\
@@ -60,7 +60,7 @@ def add_to(commands: Any) -> None:
 
 def preflight(options: argparse.Namespace) -> int:
     """Judge, list the cases, or write the request."""
-    from workbook.conformance.selection import chosen
+    from workbook.harness.selection import chosen
     from workbook.preflight.run import PREFLIGHT_CASES, Preflight
     from workbook.preflight.signing import PASSWORD
 
@@ -75,7 +75,7 @@ def preflight(options: argparse.Namespace) -> int:
         raise ParameterError("Which project? Name its folder: workbook preflight PATH.")
     known: tuple[Known, ...] = ()
     if options.baseline is not None:
-        from workbook.conformance.config_file import load_baseline  # loads the forms of every file: 300 ms
+        from workbook.relay.config_file import load_baseline  # loads the forms of every file: 300 ms
 
         known = load_baseline(options.baseline)
     run = Preflight(
@@ -104,8 +104,8 @@ def _pattern(text: str, names: Iterable[str]) -> str:
 
 
 def _judge(run: Preflight, options: argparse.Namespace) -> int:
-    from workbook.conformance.report import headline
-    from workbook.files import write_whole
+    from workbook.base.files import write_whole
+    from workbook.harness.report import headline
     from workbook.preflight.run import finding_lines, preflight, to_sarif
 
     done = preflight(run)
@@ -113,12 +113,12 @@ def _judge(run: Preflight, options: argparse.Namespace) -> int:
     if options.format == "sarif":
         text = sarif
     elif options.format != "text":
-        from workbook.conformance.reports import to_json, to_junit  # jinja2
+        from workbook.harness.reports import to_json, to_junit  # jinja2
 
         text = (to_json if options.format == "json" else to_junit)(done)
     done.secrets.check({"text": text, "sarif": sarif})
     if options.out is not None:
-        from workbook.conformance.reports import write_reports
+        from workbook.harness.reports import write_reports
 
         write_reports(done, options.out)
         write_whole(options.out / "preflight.sarif", sarif)

@@ -87,7 +87,7 @@ def _as(kind: Any, options: argparse.Namespace) -> Any:
 def serve(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     end_like_ctrl_c()
-    from workbook.simulation.serve import ServeOptions, serve_api  # asyncio: 50 ms
+    from workbook.mockserver.serve import ServeOptions, serve_api  # asyncio: 50 ms
 
     options.seed = checked_seed(options.seed)
     return serve_api(_as(ServeOptions, options))
@@ -95,7 +95,7 @@ def serve(options: argparse.Namespace) -> int:
 
 def sdk_output(options: argparse.Namespace) -> int:
     """Print what the SDK stand-in makes for one payment instrument."""
-    from workbook.simulation.mock_server import fresh_output
+    from workbook.mockserver.mock_server import fresh_output
     from workbook.simulation.scenario import load
 
     world = load(options.scenario).world(seed=checked_seed(options.seed))

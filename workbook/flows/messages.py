@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias, TypeVar, cast, dataclass_transform
 
+from workbook.base.values import lookup
 from workbook.errors import DefinitionError
-from workbook.values import lookup
 
 M = TypeVar("M", bound="Message")
 
@@ -64,7 +64,7 @@ class Message:
         sender: who says it.
         receiver: who hears it.
         says: the label of its arrow, in the document's spelling.
-        source: the tag of the source that shows this message at all (`workbook.rules.Basis`); a table's row says which
+        source: the tag of the source that shows this message at all (one of `rules.Basis`); a table's row says which
             source shows when it comes.
         rules: the ids of the rules that it rests on.
         sources: the sources of its values, where `VALUES` has another one for the field's name.

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from functools import cache
 
+from workbook.base.values import choice, lookup
 from workbook.flows import extension, platform_a, platform_b
 from workbook.flows.machine import Machine, Row
-from workbook.values import choice, lookup
 
 
 @dataclass(frozen=True, slots=True)

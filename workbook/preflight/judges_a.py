@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from workbook.conformance.model import Group, Miss, Owner
-from workbook.files import read_regular
+from workbook.base.files import read_regular
+from workbook.harness.model import Group, Miss, Owner
 from workbook.preflight.gradle import Module, Statement, numbers
 from workbook.preflight.judges_b import unread
 from workbook.preflight.model import ADDRESSES, KEYS, LATER_A, LIMITS, Facts, Part, miss_at, preflight_case
@@ -184,7 +184,7 @@ def second_tap(facts: Facts) -> Iterator[Miss]:
         for call in source.calls:
             own = enclosing(call.node, FUNCTIONS)
             # the SDK's call has three arguments; a back end's function of that name has others
-            is_sdk = call.name == "provision" and bool(call.receiver) and len(call.arguments) == 3  # noqa: PLR2004
+            is_sdk = call.name == "provision" and bool(call.receiver) and len(call.arguments) == 3
             if not is_sdk or (own is not None and name_of(own) == "fetchOpc"):
                 continue
             kind = enclosing(call.node, TYPES)
@@ -402,9 +402,9 @@ def back_end_limits(facts: Facts) -> Iterator[Miss]:
     for name, value, line in facts.settings(LIMITS):
         if match := re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|sec|seconds)?", value, re.IGNORECASE):
             number, unit = float(match[1]), (match[2] or "").lower()
-            milli = unit == "ms" or (not unit and (name.upper().endswith("_MS") or number >= 1000))  # noqa: PLR2004
+            milli = unit == "ms" or (not unit and (name.upper().endswith("_MS") or number >= 1000))
             seconds = number / (1000 if milli else 1)
-            if seconds >= 20:  # noqa: PLR2004
+            if seconds >= 20:
                 todo = "Set it to a few seconds."
                 yield miss_at(
                     facts.environment_file, line, "less than the wallet's 20 s", f"{name} is {seconds:g} s", todo

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from workbook.conformance.model import Group, Miss
+from workbook.harness.model import Group, Miss
 from workbook.preflight.gradle import numbers
 from workbook.preflight.model import Facts, Part, delegates_with, handlers, miss_at, preflight_case
 from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, BuildTarget

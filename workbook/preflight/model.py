@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbook.conformance.model import Case, CaseScript, Group, Miss, Owner
+from workbook.harness.model import Case, CaseScript, Group, Miss, Owner
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import ProjectB
 from workbook.preflight.project import File, Project

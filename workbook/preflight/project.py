@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
 
+from workbook.base.files import read_regular
 from workbook.errors import ParameterError
-from workbook.files import read_regular
 
 MOST_FILES, DEEPEST, MOST_BYTES = 200_000, 64, 1024 * 1_048_576
 """The largest tree that is read: its files, folders inside one another, and bytes of readable files."""

@@ -11,11 +11,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from workbook.conformance.model import CaseResult, Owner, Verdict, gravest
-from workbook.conformance.report import FAILING, About, RunRecord, concluded
-from workbook.conformance.selection import Known
+from workbook.base.files import read_named
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.files import read_named
+from workbook.harness.model import CaseResult, Owner, Verdict, gravest
+from workbook.harness.report import FAILING, About, RunRecord, concluded
+from workbook.harness.selection import Known
 from workbook.preflight import judges_a, judges_b
 from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PreflightCase, ProjectA

@@ -19,8 +19,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from workbook.base.files import pip_line, read_named, read_regular
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.files import pip_line, read_named, read_regular
 
 LARGEST = 8 * 1_048_576
 """Bytes of a report, a certificate or a keystore."""
@@ -185,7 +185,7 @@ def _in_jks(content: bytes) -> Iterator[tuple[str, bytes]]:
         return found
 
     def certificate(version: int) -> bytes:
-        if version == 2:  # noqa: PLR2004
+        if version == 2:
             block(number(">H"))
         return block(number(">I"))
 
@@ -198,7 +198,7 @@ def _in_jks(content: bytes) -> Iterator[tuple[str, bytes]]:
             block(number(">I"))
             chain = [certificate(version) for _one in range(number(">I"))]
             yield from ((alias, der) for der in chain[:1])
-        elif kind == 2:  # noqa: PLR2004
+        elif kind == 2:
             yield alias, certificate(version)
         else:
             raise ValueError(f"an entry of the unknown kind {kind}")
@@ -211,7 +211,7 @@ def _in_package(path: Path) -> list[bytes]:
         file.seek(max(size - 65_557, 0))
         tail = file.read()
         at = tail.rfind(b"PK\x05\x06")
-        if at < 0 or len(tail) - at < 22:  # noqa: PLR2004
+        if at < 0 or len(tail) - at < 22:
             raise ValueError("the package has no end")
         length, start = struct.unpack("<II", tail[at + 12 : at + 20])
         if length > LARGEST_DIRECTORY or b"PK\x06\x07" in tail:  # ZIP64 has another list; no package uses it
@@ -220,7 +220,7 @@ def _in_package(path: Path) -> list[bytes]:
         footer = file.read(24)
         if footer.endswith(_BLOCK_MAGIC):
             (block,) = struct.unpack("<Q", footer[:8])
-            if not 24 <= block <= min(LARGEST, start):  # noqa: PLR2004
+            if not 24 <= block <= min(LARGEST, start):
                 raise ValueError("its signing block has a wrong length")
             file.seek(start - block)
             if found := list(_in_block(file.read(block - 24))):

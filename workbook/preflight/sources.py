@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
+from workbook.base.files import pip_line
 from workbook.errors import ConfigurationError
-from workbook.files import pip_line
 from workbook.preflight.project import File, Project
 
 if TYPE_CHECKING:  # an extra brings it

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import tomli_w
 
 from workbook.api.opaque import json_object
-from workbook.diagnosis import see
+from workbook.base.values import is_text
 from workbook.errors import ConfigurationError
 from workbook.proxy.record import REDACTION, ProxyRecord, RecordedExchange, shape
 from workbook.proxy.replay import (
@@ -33,10 +33,10 @@ from workbook.proxy.replay import (
     outcomes_of,
     settings,
 )
+from workbook.reading.diagnosis import see
 from workbook.simulation.http import Response, header_values
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.world import Instrument
-from workbook.values import is_text
 
 Subject = tuple[str, str]
 """What an ending is about: ("credential", name), ("instrument", id), or ANYBODY."""

@@ -18,6 +18,7 @@ from shlex import quote
 from time import monotonic
 from urllib.parse import unquote
 
+from workbook.mockserver.server import Handler, RawAnswer, Server, is_own_host, listeners, print_log, run_until_signal
 from workbook.proxy.record import Head, Recording
 from workbook.proxy.upstream import (
     CHUNKED,
@@ -31,7 +32,6 @@ from workbook.proxy.upstream import (
     trusting,
 )
 from workbook.simulation.http import PHRASES, Request
-from workbook.simulation.server import Handler, RawAnswer, Server, is_own_host, listeners, print_log, run_until_signal
 
 LARGEST_REQUEST = 8 * 1_048_576
 """The largest body of a request that is passed on, in bytes (our choice)."""

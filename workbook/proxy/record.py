@@ -28,13 +28,13 @@ from pydantic.alias_generators import to_camel
 
 from workbook.api.body import BodyReader
 from workbook.api.opaque import json_text, wrong_layer
+from workbook.api.redaction import Redaction, length_of, refuse_constant
+from workbook.base.files import read_named
+from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.errors import ConfigurationError
-from workbook.files import read_named
+from workbook.mockserver.journal import as_dict, entry
 from workbook.proxy.upstream import AWAY, OWN, ProxyExchange
-from workbook.redaction import Redaction, length_of, refuse_constant
-from workbook.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
-from workbook.simulation.journal import as_dict, entry
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -15,13 +15,13 @@ from math import sqrt
 from typing import Any
 
 from workbook.api.opaque import decode_strictly, json_object
+from workbook.mockserver.mock_server import Worlds
 from workbook.proxy import record
 from workbook.proxy.record import EMPTY, TWICE, RecordedExchange
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
 from workbook.simulation.canned import damaged
 from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response, header_values
-from workbook.simulation.mock_server import Worlds
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.world import Instrument

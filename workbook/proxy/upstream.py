@@ -9,33 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import ip_address
 from pathlib import Path
-from threading import Thread
 from time import monotonic
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-from workbook.api.deadline import GuardedBackend, system_addresses
+from workbook.api.deadline import GuardedBackend
 from workbook.api.library import httpcore
+from workbook.api.net import PORTS, Address, Resolve, allowed, every_address, inner, literal
 from workbook.api.protocol import check_base_url
+from workbook.base.files import read_regular
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.files import read_regular
 from workbook.simulation.contract import Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Request, Response, header_values
 
-Address: TypeAlias = IPv4Address | IPv6Address
-Resolve: TypeAlias = Callable[[str, int], list[str]]
 Headers = Iterable[tuple[str, str]]
 
 
 # Where the proxy may go: one origin, checked when it is given, and again by its address for each request.
-
-PORTS = {"https": 443, "http": 80}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +76,7 @@ class ApiOrigin:
 
     def allows(self, address: Address) -> bool:
         """Whether this address may be connected to; a cloud's metadata service has a link-local one."""
-        return allowed(address) and (self.scheme != "http" or _inner(address).is_loopback)
-
-
-def allowed(address: Address) -> bool:
-    """Whether a request may go there: never to a link-local, multicast or unspecified address, wrapped or not."""
-    inner = _inner(address)
-    return not (inner.is_link_local or inner.is_multicast or inner.is_unspecified)
+        return allowed(address) and (self.scheme != "http" or inner(address).is_loopback)
 
 
 async def look_up(target: ApiOrigin, resolve: Resolve | None = None) -> str | None:
@@ -100,61 +89,6 @@ async def look_up(target: ApiOrigin, resolve: Resolve | None = None) -> str | No
     """
     found = await every_address(target.host, target.port, resolve)
     return found[0] if all(target.allows(ip_address(address)) for address in found) else None
-
-
-async def every_address(host: str, port: int, resolve: Resolve | None = None) -> list[str]:
-    """All addresses of a host, unchecked; the host itself where it is an address.
-
-    A name is looked up on a thread of its own: a look-up that hangs cannot be interrupted, only left behind.
-
-    Raises:
-        OSError: the name has no address.
-    """
-    if literal(host) is not None:
-        return [host]
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[list[str] | OSError] = loop.create_future()
-
-    def tell(answer: list[str] | OSError) -> None:
-        if not future.done():
-            future.set_result(answer)
-
-    def run() -> None:
-        answer: list[str] | OSError  # an exception on this thread would be seen by nothing
-        try:
-            answer = (resolve or system_addresses)(host, port) or OSError("the host has no address")
-        except (OSError, UnicodeError) as error:
-            answer = error if isinstance(error, OSError) else OSError(str(error))
-        with suppress(RuntimeError):  # the loop is closed: the look-up was left behind
-            loop.call_soon_threadsafe(tell, answer)
-
-    Thread(target=run, name="look-up", daemon=True).start()
-    answer = await future
-    if isinstance(answer, OSError):
-        raise answer
-    return answer
-
-
-WRAPPING = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"), IPv6Network("::/96"))
-"""Networks whose addresses end in an IPv4 address: those of NAT64 (RFC 6052, 8215), and compatible ones (RFC 4291)."""
-
-
-def literal(host: str) -> Address | None:
-    """This text as an IP address; None where it is a name."""
-    try:
-        return ip_address(host)
-    except ValueError:
-        return None
-
-
-def _inner(address: Address) -> Address:
-    """The IPv4 address inside an IPv6 address that only wraps one, else the address itself."""
-    if not isinstance(address, IPv6Address) or address.is_loopback or address.is_unspecified:
-        return address
-    if any(address in network for network in WRAPPING):
-        return IPv4Address(address.packed[-4:])
-    teredo = address.teredo
-    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)
 
 
 # What can go wrong between the proxy and the real API, and the proxy's own answer to it.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.api.exchange import RetryPolicy, Timeouts
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, find_header
+from workbook.base.values import choice, quoted
 from workbook.errors import (
     ApiStatusError,
     DeadlineError,
@@ -28,7 +29,6 @@ from workbook.runs.network import BackEndFailed, Network, WatchedBackEnd, sdk_in
 from workbook.runs.own_code import check_callable, completed, exception_words, watched
 from workbook.simulation.service import ORIGIN
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
-from workbook.values import choice, quoted
 
 if TYPE_CHECKING:  # httpx is loaded when a client is made: whoever opens a session would wait for it
     from workbook.api.client import ActivationDataClient
@@ -97,7 +97,7 @@ class SendsThePostAgain(Good):
             try:
                 return super().post(payment_instrument_id, sdk_output)
             except (MaybeSentError, DeadlineError, ApiStatusError) as error:
-                if isinstance(error, ApiStatusError) and error.status < 429:  # noqa: PLR2004  # 429 and 5xx look temporary
+                if isinstance(error, ApiStatusError) and error.status < 429:  # 429 and 5xx look temporary
                     raise
         return super().post(payment_instrument_id, sdk_output)
 

@@ -14,17 +14,17 @@ from types import MappingProxyType
 from typing import Any, ClassVar, cast
 
 from workbook.api.opaque import SdkInput, SdkOutput
+from workbook.base.values import number, whole
 from workbook.errors import OutOfOrderError
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
+from workbook.flows.trace import Kind, Trace
 from workbook.flows.variants import VariantA, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.runs.loop import Loop
 from workbook.runs.own_code import relayed
 from workbook.simulation.phones import LatenciesA, LatenciesB, PhoneA, PhoneB
 from workbook.simulation.sdks import Reply
-from workbook.trace import Kind, Trace
-from workbook.values import number, whole
 
 BUTTON = {
     m.ShowButton: "shown",

@@ -18,13 +18,13 @@ from heapq import heappop, heappush
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
+from workbook.base.values import quoted
 from workbook.errors import OutOfOrderError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
+from workbook.flows.trace import Kind, Record, Trace
 from workbook.simulation.sdks import Reply
-from workbook.trace import Kind, Record, Trace
-from workbook.values import quoted
 
 # Virtual time: a heap of (time, ticket, item). The ticket breaks ties, so every run is the same run.
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from workbook.api.opaque import SdkInput
+from workbook.base.values import of_type
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
@@ -22,7 +23,6 @@ from workbook.simulation.phones import A_PHONE_A, PhoneA
 from workbook.simulation.sdks import Reply, SdkA
 from workbook.simulation.seal import Seal
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.values import of_type
 
 Calls = Mapping[StrEnum, type[Event]]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import partial
@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from workbook.api.opaque import SdkInput
-from workbook.errors import OpaqueDataError, SdkError
+from workbook.base.values import lookup, of_type, quoted
+from workbook.errors import OpaqueDataError, ParameterError, SdkError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.platform_b import State
@@ -19,10 +20,9 @@ from workbook.flows.variants import B_LATER, VariantB
 from workbook.runs.back_end import TRY_LATER, BackEnd, simulated_back_end
 from workbook.runs.in_app import InApp
 from workbook.runs.own_code import check_callable, completed, own_failures, watched
-from workbook.simulation.phones import A_PHONE_B, PhoneB
+from workbook.simulation.phones import A_PHONE_B, NEVER_OPENED, WALLETS, PhoneB
 from workbook.simulation.sdks import Reply, SdkB
 from workbook.simulation.world import INSTRUMENT_IDS, World
-from workbook.values import of_type
 
 Calls = Mapping[StrEnum, type[Event]]
 
@@ -241,3 +241,46 @@ class PlatformBRun(InApp):
         m.GiveUp: _give_up,
         m.HandToApp: _hand_to_app,
     }
+
+
+# Apps and phones by name.
+
+SILENT = "keeps a failure to itself"
+SAYS_AVAILABLE = "says “Available in Wallet” on completion"
+APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
+    "good": {},
+    "hands over base64 text": {"decodes": False},
+    "a WatchAvailability for each page": {"keeps_watch_availability": False},
+    "never looks for a watch": {"calls": NO_WATCH_CALLS},
+    SILENT: {},
+    SAYS_AVAILABLE: {},
+})  # fmt: skip
+"""The issuer's apps by name. The last shows the document's other label (B-FIN-2); each between makes one mistake."""
+
+
+def app_named(name: str, variant: VariantB, delegate: object = None) -> tuple[VariantB, AppB]:
+    """The app of this name with this delegate, and the variant as that app shows it.
+
+    Raises:
+        ParameterError: there is no such app, it needs the other variant, or the SDK cannot call the delegate.
+    """
+    mistake = lookup("app", name, APPS_B)
+    if not variant.later and any(setting in mistake for setting in ("calls", "keeps_watch_availability")):
+        raise ParameterError(f"The earlier variant knows no watch: {quoted(name)} needs variant='later'.")
+    if delegate is not None:
+        check_delegate(delegate, variant)
+    shown = replace(variant, tells=name != SILENT, says_available=name == SAYS_AVAILABLE)
+    return shown, AppB(delegate=delegate, **mistake)
+
+
+def opened_phone(name: str = "app was opened", cards: Sequence[str] = INSTRUMENT_IDS) -> PhoneB:
+    """One of `WALLETS`, on which the cardholder has opened the app, so that it saved each card's sdkInput (X-CACHE-1).
+
+    Raises:
+        ParameterError: no phone has this name.
+    """
+    phone = lookup("phone", name, WALLETS)(cards[0] if cards else INSTRUMENT_IDS[0])
+    if name != NEVER_OPENED:
+        for card in cards:
+            PlatformBRun(payment_instrument_id=card, phone=phone).open()
+    return phone

@@ -11,9 +11,9 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from textwrap import wrap
 
+from workbook.base.values import lookup
 from workbook.simulation.contract import SPEC, Broken
 from workbook.simulation.http import JSON_HEADERS, PROBLEM_HEADERS, Request, Response
-from workbook.values import lookup
 
 
 def _ok(body: bytes) -> Response:

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from workbook.values import lookup
+from workbook.base.values import lookup
 
 Document = Mapping[str, Any]
 

@@ -23,8 +23,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from workbook.api.opaque import LAYERS, MARK, decode_strictly, json_object, wrong_layer
+from workbook.base.files import pip_line
 from workbook.errors import ConfigurationError
-from workbook.files import pip_line
 
 REQUEST = ("certificates", "nonce", "nonceSignature")
 ANSWER = ("activationData", "encryptedPassData", "ephemeralPublicKey")

@@ -15,13 +15,13 @@ from statistics import NormalDist
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from workbook.errors import ParameterError
+from workbook.base.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
+from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.contract import SPEC, Broken, Problem
 from workbook.simulation.http import PROBLEM_HEADERS, Ending, Response, half
 from workbook.simulation.seal import Content, Genuine, Seal
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.values import choice, did_you_mean, is_number, is_whole, lookup, quoted
 
 Effect: TypeAlias = Callable[[Response, "Chance", Mapping[str, Any]], Response]
 
@@ -742,3 +742,18 @@ class FaultPlan:
         text = f"{self.seed} {rule} {self._counts[rule]} {purpose}"
         digest = blake2b(text.encode(), digest_size=8, person=b"faults").digest()
         return ((int.from_bytes(digest, "big") >> (64 - BITS)) + 0.5) / STEPS
+
+
+def planned(table: dict[str, Any]) -> Planned:
+    """The rule that one `[[fault]]` table describes.
+
+    Raises:
+        ConfigurationError: it is invalid.
+    """
+    for name, value in table.items():  # Python reads longer whole numbers than TOML allows, and cannot print them
+        if is_whole(value) and value.bit_length() > 63:  # bits of TOML's whole numbers
+            raise ConfigurationError(f"{name!r:.40} is a whole number of more than 63 bits. Give a smaller one.")
+    try:
+        return Planned.of(**table)
+    except (TypeError, RecursionError):  # a key such as "cls"
+        raise ConfigurationError("it cannot be read. Look at the form in `workbook.simulation.faults`.") from None

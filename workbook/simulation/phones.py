@@ -6,15 +6,16 @@ outcome's name or a choice of ours with its source beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import count
+from types import MappingProxyType
 from typing import Any, get_args
 
+from workbook.base.values import choice, of_type
 from workbook.errors import OpaqueDataError, ParameterError
 from workbook.flows.messages import CanProvisionFailure, Event
 from workbook.flows.variants import PROFILES
-from workbook.values import choice, of_type
 
 FAILURES = (
     "Canceled", "OpcFetchError", "ProvisioningInProgress", "ApiNotConnected", "ConnectionSuspendedDuringCall",
@@ -266,3 +267,58 @@ KINDS: dict[str, tuple[type, ...]] = {
     "latencies": (LatenciesB,),
 }
 """The kinds of a phone's facts, where a wrong one would be noticed only far from here."""
+
+
+# Phones by name, as plays, panels and the phone of `workbook phone` take them.
+
+
+def _answering(outcome: Event) -> Callable[[str], PhoneA]:
+    return lambda _card: PhoneA(can_provision=outcome)
+
+
+PHONES_A: Mapping[str, Callable[[str], PhoneA]] = MappingProxyType({
+    "ready": lambda _card: PhoneA(),
+    "card already in the wallet": lambda card: PhoneA(cards={card}),
+    "wallet payment not supported": lambda _card: PhoneA(wallet_pay_supported=False),
+    "app not allowlisted": lambda _card: PhoneA(allowlisted=False),
+    **{f"canProvision ends in {name}": _answering(outcome) for name, outcome in CAN_PROVISION_FAILURES.items()},
+    "card not configured at the scheme": lambda _card: PhoneA(scheme_configured=False),
+    "identity check pending": lambda _card: PhoneA(verification_pending=True),
+    "cardholder cancels": lambda _card: PhoneA(provision_failure="Canceled"),
+    "wallet times out": lambda _card: PhoneA(provision_failure="Timeout"),
+    "no wallet yet": lambda _card: PhoneA(provision_failure="NoActiveWallet"),
+    "not certified": lambda _card: PhoneA(provision_failure="AttestationError"),
+    "another attempt is open": lambda _card: PhoneA(provision_failure="ProvisioningInProgress"),
+})  # fmt: skip
+"""Platform A's phones by name; each is made for the card that the cardholder adds."""
+
+PHONES_B: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
+    "ready": lambda _card: PhoneB(),
+    "with a watch": lambda _card: PhoneB(watch=Watch()),
+    "cardholder adds to both": lambda _card: PhoneB(watch=Watch(), adds_to="both"),
+    "card on the phone, not on the watch": lambda card: PhoneB(watch=Watch(), cards={card}),
+    "card on both": lambda card: PhoneB(watch=Watch({card}), cards={card}),
+    "card already in the wallet": lambda card: PhoneB(cards={card}),
+    "another wallet": lambda _card: PhoneB(wallet="wallet-c"),
+    "cardholder cancels": lambda _card: PhoneB(ends_with="userCancelled"),
+    "wallet fails": lambda _card: PhoneB(ends_with="walletKitError"),
+    "neither pass nor error": lambda _card: PhoneB(ends_with=NOTHING),
+    "no entitlement": lambda _card: PhoneB(entitled=TARGETS[1:]),
+    "app not associated at the scheme": lambda _card: PhoneB(associated=False),
+    "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
+})  # fmt: skip
+"""Platform B's phones by name; each is made for the card that the cardholder adds."""
+
+NEVER_OPENED = "app was never opened"
+WALLETS: Mapping[str, Callable[[str], PhoneB]] = MappingProxyType({
+    "app was opened": lambda _card: PhoneB(),
+    NEVER_OPENED: lambda _card: PhoneB(),
+    "with a watch": lambda _card: PhoneB(watch=Watch()),
+    "first card is there already": lambda card: PhoneB(watch=Watch({card}), cards={card}),
+    "app and extension share no storage": lambda _card: PhoneB(app_group_shared=False),
+    "extension lacks the entitlement": lambda _card: PhoneB(entitled=("app", "authorization UI")),
+    "authorization UI lacks the entitlement": lambda _card: PhoneB(entitled=("app", "extension")),
+    "slow network": lambda _card: PhoneB(latencies=LatenciesB(get=16.0)),
+    "back end takes 25 s": lambda _card: PhoneB(latencies=LatenciesB(post=25.0)),
+})  # fmt: skip
+"""The phones on which the flow starts in the wallet app, by name; each is made for the first of the cards."""

@@ -33,11 +33,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from workbook.base.files import read_regular
+from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ConfigurationError
-from workbook.files import read_regular
-from workbook.simulation.faults import FaultPlan, Planned
+from workbook.simulation.faults import FaultPlan, planned
 from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
-from workbook.values import did_you_mean, is_whole, quoted
 
 FOLDER = Path(__file__).with_name("scenarios")
 LARGEST = 1_048_576
@@ -186,27 +186,12 @@ def plan(faults: tuple[dict[str, Any], ...], seed: int, *, where: str) -> FaultP
     return FaultPlan(rules, seed) if rules else None
 
 
-def planned(table: dict[str, Any]) -> Planned:
-    """The rule that one `[[fault]]` table describes.
-
-    Raises:
-        ConfigurationError: it is invalid.
-    """
-    for name, value in table.items():  # Python reads longer whole numbers than TOML allows, and cannot print them
-        if is_whole(value) and value.bit_length() > 63:  # noqa: PLR2004  # bits of TOML's whole numbers
-            raise ConfigurationError(f"{name!r:.40} is a whole number of more than 63 bits. Give a smaller one.")
-    try:
-        return Planned.of(**table)
-    except (TypeError, RecursionError):  # a key such as "cls"
-        raise ConfigurationError("it cannot be read. Look at the form in `workbook.simulation.faults`.") from None
-
-
 def _instrument(table: Mapping[str, Any]) -> Instrument:
     """A payment instrument; without `last_four`, the last four digits of its id tell it from others."""
     values = dict(table)
     if "supported_wallets" in table:
         values["supported_wallets"] = tuple(table["supported_wallets"])
     last_four = table["id"][-4:]
-    if len(last_four) == 4 and last_four.isascii() and last_four.isdigit():  # noqa: PLR2004  # as the name says
+    if len(last_four) == 4 and last_four.isascii() and last_four.isdigit():  # as the name says
         values.setdefault("last_four", last_four)
     return Instrument(**values)

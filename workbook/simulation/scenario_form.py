@@ -8,19 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from workbook import forms
+from workbook.base import forms
+from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, refused
+from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ConfigurationError
-from workbook.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, refused
-from workbook.simulation.faults import Planned
-from workbook.simulation.scenario import FOLDER, planned
+from workbook.simulation.faults import Planned, planned
 from workbook.simulation.world import INSTRUMENT_IDS, Profile, Status, Type, Wallet
-from workbook.values import did_you_mean, quoted
 
-EXAMPLE = f"For an example see {FOLDER / 'default.toml'}."
+EXAMPLE = f"For an example see {Path(__file__).parent / 'scenarios/default.toml'}."
 _RULE = frozenset(field.name for field in fields(Planned)) - {"fault"}
 _SECRET = re.compile("key|token|secret|password|passwd|authorization")
 _REMOVE_KEY = (

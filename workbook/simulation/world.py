@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, get_args
 
+from workbook.base.values import choice, number
 from workbook.flows.variants import PROFILES
-from workbook.values import choice, number
 
 ROLE = "Bank Issuing PaymentInstrument Network Token Activation Data"
 """The role that an API credential must hold (API-15)."""

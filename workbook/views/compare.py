@@ -12,18 +12,47 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-from workbook.checks import Finding
+from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
+from workbook.flows.trace import Trace
+from workbook.reading.checks import Finding
 from workbook.views.findings import MARKS, findings
 from workbook.views.html import View, tag, trusted
+from workbook.views.lines import ADDED, FAILED, REMOVED, SequenceLine, Shape
 from workbook.views.paint import Picture
-from workbook.views.sequence import ADDED, FAILED, REMOVED, Sequence, SequenceLine, Shape, sequence
+from workbook.views.screen import Screen
+from workbook.views.sequence import Sequence, sequence
 from workbook.views.table import CELL, INK, LINE, TABLE, TITLE, Table, clean, facts, preformatted, table, width, wrap
 
-if TYPE_CHECKING:
-    from workbook.plays.run import Run
+
+class Played(Protocol):
+    """What a comparison reads of a run."""
+
+    @property
+    def trace(self) -> Trace:
+        """Every step, in order."""
+
+    @property
+    def machine(self) -> Machine:
+        """The flow's table of states and events."""
+
+    @property
+    def before(self) -> Screen:
+        """The screen before the first step."""
+
+    @property
+    def summary(self) -> dict[str, str]:
+        """The run in a few lines, as runs of its own kind tell it."""
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """How it ended, as every run tells it."""
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks found."""
 
 
 class Mark(StrEnum):
@@ -131,7 +160,7 @@ class Comparison(View):
     second: str
     outcomes: tuple[tuple[str, str, str], ...]
     steps: tuple[ComparedStep, ...]
-    runs: tuple[Run, Run]
+    runs: tuple[Played, Played]
     recording: Mapping[str, Any]
 
     @property
@@ -215,7 +244,7 @@ COLUMN = 52
 """The width of a column of the text form, in characters."""
 
 
-def compare(first: Run, second: Run, recording: Mapping[str, Any] = MappingProxyType({})) -> Comparison:
+def compare(first: Played, second: Played, recording: Mapping[str, Any] = MappingProxyType({})) -> Comparison:
     """Two runs compared, the second with the first; see `Comparison` for the recording."""
     names = first.trace.title, second.trace.title
     title = f"{names[0]}, compared with {names[1]}"

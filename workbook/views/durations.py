@@ -13,14 +13,14 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from workbook.flows.messages import LIMITS
-from workbook.timing.verdict import R10, Judgement
+from workbook.reading.timing.verdict import R10, Judgement
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import FONT, Picture, document, ground, sheet
 from workbook.views.table import clean, cut, paragraph, wrap
 
 if TYPE_CHECKING:
-    from workbook.timing.planner import Estimate  # it imports numpy
+    from workbook.reading.timing.planner import Estimate  # it imports numpy
 
 PAGE_WIDTH = 1000
 LEFT, RIGHT = 40, 960

@@ -11,17 +11,17 @@ from itertools import groupby
 
 from workbook.api.protocol import API_PATH, Settings, build_get, encode_id
 from workbook.api.snippets import snippets
+from workbook.base.rules import MEANINGS, Basis, rule
+from workbook.base.secrecy import MASK
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row
 from workbook.flows.messages import Actor
-from workbook.rules import MEANINGS, Basis, rule
-from workbook.secrecy import MASK
-from workbook.trace import Kind, Record
+from workbook.flows.trace import Kind, Record
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
+from workbook.views.lines import IN_LABEL, OK, OPAQUE, SequenceLine, Shape, Wording, status
 from workbook.views.paint import Picture
-from workbook.views.sequence import IN_LABEL, OK, OPAQUE, SequenceLine, Shape, Wording, status
 from workbook.views.sequence_svg import paint
 from workbook.views.states import allowed
 from workbook.views.table import EDGE, INK, PRE, WIDEST, clean, preformatted, wrap

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
-from workbook.trace import Kind, Trace
+from workbook.flows.trace import Kind, Trace
+from workbook.views.lines import drawn
 from workbook.views.screen import Screen, after
-from workbook.views.sequence import Sequence, drawn, sequence
+from workbook.views.sequence import Sequence, sequence
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.checks.advice import ADVICE, Advice
-from workbook.checks.finding import Finding
-from workbook.diagnosis import row_of, see
+from workbook.base.rules import rule
 from workbook.errors import ParameterError
-from workbook.rules import rule
+from workbook.reading.checks.advice import ADVICE, Advice
+from workbook.reading.checks.finding import Finding
+from workbook.reading.diagnosis import row_of, see
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
 from workbook.views.table import INK, WIDEST, Stack, Table, clean, facts, paragraph, table, wrap

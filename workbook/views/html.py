@@ -63,7 +63,7 @@ def unbroken(text: str) -> Markup:
 
 
 def _rule_id(rule_id: str) -> Markup:
-    from workbook.rules import sentence  # the ledger is read when the first id is shown
+    from workbook.base.rules import sentence  # the ledger is read when the first id is shown
 
     return tag("span", rule_id, class_="wb-rule", title=sentence(rule_id), style="white-space:nowrap")
 

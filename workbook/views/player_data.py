@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
-from workbook.checks.finding import Finding
+from workbook.reading.checks.finding import Finding
 from workbook.views.compare import ComparedStep, Comparison, folded
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange, copies, details
@@ -18,10 +18,11 @@ from workbook.views.film import Film
 from workbook.views.film import film as filmed
 from workbook.views.findings import findings
 from workbook.views.html import tag, trusted
+from workbook.views.lines import ADDED, REMOVED
 from workbook.views.paint import STYLE, Picture, document
 from workbook.views.phone_svg import draw
 from workbook.views.screen import Screen
-from workbook.views.sequence import ADDED, NO_ARRIVAL, REMOVED
+from workbook.views.sequence import NO_ARRIVAL
 from workbook.views.sequence_svg import narrow, paint
 from workbook.views.states import States, allowed
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 
 from workbook.flows.messages import Actor
 from workbook.views.html import Markup, joined, tag, void
+from workbook.views.lines import ADDED, FAILED, REMOVED, Lines, SequenceLine, Shape
 from workbook.views.paint import FONT, Picture, document, ground, sheet
-from workbook.views.sequence import ADDED, FAILED, REMOVED, Sequence, SequenceLine, Shape
 from workbook.views.table import cut, width, wrap
 
 
@@ -115,7 +115,7 @@ def narrow(actors: int) -> Measures:
     return Measures(78 + room + 6, 78, 78 + room, min(108, room // max(actors, 1) - 2))
 
 
-def paint(sequence: Sequence, measures: Measures = WIDE) -> Painted:
+def paint(sequence: Lines, measures: Measures = WIDE) -> Painted:
     """The picture of a sequence, the same bytes on every run, and where in it each line is."""
     first, last = measures.left + measures.box // 2, measures.right - measures.box // 2
     gap = (last - first) // max(len(sequence.columns) - 1, 1)
@@ -169,14 +169,14 @@ def _names(lanes: Mapping[Actor, int], top: int, measures: Measures) -> Iterator
     """The actors' names in boxes, each over its lifeline."""
     longest = max((len(actor.value) for actor in lanes), default=1)
     size = min(13, round((measures.box - 10) / (BOLD * longest), 1))
-    style = None if size == 13 else f"font-size:{size:g}px"  # noqa: PLR2004  # the style sheet's own
+    style = None if size == 13 else f"font-size:{size:g}px"  # the style sheet's own
     for actor, x in lanes.items():
         place = {"x": x - measures.box // 2, "y": top, "width": measures.box, "height": BOX_HEIGHT, "rx": 9}
         yield void("rect", class_="wb-box", **place)
         yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=top + 22, style=style)
 
 
-def _glossary(sequence: Sequence, y: int, measures: Measures) -> Iterator[Markup]:
+def _glossary(sequence: Lines, y: int, measures: Measures) -> Iterator[Markup]:
     """The meaning of the document's words, below the picture."""
     for word, meaning in sequence.glossary:
         first, *more = wrap(f"{word}: {meaning}", int((measures.width - 48) / DETAIL))

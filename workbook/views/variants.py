@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbook.extension.plist import EXTENSIONS
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
+from workbook.runs.extension.plist import EXTENSIONS
 from workbook.views.table import Table, cut, facts, table
 
 

@@ -1,0 +1,127 @@
+"""Sample files are found by name, a working copy holds them all, and files are written whole or not at all."""
+
+import sys
+
+import pytest
+
+from workbook.base import files
+from workbook.base.files import sample, write_whole
+from workbook.commands import cli
+from workbook.errors import ParameterError
+
+
+def test_a_sample_file_is_found():
+    assert sample("measurements/good_build.csv").read_text().startswith("call,duration_ms,device,build,cold")
+
+
+def test_native_code_is_found_by_its_language():
+    assert "class BackEnd(" in sample("native/kotlin/BackEnd.kt").read_text()
+    assert "struct BackEnd: Sendable {" in sample("native/swift/BackEnd.swift").read_text()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "measurements/good_biuld.csv",
+        "../README.md",
+        "/etc/hostname",
+        "",
+        7,
+        "measurements",
+        "native/../rules.toml",
+        "native/kotlin",
+    ],
+)
+def test_another_name_is_explained(name):
+    with pytest.raises(ParameterError, match="No sample file"):
+        sample(name)
+
+
+def test_a_misspelt_name_has_a_suggestion():
+    with pytest.raises(ParameterError, match=r"Did you mean 'measurements/good_build.csv'\?"):
+        sample("measurements/good_biuld.csv")
+
+
+def test_no_byte_code_is_offered_as_a_sample(tmp_path, monkeypatch):
+    (tmp_path / "cached.pyc").touch()
+    (tmp_path / "relay.py").touch()
+    monkeypatch.setattr(files, "FIXTURES", tmp_path)
+    with pytest.raises(ParameterError, match=r"relay\.py") as caught:
+        sample("cached")
+    assert "cached.pyc" not in str(caught.value)
+
+
+@pytest.mark.parametrize("left", ["__pycache__/relay.cpython-311.py", ".idea/notes.md", ".hidden.py"])
+@pytest.mark.parametrize("folder", ["FIXTURES", "NATIVE"])
+def test_what_others_leave_among_the_samples_is_none(tmp_path, monkeypatch, folder, left):
+    for name in (left, "relay.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.setattr(files, folder, tmp_path)
+    prefix = "native/" if folder == "NATIVE" else ""
+    assert sample(f"{prefix}relay.py").is_file()
+    for name in (left, "nothing near"):
+        with pytest.raises(ParameterError) as caught:
+            sample(f"{prefix}{name}")
+        assert left not in str(caught.value).partition(". ")[2]
+
+
+def test_a_workbook_without_its_sample_files_says_how_to_get_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "FIXTURES", tmp_path)
+    with pytest.raises(ParameterError, match=r"is empty\. Install the workbook again"):
+        sample("measurements/good_build.csv")
+
+
+def test_a_working_copy_has_the_lessons_and_the_sample_files(tmp_path, capsys):
+    target = tmp_path / "deep" / "mine"
+    assert cli.main(["new", str(target)]) == 0
+    assert f"workbook lab --notebooks {target / 'notebooks'}" in capsys.readouterr().out
+    for folder in (files.NOTEBOOKS, files.FIXTURES):
+        originals = {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file() and not any(part[0] in "._" for part in path.relative_to(folder).parts)
+        }
+        copies = target / folder.name
+        changed = {name for name, content in originals.items() if (copies / name).read_bytes() != content}
+        assert {name for name in changed if not name.endswith(".ipynb")} <= {"back_ends/back-end.toml"}
+        assert {str(path.relative_to(copies)) for path in copies.rglob("*") if path.is_file()} == originals.keys()
+    config = (target / "fixtures" / "back_ends" / "back-end.toml").read_text()
+    assert f"exec {sys.executable} reference.py" in config
+    assert ".venv" not in config.replace(sys.executable, "")
+
+
+def test_a_working_copy_overwrites_nothing(tmp_path, capsys):
+    (tmp_path / "mine").write_text("kept")
+    assert cli.main(["new", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"workbook: {str(tmp_path)!r} is not empty. Name a new folder: nothing is overwritten.\n"
+    )
+    assert cli.main(["new", str(tmp_path / "mine")]) == 2
+    assert "Cannot write into" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("old")
+    path.chmod(0o640)
+    write_whole(path, "new\n")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("new\n", 0o640)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_link_is_replaced_and_not_followed(tmp_path):
+    other = tmp_path / "other"
+    other.write_text("of somebody else")
+    (tmp_path / "a").symlink_to(other)
+    write_whole(tmp_path / "a", "mine")
+    assert (other.read_text(), (tmp_path / "a").read_text()) == ("of somebody else", "mine")
+    assert not (tmp_path / "a").is_symlink()
+
+
+def test_a_file_that_cannot_be_written_leaves_no_draft(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write_whole(tmp_path / "a", "text")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]

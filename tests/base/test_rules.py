@@ -1,0 +1,125 @@
+"""The ledger: its ids for ever, and the proof that each binding rule is tested."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from workbook.base.rules import Level, Rule, rule, rules
+from workbook.errors import ParameterError
+
+TESTS = Path(__file__).parents[1]
+BINDING = (Level.MUST, Level.SHOULD, Level.FACT)
+IDS = """
+    API-1 API-2 API-3 API-4 API-5 API-6 API-7 API-8 API-9 API-10 API-11 API-12 API-13 API-14 API-15
+    A-CREATE-1 A-CREATE-2 A-CREATE-3 A-CAN-1 A-CAN-2 A-CAN-3 A-CAN-4 A-CAN-5 A-CAN-6 A-OUT-1 A-PROV-1 A-PROV-2
+    A-PROV-3 A-PROV-4 A-PROV-5 A-OPC-1 A-ASYNC-1 A-BTN-1 A-BTN-2 A-MIG-1 A-ALLOW-1 A-ALLOW-2 A-ALLOW-3 A-ALLOW-4
+    A-DEP-1 A-DEP-2 A-DEP-3
+    B-INIT-1 B-CAN-1 B-CAN-2 B-CAN-3 B-WATCH-1 B-WATCH-2 B-START-1 B-DEL-1 B-DEL-2 B-DEL-3 B-FIN-1 B-FIN-2
+    X-PLIST-1 X-PLIST-2 X-PLIST-3 X-HANDLER-1 X-AUTH-1 X-AUTH-2 X-INIT-1 X-STATUS-1 X-STATUS-2 X-STATUS-3 X-CACHE-1
+    X-ENTRIES-1 X-ENTRIES-2 X-ENTRIES-3 X-ART-1 X-DEL-1 X-GEN-1 X-FLOW-1
+    FLOW-1 FLOW-2 FLOW-3 FLOW-4
+    GAP-1 GAP-2 GAP-3 GAP-4 GAP-5 GAP-6 GAP-7 GAP-8
+    REL-1 REL-2 REL-3 REL-4 REL-5 REL-6 REL-7 REL-8 REL-9
+""".split()  # noqa: SIM905  # a list of ids is read more easily as words  # a person reads and compares this list
+"""Stable for ever: a test, a lesson and a report name them. A new rule gets a new id; none is ever renamed."""
+
+
+@cache
+def marked():
+    """Each id that a test is marked with, and where; read from the sources, so nothing has to run."""
+    return list(marks())
+
+
+def marks():
+    for path in sorted(TESTS.rglob("*.py")):
+        text = path.read_text("utf-8")
+        for call in re.finditer(r"([\w.]*)mark\.rule\(([^)]*)\)", text):
+            where = f"{path.relative_to(TESTS)}:{text.count(chr(10), 0, call.start()) + 1}"
+            assert call[1] == "pytest.", where
+            yield from ((name, where) for name in ast.literal_eval(f"({call[2]},)"))
+
+
+def test_the_ids_are_those_of_this_list_in_this_order_and_unique():
+    assert [one.id for one in rules()] == IDS
+    assert len(IDS) == len(set(IDS)) == 93
+
+
+def test_a_rule_is_typed_and_says_where_it_stands():
+    for one in rules():
+        assert isinstance(one, Rule)
+        assert isinstance(one.level, Level)
+        assert isinstance(one.harm, bool)
+        assert one.section
+        assert one.text.endswith((".", ")"))
+        assert str(one) == f"{one.id} ({one.level.value}): {one.text}"
+        assert rule(one.id) is one
+
+
+def test_levels_are_told_apart_by_the_ids():
+    assert {one.id for one in rules(Level.GAP)} == {one for one in IDS if one.startswith("GAP-")}
+    assert {one.id for one in rules(Level.PRACTICE)} == {one for one in IDS if one.startswith("REL-")}
+    assert all(one.section == "practice" for one in rules(Level.PRACTICE))
+    assert not any(one.harm for one in rules() if one.level is not Level.PRACTICE)
+
+
+def test_rules_are_chosen_by_level_in_the_ledgers_order():
+    assert [one.id for one in rules(Level.SHOULD)] == ["A-BTN-2", "A-ALLOW-3"]
+    assert len(rules()) == sum(len(rules(level)) for level in Level)
+    assert rules(*Level) == rules()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("A-CAN-7", "Did you mean 'A-CAN-"),
+        ("a-btn-1", "Did you mean 'A-BTN-1'?"),
+        (" A-BTN-1", "Did you mean 'A-BTN-1'?"),
+        ("", "Known: A-ALLOW-1, "),
+    ],
+)
+def test_an_unknown_id_is_explained(name, hint):
+    with pytest.raises(ParameterError) as caught:
+        rule(name)
+    assert str(caught.value).startswith(f"No rule {name!r}. {hint}")
+
+
+@pytest.mark.parametrize("wrong", [3, None, ["A-BTN-1"], {}])
+def test_what_is_no_id_is_refused(wrong):
+    with pytest.raises(
+        ParameterError, match=rf"text such as 'A-CAN-2', not {type(wrong).__name__}; give one at a time"
+    ):
+        rule(wrong)
+
+
+def test_a_long_id_is_not_repeated_whole():
+    with pytest.raises(ParameterError) as caught:
+        rule("x" * 100_000)
+    assert len(str(caught.value)) < 2_000
+
+
+def test_the_ledger_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        rule("API-1").text = "another"
+    assert isinstance(rules(), tuple)
+
+
+# ---------------------------------------------------------------- every binding rule is proven
+
+
+@pytest.mark.slow
+def test_every_mark_names_a_rule_that_exists():
+    assert [(name, where) for name, where in marked() if name not in IDS] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", rules(*BINDING), ids=lambda one: one.id)
+def test_a_binding_rule_is_named_by_a_test(one):
+    assert one.id in {name for name, _where in marked()}, f"No test proves {one}"
+
+
+@pytest.mark.parametrize("one", rules(Level.PRACTICE), ids=lambda one: one.id)
+def test_a_practice_whose_breach_does_harm_is_named_by_a_test(one):
+    assert one.id in {name for name, _where in marked()} or not one.harm

@@ -1,0 +1,181 @@
+import base64
+import html
+import json
+import pickle
+import re
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook import ActivationDataClient
+from workbook.base.secrecy import MASK, MISSING, Secret, Secrets, without_live_keys
+from workbook.errors import ConfigurationError
+
+HEAVY = settings(max_examples=2_000, deadline=None, derandomize=True, database=None)
+VISIBLE = st.text(st.characters(min_codepoint=0x21, max_codepoint=0x7E), min_size=4, max_size=40)
+SENTENCES = re.compile(
+    r"api_key has (a line break|a blank|a control character|a character outside ASCII) at position \d+\. "
+    r"Allowed: visible ASCII, no blanks\.|" + re.escape(MISSING)
+)
+AWKWARD = "it's\"a/key\\u0041"
+
+
+@pytest.mark.rule("REL-2")
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        (None, "WORKBOOK_API_KEY"),
+        ("", "WORKBOOK_API_KEY"),
+        (b"hush", "not bytes"),
+        ("hush\n", "a line break at position 5"),
+        (" hush", "a blank at position 1"),
+        ("hush\x00", "a control character at position 5"),
+        ("hush\x7f", "a control character"),
+        ("hushé", "outside ASCII at position 5"),
+    ],
+)
+def test_a_key_that_no_header_can_carry_is_refused_unseen(key, why):
+    with pytest.raises(ConfigurationError, match=why) as caught:
+        Secret(key).check()
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "key", "told"),
+    [
+        (None, None, f"No base address is given. Set WORKBOOK_BASE_URL or pass base_url. {MISSING}"),
+        (None, "hush", "No base address is given. Set WORKBOOK_BASE_URL or pass base_url."),
+        ("https://h", None, "No API key is given. Set WORKBOOK_API_KEY or pass api_key."),
+    ],
+)
+def test_a_program_is_told_all_that_is_missing_at_once(monkeypatch, base_url, key, told):
+    for name in ("WORKBOOK_BASE_URL", "WORKBOOK_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigurationError) as caught:
+        ActivationDataClient(base_url, key)
+    assert str(caught.value) == told
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2")
+@settings(HEAVY)
+@given(st.text() | VISIBLE)
+def test_keys_are_taken_or_refused_with_a_typed_error(key):
+    try:
+        secret = Secret(key)
+        secret.check()
+        assert secret.reveal() == key
+    except ConfigurationError as error:
+        # Only its own words and a number: a key may happen to be some of these words, such as "a bl".
+        assert SENTENCES.fullmatch(str(error))  # noqa: PT017  # either way is fine
+
+
+@pytest.mark.slow
+@pytest.mark.rule("REL-2")
+@settings(HEAVY)
+@given(VISIBLE.filter(lambda key: key not in MASK), st.text(), st.text())
+def test_every_spelling_of_the_key_is_scrubbed(key, before, after):
+    secret = Secret(key)
+    spellings = [key, repr(key)[1:-1], json.dumps(key), repr(json.dumps(key))]
+    spellings.append(json.dumps(key)[1:-1].replace("/", "\\/"))
+    spellings.append("".join(f"\\u{ord(character):04x}" for character in key))
+    for spelling in spellings:
+        assert key not in secret.scrub(before + spelling + after)
+        assert spelling not in secret.scrub(before + spelling + after)
+
+
+def test_bytes_without_the_key_stay_as_they_came():
+    data = bytes(range(256))
+    assert Secret("hush").scrub_bytes(data) is data
+    assert Secret("hush").scrub_bytes(b"\xffhush\xff") == b"\xff[key]\xff"
+    assert Secret(AWKWARD).scrub(json.dumps(AWKWARD)) == f'"{MASK}"'
+
+
+def test_a_secret_is_shown_and_pickled_nowhere():
+    secret = Secret("hush")
+    assert repr(secret) == str(secret) == f"{secret}" == "Secret([key])"
+    assert secret.reveal() == "hush"
+    with pytest.raises(TypeError, match="not pickled"):
+        pickle.dumps(secret)
+
+
+def test_a_wrong_secret_scrubs_nothing():
+    assert Secret(None).scrub("a\\u0041") == "a\\u0041"
+
+
+def secrets_of(key):
+    return Secrets.of_keys(filter(None, [key]))
+
+
+ODD_KEY = 'canary"key\\with/odd+é<signs>'
+SPELLINGS = {
+    "plain": str,
+    "json": json.dumps,
+    "json, not ascii": lambda text: json.dumps(text, ensure_ascii=False),
+    "json in json": lambda text: json.dumps(json.dumps(text)),
+    "html in json": lambda text: json.dumps(html.escape(text)),
+    "html entities": lambda text: "".join(f"&#{ord(character)};" for character in text),
+    "url": lambda text: quote(text, safe=""),
+    "url, all of it": lambda text: "".join(f"%{octet:02X}" for octet in text.encode()),
+    "url, all of it in lower case": lambda text: "".join(f"%{octet:02x}" for octet in text.encode()),
+    "url, one character in the middle": lambda text: f"{text[:9]}%{ord(text[9]):02X}{text[10:]}",
+    "json, one character more": lambda text: json.dumps(text).replace("y", "\u0079", 1),
+    "html, one character in the middle": lambda text: f"{text[:9]}&#x{ord(text[9]):x};{text[10:]}",
+    "hex": lambda text: text.encode().hex(),
+    "hex in upper case": lambda text: text.encode().hex().upper(),
+    "base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "without its last two characters": lambda text: text[:-2],
+    "repr": repr,
+}
+
+
+@pytest.mark.parametrize("spell", SPELLINGS.values(), ids=SPELLINGS.keys())
+@pytest.mark.parametrize("key", [ODD_KEY, "canary-0123456789"])
+def test_every_spelling_is_found_and_only_that_is_replaced(spell, key):
+    secrets = secrets_of(key)
+    text = f"before {spell(key)} after"
+    assert secrets.found_in(text)
+    cleaned = secrets.scrub(text)
+    assert "[key]" in cleaned
+    assert not secrets.found_in(cleaned)
+    assert "canary" not in cleaned
+
+
+def test_a_key_of_which_some_characters_are_escaped_is_cut_out_exactly():
+    text = "first\n100% \\u0063anary-0123456789 here\nlast\n"
+    assert secrets_of("canary-0123456789").scrub(text) == "first\n100% [key] here\nlast\n"
+    assert secrets_of("canary-0123456789").scrub("a&b cana%72y-0123456789 b") == "a&b [key] b"
+
+
+@given(before=st.binary(max_size=9), after=st.binary(max_size=9), safe=st.booleans())
+def test_base64_is_found_wherever_the_key_stands_in_it(before, after, safe):
+    encode = base64.urlsafe_b64encode if safe else base64.b64encode
+    text = encode(before + ODD_KEY.encode() + after).decode()
+    assert Secrets.of_keys([ODD_KEY]).found_in(text)
+
+
+@pytest.mark.parametrize("key", [None, "", "seven77"])
+def test_no_key_or_a_short_one_changes_nothing(key):
+    secrets = secrets_of(key)
+    assert not secrets.found_in("seven77")
+    assert secrets.scrub("seven77") == "seven77"
+
+
+def test_the_key_comes_from_the_environment_and_its_repr_is_silent():
+    secrets = Secrets.of_environment({"WORKBOOK_API_KEY": "canary-0123456789"})
+    assert secrets.found_in("x canary-0123456789")
+    assert repr(secrets) == "Secrets(some)"
+    assert repr(Secrets.of_environment({})) == "Secrets(none)"
+
+
+@pytest.mark.rule("REL-2")
+def test_two_clients_share_a_key_and_it_is_scrubbed_until_the_last_of_them_is_gone():
+    first, second = Secret("SHARED-between-2-clients"), Secret("SHARED-between-2-clients")
+    assert first.scrub.__self__ is second.scrub.__self__
+    said = "an error that repeats SHARED-between-2-clients"
+    del first
+    assert without_live_keys(said) == f"an error that repeats {MASK}"
+    del second
+    assert without_live_keys(said) == said

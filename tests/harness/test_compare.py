@@ -1,0 +1,173 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ran import MISS, NAMES, recorded, result
+
+from workbook.harness.compare import GOT_WORSE, CaseChange, compare
+from workbook.harness.model import Verdict
+
+NAME = NAMES[0]
+OTHER = replace(MISS, observed="something else")
+
+
+def record(verdict=None, misses=(MISS,), name=NAME, **about):
+    """A run of one case; of none without a verdict."""
+    if verdict is None:
+        return replace(recorded(**about), cases=())
+    verdict = Verdict(verdict)
+    missed = misses if verdict in (Verdict.FAIL, Verdict.WARN, Verdict.KNOWN, Verdict.FLAKY) else ()
+    return recorded(result(name, verdict, missed), **about)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("before", "now", "change", "exit_code"),
+    [
+        ("pass", "pass", None, 0),
+        ("note", "pass", None, 0),
+        ("not testable", "harness error", None, 0),
+        ("pass", "fail", CaseChange.WORSE, 1),
+        ("pass", "warn", CaseChange.WORSE, 1),
+        ("pass", "known", CaseChange.WORSE, 1),
+        ("not testable", "fail", CaseChange.WORSE, 1),
+        ("warn", "fail", CaseChange.GRAVER, 1),
+        ("known", "fail", CaseChange.GRAVER, 1),
+        ("pass", "not testable", CaseChange.LOST, 1),
+        ("fail", "harness error", CaseChange.LOST, 1),
+        ("fail", "disabled", CaseChange.LOST, 1),
+        ("fail", "fail", CaseChange.STILL, 0),
+        ("fail", "known", CaseChange.MILDER, 0),
+        ("fail", "pass", CaseChange.FIXED, 0),
+        ("flaky", "note", CaseChange.FIXED, 0),
+        ("not testable", "pass", CaseChange.DECIDED, 0),
+        (None, "fail", CaseChange.NEW, 0),
+        ("fail", None, CaseChange.GONE, 0),
+    ],
+)
+def test_what_became_of_a_case(before, now, change, exit_code):
+    old, new = (record(verdict) for verdict in (before, now))
+    got = compare(old, new)
+    assert [one.change for one in got.changed] == ([change] if change else [])
+    assert got.exit_code == exit_code
+    assert got.same == (0 if change else 1)
+
+
+def test_another_reason_is_told_and_another_time_is_none():
+    slow = [replace(MISS, observed=f"status 500, no sdkInput, after {seconds} s") for seconds in ("0.1", "12")]
+    assert compare(record("fail", slow[:1]), record("fail", slow[1:])).changed[0].change is CaseChange.STILL
+    (one,) = compare(record("fail", (MISS, slow[0])), record("fail", (MISS, OTHER))).changed
+    assert one.change is CaseChange.REASON
+    assert one.gone == ("API-1: expected the sdkInput as the API gave it, observed status 500, no sdkInput",)
+    assert one.come == ("API-1: expected the sdkInput as the API gave it, observed something else",)
+
+
+@pytest.mark.parametrize("about", [{"interrupted": True}, {"only": ("relay.post.*",)}])
+def test_a_case_that_a_partial_run_did_not_have_is_not_gone(about):
+    got = compare(record("fail"), record(None, **about))
+    assert [one.change for one in got.changed] == [CaseChange.NOT_RUN]
+    assert got.exit_code == 0
+    assert any("new run is a partial one" in note for note in got.notes)
+
+
+def test_another_line_of_a_log_is_the_same_reason():
+    told = "it stands in app.log, line {}, and in {} more lines; the line, without its values: {} key"
+    first, second = (replace(MISS, observed=told.format(*one)) for one in ((3, 4, "a"), (5, 6, "b")))
+    assert compare(record("fail", (first,)), record("fail", (second,))).changed[0].change is CaseChange.STILL
+
+
+def test_runs_of_different_back_ends_are_compared_with_a_note():
+    got = compare(record("pass", base_url="http://a"), record("pass", base_url="http://b"))
+    assert got.notes == ("base url was http://a, and is http://b now.",)
+    assert "Note: base url was http://a, and is http://b now." in got.text()
+
+
+def both():
+    """Two runs between which everything happened."""
+    old = [result(NAMES[0], Verdict.PASS), result(NAMES[1]), result(NAMES[2]), result(NAMES[3]), result(NAMES[4])]
+    new = [result(NAMES[0]), result(NAMES[1], Verdict.PASS), result(NAMES[2]), result(NAMES[3], misses=(OTHER,)),
+           result(NAMES[5], Verdict.PASS)]  # fmt: skip
+    return recorded(*old), recorded(*new)
+
+
+HEADLINE = (
+    "Something got worse: 1 newly failing, 1 failing for another reason, 1 still failing, 1 fixed, 1 new, 1 gone, "
+    "0 as before."
+)
+
+
+def test_the_text_tells_what_got_worse_first():
+    assert (
+        compare(*both()).text()
+        == f"""\
+{HEADLINE}
+
+Newly failing (1): did not fail before, and does now
+  {NAMES[0]}: pass, now fail
+    + API-1: expected the sdkInput as the API gave it, observed another value
+
+Failing for another reason (1): failed before and does now, and not for the same reasons
+  {NAMES[3]}: fail
+    - API-4: expected the sdkInput as the API gave it, observed another value
+    + API-4: expected the sdkInput as the API gave it, observed something else
+
+Still failing (1): failed before and does now, for the same reasons
+  {NAMES[2]}: fail
+
+Fixed (1): failed before, and passes now
+  {NAMES[1]}: fail, now pass
+    - API-2: expected the sdkInput as the API gave it, observed another value
+
+New (1): was not there before
+  {NAMES[5]}: not there, now pass
+
+Gone (1): was there before, and is not now
+  {NAMES[4]}: fail, now not there
+"""
+    )
+
+
+def test_the_markdown_tells_the_same():
+    text = compare(*both()).to_markdown()
+    assert text.startswith("# What changed\n\n**Something got worse: 1 newly failing")
+    for change in (
+        CaseChange.WORSE,
+        CaseChange.REASON,
+        CaseChange.STILL,
+        CaseChange.FIXED,
+        CaseChange.NEW,
+        CaseChange.GONE,
+    ):
+        assert f"## {change.capitalize()} (1)" in text
+    assert "  - Now: API-4: expected the sdkInput as the API gave it, observed something else" in text
+
+
+RUNS = {verdict: record(verdict) for verdict in Verdict}
+
+
+@pytest.mark.parametrize("one", Verdict)
+@pytest.mark.parametrize("other", Verdict)
+def test_what_got_worse_one_way_did_not_get_worse_the_other_way_unless_nobody_can_tell(one, other):
+    there, back = compare(RUNS[one], RUNS[other]), compare(RUNS[other], RUNS[one])
+    if there.exit_code and back.exit_code:
+        changes = {case.change for case in (*there.changed, *back.changed)}
+        assert changes <= {CaseChange.LOST, CaseChange.WORSE}
+        assert CaseChange.LOST in changes
+    assert set(GOT_WORSE) >= {case.change for case in there.changed if there.exit_code}
+
+
+def test_nothing_changed_is_said():
+    got = compare(record("pass"), record("pass"))
+    assert got.text() == "Nothing got worse: 1 as before.\n"
+    assert (got.exit_code, got.same) == (0, 1)
+
+
+@pytest.mark.slow
+@given(st.text(max_size=30))
+def test_no_text_breaks_the_lines(text):
+    hostile = replace(MISS, observed=f"x {text}")
+    got = compare(record("fail"), record("fail", (hostile,), base_url=text))
+    lines = got.text().split("\n")
+    assert all(line.isprintable() for line in lines)
+    assert sum(line.startswith("Failing for another reason") for line in lines) == 1

@@ -1,0 +1,150 @@
+"""What a learner sees after a cell, and the progress that it leaves."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import workbook as wb
+from workbook.commands.runner.render import render
+from workbook.errors import ParameterError
+from workbook.notebook.exercises import progress
+from workbook.notebook.exercises.editions import Edition, lay_out
+from workbook.notebook.exercises.model import exercise_named
+
+ROOT = Path(__file__).resolve().parents[3]
+OWN = exercise_named("05.2")
+
+
+class Vanishes(wb.ReferenceHandler):
+    def status(self):
+        return wb.ExtensionProvisioningService(sdk_input=self.back_end.get(self.cards[0])).extension_status(
+            requires_authentication=True
+        )
+
+
+class Listed(wb.ReferenceHandler):
+    def status(self):
+        return super().status()
+
+
+def test_not_yet_names_the_reason_the_rules_sentence_and_the_next_step():
+    said = repr(wb.exercise("05.2", Vanishes)).splitlines()
+    assert said[0].startswith("✗ 05.2 The app that vanishes: not yet: X-STATUS-3: status() makes 1 network call.")
+    assert said[1].startswith("  X-STATUS-3 (must): status() completes within 100 ms")
+    assert said[2:] == ["  Next: _.hint(1) to _.hint(3), _.solution, _.run."]
+
+
+def test_done_is_one_line():
+    assert repr(wb.exercise("05.2", Listed)) == "✓ 05.2 The app that vanishes: done."
+
+
+def test_hints_come_one_at_a_time():
+    answer = wb.exercise("05.2", Vanishes)
+    assert [answer.hint(number) for number in (1, 2, 3)] == list(OWN.hints)
+    with pytest.raises(ParameterError, match="from 1 to 3"):
+        answer.hint(4)
+    html = answer.html()
+    places = [html.index(text) for text in ("Hint 1", "Hint 2", "Hint 3", "The solution")]
+    assert places == sorted(places)
+    assert html.count("<details>") == html.count("</details>") == 4
+    assert html.index("</details>") > places[3], "each hint is inside the one before"
+
+
+def test_the_solution_is_not_offered_before_something_was_tried():
+    args = wb.exercise("05.2", Listed).solution
+    assert args == OWN.solution
+    from workbook.notebook.exercises.asking import Feedback
+    from workbook.notebook.exercises.judging import judged
+    from workbook.notebook.exercises.model import answer_in
+
+    untouched = Feedback(OWN, judged(OWN, *answer_in(OWN.skeleton)))
+    assert untouched.text().endswith("  Next: _.hint(1) to _.hint(3), _.run.")
+    assert "Hint 3" in untouched.html()
+    assert "The solution" not in untouched.html()
+
+
+def test_the_output_leaves_the_state_for_a_runner():
+    bundle = wb.exercise("05.2", Vanishes)._repr_mimebundle_()
+    assert bundle[progress.MIMETYPE] == {"id": "05.2", "state": "wrong"}
+    assert {"text/plain", "text/html"} < bundle.keys()
+
+
+def test_an_unknown_exercise_is_explained():
+    with pytest.raises(ParameterError, match=r"No exercise '05\.20'\. Did you mean '05\.2'\?"):
+        wb.exercise("05.20", Vanishes)
+    with pytest.raises(ParameterError, match=r"No exercise 5\.2"):
+        wb.exercise(5.2, Vanishes)
+
+
+def test_a_learners_copy_keeps_the_progress_and_the_start_page_shows_it(tmp_path, monkeypatch):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / progress.FILE).touch()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert "05.2 ○" in wb.exercise().text()
+    wb.exercise("05.2", Vanishes)
+    assert "05.2 ✗" in wb.exercise().text()
+    wb.exercise("05.2", Listed)
+    wb.exercise("05.2", Vanishes)
+    assert "05.2 ✓" in wb.exercise().text(), "what was done once stays done"
+    assert wb.exercise().title.startswith("Exercises: 1 of ")
+
+
+def test_elsewhere_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wb.exercise("05.2", Listed)
+    assert list(tmp_path.iterdir()) == []
+    assert "(kept in a copy only: workbook lab)" in wb.exercise().title
+
+
+def test_a_line_that_was_cut_off_or_is_not_ours_is_skipped(tmp_path):
+    file = tmp_path / progress.FILE
+    file.write_bytes(b'{"exercise": "05.1", "state": "done"}\n{"exercise": "05.2", "sta')
+    progress.add(file, "05.3", "wrong")
+    file.write_bytes(file.read_bytes() + b"\n[1]\nnull\n\xff\n{}")
+    assert progress.states(file) == {"05.1": "done", "05.3": "wrong"}
+
+
+def test_progress_that_cannot_be_written_is_said_and_nothing_is_raised(tmp_path, monkeypatch):
+    (tmp_path / progress.FILE).touch()
+    monkeypatch.chdir(tmp_path)
+
+    def full(*_given):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(progress, "add", full)
+    said = repr(wb.exercise("05.2", Listed))
+    assert said.endswith("  Your progress could not be kept in progress.jsonl: No space left on device.")
+
+
+def test_its_text_is_json():
+    assert json.dumps(wb.exercise("05.2", Vanishes)._repr_mimebundle_())
+
+
+@pytest.mark.slow
+def test_a_rendered_solved_copy_passes_nbval(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # for the kernels
+    lay_out(tmp_path / "solved", Edition.SOLVED)
+    lesson = tmp_path / "solved" / "notebooks" / "06_extension_timing.ipynb"
+    (done,) = render([lesson], write=True, limit=120)
+    assert (done.error, done.written) == (None, True)
+    assert '"state": "done"' in lesson.read_text()
+    command = [sys.executable, "-m", "pytest", "-q", "--nbval", "-p", "no:cacheprovider", str(lesson)]
+    nbval = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert nbval.returncode == 0, nbval.stdout[-2000:]
+
+
+def test_the_case_of_an_answers_letters_does_not_matter():
+    right = wb.exercise("00.1", posts="back end", makes_sdk_output="sdk", wallet_needs=" Post", button="Disabled")
+    assert right.done
+    wrong = wb.exercise("00.1", posts="app", makes_sdk_output="SDK", wallet_needs="POST", button="disabled")
+    assert str(wrong.verdict.reason).startswith("API-13: posts='App'")
+    assert not wb.exercise("03.1", posts="2", posts_when_guarded=1, added=False, reason="InvalidSdkInput").done
+
+
+def test_a_right_answer_is_told_what_the_exercise_has_left_out():
+    done = wb.exercise("03.4", "1 2 3 4")
+    assert "done. In real code line 3 is in a finally block" in done.text()
+    assert "finally" not in wb.exercise("03.4", "2 1 3 4").text()

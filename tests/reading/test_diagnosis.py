@@ -1,0 +1,336 @@
+"""The diagnosis: every row of the catalogue is found by what people see, and what belongs to no row stays unknown."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from symptoms_page import symptoms_page
+
+from workbook.base.rules import rules
+from workbook.commands.cli import main
+from workbook.errors import ParameterError
+from workbook.harness.model import Miss
+from workbook.proxy.drift import DriftFinding, DriftKind
+from workbook.reading.checks import Finding, Owner, Severity
+from workbook.reading.diagnosis import LARGEST, LONGEST_QUOTE, MOST, catalogue, diagnose, row, see
+from workbook.views.findings import findings
+from workbook.views.html import RULE_ID
+
+PAGE = Path(__file__).parents[2] / "notebooks" / "reference" / "symptoms.md"
+SEEN = """
+1| HTTP/1.1 401 Unauthorized
+1| {"type": "about:blank", "title": "Unauthorized", "status": 401, "detail": "no", "errorCode": "00_401"}
+2| relay: the API answered 403
+2| 403
+3| {"status": 422, "errorCode": "30_031", "detail": "Invalid Payment Instrument information provided"}
+3| POST networkTokenActivationData returned 422
+4| status code 400, Bad request
+5| the relay logs an empty body for every POST
+6| Error: undefined
+6| request failed: undefined
+7| 200 OK, yet sdkInput is null in the app
+7| we get 200 but nil arrives
+8| pentest: the api key is in the app
+9| java.net.SocketTimeoutException: Read timed out
+9| adding fails after 30 seconds
+10| CardProvisioningCreateResult.Failed.InvalidSdkInput at create
+10| invalidSDKInput
+11| the wrong card was added to the wallet, wrong card for this customer
+12| re-adding the card fails, the card is a dead card
+13| InvalidSdkInput when the cardholder taps twice
+14| ProvisionResult.Failure.ProvisioningInProgress
+15| 15009
+15| CannotBeProvisioned.ApiError statusCode=15009
+16| W/Wallet: status 15002
+16| NoActiveWallet
+17| AttestationError
+17| code 15005 on the emulator
+18| WalletPayNotSupported
+18| walletNotSupported thrown by ProvisioningService
+19| CanBeProvisioned although the card is added
+20| CanBeProvisioned
+20| the card is half added and offered again
+21| the wallet shows a sheet: Something went wrong
+22| provision() never returns
+23| CreateSdkOutputNotCalled
+24| ProvisionResult.Failure.OpcFetchError(errorMessage=null)
+25| > Could not find wallet.provider:tap-and-pay:18.8.0.
+25| Could not resolve com.example:push-provisioning:18.3.3
+26| the wallet asks for the billing address first
+27| the card stays at verify identity
+28| the button says already added although it is another card
+29| presentationFailure
+29| AddPassViewController: view controller is nil
+30| canAddCard stays always true
+30| the pass list is empty
+31| an error before the terms screen
+32| an error after the terms screen
+33| completion handler called twice, crash
+34| the wrapped key was put instead of the ephemeral one: wrappedKey
+35| the back end rejects the nonce
+36| the button is gone though the watch has no card, watch without the card
+37| other watch features stop working
+38| the pass requires activation
+39| our app is not listed in the wallet
+39| entriesUnavailableExtensionStatus
+40| no card is offered in the extension
+40| passEntries() returned []
+41| authentication loops in the extension
+42| the chosen card cannot be found
+43| it works in the debug build but not in release
+43| Store: /home/u/.x/debug.keystore
+""".strip().splitlines()
+UNKNOWN = """
+The login page takes four seconds to load
+Please reset my password
+The marketing banner overlaps the footer
+Push messages arrive twice on some tablets
+The invoice PDF has the wrong logo
+How do I change my delivery method
+The build server ran out of disk space
+NullPointerException in ProfileViewModel
+Segmentation fault in libfoo.so
+The colour of the header is too dark
+We need 401 new test users
+The office has 403 chairs
+Room 400 is booked
+422 people attended
+The unit tests pass on my branch
+Deploy the new release tomorrow
+A translation is missing in French
+The map does not zoom
+Bluetooth headphones stutter
+The keyboard covers the text field
+Database migration 15 failed on staging
+Kafka consumer lag is growing
+Out of memory while compiling
+The certificate of the web shop expires in May
+Users want a dark mode
+Font size ignores the settings
+The chart shows last year
+CSV export has a stray comma
+The account balance is rounded
+Statements are missing for March
+Standing orders run a day late
+The search box forgets its filter
+Face recognition is slow
+The fingerprint reader works fine
+A typo on the contact page
+Cookies are blocked in the web view
+The session ends after ten minutes
+Too many redirects on the help page
+404 on /favicon.ico
+500 new customers today
+503 Service Unavailable on the marketing site
+HTTP 429 from the analytics vendor
+DNS lookup for the CDN is slow
+Java 17 is required
+Gradle daemon stopped unexpectedly
+The linter complains about tabs
+Merge conflict in the changelog
+The splash screen flickers
+Crash on launch after the update
+Battery drains overnight
+Location permission is denied
+The camera shows a black image
+Scanning a QR code is unreliable
+The widget is blank
+The tablet layout is broken
+Landscape mode crops the picture
+The app icon is blurry
+Sound plays although muted
+A deep link opens the wrong tab
+The back gesture closes the app
+Scrolling jumps to the top
+Pull to refresh does nothing
+The list is sorted wrongly
+The date picker starts on Sunday
+The currency symbol is missing
+The IBAN check rejects spaces
+Transfers need a second factor
+The TAN generator is out of stock
+The branch finder shows closed branches
+Interest is calculated daily
+The loan form loses its values
+Chat support is offline
+The FAQ is outdated
+The newsletter went to the wrong list
+GDPR request from a former customer
+The audit is next week
+Licences expire in June
+Our vendor changed its terms
+The meeting moved to Thursday
+Who owns the repository
+Please review my pull request
+The coffee machine is broken
+Printer on floor three is jammed
+VPN drops every hour
+Laptop does not wake up
+Two monitors show the same picture
+The wallet was lost on the train
+I left my card at the shop
+My card was eaten by the machine
+The card fee is too high
+A new card design would be nice
+The watch strap broke
+My watch is five minutes late
+The phone is out of storage
+The screen is cracked
+Which tariff is cheapest
+Canceled
+The cardholder pressed cancel
+Version 18 of the browser is out
+It does not work
+""".strip().splitlines()
+
+
+def rows(text):
+    return [one.row.number for one in diagnose(text).likely]
+
+
+@pytest.mark.parametrize("line", SEEN)
+def test_what_people_see_leads_to_its_row_within_the_first_three(line):
+    number, _bar, text = line.partition("| ")
+    assert int(number) in rows(text)[:MOST]
+
+
+def test_every_row_is_led_to():
+    assert {int(line.partition("|")[0]) for line in SEEN} == {one.number for one in catalogue()} == set(range(1, 44))
+
+
+def test_there_are_a_hundred_sentences_that_belong_to_no_row():
+    assert len(set(UNKNOWN)) == 100
+
+
+@pytest.mark.parametrize("sentence", UNKNOWN)
+def test_what_belongs_to_no_row_is_not_known(sentence):
+    assert rows(sentence) == []
+    assert str(diagnose(sentence)).startswith("I do not know")
+
+
+@pytest.mark.slow
+def test_one_line_in_a_log_of_thousands_is_found_with_its_number():
+    noise = [f"2026-01-01T10:00:{at % 60:02d} D/View: frame {at} drawn in 16 ms" for at in range(6000)]
+    log = "\n".join([*noise[:3000], "E/Wallet: push tokenize failed, status code 15009", *noise[3000:]])
+    (first,) = diagnose(log).likely
+    assert (first.row.number, first.line, first.evidence) == (15, 3001, "15009")
+
+
+def test_a_message_has_the_values_and_no_secret():
+    secret = "c2VjcmV0IGRhdGEgb2YgYSBjYXJkaG9sZGVyIGFuZCBtb3Jl"
+    text = f'{{"status": 403, "requestId": "req-77a1", "sdkOutput": "{secret}"}} PI3222722322935MDMZ9J83KH'
+    found = diagnose(text)
+    message = found.message(found.likely[0].row)
+    assert "- requestId: req-77a1" in message
+    assert "- HTTP status: 403" in message
+    assert "- payment instrument: PI32…83KH" in message
+    assert secret not in str(found)
+    assert found.message(row(4)) == ""
+
+
+def test_a_value_that_is_missing_is_asked_for():
+    found = diagnose("15009")
+    assert "- application id: <please fill in>" in found.message(row(15))
+
+
+def test_whose_job_it_is_is_said_for_every_row():
+    owners = {"you", "operator", "wallet provider", "scheme", "nobody"}
+    for one in catalogue():
+        assert one.check
+        assert set(one.owners) <= owners
+        assert bool(one.ask) >= bool(set(one.owners) - {"you", "nobody"}), one.number
+
+
+def test_the_source_of_every_code_is_named():
+    codes = re.compile(r"\b150\d\d\b|\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b")
+    with_code = [cause for each in catalogue() for cause in each.causes if codes.search(cause.symptom)]
+    assert len(with_code) >= 10
+    tagged = re.compile(r"\*(?:sdk-a|sdk-b|wallet|inferred)\b|`[A-Z]+(?:-[A-Z]+)?-\d+`")
+    assert [cause.symptom for cause in with_code if not tagged.search(cause.cause)] == []
+    wallets = [cause for cause in with_code if re.search(r"\b150\d\d\b", cause.symptom)]
+    assert [cause.symptom for cause in wallets if "*wallet*" not in cause.cause] == []
+
+
+def test_a_row_has_its_number_and_no_rule_that_does_not_exist():
+    assert rows("13") == rows("row 13") == [13]
+    assert rows("44") == rows("0") == []
+    known = {one.id for one in rules()}
+    for one in catalogue():
+        assert set(one.rules) <= known
+        named = {found for cause in one.causes for found in RULE_ID.findall(cause.cause)}
+        assert named <= {*one.rules} | {"API-6"}, one.number
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "number"),
+    [
+        ("A-BTN-1", "The cardholder tapped Add while an attempt was under way.", 13),
+        ("A-CAN-6", "The card is half added: an identity check is pending.", 20),
+        ("A-CAN-6", "The card is in the wallet and is offered again.", 19),
+        ("GAP-1", "The API answered 403.", 2),
+        ("GAP-8", "the entitlement is missing", 29),
+        ("A-PROV-3", "provision ended in Failure: OpcFetchError", 24),
+        ("REL-1", "The POST was sent again.", 0),
+    ],
+)
+def test_a_finding_leads_to_its_row(rule, text, number):
+    assert see(rule, text) == (f"workbook diagnose {number}" if number else "")
+
+
+def test_a_finding_of_every_command_names_its_row():
+    miss = Miss("an answer within 20 s", "none after 30 s", "Answer sooner.", rule="REL-5")
+    drift = DriftFinding(DriftKind.DOCUMENT, "GET", "it answers 403", "it answers 200", "GAP-1", 1, 1, (1,))
+    finding = Finding("A-BTN-1", Severity.FAIL, Owner.YOU, "Two taps began two attempts.", "Disable the button.", 0.5)
+    assert (miss.see, drift.see) == ("workbook diagnose 9", "workbook diagnose 2")
+    assert str(finding).endswith("Disable the button. (workbook diagnose 13)")
+    assert "at 0.500 s; symptom 13\n" in findings([finding]).text()
+    assert 'title="workbook diagnose 13"' in findings([finding]).html()
+
+
+def test_a_finding_comes_before_whatever_else_its_text_says():
+    text = "warn A-CAN-5 canProvision ended in ApiError: the wallet provider's API answered 15009."
+    first = diagnose(f"{text}\nProvisionResult.Failure.Unavailable").likely[0]
+    assert (first.row.number, first.evidence) == (15, text[:LONGEST_QUOTE])
+
+
+def test_the_page_is_made_from_the_catalogue():
+    """`WORKBOOK_GOLDEN=write pytest tests/reading/test_diagnosis.py` writes it."""
+    if os.environ.get("WORKBOOK_GOLDEN") == "write":
+        PAGE.write_text(symptoms_page(), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == symptoms_page()
+
+
+def test_the_command_reads_words_files_and_standard_input(tmp_path, capsys):
+    log = tmp_path / "device.log"
+    log.write_text("E/Wallet: NoActiveWallet\n")
+    assert main(["diagnose", "15002"]) == 0
+    assert main(["diagnose", str(log)]) == 0
+    assert capsys.readouterr().out.count("row 16") == 2
+    assert main(["diagnose", "the", "office", "is", "closed"]) == 1
+    assert main(["diagnose", "--reproduce", "15"]) == 0
+    assert "15009" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "Which symptom?"),
+        (["  "], "The symptom is empty"),
+        (["--reproduce", "44"], "from 1 to 43"),
+        (["--reproduce", "22"], "cannot be played"),
+    ],
+)
+def test_a_wrong_command_line_is_one_sentence(capsys, words, says):
+    assert main(["diagnose", *words]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_text_that_is_too_large_is_refused():
+    with pytest.raises(ParameterError, match="larger than 16 MiB"):
+        diagnose("x" * (LARGEST + 1))
+
+
+@pytest.mark.slow
+def test_a_line_that_is_hostile_takes_no_time():
+    assert diagnose("provision() " * 200_000 + "\n" + "error " * 300_000 + "\n" + "((((" * 400_000).likely == ()

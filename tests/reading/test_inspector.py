@@ -1,0 +1,213 @@
+"""The inspector: every damage is named, what is inside is still recognised, and no value is shown."""
+
+import json
+import sys
+from base64 import b64decode, b64encode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.commands.cli import main
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.mockserver.mock_server import fresh_output
+from workbook.reading.inspector import LARGEST, UNKNOWN, inspect
+from workbook.simulation.canned import damaged
+from workbook.simulation.ecc_v2 import _library
+from workbook.simulation.seal import Content, Seal
+from workbook.simulation.world import World
+
+GET = {
+    "paymentInstrumentId": "PI3222722322935MDMZ9J83KH",
+    "cardholderName": "ANN EXAMPLE",
+    "brand": "scheme-1",
+    "lastFour": "4242",
+    "supportedWallets": ["wallet-a", "wallet-b"],
+}
+OUTPUT = {"certificates": ["a", "b"], "nonce": "AAAA", "nonceSignature": "BBBB"}
+ANSWER = {"activationData": "A", "encryptedPassData": "B", "ephemeralPublicKey": "C"}
+
+
+def text(content):
+    return b64encode(json.dumps(content).encode()).decode()
+
+
+@pytest.mark.rule("API-7", "API-8")
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [(GET, "the GET's sdkInput"), (OUTPUT, "platform B's sdkOutput"), (ANSWER, "the POST's sdkInput")],
+)
+def test_a_good_value_is_recognised_and_platform_a_takes_it_as_it_is(content, kind):
+    found = inspect(text(content) + "\n")
+    assert found.kind.startswith(kind)
+    assert (found.wrong, found.takes, found.body) == ((), "output text" if content is OUTPUT else "text", "")
+    assert list(found.fields) == list(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "layer"),
+    [
+        ("encoded twice", "encoded-twice"),
+        ("quoted", "quoted"),
+        ("wrapped into lines", "line-breaks"),
+        ("decoded", "decoded-once-too-often"),
+    ],
+)
+def test_a_damage_is_named_and_what_is_inside_is_still_recognised(damage, layer):
+    found = inspect(damaged(text(GET), damage))
+    assert [one.layer for one in found.wrong] == [layer]
+    assert found.kind.startswith("the GET's sdkInput")
+
+
+def test_where_the_wrong_character_is_is_said():
+    value = text(GET | {"cardholderName": "ÿÿ?>?>ÿÿ>>>???"})
+    at = value.index("/") if "/" in value else value.index("+")
+    (wrong,) = inspect(value.replace("+", "-").replace("/", "_")).wrong
+    assert wrong.layer == "url-safe"
+    assert wrong.at <= at + 1
+    assert inspect(value[:50] + "%" + value[50:]).wrong[0].at == 51
+    wrapped = inspect(damaged(value, "wrapped into lines")).wrong[0]
+    assert damaged(value, "wrapped into lines")[wrapped.at - 1] == "\n"
+
+
+def test_a_trimmed_padding_is_put_back():
+    value = next(text(GET | {"x": "y" * size}) for size in range(3) if text(GET | {"x": "y" * size}).endswith("="))
+    found = inspect(value.rstrip("="))
+    assert [one.layer for one in found.wrong] == ["padding"]
+    assert found.kind.startswith("the GET's sdkInput")
+
+
+def test_two_damages_are_both_named_from_the_outside_in():
+    found = inspect(json.dumps(damaged(text(GET), "encoded twice")))
+    assert [one.layer for one in found.wrong] == ["quoted", "encoded-twice"]
+
+
+def test_a_whole_body_is_opened():
+    found = inspect(json.dumps({"sdkInput": text(GET)}))
+    assert (found.body, found.wrong, found.takes) == ("sdkInput", (), "text")
+
+
+@pytest.mark.rule("API-8")
+def test_platform_bs_bytes_are_for_platform_b():
+    found = inspect(b64decode(text(ANSWER)))
+    assert found.takes == "bytes"
+    assert "platform B's SDK takes these bytes" in str(found)
+    assert "the POST's body needs their base64 text" in str(inspect(b64decode(text(OUTPUT))))
+
+
+def test_where_a_value_was_cut_or_its_json_breaks_is_said():
+    value = text(GET)
+    (wrong,) = inspect(value[:80]).wrong
+    assert (wrong.layer, wrong.at) == ("not-json", 81)
+    (wrong,) = inspect(b64encode(b'{"brand": "a", oops}').decode()).wrong
+    assert (wrong.layer, wrong.at) == ("not-json", 15 * 4 // 3 + 1)
+    assert inspect(b64encode(b"no JSON").decode()).wrong[0].at == 0
+
+
+def test_what_the_simulator_made_is_called_by_its_use():
+    kinds = [inspect(Seal(7).close(content, "PI1", 1)).kind for content in Content]
+    assert kinds == ["a GET's sdkInput of the simulator", "an sdkOutput of the simulator",
+                     "a POST's sdkInput of the simulator"]  # fmt: skip
+
+
+def test_a_line_end_between_two_encodings_hides_none_of_them():
+    found = inspect(b64encode(text(GET).encode() + b"\n"))
+    assert [one.layer for one in found.wrong] == ["encoded-twice"]
+    assert found.kind.startswith("the GET's sdkInput")
+
+
+@pytest.mark.rule("REL-3")
+def test_no_value_is_shown_unless_it_is_asked_for_and_no_card_data():
+    shown = str(inspect(text(GET)))
+    assert not any(value in shown for value in ("ANN", "4242", "PI3222722322935MDMZ9J83KH", "scheme-1"))
+    more = str(inspect(text(GET), show=True))
+    assert '["wallet-a", "wallet-b"]' in more
+    assert not any(value in more for value in ("ANN", "4242", "PI3222722322935MDMZ9J83KH"))
+
+
+@pytest.mark.parametrize("junk", [b"\xff\xfe\x00junk" * 20, b"[" * 200_000, b'{"a":' * 100_000, b"hello", b"=" * 999])
+def test_junk_is_no_known_structure(junk):
+    found = inspect(junk)
+    assert (found.kind, found.takes) == (UNKNOWN, "")
+    assert found.wrong
+
+
+def test_what_is_empty_or_too_large_is_refused():
+    for value, says in (("\n", "^The value is empty"), ("A" * (LARGEST + 1), "larger than 1 MiB")):
+        with pytest.raises(ParameterError, match=says):
+            inspect(value)
+
+
+@pytest.mark.slow
+@settings(max_examples=500, deadline=None)
+@given(
+    st.one_of(st.binary(min_size=1, max_size=200), st.text(alphabet="A1+/=-_ \"'\\{}[]:,n\n", min_size=1, max_size=80))
+)
+def test_whatever_it_is_the_answer_is_a_sentence(value):
+    try:
+        assert "what it is" in str(inspect(value))
+    except ParameterError as error:
+        assert "empty" in str(error)  # noqa: PT017 - only a line break is empty
+
+
+def test_the_command_reads_a_file_and_says_what_it_is(tmp_path, capsys):
+    file = tmp_path / "value"
+    file.write_text(text(GET))
+    assert main(["inspect", str(file)]) == 0
+    assert "the GET's sdkInput" in capsys.readouterr().out
+    file.write_text(damaged(text(GET), "encoded twice"))
+    assert main(["inspect", str(file)]) == 1
+    assert "Encode once only." in capsys.readouterr().out
+    assert main(["inspect", str(tmp_path / "none")]) == 2
+    assert "pipe the value" in capsys.readouterr().err
+
+
+def test_the_help_lists_the_exit_code_of_a_value_that_is_not_judged(tmp_path, capsys):
+    file = tmp_path / "value"
+    for content in (b"", b"A" * (LARGEST + 1)):
+        file.write_bytes(content)
+        assert main(["inspect", str(file)]) == 2
+    capsys.readouterr()
+    assert main(["inspect", "--help"]) == 0
+    assert "2    the value is empty, larger than 1 MiB, or cannot be read" in capsys.readouterr().out
+
+
+def test_platform_bs_simulated_data_is_followed_step_by_step_and_its_bytes_are_shown_on_request(tmp_path, capsys):
+    assert main(["sdk-output", "--scenario", "field", "--platform", "b"]) == 0
+    output = capsys.readouterr().out
+    steps = inspect(output).steps
+    assert [step.name for step in steps] == [
+        "seal", "certificates[1]", "certificates[2]", "chain", "nonce", "nonceSignature", "signature"]  # fmt: skip
+    assert not any(step.shown for step in steps)
+    file = tmp_path / "output"
+    file.write_text(output)
+    assert main(["inspect", str(file), "--show"]) == 0
+    assert "CN=SIMULATED wallet leaf" in capsys.readouterr().out
+    assert main(["inspect", str(file), "--show", "--seed", "8"]) == 1
+    printed = capsys.readouterr().out
+    assert "wrong step   seal: its seal is broken" in printed
+    assert "CN=SIMULATED" not in printed
+
+
+@pytest.mark.rule("REL-3")
+def test_of_other_data_of_platform_b_the_forms_are_judged_and_no_value_is_shown():
+    point = "04" + "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296" + (
+        "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5")  # fmt: skip
+    content = {"activationData": "QUJD", "encryptedPassData": "QUJDRA==", "ephemeralPublicKey": point}
+    found = inspect(text(content), show=True)
+    assert [(step.name, step.wrong) for step in found.steps][-1] == ("ephemeralPublicKey", True)
+    assert not found.is_good
+    content["ephemeralPublicKey"] = b64encode(bytes.fromhex(point)).decode()
+    found = inspect(text(content), show=True)
+    assert found.is_good
+    assert "only the wallet has the key" in str(found)
+    assert not any(value in str(found) for value in ("QUJD", point[:20], content["ephemeralPublicKey"][:20]))
+
+
+def test_without_its_library_the_steps_say_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.kdf.x963kdf", None)
+    _library.cache_clear()
+    assert "[preflight]'" in inspect(text(ANSWER)).steps[-1].says
+    with pytest.raises(ConfigurationError, match=r"real signatures and keys with a library: pip install"):
+        fresh_output(world=World(profile="field"), platform="b")
+    _library.cache_clear()

@@ -1,0 +1,108 @@
+"""A back end that hangs is left alone after a while, and one that is slow is not."""
+
+import re
+import threading
+
+import pytest
+import reference
+import relays
+from seen_values import call, dropped
+
+from workbook.harness.model import CALM, GET, POST, Broke, Down, Now, Order, Rest, Up, Verdict
+from workbook.relay.case_runner import Silence, calm, calm_after
+from workbook.relay.cases import CASES
+
+pytestmark = pytest.mark.slow
+
+BOUND = 2.0
+ALONE = [name for name, case in CASES.items() if case.script.alone and case.group == "form"]
+
+
+def late(began):
+    return dropped(Broke.LATE, began=began, took=2.5)
+
+
+def suspected(*calls):
+    silence = Silence(BOUND)
+    for one in calls:
+        silence.heard("relay.get.path", one)
+    return silence.suspected
+
+
+@pytest.mark.parametrize(
+    ("calls", "wanted"),
+    [
+        ([late(0), late(2.5), late(5), late(7.5)], True),
+        ([late(0), late(2.5), late(5)], False),
+        ([late(0), late(0), late(0), late(0)], False),
+        ([late(0), late(2.5), call(began=5.0), late(5), late(7.5)], False),
+        ([late(0), late(2.5), call(GET, None, status=401, began=5.0), late(5), late(7.5)], True),
+        ([call(GET, None, status=504, began=at, took=1.5) for at in (0.0, 1.5, 3.0, 4.5)], True),
+        ([call(GET, None, status=504, began=at, took=0.1) for at in (0.0, 1.5, 3.0, 4.5)], False),
+        ([call(began=at, took=1.9) for at in (0.0, 2.0, 4.0, 6.0)], False),
+        ([dropped(Broke.CANCELLED, began=at, took=1.9) for at in (0.0, 2.0, 4.0, 6.0)], False),
+    ],
+)
+def test_it_is_looked_into_where_nobody_was_answered_for_a_while(calls, wanted):
+    assert suspected(*calls) is wanted
+
+
+def test_it_begins_with_the_first_call_that_was_not_answered():
+    silence = Silence(BOUND)
+    for name, one in (("a", call()), ("b", late(1.0)), ("c", late(3.5))):
+        silence.heard(name, one)
+    assert silence.since == "b"
+
+
+@pytest.mark.parametrize(
+    ("step", "before", "after"),
+    [
+        (Down(), True, False),
+        (Up(), False, True),
+        (CALM, False, True),
+        (Now((Order(POST, fault="500"),)), True, False),
+        (Rest(1.0), False, False),
+        (Rest(1.0), True, True),
+    ],
+)
+def test_a_call_is_plain_where_the_api_is_as_it_should_be(step, before, after):
+    assert calm_after(step, before=before) is after
+
+
+def test_a_value_of_its_own_is_no_fault():
+    assert calm([Order(POST, value=str)])
+    assert not calm([Order(POST, fault="500")])
+
+
+class LockKept(reference.Relay):
+    """It asks the API one call after the other, and after a failure nobody lets the next one in."""
+
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        self.turn, self.over = threading.Lock(), threading.Event()
+
+    def sdk_input(self, answered):
+        if self.turn.locked():
+            self.over.wait(20)
+        if answered[0] != 200:
+            self.turn.acquire()
+        return super().sdk_input(answered)
+
+
+class Slow(reference.Relay):
+    """It takes its time for every call."""
+
+    def sdk_input(self, answered):
+        threading.Event().wait(0.3)
+        return super().sdk_input(answered)
+
+
+@pytest.mark.parametrize(("kind", "stops"), [(LockKept, True), (Slow, False)])
+def test_a_run_stops_with_a_back_end_that_hangs_and_not_with_a_slow_one(monkeypatch, kind, stops):
+    monkeypatch.setattr(relays, "kinds", lambda: {"mine": kind})
+    results = relays.results("mine", ["relay.get.fault-500", *ALONE], bound=0.5)
+    left = [one for one in results if one.verdict is Verdict.NOT_TESTABLE]
+    assert bool(left) is stops
+    said = re.compile("After [0-9]+ failing API answers, the back end has not answered any plain call "
+                      "since about relay.get.fault-500.")  # fmt: skip
+    assert all(said.fullmatch(one.why) for one in left)

@@ -1,0 +1,280 @@
+"""What a run shows beyond its single cases, and that every form of the report says it first."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from ran import CARD, INPUT, MISS, arrived, call, recorded, result, seen, told
+
+from workbook.harness.model import (
+    OWN_429,
+    BackEndOperation,
+    Broke,
+    Cardholder,
+    Miss,
+    Root,
+    RunFinding,
+    Surface,
+    Target,
+    Verdict,
+)
+from workbook.harness.report import todos
+from workbook.harness.reports import from_json, reports, to_json
+from workbook.notebook.conform import conformance
+from workbook.relay.findings import (
+    FEWEST,
+    GIVE_BACK,
+    NOTHING,
+    common_causes,
+    first_call,
+    place_of,
+    plain_attempt,
+    why_not,
+)
+from workbook.relay.judging import AFRESH
+
+URL = "http://127.0.0.1:9"
+LOST = {"status": 404, "headers": (), "body": b"", "value": None}
+PATH = f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
+FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
+PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.AFTER)
+LATER = Miss("a success 0.05 s after the API works again", "status 502", AFRESH)
+FINDING = RunFinding(Root.GONE, "It went away.", "Bring it back.", ("relay.post.path",))
+
+
+def why(*both):
+    one = seen(*both)
+    return " ".join(why_not(one.calls[0], one, URL))
+
+
+def test_a_request_of_another_call_is_none_of_this_one():
+    text = why(call(began=1.0, ended=2.0, **LOST), call(2, began=3.0, ended=4.0), arrived(3.5))
+    assert NOTHING in text
+    assert "Is the path right" in text
+
+
+def test_a_call_that_reached_the_api_is_told_so():
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5))
+    assert "A request reached the API, which answered with status 200 (API-2)." in text
+    assert "Is the path" not in text
+
+
+@pytest.mark.parametrize(
+    ("target", "shown"),
+    [
+        (PATH.replace("/bcl", "//bcl"), PATH.replace("/bcl", "//bcl")),
+        (f"{PATH}?nocache=12345678", f"{PATH}?nocache=[8 characters]"),
+        (PATH.lower(), PATH.lower()),
+    ],
+)
+@pytest.mark.rule("API-1", "API-5")
+def test_the_path_that_arrived_is_shown_beside_the_one_expected(target, shown):
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=target))
+    assert f"The document has POST {PATH} (API-2), and POST {shown} arrived." in text
+    assert "The id is another one" not in text
+
+
+@pytest.mark.rule("API-3")
+def test_another_id_in_the_right_path_is_told_as_that():
+    text = why(call(began=1.0, ended=2.0, **LOST), arrived(1.5, target=PATH.replace(CARD, "another")))
+    assert "arrived. The id was changed: pass it on unchanged." in text
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (told(activation={"sdkInput": INPUT}), "/activation/sdkInput"),
+        (told(**{"a/b": [0, {"~": INPUT}]}), "/a~1b/1/~0"),
+        (INPUT.encode(), "raw"),
+    ],
+)
+def test_where_the_value_stands_is_said(body, place):
+    answer = {"status": 200, "body": body, "value": None}
+    assert f'sdk_input = "{place}"?' in why(call(began=1.0, ended=2.0, **answer), arrived(1.5))
+    assert place_of({INPUT}, body) == place
+
+
+@pytest.mark.parametrize("body", [b"", b"{", told(sdkInput="another"), b"[" * 100_000])
+def test_a_value_that_is_nowhere_has_no_place(body):
+    assert place_of({INPUT}, body) is None
+    assert "Is sdk_input right?" in why(call(began=1.0, ended=2.0, status=200, body=body, value=None), arrived(1.5))
+
+
+def at_the_api(status):
+    one = arrived(1.5)
+    return replace(one, response=replace(one.response, status=status, basis="openapi"), given=None)
+
+
+def test_why_a_plain_call_fails_word_for_word(golden):
+    """Each status of the back end with each of the API, and each way to break off; over http and https."""
+    answers = [{"status": status, "body": b"", "value": None} for status in (200, 204, 401, 403, 404, 405, 502)]
+    answers += [{"status": status, "body": b"", "value": None} for status in (301, 302, 303, 304, 307, 308)]
+    answers += [{"status": None, "body": b"", "value": None, "broke": broke, "why": "a reason"} for broke in Broke]
+    answers += [{"status": 200, "headers": (("Content-Encoding", "br"), ("Content-Type", "text/x")), "value": None}]
+    answers += [{"status": 200, "headers": (("Content-Encoding", "gzip"),), "value": None, "body": b"x"}]
+    lines = {}
+    for answer in answers:
+        one = call(began=1.0, ended=2.0, **answer)
+        for requests in ([], *([at_the_api(status)] for status in (200, 400, 401, 415, 422, 500))):
+            for url in (URL, URL.replace("http", "https")):
+                what = [f"{one.status or one.broke.name}", *(str(each.response.status) for each in requests), url[:5]]
+                text = " ".join(why_not(one, seen(one, *requests), url))
+                lines.setdefault(text, " ".join(what))
+    golden("plain_call", "\n".join(f"{what}: {text}" for text, what in lines.items()))
+
+
+def failed(name, at, misses, status=502):
+    value = INPUT if status == 200 else None
+    one = call(began=at, ended=at + 0.01, status=status, value=value)
+    return result(name, Verdict.FAIL if misses else Verdict.PASS, misses, seen=seen(one, arrived(at)))
+
+
+def collapse(count=FEWEST, first=200):
+    """Results of a run in which nothing works any more after the first case."""
+    good = failed("relay.post.text-64-kib", 1.0, (), first)
+    names = [f"relay.post.fault-{one}" for one in ("400", "401", "403", "422", "500", "404")]
+    return [good, *(failed(name, 2.0 + at, (LATER,)) for at, name in enumerate(names[:count]))]
+
+
+def test_a_moment_since_which_nothing_works_is_one_finding():
+    results = collapse()
+    (finding,) = common_causes(results)
+    assert finding.says == f"Since about relay.post.fault-400 no call has succeeded; {FEWEST} cases failed."
+    assert finding.cases == tuple(one.case.name for one in results[1:])
+    (todo,) = todos(recorded(*results, findings=(finding,)))
+    assert todo.text == f"{finding.says} {GIVE_BACK}"
+
+
+@pytest.mark.parametrize("results", [[], collapse(FEWEST - 1), collapse(first=500)],
+                         ids=["nothing", "too few", "never worked"])  # fmt: skip
+def test_without_such_a_moment_nothing_is_found(results):
+    assert list(common_causes(results)) == []
+
+
+def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():
+    untested = result("relay.get.path", Verdict.NOT_TESTABLE, why="It went away.")
+    (finding,) = common_causes([untested, result()], "It went away.", "Its command ended.")
+    assert finding == RunFinding(Root.GONE, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
+    assert finding.fails
+
+
+def test_a_limit_of_the_back_end_itself_is_no_failure():
+    (finding,) = common_causes([result("relay.get.path", Verdict.NOT_TESTABLE, why=OWN_429)])
+    assert finding.says == "Your back end answered 429 itself in one case, and asked the API nothing."
+    assert "set a pace" in finding.todo
+    assert not finding.fails
+    assert list(common_causes([result()])) == []
+
+
+def test_what_to_do_is_ordered_by_where_it_comes_from():
+    mixed = replace(MISS, todo="Keep them apart.", root=Root.ASTRAY)
+    record = recorded(
+        failed("relay.post.one-field", 1.0, (PLAIN, FORM)),
+        failed("relay.post.fault-500", 2.0, (mixed,)),
+        findings=(FINDING,),
+    )
+    assert [todo.text for todo in todos(record)] == [
+        "It went away. Bring it back.", "Keep them apart.", FORM.todo, PLAIN.todo,
+    ]  # fmt: skip
+
+
+def test_every_form_says_what_to_do_first_before_the_rest():
+    record = recorded(*collapse(), findings=(FINDING,))
+    texts = reports(record)
+    assert FINDING.says in conformance(record).text().replace("\n", " ")
+    for name in ("conform.html", "conform.md"):
+        text = texts[name]
+        assert text.index("What to do first") < text.index(FINDING.says) < text.index(AFRESH[:30])
+
+
+def test_it_is_the_same_from_a_report_that_was_read():
+    record = recorded(*collapse(), findings=(FINDING,))
+    assert todos(from_json(to_json(record))) == todos(record)
+
+
+def test_what_is_only_noted_asks_for_nothing():
+    noted = replace(MISS, todo="Nothing to do.", noted=True)
+    assert [one.text for one in todos(recorded(result(misses=(MISS, noted))))] == [MISS.todo]
+
+
+class Runs:
+    """Plays the attempts of a runner: for each platform's app, what each of its attempts comes to."""
+
+    def __init__(self, attempts, surfaces):
+        cardholders = (Cardholder("ann", (CARD, "PI-another"), ()),)
+        self.target, self.attempts, self.plain_works = Target(URL, surfaces, cardholders), attempts, None
+        self.asked = []
+
+    async def run(self, case, cards, app):
+        assert case.script.alone  # what an earlier call left behind is no part of it
+        self.asked.append((case.name, [ask.operation for ask in case.script.asks], cards, app))
+        return self.attempts[app].pop(0)
+
+
+WELL, AWAY = (
+    seen(call(), arrived()),
+    seen(call(began=1.0, ended=2.0, status=None, body=b"", value=None, broke=Broke.LOST)),
+)
+OWN = (
+    Surface(BackEndOperation("GET", "/a"), BackEndOperation("POST", "/a")),
+    Surface(BackEndOperation("GET", "/b"), BackEndOperation("POST", "/b")),
+)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "failing", "alive", "runs"),
+    [
+        ({"platform A": [WELL], "platform B": [WELL]}, [], True, 2),
+        ({"platform A": [AWAY, WELL], "platform B": [WELL]}, [], True, 3),
+        ({"platform A": [AWAY, AWAY], "platform B": [WELL]}, [("platform A",)], True, 3),
+        ({"platform A": [WELL], "platform B": [AWAY, AWAY]}, [("platform B",)], True, 3),
+        ({"platform A": [AWAY, AWAY], "platform B": [AWAY, AWAY]}, [("platform A",), ("platform B",)], False, 4),
+    ],
+)
+def test_a_plain_attempt_is_made_twice_at_most_with_each_app(attempts, failing, alive, runs):
+    runner = Runs(attempts, dict(zip(attempts, OWN, strict=True)))
+    failures, any_sign = asyncio.run(plain_attempt(runner))
+    assert ([failure.apps for failure in failures], any_sign, len(runner.asked)) == (failing, alive, runs)
+    assert runner.plain_works is not bool(failing)
+    assert {one[:2] for one in [(name, tuple(asks)) for name, asks, _cards, _app in runner.asked]} == {
+        ("relay.plain.attempt", ("GET", "POST"))
+    }
+    assert all(cards == (CARD,) for _name, _asks, cards, _app in runner.asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "requests", "fits"),
+    [
+        ({"status": None, "broke": Broke.REFUSED}, [], False),
+        ({"status": None, "broke": Broke.LOST}, [], True),
+        ({"status": 404}, [], False),
+        ({"status": 500}, [], True),
+        ({"status": 404}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other=INPUT)}, [arrived(1.5)], False),
+        ({"status": 500, "body": told(other=INPUT)}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other="x")}, [arrived(1.5)], True),
+        ({"status": 200, "body": told(other=INPUT), "value": ""}, [arrived(1.5)], True),
+        ({"status": 404}, [arrived(0.5), arrived(2.5)], False),
+        ({"status": 404}, [arrived(1.0)], True),
+        ({"status": 404}, [arrived(2.0)], True),
+    ],
+)
+def test_a_plain_call_that_fails_is_the_configuration_s_fault_or_the_back_end_s(answer, requests, fits):
+    attempt = seen(call(began=1.0, ended=2.0, **{"headers": (), "body": b"", "value": None} | answer), *requests)
+    runner = Runs({"platform A": [attempt, attempt]}, {"platform A": OWN[0]})
+    (failure,), _alive = asyncio.run(plain_attempt(runner))
+    assert failure.by_configuration is not fits
+
+
+def test_one_surface_for_two_apps_is_attempted_once():
+    surface = OWN[0]
+    runner = Runs({"platform A": [AWAY, AWAY]}, {"platform A": surface, "platform B": surface})
+    (failure,), alive = asyncio.run(plain_attempt(runner))
+    assert (failure.apps, alive, failure.by_configuration) == (("platform A", "platform B"), False, False)
+    assert str(failure).startswith("The plain POST of the app of platform A and platform B does not work: ")
+
+
+def test_the_first_call_is_a_get_with_the_first_app():
+    runner = Runs({"platform A": [WELL]}, dict(zip(("platform A", "platform B"), OWN, strict=True)))
+    assert asyncio.run(first_call(runner)) is WELL
+    assert runner.asked == [("relay.plain.call", ["GET"], (CARD,), "platform A")]

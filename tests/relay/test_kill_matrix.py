@@ -1,0 +1,129 @@
+"""The proof that the cases work: every relay that is broken on purpose is caught by the cases made for that.
+
+The matrix is left in the directory of reports, as `report/kill-matrix.html` and `.md`. A relay in order and one that
+fails far from what is wrong with it are tried with every case. Any other is tried with the cases made for it, and with
+a third of those that could tell besides, so that its first line has others to be ranked before: of their groups and of
+the form of the requests, or of all where the cases made for it watch the others. Which third depends on its name, so
+that each case is a rival somewhere.
+`WORKBOOK_EVERY_CELL=1` tries every case on every relay.
+"""
+
+import os
+import shutil
+from concurrent.futures import ProcessPoolExecutor, wait
+from multiprocessing import get_context
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+import relays
+from matrix import Matrix, Relay, to_html
+
+from workbook.harness.model import Group, Verdict
+from workbook.relay.cases import CASES
+
+pytestmark = pytest.mark.slow
+
+IN_ORDER, WAITING, OTHERS = 2, 2, 5
+"""Processes. Relays in order run two at a time, because they have to be in time; beside them only those run that do
+little but wait, and all others afterwards."""
+SHARE = 3
+"""One in so many of the cases that are not made for a relay is tried on it."""
+WAITS = ["OneConnection", "LimitForEachByte", "NoLimit", "BadBodyUnanswered", "OneAfterTheOther"]
+"""Relays whose cases take a quarter of a minute and more, and next to no work."""
+FAR = {"NeverFails", "OneConnection", "BusyForGood"}
+"""Relays that fail most cases, or whatever comes next: where the first line of a report is the hardest to choose."""
+REPORT = Path(__file__).parents[2] / "report"
+
+
+def told(name):
+    """What is wrong with a relay, and which cases are made for it."""
+    kind = relays.kinds().get(name)
+    if kind is None:
+        return relays.WRONG.get(name, ("", ()))
+    return (kind.__doc__, kind.catches) if hasattr(kind, "catches") else ("", ())
+
+
+def tried(name):
+    """The cases that this relay is tried with."""
+    made, shown = told(name)[1], getattr(relays.kinds().get(name), "shown_by", ())
+    if not made or name in FAR or "WORKBOOK_EVERY_CELL" in os.environ:
+        return tuple(CASES)
+    watched = any(CASES[one].script.whole for one in made)  # a case that watches the others needs them
+    groups = set(Group) if watched else {Group.FORM, *(CASES[one].group for one in made)}
+    others = [one for one, case in CASES.items() if case.group in groups]
+    third = set(others[crc32(name.encode()) % SHARE :: SHARE])
+    return tuple(one for one in CASES if one in {*made, *shown, *third})
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """What came of each relay: its verdicts, what the report says first, and what it is to say."""
+    names = [name for name in (*relays.kinds(), *relays.OTHERS) if "node" not in name or shutil.which("node")]
+    right = [name for name in names if not told(name)[1]]
+    wrong = [name for name in names if name not in right]
+    longest_first = sorted((name for name in wrong if name not in WAITS), key=lambda name: -len(tried(name)))
+    with _processes(IN_ORDER) as in_order, _processes(WAITING) as waiting, _processes(OTHERS) as others:
+        running = {name: in_order.submit(relays.judged, name, tried(name)) for name in right}
+        beside = {name: waiting.submit(relays.judged, name, tried(name)) for name in WAITS}
+        wait(running.values())
+        running |= beside | {name: others.submit(relays.judged, name, tried(name)) for name in longest_first}
+        return {name: judged.result() for name, judged in running.items()}
+
+
+def _processes(number):
+    return ProcessPoolExecutor(number, mp_context=get_context("spawn"))
+
+
+@pytest.fixture(scope="module")
+def matrix(judged):
+    rows = (Relay(name, *told(name), verdicts) for name, (verdicts, _first, _made) in judged.items())
+    made = Matrix(tuple(CASES), tuple(rows))
+    REPORT.mkdir(exist_ok=True)
+    (REPORT / "kill-matrix.md").write_text(made.markdown(), encoding="utf-8")
+    (REPORT / "kill-matrix.html").write_text(to_html(made), encoding="utf-8")
+    return made
+
+
+def test_nothing_speaks_against_the_cases(matrix):
+    assert matrix.gaps() == []
+
+
+def test_a_relay_that_is_in_order_passes_whatever_it_is_written_in(matrix):
+    right = {relay.name: set(relay.verdicts.values()) for relay in matrix.relays if not relay.made}
+    assert {relays.REFERENCE, "asgi"} <= set(right)
+    assert set().union(*right.values()) == {Verdict.PASS}
+
+
+@pytest.mark.parametrize("name", [name for name in (*relays.kinds(), *relays.WRONG) if told(name)[1]])
+def test_the_first_line_of_a_report_is_what_is_wrong_with_the_relay(judged, name):
+    if name not in judged:
+        pytest.skip("there is no Node.js here")
+    verdicts, first, made = judged[name]
+    if all(verdicts[case] is Verdict.NOTE for case in told(name)[1]):
+        assert first == ""  # what no rule judges asks for nothing
+    else:
+        assert any(todo in first for todo in made), first
+
+
+def test_no_run_of_a_broken_relay_breaks_the_workbook(matrix):
+    kinds = {verdict for relay in matrix.relays for verdict in relay.verdicts.values()}
+    assert Verdict.HARNESS_ERROR not in kinds
+    assert Verdict.NOT_TESTABLE not in kinds
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js here")
+def test_the_language_does_not_matter(matrix):
+    by_name = {relay.name: relay for relay in matrix.relays}
+    assert by_name["node"].caught == frozenset()
+    assert by_name["broken node"].caught >= set(relays.WRONG["broken node"][1])
+
+
+def test_every_broken_relay_says_what_is_wrong_with_it():
+    assert [name for name, kind in relays.kinds().items() if name != relays.REFERENCE and not kind.__doc__] == []
+
+
+def test_the_matrix_can_be_read(matrix):
+    assert "Every one is caught by the cases made for it." in matrix.summary
+    assert matrix.markdown().count("\n| `relay.") == len(CASES)
+    assert (REPORT / "kill-matrix.html").read_text(encoding="utf-8") == to_html(matrix)

@@ -1,0 +1,168 @@
+"""Which parts of an exchange may leave the process: in exports, proxy records and conform's reports (REL-2, REL-3).
+
+The rule is a list of what may be shown, not of what may not: nobody can know in which field a broken back end puts
+card data. A string in a body becomes a length and a digest, as everywhere in this package; data with the simulator's
+mark may be shown whole. The digests are salted, so they can be compared within one run only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import unquote_plus
+
+from workbook.api.opaque import MARK, SdkOutput, decode_strictly, json_object
+from workbook.base.secrecy import MASK, each_text
+from workbook.errors import OpaqueDataError
+
+SHOWN_HEADERS = frozenset(
+    """accept accept-encoding accept-language allow connection content-encoding content-length content-type date
+    expect host idempotency-key retry-after server te traceparent transfer-encoding user-agent
+    x-api-key x-correlation-id x-request-id""".split()  # a person reads and compares this list  # noqa: SIM905
+)
+"""Headers whose values may be shown. A key in one is replaced by `[key]`."""
+
+SHOWN_FIELDS = frozenset({"type", "title", "status", "detail", "errorCode", "instance", "requestId"})
+"""Fields of an answer whose values may be shown: those of the simulator's problem details (openapi)."""
+
+LONGEST_NAME = 40
+LONGEST_VALUE = 300
+"""Characters of a value that may be shown."""
+LONGEST_SEGMENT = 64
+"""Characters of a path's segment that are shown; an id is shorter, and opaque data in the wrong place is not."""
+DEEPEST, MOST = 8, 100
+"""How deep and how wide a body is shown."""
+LARGEST_NUMBER = 999
+"""The largest number that is shown, which is an HTTP status; a longer one may be a card's."""
+
+_WORD = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}\Z")
+_PLAIN = re.compile(r"[\x20-\x7e]*\Z")
+_SALT = secrets.token_bytes(16)  # one per process: digests of different runs cannot be compared
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """Shows the parts of an exchange without secrets.
+
+    Attributes:
+        shown: names of the headers whose values are shown, in small letters.
+        fields: names of the fields of an answer's outermost object whose values are shown.
+        longest: characters of such a field's value; all of them printable.
+        simulated: whether text that the simulator made is shown; otherwise its digest is shown.
+        text: the last filter of every text that is shown; it takes out what is known to be secret.
+    """
+
+    shown: frozenset[str] = SHOWN_HEADERS
+    fields: frozenset[str] = SHOWN_FIELDS
+    longest: int = LONGEST_VALUE
+    simulated: bool = True
+    text: Callable[[str], str] = str
+
+    def target(self, target: str, card: str = "") -> str:
+        """The path without long segments, and the query by its names and lengths (API-5 shows no query).
+
+        The card's id is shown in the query as it is in the path.
+        """
+        path, mark, query = target.partition("?")
+        parameters = []
+        for parameter in query.split("&"):
+            name, equals, value = parameter.partition("=")
+            if not equals:
+                parameters.append(length_of(name) if name else "")
+                continue
+            own = value == MASK or (card and unquote_plus(value) == card and short(value) == value)
+            parameters.append(f"{_name(name)}={value if own else length_of(value)}")
+        return self.text("/".join(map(short, path.split("/"))) + mark + "&".join(parameters))
+
+    def headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str | None], ...]:
+        """The names, and the values of those that are listed; None for any other value."""
+        pairs = []
+        for name, value in headers:
+            listed = name.lower() in self.shown or value == MASK  # of a secret header only the mask is kept
+            line = value if len(value) <= LONGEST_VALUE else length_of(value)  # a cut secret would not be recognised
+            pairs.append((self.text(_name(name)), self.text(line) if listed else None))
+        return tuple(pairs)
+
+    def request_body(self, body: bytes) -> Any:
+        """A body as a JSON value: its shape and its field names, and no string."""
+        return self._body(body, frozenset())
+
+    def answer_body(self, body: bytes) -> Any:
+        """The same, and the values of the `fields`."""
+        return self._body(body, self.fields)
+
+    def method(self, method: str) -> str:
+        """A method; the length of one that is too long."""
+        return self.text(short(method))
+
+    def _body(self, body: bytes, fields: frozenset[str]) -> Any:
+        if not body:
+            return None
+        try:
+            document = json.loads(body, parse_constant=refuse_constant)
+        except (ValueError, RecursionError):  # bytes that are no UTF-8 raise a ValueError too
+            return each_text(self._string(body.decode("latin-1")), self.text)
+        return each_text(self._value(document, fields), self.text)
+
+    def _value(self, value: Any, fields: frozenset[str], name: str = "", depth: int = 0) -> Any:
+        """A JSON value as it may be shown; `fields` are those of the outermost object only."""
+        if isinstance(value, dict | list):
+            if depth >= DEEPEST:
+                return "[nested deeper]"
+            rest = [f"[{len(value) - MOST} more]"] if len(value) > MOST else []
+            if isinstance(value, list):
+                return [self._value(inner, frozenset(), depth=depth + 1) for inner in value[:MOST]] + rest
+            here = fields if depth == 0 else frozenset[str]()
+            pairs = [(_name(inner), self._value(value[inner], here, inner, depth + 1)) for inner in [*value][:MOST]]
+            return dict(pairs) | dict.fromkeys(rest, True)
+        if value is None or isinstance(value, bool):
+            return value
+        if not isinstance(value, str):
+            small = isinstance(value, int) and abs(value) <= LARGEST_NUMBER
+            return value if small and name in fields else "[a number]"
+        shown = value if len(value) <= self.longest and value.isprintable() else length_of(value)
+        return shown if name in fields else self._string(value)
+
+    def _string(self, text: str) -> Any:
+        """A length and a digest, or what the simulator wrote; only the length of what cannot be opaque data at all."""
+        try:
+            data = SdkOutput(text)
+        except OpaqueDataError:
+            return length_of(text)
+        whole = data.is_simulated and (json_object(decode_strictly(text) or b"") or {}).get("simulated") == MARK
+        if not whole:
+            return data.summary()
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
+        return data.summary() | ({"text": text} if self.simulated else {"digest": digest})
+
+
+def is_shown_whole(body: bytes) -> bool:
+    """Whether a body is one object that holds only the simulator's data, so that it is shown without omissions."""
+    shown = Redaction().request_body(body)
+    fields = shown.items() if isinstance(shown, dict) else ()
+    texts = {name: one.get("text") for name, one in fields if isinstance(one, dict)}
+    return body.translate(None, b" \t\r\n") == json.dumps(texts, separators=(",", ":")).encode()
+
+
+def short(text: str) -> str:
+    """A word of a path, or its length where it is too long or not printable ASCII."""
+    return text if len(text) <= LONGEST_SEGMENT and _PLAIN.match(text) else length_of(text)
+
+
+def length_of(text: str) -> str:
+    """The words that a report shows in place of a hidden text."""
+    return f"[{len(text)} characters]"
+
+
+def refuse_constant(constant: str) -> None:
+    """For `json.loads`: NaN and Infinity are not JSON, so an export cannot hold them."""
+    raise ValueError(constant)
+
+
+def _name(name: str) -> str:
+    return name if _WORD.match(name) else length_of(name)

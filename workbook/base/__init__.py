@@ -1,0 +1,1 @@
+"""What every part stands on: values checked at the door, files, forms, rules, secrets."""

@@ -1,0 +1,180 @@
+"""The files that come with the workbook (lessons, samples, native code), and how a file is written.
+
+A checkout holds them at its top level, as `notebooks` and `fixtures`. A wheel holds them inside the package, in
+`workbook/_data`. `workbook new` copies them to where a reader can change them.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shlex
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from workbook.base.values import did_you_mean
+from workbook.errors import ConfigurationError, ParameterError
+
+_PACKAGE: Final = Path(__file__).resolve().parents[1]
+INSTALLED: Final = (_PACKAGE / "_data").is_dir()
+"""Whether the workbook was installed from a wheel; False in a checkout, and where one is installed with -e."""
+DATA: Final = _PACKAGE / "_data" if INSTALLED else _PACKAGE.parent
+NOTEBOOKS: Final = DATA / "notebooks"
+FIXTURES: Final = DATA / "fixtures"
+NATIVE: Final = _PACKAGE / "native"
+"""Source files for an app of one's own: `kotlin` and `swift`."""
+_CHECKOUT_PYTHON: Final = "../../.venv/bin/python"
+"""How the sample's configuration names Python in a checkout."""
+_LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
+"""Files that Python and the system leave behind in a folder: they are not samples and are not copied."""
+
+
+def sample(name: str) -> Path:
+    """The path of a sample: a file such as `native/kotlin/BackEnd.kt`, or a project such as `projects/platform_a`.
+
+    Raises:
+        ParameterError: there is no such file.
+    """
+    folder = NATIVE if str(name).startswith("native/") else FIXTURES
+    path = folder / str(name).removeprefix("native/")
+    is_there = path.is_file() or (path.is_dir() and path.parent == FIXTURES / "projects")
+    if is_there and folder in path.resolve().parents and not _LEFT_OUT("", [*Path(name).parts]):
+        return path
+    known = _samples(FIXTURES)
+    if not known:
+        raise ParameterError(f"The folder of sample files, {FIXTURES}, is empty. Install the workbook again.")
+    known += [f"native/{sample}" for sample in _samples(NATIVE)]
+    raise ParameterError(f"No sample file {str(name)!r:.60}. {did_you_mean(str(name), known)}")
+
+
+def _samples(folder: Path) -> list[str]:
+    paths = (file.relative_to(folder) for file in folder.rglob("*.*") if file.is_file())
+    return sorted(str(path) for path in paths if not _LEFT_OUT("", [*path.parts]))
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """A draft beside a new folder; it becomes the folder if the block ends well, and is removed if not.
+
+    Raises:
+        ConfigurationError: the folder exists and is not empty, or cannot be written.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists() and any(folder.iterdir()):
+            raise ConfigurationError(f"{str(folder)!r} is not empty. Name a new folder: nothing is overwritten.")
+        with TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as scratch:
+            draft = Path(scratch) / folder.name
+            draft.mkdir()  # with the user's own permissions, unlike the directory around it
+            yield draft
+            draft.rename(folder)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write into {str(folder)!r}: {error.strerror or error}.") from error
+
+
+def copy_lessons(folder: Path) -> None:
+    """Copy the lessons and the sample files into a folder, as `notebooks` and `fixtures`.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    for source in (NOTEBOOKS, FIXTURES):
+        shutil.copytree(source, folder / source.name, ignore=_LEFT_OUT)
+    config = folder / "fixtures" / "back_ends" / "back-end.toml"
+    # outside a checkout the sample back end runs on the Python that the workbook is installed in
+    write_whole(config, config.read_text("utf-8").replace(_CHECKOUT_PYTHON, shlex.quote(sys.executable)))
+
+
+def pip_line(extra: str) -> str:
+    """The command that installs one of the workbook's extras."""
+    return f"pip install 'provisioning-workbook[{extra}]'" if INSTALLED else f"pip install -e '.[{extra}]'"
+
+
+@contextmanager
+def needs_lab(what: str) -> Iterator[None]:
+    """A context or decorator for code that needs the extra `lab`; `what` names that code in the error.
+
+    Raises:
+        ConfigurationError: the package is not installed; names it, and the command that installs the extra.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        needed = f"{what} needs the package {error.name}, which is not installed: {pip_line('lab')}"
+        raise ConfigurationError(needed) from error
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """Read a regular file: at most `most` bytes, and one more if the file is larger, so that the caller sees it.
+
+    A pipe or a device is refused before it is opened: reading one may never end.
+
+    Raises:
+        OSError: there is no such file, it is not regular, or it cannot be read.
+    """
+    try:
+        regular = stat.S_ISREG(path.stat().st_mode)
+    except ValueError as error:  # a name that no file system can have
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
+    if not regular:
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with path.open("rb") as file:
+        return file.read(most + 1)
+
+
+def read_named(path: Path, most: int, again: str) -> bytes:
+    """The content of a file that a person named; `again` says which file to name instead.
+
+    Raises:
+        ConfigurationError: it cannot be read, or is larger than `most` bytes.
+    """
+    try:
+        content = read_regular(path, most)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read {str(path)!r}: {error.strerror or error}. {again}") from None
+    if len(content) > most:
+        raise ConfigurationError(f"{str(path)!r} is larger than {most:,} bytes. {again}")
+    return content
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` as UTF-8; a reader sees the old file or the new one, never a part.
+
+    A symbolic link is replaced, not followed: somebody else may have put the link into a shared folder.
+
+    Raises:
+        OSError: the directory is missing or not writable; the old file is as it was.
+    """
+    write_all({path: text})
+
+
+def write_all(texts: Mapping[Path, str]) -> None:
+    """Write each text as UTF-8 into its file, all of them or none; a symbolic link is replaced, not followed.
+
+    All drafts are written to the disk before the first one replaces its file, so a full disk leaves every old file.
+
+    Raises:
+        OSError: a directory is missing or not writable, or the disk is full; the old files are as they were.
+    """
+    drafts: dict[Path, Path] = {}
+    try:
+        for path, text in texts.items():
+            if path.is_dir() and not path.is_symlink():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            draft = drafts[path] = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
+            with draft.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            if path.is_file() and not path.is_symlink():
+                shutil.copymode(path, draft)
+        for path, draft in drafts.items():
+            draft.replace(path)
+    finally:
+        for draft in drafts.values():
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,223 @@
+"""Notebooks as web pages that need nothing: no kernel, no network, no other file.
+
+A page shows what is stored: the words, the code, and each output's snapshot. The runs that are stored beside the
+outputs can be played, scrubbed and compared on it. nbconvert turns cells into HTML; the page around them is ours,
+because nbconvert's own pages fetch scripts from elsewhere. A content security policy in the page lets the player run
+and forbids everything else, whatever an output contains.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import unescape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.base.files import write_whole
+from workbook.base.rules import sentence
+from workbook.base.secrecy import Secrets
+from workbook.commands.runner.notebook import read_notebook, without_widgets
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.notebook.plays.run import TYPE, from_json, played
+from workbook.notebook.widgets.page import place, players, policy
+from workbook.notebook.widgets.player import STYLE, WAKE
+from workbook.views.html import POLICY, RULE_ID, Markup, joined, tag, trusted, unbroken
+
+INDEX: Final = "index"
+TITLE: Final = "The provisioning workbook"
+RECORDED: Final = joined(
+    "This page is a recording. Its runs can be played, opened message by message, and compared. To choose, to write "
+    "code and to do the exercises, open the notebook with ",
+    tag("code", "workbook lab"),
+    ".",
+)
+NEEDS_A_KERNEL: Final = joined("To choose here, open the notebook with ", tag("code", "workbook lab"), ".")
+
+_TAG: Final = re.compile(r"<[^>]*>")
+# The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
+_META: Final = re.compile("<(?=meta)", re.IGNORECASE)
+_PILCROW: Final = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
+"""The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to."""
+_LINK: Final = re.compile(r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>', re.DOTALL)
+_HOW_TO_RUN: Final = re.compile(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?")
+"""The sentence of a text cell about running a cell: on a page there is none to run."""
+_APART: Final = re.compile(r'<(style|pre|code|svg|script)\b.*?</\1>|<span class="wb-rule".*?</span>|<[^>]*>', re.DOTALL)
+"""Where a rule's id is no word of the page, or has its sentence already."""
+
+
+def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
+    """Write each notebook as a page of its own into `out`, under its own name, and for several an index.
+
+    Raises:
+        ConfigurationError: two have the same name, a notebook cannot be read, was never run or contains the API key,
+            or `out` is not writable; pages that were written before stay.
+    """
+    several = len(notebooks) > 1
+    names = [path.stem for path in notebooks] + [INDEX] * several
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ConfigurationError(
+            f"Two notebooks are called {twice[0]!r:.60}: one page would overwrite the other. Export one."
+        )
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot make the directory {str(out)!r}: {error.strerror}.") from error
+    secrets = Secrets.of_environment(os.environ)
+    written = []
+    for notebook in notebooks:
+        html = page(notebook, notebooks)
+        # without its tags, too: the highlighter of code may cut the key into several elements
+        texts = (notebook.read_text("utf-8"), html, unescape(_TAG.sub("", html)))
+        if any(secrets.found_in(text) for text in texts):
+            raise ConfigurationError(
+                f"{notebook.name} contains the API key, so its page was not written. Clear that cell or its output."
+            )
+        written.append(_written(out, notebook.stem, html))
+    return [*written, *([_written(out, INDEX, index(notebooks))] if several else [])]
+
+
+def _written(out: Path, name: str, html: str) -> Path:
+    target = out / f"{name}.html"
+    try:
+        write_whole(target, html)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
+    return target
+
+
+def index(notebooks: Sequence[Path]) -> str:
+    """The page that leads to the others."""
+    titles = (tag("a", _title(_read(path), path), href=f"{path.stem}.html") for path in notebooks)
+    return _filled(TITLE, joined(tag("h1", TITLE), tag("ol", *(tag("li", title) for title in titles), start=0)))
+
+
+def page(path: Path, siblings: Sequence[Path] = ()) -> str:
+    """One notebook as a self-contained HTML document, the same bytes on every run.
+
+    Args:
+        path: of the notebook.
+        siblings: the notebooks whose pages will be beside it, in their order; its links lead to these.
+
+    Raises:
+        ConfigurationError: it cannot be read, or was never run.
+    """
+    notebook = _read(path)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    if code and not any(cell.outputs for cell in code):
+        raise ConfigurationError(
+            f"{path.name} has nothing to show: none of its cells has an output. "
+            "Run it first: `workbook render`, or all cells in JupyterLab."
+        )
+    recordings: list[dict[str, Any]] = []
+    for cell in code:
+        # A page cannot make a panel live, and the snapshot beside a live view says the same.
+        outputs = (output for output in without_widgets(cell.outputs) if output.get("data") != {"text/plain": WAKE})
+        cell.outputs = [_playable(output, recordings) for output in outputs]
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _HOW_TO_RUN.sub("", cell.source)
+    notebook.metadata.pop("widgets", None)
+
+    body = _PILCROW.sub("", _META.sub("&lt;", _exporter().from_notebook_node(notebook)[0])).rstrip()
+    pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
+    body, rules = _with_rules(_LINK.sub(lambda link: _linked(link, pages), body))
+    above, below = (_way(path, siblings, where) for where in ("above", "below"))
+    main = joined(above, tag("p", RECORDED, class_="recorded"), trusted(body), rules, below)
+    return _filled(_title(notebook, path), main, recordings)
+
+
+@cache
+def _exporter() -> Any:
+    """Makes the body of a page; kept, because it compiles its templates for its first page."""
+    from nbconvert import HTMLExporter  # heavy
+
+    return HTMLExporter(  # type: ignore[no-untyped-call]
+        template_name="basic", exclude_input_prompt=True, exclude_output_prompt=True
+    )
+
+
+def _read(path: Path) -> Any:
+    try:
+        return read_notebook(path.read_bytes())
+    except (OSError, ConfigurationError) as error:
+        raise ConfigurationError(f"{path.name} is not a notebook that can be read.") from error
+
+
+def _title(notebook: Any, path: Path) -> str:
+    words = (line for cell in notebook.cells if cell.cell_type == "markdown" for line in cell.source.splitlines())
+    return next((line.lstrip("# ").strip() for line in words if line.startswith("# ")), path.stem)
+
+
+def _filled(title: str, main: Markup, recordings: Sequence[Mapping[str, Any]] = ()) -> str:
+    from jinja2 import Environment, PackageLoader  # with nbconvert: heavy
+
+    environment = Environment(
+        loader=PackageLoader("workbook.commands.runner", ""), autoescape=True, keep_trailing_newline=True
+    )
+    return environment.get_template("export.html.j2").render(
+        policy=policy() if recordings else POLICY,
+        title=title,
+        style=files("workbook.commands.runner").joinpath("export.css").read_text("utf-8"),
+        main=main,
+        players=players(recordings) if recordings else "",
+    )
+
+
+def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
+    """The output without what only a notebook needs, and with a place for the player of its recording."""
+    data = output.get("data", {})
+    if "text/html" not in data:
+        return output
+    stored = str(data["text/html"])
+    html = trusted(stored.replace(f"<style>{STYLE}</style>", ""))
+    live = html != stored
+    try:
+        recording = data.pop(TYPE)
+        values = played([from_json(run) for run in recording["runs"]], recording["panels"])
+    except (LookupError, TypeError, ParameterError):  # none, or of another version: the still form stays
+        data["text/html"] = joined(html, tag("p", NEEDS_A_KERNEL, class_="recorded")) if live else html
+        return output
+    if values not in recordings:
+        recordings.append(values)
+    number = recordings.index(values)
+    data["text/html"] = place(number, opened=True) if live else joined(html, place(number))
+    return output
+
+
+def _linked(link: re.Match[str], pages: Mapping[str, str]) -> str:
+    """A link of a notebook to a file beside it: it leads to that file's page, or is no link where there is none."""
+    address = pages.get(link[1].rpartition("/")[2])
+    return link[3] if address is None else f'<a href="{address}{link[2] or ""}">{link[3]}</a>'
+
+
+def _way(path: Path, siblings: Sequence[Path], where: str) -> Markup:
+    """The links to the page before, to all of them, and to the page after."""
+    if path not in siblings or len(siblings) == 1:
+        return joined()
+    at = siblings.index(path)
+    links = [(f"← {before.stem}", before.stem) for before in siblings[max(at - 1, 0) : at]]
+    links += [("All lessons", INDEX), *((f"{after.stem} →", after.stem) for after in siblings[at + 1 : at + 2])]
+    return tag("nav", *(tag("a", words, href=f"{name}.html") for words, name in links), aria_label=f"Lessons, {where}")
+
+
+def _with_rules(body: str) -> tuple[str, Markup]:
+    """The page's words, with the sentence of each rule where its id is, and all of them as a footnote."""
+    parts, at = [], 0
+    for apart in (*_APART.finditer(body), None):
+        words = body[at : apart.start() if apart else len(body)]
+        parts.append(RULE_ID.sub(lambda found: unbroken(found[0]) if sentence(found[0]) else found[0], words))
+        parts.append(apart[0] if apart else "")
+        at = apart.end() if apart else at
+    named = sorted(set(RULE_ID.findall(_TAG.sub(" ", body))))
+    rules = [(rule_id, text) for rule_id in named if (text := sentence(rule_id))]
+    if not rules:
+        return body, joined()
+    items = (joined(tag("dt", rule_id), tag("dd", text)) for rule_id, text in rules)
+    footnote = tag("details", tag("summary", f"The {len(rules)} rules on this page"), tag("dl", *items), class_="rules")
+    return "".join(parts), footnote

@@ -1,0 +1,1 @@
+"""What all judges stand on: cases, verdicts, baselines, reports and comparison."""

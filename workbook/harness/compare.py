@@ -1,0 +1,188 @@
+"""What changed from one run to the next: what newly fails, what is fixed, and what still fails."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum, unique
+from typing import Self
+
+from workbook.harness.model import Verdict
+from workbook.harness.report import FAILING, GRAVEST_FIRST, UNDECIDED, CaseRecord, RunRecord, timeless
+from workbook.views.table import clean, wrap
+from workbook.views.templates import fill
+
+WIDEST = 110
+_PLACE = re.compile(r", line \d+(, and in \d+ more lines?)?")
+
+
+@unique
+class CaseChange(StrEnum):
+    """What became of a case; `meaning` says it in words."""
+
+    WORSE = "newly failing", "did not fail before, and does now"
+    GRAVER = "graver", "failed before, and is graver now"
+    LOST = "no longer decided", "was decided before, and is not now"
+    REASON = "failing for another reason", "failed before and does now, and not for the same reasons"
+    STILL = "still failing", "failed before and does now, for the same reasons"
+    FIXED = "fixed", "failed before, and passes now"
+    MILDER = "milder", "failed before, and is less grave now"
+    DECIDED = "decided now", "was not decided before, and is now"
+    NEW = "new", "was not there before"
+    GONE = "gone", "was there before, and is not now"
+    NOT_RUN = "not run this time", "was there before; this run was interrupted, or chose other cases"
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> Self:
+        """The member whose value is `word`."""
+        change = str.__new__(cls, word)
+        change._value_, change.meaning = word, meaning
+        return change
+
+
+GOT_WORSE = (CaseChange.WORSE, CaseChange.GRAVER, CaseChange.LOST)
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One case whose result changed, or that still fails.
+
+    Attributes:
+        name: of the case.
+        change: how its result changed.
+        before: its verdict in the old run; None where the old run did not have it.
+        now: its verdict in the new run; None where the new run did not have it.
+        gone: reasons of the old run that no longer hold.
+        come: reasons of the new run that did not hold before.
+    """
+
+    name: str
+    change: CaseChange
+    before: Verdict | None
+    now: Verdict | None
+    gone: tuple[str, ...] = ()
+    come: tuple[str, ...] = ()
+
+    @property
+    def verdicts(self) -> str:
+        """Both verdicts in words."""
+        before, now = (verdict.value if verdict else "not there" for verdict in (self.before, self.now))
+        return before if before == now else f"{before}, now {now}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """What changed.
+
+    Attributes:
+        changed: the cases, by their change and then in their order.
+        notes: what a reader must know, such as that the runs were of different back ends.
+        same: how many cases did not change.
+    """
+
+    changed: tuple[Changed, ...]
+    notes: tuple[str, ...]
+    same: int
+
+    @property
+    def exit_code(self) -> int:
+        """Of the process: 1 when something got worse, else 0."""
+        return int(any(case.change in GOT_WORSE for case in self.changed))
+
+    @property
+    def headline(self) -> str:
+        """The numbers in one sentence."""
+        numbers = [f"{len(cases)} {change}" for change, cases in self.by_change()] + [f"{self.same} as before"]
+        return f"{'Something' if self.exit_code else 'Nothing'} got worse: {', '.join(numbers)}."
+
+    def by_change(self) -> list[tuple[CaseChange, list[Changed]]]:
+        """The cases of each change that occurs."""
+        every = ((change, [case for case in self.changed if case.change is change]) for change in CaseChange)
+        return [(change, cases) for change, cases in every if cases]
+
+    def text(self) -> str:
+        """For a terminal: below a heading for each change, its cases."""
+        lines = [self.headline, *(f"Note: {clean(note)}" for note in self.notes)]
+        for change, cases in self.by_change():
+            lines += ["", f"{change.capitalize()} ({len(cases)}): {change.meaning}"]
+            for case in cases:
+                lines.append(f"  {clean(case.name)}: {case.verdicts}")
+                for sign, reason in [
+                    *(("-", reason) for reason in case.gone),
+                    *(("+", reason) for reason in case.come),
+                ]:
+                    first, *more = wrap(clean(reason), WIDEST - 6) or [""]
+                    lines += [f"    {sign} {first}", *(f"      {line}" for line in more)]
+        return "\n".join(lines) + "\n"
+
+    def to_markdown(self) -> str:
+        """The same as Markdown."""
+        return fill("compare.md", comparison=self)
+
+
+def compare(old: RunRecord, new: RunRecord) -> RunComparison:
+    """What changed from the old run to the new one."""
+    before, now = ({case.name: case for case in record.cases} for record in (old, new))
+    changed, names = [], before | now
+    for name in names:
+        was, is_ = before.get(name), now.get(name)
+        if was is None or is_ is None:
+            missing = CaseChange.NOT_RUN if new.about.partial else CaseChange.GONE
+            change: CaseChange | None = CaseChange.NEW if was is None else missing
+        else:
+            change = _change(was, is_)
+        if change is not None:
+            gone, come = (_reasons(was), _reasons(is_)) if was and is_ else ((), ())
+            changed.append(
+                Changed(
+                    name,
+                    change,
+                    was.verdict if was else None,
+                    is_.verdict if is_ else None,
+                    tuple(reason for reason in gone if reason not in come),
+                    tuple(reason for reason in come if reason not in gone),
+                )
+            )
+    notes = []
+    for name in ("base_url", "profile", "repeat"):
+        first, second = getattr(old.about, name), getattr(new.about, name)
+        if first != second:
+            notes.append(f"{name.replace('_', ' ')} was {first or 'not given'}, and is {second or 'not given'} now.")
+    for record, which in ((old, "old"), (new, "new")):
+        if record.about.partial:
+            notes.append(f"The {which} run is a partial one: it may have left out the cases that are missing there.")
+    order = list(CaseChange)
+    changed.sort(key=lambda case: order.index(case.change))
+    return RunComparison(tuple(changed), tuple(notes), len(names) - len(changed))
+
+
+def _change(before: CaseRecord, now: CaseRecord) -> CaseChange | None:
+    """What became of a case that both runs have; None where nothing did."""
+    was, is_ = before.verdict, now.verdict
+    graver = GRAVEST_FIRST.index(was) - GRAVEST_FIRST.index(is_)
+    match (_kind(was), _kind(is_)):
+        case "failed", "failed":
+            same = CaseChange.STILL if _reasons(before) == _reasons(now) else CaseChange.REASON
+            return CaseChange.GRAVER if graver > 0 else CaseChange.MILDER if graver < 0 else same
+        case _, "failed":
+            return CaseChange.WORSE
+        case "failed", "held":
+            return CaseChange.FIXED if is_ in (Verdict.PASS, Verdict.NOTE) else CaseChange.LOST
+        case "undecided", "held":
+            return CaseChange.DECIDED
+        case (("failed" | "held"), "undecided"):
+            return CaseChange.LOST
+        case _:
+            return None
+
+
+def _kind(verdict: Verdict) -> str:
+    return "failed" if verdict in FAILING else "undecided" if verdict in UNDECIDED else "held"
+
+
+def _reasons(case: CaseRecord) -> tuple[str, ...]:
+    """Why a case failed, each reason once, without durations and places in a log, which differ from run to run."""
+    reasons = [case.why] if case.why else []
+    reasons += [f"{miss.rule}: expected {miss.expected}, observed {miss.observed}" for miss in case.misses]
+    return tuple(dict.fromkeys(_PLACE.sub("", timeless(reason)) for reason in reasons))

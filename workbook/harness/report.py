@@ -1,0 +1,613 @@
+"""A run as reports may show it. `reports` writes it as JSON, reads it back, and makes the other forms.
+
+`conform.json`, format 1, keys in this order. Other keys of a file are ignored.
+
+    format      1
+    about       the run: target, base_url, seed, started (UTC), seconds, exit_code, command (runs the same again),
+                config, versions, profile, repeat, strict, only, interrupted, unfinished (names), trouble, stale,
+                findings (what explains many cases: root, says, todo, cases), program
+    counts      how many cases ended with each verdict; for readers only
+    cases       each: name, says, rule (id, level, section, text, harm), group, verdict, owner (who has to act),
+                platform, why, seconds, misses (expected, observed, todo, rule, noted, harms, root,
+                file, line: which file shows it, if one does), exchanges,
+                left_out (exchanges beyond 200 of one app), reproduce (runs this case again; everything, if it judges
+                the whole run), began (seconds since the first case; null if the case made no call)
+    exchanges   in the order of time: side (phone, API), at and ended (seconds since the case began; null if unknown),
+                method, path, who (whose session), request, status (null without an answer), answer, ending (why there
+                is no answer, or which fault the mock API played), elsewhere (it went where a redirect pointed),
+                platform (whose app called; the exchanges of a second app follow those of the first),
+                operation (GET or POST of the API, whatever the method; empty for another request)
+    request,    headers: pairs of a name and its value, null for a value that is not shown; body: JSON, null for none;
+    answer      length of the body in bytes
+
+In a body, each string is replaced by its length and a salted digest of four bytes: within one run, equal digests mean
+equal values. A string from the simulator is marked as simulated. No value, no key and no session is in the file.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
+from time import monotonic, time
+from typing import Any
+
+from workbook.api.redaction import SHOWN_HEADERS, Redaction
+from workbook.base.rules import Rule
+from workbook.base.secrecy import MASK, NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
+from workbook.harness.logs import with_log_line
+from workbook.harness.model import (
+    SUCCESS,
+    Case,
+    CaseResult,
+    Group,
+    Miss,
+    Owner,
+    PhoneCall,
+    Root,
+    RunFinding,
+    Seen,
+    Verdict,
+)
+from workbook.harness.selection import Known, apply_baseline
+from workbook.simulation.http import Request, Response
+from workbook.views.table import clean
+
+Headers = tuple[tuple[str, str | None], ...]
+
+
+FORMAT = 1
+PHONE, API = "phone", "API"
+FAILING = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY, Verdict.KNOWN})
+"""Verdicts of cases in which a rule was not kept."""
+UNDECIDED = frozenset({Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR})
+"""Verdicts of cases that should have been judged and could not."""
+JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
+"""Verdicts that say something about the back end."""
+OK, FAILED, INCOMPLETE, INTERRUPTED, BROKEN = 0, 1, 2, 130, 255
+"""Exit codes; BROKEN says that the workbook itself failed."""
+
+
+def exit_code(
+    verdicts: Iterable[Verdict],
+    *,
+    strict: bool = False,
+    stale: bool = False,
+    undecided: bool = False,
+    failed: bool = False,
+) -> int:
+    """The worst exit code that follows from these verdicts.
+
+    Args:
+        verdicts: one for each case.
+        strict: a warning counts as a failure.
+        stale: an entry of the baseline is no longer right.
+        undecided: something kept cases from being judged.
+        failed: the back end fails as a whole: a plain call does not work, or it no longer answers.
+    """
+    counts = Counter(verdicts)
+    failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN} if strict else set())
+    if counts[Verdict.HARNESS_ERROR]:
+        return BROKEN
+    if stale or failed or any(counts[verdict] for verdict in failing):
+        return FAILED
+    return INCOMPLETE if undecided or not any(counts[verdict] for verdict in JUDGED) else OK
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The run as a whole.
+
+    Attributes:
+        target: the name of the back end; free text.
+        base_url: where it is, without a secret; or its Python adapter.
+        seed: of the canaries.
+        started: when, as `moment` writes it.
+        seconds: how long the run took.
+        exit_code: of the process.
+        command: runs the same again.
+        config: the path of the configuration; empty where it came from Python.
+        versions: of the workbook and of Python, by name.
+        profile: of the mock API.
+        repeat: how many times each case was run, from 1.
+        strict: a warning counts as a failure.
+        only: the patterns that chose cases; empty for all.
+        interrupted: Ctrl-C ended the run.
+        unfinished: names of the chosen cases that did not finish.
+        trouble: why cases could not be judged; empty where they could.
+        stale: one sentence for each stale entry of the baseline.
+        findings: what the run as a whole shows; it explains failures of single cases.
+        program: the words before a configuration on the command line.
+    """
+
+    target: str
+    base_url: str
+    seed: int
+    started: str
+    seconds: float
+    exit_code: int
+    command: str
+    config: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    profile: str = ""
+    repeat: int = 1
+    strict: bool = False
+    only: tuple[str, ...] = ()
+    interrupted: bool = False
+    unfinished: tuple[str, ...] = ()
+    trouble: str = ""
+    stale: tuple[str, ...] = ()
+    findings: tuple[RunFinding, ...] = ()
+    program: str = "workbook conform"
+
+    @property
+    def partial(self) -> bool:
+        """Whether the run left out cases. A case that is not in it may still exist."""
+        return self.interrupted or bool(self.only or self.unfinished)
+
+    def reproduce(self, name: str = "") -> str:
+        """How to run this case again, or all: a command line; where there is no configuration file, a Python call."""
+        if not self.config:
+            return f"conform(config, RunOptions([CASES[{name!r}]]))" if name else "conform(config)"
+        only = ["--only", name] * bool(name)
+        return " ".join([self.program, shlex.quote(self.config), *only, "--seed", str(self.seed)])
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedMessage:
+    """A request or an answer, redacted."""
+
+    headers: Headers = ()
+    body: Any = None
+    length: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedExchange:
+    """One request and its answer, on one of the two sides; the head of the module explains each field."""
+
+    side: str
+    at: float
+    ended: float | None
+    method: str
+    path: str
+    who: str
+    request: ReportedMessage
+    status: int | None
+    answer: ReportedMessage | None
+    ending: str = ""
+    elsewhere: bool = False
+    platform: str = ""
+    operation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRecord:
+    """The result of one case; the head of the module explains each field."""
+
+    name: str
+    says: str
+    rule: Rule
+    group: Group
+    verdict: Verdict
+    owner: Owner
+    platform: str
+    why: str
+    seconds: float
+    misses: tuple[Miss, ...]
+    exchanges: tuple[ReportedExchange, ...]
+    left_out: int
+    reproduce: str
+    began: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run.
+
+    Attributes:
+        about: the run as a whole.
+        cases: every case that finished, in the order of the cases.
+        secrets: what no report may hold; unknown for a record that was read from a file.
+    """
+
+    about: About
+    cases: tuple[CaseRecord, ...]
+    secrets: Secrets = field(default=NO_SECRETS, repr=False, compare=False)
+
+    def ended(self, *verdicts: Verdict) -> tuple[CaseRecord, ...]:
+        """The cases that ended with one of these verdicts."""
+        return tuple(case for case in self.cases if case.verdict in verdicts)
+
+    @property
+    def to_rerun(self) -> tuple[str, ...]:
+        """Names of the cases to run again: failed, ended in a harness error, or did not finish."""
+        names = (case.name for case in self.cases if case.verdict in FAILING | {Verdict.HARNESS_ERROR})
+        return (*names, *self.about.unfinished)
+
+
+def moment(seconds: float) -> str:
+    """A moment in seconds since 1970 as ISO 8601, in UTC and whole seconds."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# A report may show what the journal shows of an exchange, without the key and the text that the simulator made. That
+# text contains the canary, and a report with a canary in it would look like one that leaks.
+
+KEY_HEADER = "x-api-key"
+SHOWN = SHOWN_HEADERS | {"cache-control"}
+"""Headers whose values are shown. Of the key, `_marked` shows only whether it is the right one."""
+
+
+# Makes the record of a run from its results.
+
+MOST = 200
+"""Exchanges that are kept of one case with one app; a back end that loops makes more."""
+FEW = 4
+"""Exchanges that are shown as an example."""
+PAIR = 2
+"""Exchanges of a value that went astray: one where it came from, and one where it arrived."""
+FIRST = 3
+"""Pieces of advice that a terminal prints, and that a page shows with their exchanges."""
+LONGEST_LINE = 600
+"""Characters of a piece of advice on a terminal."""
+DIGITS = 4
+"""Decimals of a second."""
+
+
+def record(
+    results: Sequence[CaseResult], about: About, secrets: Iterable[str] = (), values: Iterable[str] = ()
+) -> RunRecord:
+    """The record of these results, redacted.
+
+    Args:
+        results: one for each case.
+        about: the run as a whole.
+        secrets: session secrets, and what else no report may hold; the results hold keys and opaque data.
+        values: opaque data of rounds whose results are not here.
+    """
+    known = Secrets(_secrets(results, secrets), (pair for value in values for pair in _opaque(value)))
+    # A run repeats itself: of forty thousand texts a few hundred are different.
+    redaction = Redaction(SHOWN, simulated=False, text=cache(known.cleaned))
+    first = min((result.began for result in results if result.began is not None), default=0.0)
+    cases = []
+    for result in results:
+        case, began, owner = result.case, result.began, result.verdict.owner
+        parts = [(part.platform, part.seen) for part in result.each if part.seen is not None]
+        exchanges = [_exchanges(platform, seen, redaction) for platform, seen in parts]
+        cases.append(
+            CaseRecord(
+                name=case.name,
+                says=case.says,
+                rule=case.rests_on,
+                group=case.group,
+                verdict=result.verdict,
+                owner=case.owner if owner is Owner.YOU else owner,
+                platform=result.platform,
+                why=redaction.text(result.why),
+                seconds=round(result.seconds, DIGITS),
+                misses=tuple(
+                    replace(
+                        miss,
+                        expected=redaction.text(miss.expected),
+                        observed=redaction.text(
+                            with_log_line(miss, [seen for _platform, seen in parts], known.has_part)
+                        ),
+                        todo=redaction.text(miss.todo),
+                        rule=miss.rule or case.rule,
+                    )
+                    for miss in result.misses
+                ),
+                exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:MOST]),
+                left_out=sum(len(of_one_app[MOST:]) for of_one_app in exchanges),
+                reproduce=about.reproduce("" if case.script.whole else case.name),
+                began=None if began is None else round(began - first, DIGITS),
+            )
+        )
+    return RunRecord(about, tuple(cases), known)
+
+
+def _secrets(results: Iterable[CaseResult], secrets: Iterable[str]) -> Iterator[tuple[SecretKind, str]]:
+    """Sessions, keys, and the opaque data of these results."""
+    yield from ((SecretKind.SESSION, value) for value in session_secrets(secrets))
+    every = [part.seen for result in results for part in result.each if part.seen is not None]
+    yield from ((SecretKind.KEY, seen.key) for seen in every)
+    for seen in every:
+        for _card, value in seen.opaque():
+            yield from _opaque(value)
+
+
+def _opaque(value: str) -> Iterator[tuple[SecretKind, str]]:
+    yield from ((SecretKind.CANARY, canary) for canary in canaries_in(value))
+    yield SecretKind.OPAQUE, value
+
+
+def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[ReportedExchange]:
+    """Both sides in the order of time; a call comes before the request that follows from it."""
+    began = min([call.began for call in seen.calls] + [arrived.at for arrived in seen.arrived], default=0.0)
+
+    def at(moment: float) -> float:
+        return round(moment - began, DIGITS)
+
+    def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> ReportedMessage:
+        return ReportedMessage(redaction.headers(_marked(of.headers, seen.key)), body(of.body), len(of.body))
+
+    exchanges = []
+    for call in seen.calls:
+        request = call.request or Request(call.operation, "", ())
+        exchanges.append(
+            ReportedExchange(
+                side=PHONE,
+                at=at(call.began),
+                ended=at(call.ended),
+                method=redaction.method(request.method),
+                path=redaction.target(request.target, call.asked_for),
+                who=redaction.text(call.cardholder),
+                request=message(request, redaction.request_body),
+                status=call.status,
+                answer=None if call.status is None else message(call, redaction.request_body),
+                ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
+                platform=platform,
+                operation=call.operation,
+            )
+        )
+    for arrived in seen.arrived:
+        request, response = arrived.request, arrived.response
+        from workbook.simulation.faults import FAULTS  # loads all tables in 200 ms; `preflight` needs none
+
+        fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
+        source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
+        exchanges.append(
+            ReportedExchange(
+                side=API,
+                at=at(arrived.at),
+                ended=None,
+                method=redaction.method(request.method),
+                path=redaction.target(request.target),
+                who="",
+                request=message(request, redaction.request_body),
+                status=response.status,
+                answer=message(response, redaction.answer_body),
+                ending=f"fault: {fault}; {source}" if fault else "" if response.status in SUCCESS else source,
+                elsewhere=arrived.elsewhere,
+                platform=platform,
+                operation=arrived.operation,
+            )
+        )
+    return sorted(exchanges, key=attrgetter("at"))
+
+
+def _marked(headers: Iterable[tuple[str, str]], key: str) -> Iterator[tuple[str, str]]:
+    """The headers with a mark in place of an API key."""
+    for name, value in headers:
+        mark = MASK if value == key else f"[another value, {len(value)} characters]"
+        yield name, mark if name.lower() == KEY_HEADER else value
+
+
+def concluded(
+    about: Callable[..., About],
+    began: float,
+    results: Iterable[CaseResult],
+    cases: Mapping[str, Case],
+    known: Iterable[Known] = (),
+    *,
+    findings: Callable[[Sequence[CaseResult]], Iterable[RunFinding]] = lambda _results: (),
+    secrets: Iterable[str] = (),
+    values: Iterable[str] = (),
+) -> RunRecord:
+    """The record of a run that is over: the baseline marks what is known, and the verdicts give the exit code.
+
+    Args:
+        about: makes the `About` from the fields that are found out here.
+        began: when the run began, in seconds of the monotonic clock.
+        results: one for each case that ended.
+        cases: all cases by name.
+        known: the baseline's entries.
+        findings: finds what explains many results at once.
+        secrets: as in `record`.
+        values: as in `record`.
+    """
+    marked, stale = apply_baseline(known, results, cases, datetime.now(UTC).date())
+    found, seconds = tuple(findings(marked)), monotonic() - began
+    try:
+        ours = version("provisioning-workbook")
+    except PackageNotFoundError:
+        ours = "not installed"
+    done = about(
+        started=moment(time() - seconds),
+        seconds=round(seconds, 3),
+        exit_code=INTERRUPTED,
+        versions={"workbook": ours, "python": platform.python_version()},
+        stale=stale,
+        findings=found,
+    )
+    if not done.interrupted:
+        failed = any(finding.fails for finding in found)
+        verdicts = [result.verdict for result in marked]
+        code = exit_code(verdicts, strict=done.strict, stale=bool(stale), undecided=bool(done.trouble), failed=failed)
+        done = replace(done, exit_code=code)
+    return record(marked, done, secrets, values)
+
+
+# The summary: how the run ended, how many cases of each verdict, and what to do in which order.
+
+GRAVEST_FIRST = (
+    Verdict.FAIL,
+    Verdict.FLAKY,
+    Verdict.HARNESS_ERROR,
+    Verdict.WARN,
+    Verdict.KNOWN,
+    Verdict.NOT_TESTABLE,
+    Verdict.NOTE,
+    Verdict.PASS,
+    Verdict.NOT_APPLICABLE,
+    Verdict.DISABLED,
+)
+SETTLED = (Verdict.PASS, Verdict.NOT_APPLICABLE, Verdict.DISABLED)
+"""Verdicts of cases that need no look."""
+ROOTS = tuple(Root)
+MANY = 3
+"""A back end that mixes up calls fails at least this many cases; fewer may have another cause (assumed)."""
+LENIENT = "Warnings fail the run with --strict only."
+_TIME = re.compile(r", after \d+(\.\d+)? s| \(line \d+ of [^)]*\)|; the line, without its values: .*")
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """One piece of advice.
+
+    Attributes:
+        verdict: the gravest verdict of the cases that give it.
+        text: what to do.
+        cases: the names of those cases.
+        rules: the ids of the rules that were not kept.
+        root: where the failure that it mends comes from.
+        shown: the case whose exchanges show it; None where no case shows it.
+        miss: what that case expected and observed.
+    """
+
+    verdict: Verdict
+    text: str
+    cases: tuple[str, ...]
+    rules: tuple[str, ...]
+    root: Root = Root.CASE
+    shown: CaseRecord | None = None
+    miss: Miss | None = None
+
+
+def headline(record: RunRecord) -> str:
+    """How the run ended, in one to three sentences."""
+    total = _cases(len(record.cases))
+    failed = [case for case in record.cases if case.verdict in FAILING - {Verdict.KNOWN}]
+    verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts(record))
+    if not record.cases:
+        sentences = ["No case finished."]
+    elif failed:
+        sentences = [f"{len(failed)} of {total} did not hold: {verdicts}."]
+        lenient = not record.about.strict and not any(finding.fails for finding in record.about.findings)
+        if lenient and all(case.verdict is Verdict.WARN for case in failed):
+            sentences.append(LENIENT)
+    elif not any(case.verdict in JUDGED for case in record.cases):
+        sentences = [f"Nothing could be decided: {verdicts}."]
+    elif record.about.trouble or record.ended(Verdict.HARNESS_ERROR):
+        sentences = [f"Of {total} none failed, and some could not be decided: {verdicts}."]
+    else:
+        sentences = [f"{total}, and none failed: {verdicts}."]
+        if skipped := len(record.ended(Verdict.NOT_TESTABLE)):
+            sentences.append(f"The report says why {_cases(skipped)} could not be tested.")
+    if stale := len(record.about.stale):
+        entries = "entry, which fails" if stale == 1 else "entries, which fail"
+        sentences.append(f"The baseline has {stale} stale {entries} the run.")
+    if left := len(record.about.unfinished):
+        sentences.append(f"The run was interrupted: {_cases(left)} did not finish.")
+    elif record.about.interrupted:
+        sentences.append("The run was interrupted.")
+    return " ".join(sentences)
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"
+
+
+def counts(record: RunRecord) -> list[tuple[Verdict, int]]:
+    """How many cases ended with each verdict that occurs, the gravest first."""
+    every = ((verdict, len(record.ended(verdict))) for verdict in GRAVEST_FIRST)
+    return [(verdict, count) for verdict, count in every if count]
+
+
+def by_group(record: RunRecord) -> list[tuple[Group, list[int]]]:
+    """For each group that occurs: how many of its cases ended with each verdict of `counts`."""
+    endings = Counter((case.group, case.verdict) for case in record.cases)
+    rows = ((group, [endings[group, verdict] for verdict, _count in counts(record)]) for group in Group)
+    return [(group, row) for group, row in rows if any(row)]
+
+
+def to_look_at(record: RunRecord) -> list[CaseRecord]:
+    """The cases that need a look, the gravest first, otherwise in their order."""
+    unsettled = [case for case in record.cases if case.verdict not in SETTLED]
+    return sorted(unsettled, key=lambda case: GRAVEST_FIRST.index(case.verdict))
+
+
+def todos(record: RunRecord) -> list[Todo]:
+    """What to do: by root, because earlier roots explain later ones; then the gravest; then what mends most cases.
+
+    A finding of the whole run stands for the cases that could not be judged because of it.
+    """
+    findings = record.about.findings
+    found = []
+    for finding in findings:
+        verdict = Verdict.FAIL if finding.fails else Verdict.NOT_TESTABLE
+        found.append(Todo(verdict, f"{finding.says} {finding.todo}", finding.cases, (), finding.root))
+    explained = {name for finding in findings for name in finding.cases}
+    advice: dict[str, list[tuple[CaseRecord, Miss]]] = {}
+    for case in to_look_at(record):
+        if case.verdict is Verdict.NOTE or case.name in explained:
+            continue
+        whole = Miss("", "", case.why or case.verdict.meaning, case.rule.id)
+        for miss in [miss for miss in case.misses if not miss.noted] or [whole] * (not case.misses):
+            advice.setdefault(miss.todo, []).append((case, miss))
+    for text, sources in advice.items():
+        root = min((miss.root for _case, miss in sources), key=ROOTS.index)
+        case, miss = next((case, miss) for case, miss in sources if miss.root is root)
+        names, rules = ([case.name for case, _miss in sources], [miss.rule for _case, miss in sources if miss.rule])
+        unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
+        if root is Root.BESIDE and len(unique[0]) < MANY:
+            root = Root.AFTER
+        found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
+    missing = Verdict.NOT_TESTABLE  # what the configuration does not have explains nothing
+    return sorted(
+        found,
+        key=lambda todo: (
+            todo.verdict is missing and todo.root is Root.CASE,
+            ROOTS.index(todo.root),
+            GRAVEST_FIRST.index(todo.verdict),
+            -len(todo.cases),
+        ),
+    )
+
+
+def telling(case: CaseRecord) -> list[ReportedExchange]:
+    """The one call of a case that shows best why it failed, with the requests at the API that it led to.
+
+    That is the call during which the API played a fault, else the first that failed, else the last.
+    """
+    calls = [exchange for exchange in case.exchanges if exchange.side == PHONE]
+
+    def requests(call: ReportedExchange) -> list[ReportedExchange]:
+        ended = call.at if call.ended is None else call.ended
+        others = (one for one in case.exchanges if one.side == API and one.platform == call.platform)
+        return [one for one in others if call.at <= one.at <= ended]
+
+    faulted = (call for call in calls if any(request.ending for request in requests(call)))
+    failed = (call for call in calls if call.status not in SUCCESS)
+    call = next(faulted, None) or next(failed, None) or (calls[-1] if calls else None)
+    if call is None or len(case.exchanges) == PAIR:
+        return list(case.exchanges[:FEW])
+    return [call, *requests(call)][:FEW]
+
+
+def first_lines(record: RunRecord) -> Iterator[str]:
+    """What to do first, for a terminal: each advice with its cases, one example, and how to run that again."""
+    advice = todos(record)
+    for number, todo in enumerate(advice[:FIRST], 1):
+        cases = f", {_cases(len(todo.cases))}" if todo.cases else ""
+        yield f"{number}. {todo.verdict.mark} {todo.verdict}{cases}: {clean(todo.text, LONGEST_LINE)}"
+        if todo.shown is not None and todo.miss is not None and todo.miss.expected:
+            name, expected, observed = map(clean, (todo.shown.name, todo.miss.expected, todo.miss.observed))
+            yield f"   {name}: expected {expected}, observed {observed}"
+        if todo.shown is not None:
+            yield f"   {clean(todo.shown.reproduce)}"
+    if len(advice) > FIRST:
+        yield f"   … and {len(advice) - FIRST} more; see conform.html"
+
+
+def timeless(text: str) -> str:
+    """An observation without its duration and without a log line, which differ from run to run."""
+    return _TIME.sub("", text)

@@ -1,0 +1,149 @@
+"""Which cases to run, and which failures are known already.
+
+Cases are chosen by name, group or glob, or because they did not pass in a report. `config_file` reads the baseline:
+known failures, each with a comment and perhaps a last day:
+
+    [[known]]
+    case = "relay.list.*"       # a name, a group or a glob
+    comment = "One worker until the new host is there; ticket 123."
+    expires = 2030-12-31        # its last day
+
+A stale entry fails the run, so that the file stays true. An entry is stale when every case that fits it passes now,
+when its last day is over, or when no case fits it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import TypeVar
+
+import tomli_w
+
+from workbook.base.values import did_you_mean
+from workbook.errors import ParameterError
+from workbook.harness.model import Case, CaseResult, Group, Verdict
+
+CaseT = TypeVar("CaseT", bound=Case)
+MAGIC = "*?["
+QUOTE = 80
+"""Characters of a pattern that an error repeats."""
+
+
+def chosen(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tuple[CaseT, ...]:
+    """The cases that fit a pattern, in their own order; all cases where there is no pattern.
+
+    Args:
+        cases: all cases, by name.
+        patterns: names, groups and globs.
+
+    Raises:
+        ParameterError: a pattern fits no case.
+    """
+    if not patterns:
+        return tuple(cases.values())
+    names = set[str]()
+    for pattern in patterns:
+        fitting = {case.name for case in cases.values() if fits(pattern, case)}
+        if not fitting:
+            raise ParameterError(_no_case(cases, pattern[:QUOTE]))
+        names |= fitting
+    return again(cases, names)
+
+
+def fits(pattern: str, case: Case) -> bool:
+    """Whether a name, a group or a glob means this case."""
+    return pattern in (case.name, case.group) or fnmatchcase(case.name, pattern)
+
+
+def again(cases: Mapping[str, CaseT], names: Iterable[str]) -> tuple[CaseT, ...]:
+    """The cases with these names, in their own order. Names of cases that no longer exist are left out."""
+    wanted = set(names)
+    return tuple(case for name, case in cases.items() if name in wanted)
+
+
+def _no_case(cases: Mapping[str, CaseT], pattern: str) -> str:
+    """Why a pattern fits no case, and what to do."""
+    known = [group for group in Group if any(case.group is group for case in cases.values())]
+    groups = ", ".join(known)
+    if pattern.endswith(".toml"):
+        return f"{pattern!r} is no pattern. The configuration's file comes before --only."
+    if any(character in pattern for character in MAGIC):
+        return f"No case matches {pattern!r}. Groups: {groups}; see --list."
+    close = did_you_mean(pattern, [*cases, *(group.value for group in known)])
+    hint = close if close.startswith("Did") else f"Groups: {groups}; names: see --list."
+    return f"No case and no group {pattern!r}. {hint}"
+
+
+COVERED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.FLAKY})
+"""Verdicts that an entry turns into `known`."""
+PASSED = frozenset({Verdict.PASS, Verdict.NOTE})
+"""Verdicts that make an entry stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One known failure.
+
+    Attributes:
+        case: the case's name, a group, or a glob; of several entries that fit, the first counts.
+        comment: why it fails and what is done about it.
+        expires: the last day on which the entry counts; None for no such day.
+    """
+
+    case: str
+    comment: str
+    expires: date | None = None
+
+
+def apply_baseline(
+    known: Iterable[Known], results: Iterable[CaseResult], cases: Mapping[str, Case], today: date
+) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
+    """Mark the known failures among the results, and name each stale entry in a sentence.
+
+    Args:
+        known: the baseline's entries.
+        results: of this run; an entry whose case was not run is left alone.
+        cases: all cases by name.
+        today: an entry counts until the end of its last day.
+    """
+    known, results = tuple(known), list(results)
+    expired = [entry for entry in known if entry.expires is not None and entry.expires < today]
+    stale = []
+    for entry in known:
+        verdicts = {result.verdict for result in results if fits(entry.case, result.case)}
+        if not any(fits(entry.case, case) for case in cases.values()):
+            hint = _no_case(cases, entry.case[:QUOTE]).partition(". ")[2]
+            stale.append(f"{entry.case[:QUOTE]}: there is no such case. {hint}")
+        elif verdicts and verdicts <= PASSED:
+            stale.append(f"{entry.case}: it passes now. Take it out of the baseline.")
+        elif entry in expired:
+            day = f"its last day was {entry.expires}"
+            stale.append(f"{entry.case}: {day}. Mend it, or give it another day and say why.")
+    for at, result in enumerate(results):
+        fitting = [entry for entry in known if entry not in expired and fits(entry.case, result.case)]
+        if fitting and result.verdict in COVERED:
+            why = f"{result.why} Known: {fitting[0].comment}".strip()
+            results[at] = replace(result, verdict=Verdict.KNOWN, why=why)
+    return tuple(results), tuple(stale)
+
+
+def new_baseline(known: Iterable[Known], failures: Mapping[str, str], cases: Mapping[str, Case]) -> str:
+    """A baseline's text: the entries that still cover a failure, and one for each failure that none covers.
+
+    Args:
+        known: the entries so far.
+        failures: what was expected and observed, by the name of each case that failed, known or not.
+        cases: all cases by name.
+    """
+    failed = [cases[name] for name in failures]
+    kept = [entry for entry in known if any(fits(entry.case, case) for case in failed)]
+    fresh = [
+        Known(case.name, f"{failures[case.name]} TODO: say why this stays, and until when.")
+        for case in failed
+        if not any(fits(entry.case, case) for entry in kept)
+    ]
+    entries = ({key: value for key, value in asdict(entry).items() if value is not None} for entry in (*kept, *fresh))
+    return tomli_w.dumps({"known": list(entries)})

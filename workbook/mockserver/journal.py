@@ -1,0 +1,630 @@
+"""The journal of one simulated world: every exchange once, in the order of arrival, and never more than fits.
+
+A key is taken out before anything is kept, wherever in the exchange it stands (REL-2): an entry cannot give away what
+it never held. That one change is marked in `key_in`, because a key outside its header is worth knowing of. Opaque data
+is kept, so that bodies can be compared; it leaves only through a `Redaction` (REL-3).
+
+It is bounded twice, by a number of entries and by the bytes that they hold, so that memory stays flat over a million
+requests; `count` goes on counting. Threads may write, read and wait at the same time.
+
+The journal of a world in a state file keeps only the redacted form of each entry (`PersistentEntry`), in memory too, so
+that it says the same before and after a restart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import chain, islice
+from threading import RLock
+from time import monotonic
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
+
+from workbook.api.redaction import Redaction, is_shown_whole, length_of, short
+from workbook.base.secrecy import MASK, SECRET_HEADERS, SECRET_PARAMETERS, Secrets, secrets_in_request
+from workbook.base.values import is_number
+from workbook.errors import ParameterError
+from workbook.simulation.http import AFTER_ID, BEFORE_ID, PHRASES, UNANSWERED, Request, Response
+from workbook.simulation.service import ORIGIN
+
+Headers = tuple[tuple[str, str], ...]
+T = TypeVar("T")
+
+
+OPERATIONS = ("GET", "POST")
+"""The methods of the two operations (API-1, API-2)."""
+
+OVERHEAD, ENTRY = 170, 4
+"""Bytes that Python needs for a header (two texts in a pair) besides its characters; an entry needs 4 times that."""
+
+_PARAMETER = re.compile(r"([?&])([^=&]+)=([^&]+)")
+_SEPARATOR = re.compile(r"([/?&=])")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Entry:
+    """One request and its answer.
+
+    Attributes:
+        number: the request's number, from 1, in the order of arrival.
+        arrived: seconds from the journal's start to the request, monotonic.
+        answered: seconds from the journal's start to the answer; how long the bytes travel after that is not in it.
+        method: as it was sent.
+        target: the raw request target, query included.
+        headers: raw, in order, as often as they were sent; secret values as `[key]`.
+        body: the request's bytes.
+        operation: GET or POST where the request is one of the two operations (API-1, API-2), else None.
+        instrument: the payment instrument id in the operations' path, decoded, else None.
+        status: the answer's; None where the responder raised an error instead.
+        response_headers: as `headers`.
+        response_body: the answer's bytes, as they were before a fault on the wire.
+        basis: what the answer rests on, see `Response.basis`.
+        fault: the name of the fault that was played, empty for none.
+        ending: how the answer's bytes end, an `Ending` value; empty where there is no answer.
+        key_in: where else a key stood: "method", "target", "headers", "body", "response"; there it became `[key]`.
+    """
+
+    number: int
+    arrived: float
+    answered: float
+    method: str
+    target: str
+    headers: Headers
+    body: bytes
+    operation: str | None
+    instrument: str | None
+    status: int | None
+    response_headers: Headers
+    response_body: bytes
+    basis: str
+    fault: str
+    ending: str
+    key_in: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is kept, roughly: what a journal's limit counts."""
+        headers = self.headers + self.response_headers
+        heads = sum(map(len, chain.from_iterable(headers))) + OVERHEAD * (len(headers) + ENTRY)
+        return len(self.target) + heads + len(self.body) + len(self.response_body)
+
+    def __repr__(self) -> str:
+        what = self.operation or "other"
+        return f"Entry(#{self.number} {what}, status {self.status}, {len(self.body)} bytes in)"
+
+
+def entry(
+    number: int,
+    times: tuple[float, float],
+    request: Request,
+    answer: Response | Exception,
+    keys: Iterable[str] = (),
+) -> Entry:
+    """The entry of one exchange, without any key.
+
+    Args:
+        number: from 1.
+        times: seconds at arrival and at the answer.
+        request: as it arrived.
+        answer: what was answered, or the error that was raised instead.
+        keys: further keys to take out; those in the request's own headers are known anyway.
+    """
+    known = secrets_of(request, keys)
+    response = answer if isinstance(answer, Response) else Response(0, (), b"", f"no answer: {type(answer).__name__}")
+    method, target, body = request.method, _without_parameters(request.target), request.body
+    headers, response_headers = _without_secrets(request.headers), _without_secrets(response.headers)
+    response_body, key_in = response.body, dict.fromkeys(["target"] if target != request.target else [])
+    exchange = (method, target, *chain.from_iterable(headers + response_headers))
+    # Hardly any exchange has a key outside its header, so one search over all of it comes first.
+    if known.may_be_in("\n".join((*exchange, body.decode("latin-1"), response_body.decode("latin-1")))):
+
+        def noted(where: str, before: T, after: T) -> T:
+            key_in.update(dict.fromkeys([where] if before != after else []))
+            return after
+
+        target = noted("target", target, scrubbed_target(target, known))
+        method = noted("method", method, known.scrub(method))
+        headers = noted("headers", headers, tuple((known.scrub(name), known.scrub(value)) for name, value in headers))
+        body = noted("body", body, known.scrub_bytes(body))
+        cleaned = tuple((known.scrub(name), known.scrub(value)) for name, value in response_headers)
+        response_headers = noted("response", response_headers, cleaned)
+        response_body = noted("response", response_body, known.scrub_bytes(response_body))
+    operation, instrument = operation_of(method, target)
+    return Entry(
+        number,
+        *times,
+        method=method,
+        target=target,
+        headers=headers,
+        body=body,
+        operation=operation,
+        instrument=instrument,
+        status=response.status if response is answer else None,
+        response_headers=response_headers,
+        response_body=response_body,
+        basis=response.basis,
+        fault=response.fault,
+        ending=response.wire.ending.value if response is answer else "",
+        key_in=tuple(key_in),
+    )
+
+
+def secrets_of(request: Request, keys: Iterable[str]) -> Secrets:
+    """The secrets that no log or journal of a request may hold: these keys, and those in the request itself."""
+    return _secrets(frozenset((*keys, *secrets_in_request(request.headers, request.target))))
+
+
+@lru_cache(maxsize=16)  # a few worlds at a time
+def _secrets(keys: frozenset[str]) -> Secrets:
+    return Secrets.of_keys(keys)
+
+
+def _without_secrets(headers: Headers) -> Headers:
+    return tuple([(name, MASK if name.lower() in SECRET_HEADERS else value) for name, value in headers])
+
+
+def _without_parameters(target: str) -> str:
+    """The target without the values of secret query parameters."""
+    if "=" not in target:
+        return target
+    return _PARAMETER.sub(
+        lambda match: f"{match[1]}{match[2]}={MASK}" if unquote(match[2]).lower() in SECRET_PARAMETERS else match[0],
+        target,
+    )
+
+
+def scrubbed_target(target: str, known: Secrets) -> str:
+    """The target without a key: only the part with a key in it is replaced, or all where a key spans several."""
+    if not known.may_be_in(target):
+        return target
+    scrubbed = "".join(map(known.scrub, _SEPARATOR.split(target)))
+    return scrubbed if known.found_in(scrubbed) is None else MASK
+
+
+def operation_of(method: str, target: str) -> tuple[str | None, str | None]:
+    """The operation, where the request is one of the two, and the payment instrument id where the path is theirs."""
+    path = target.partition("?")[0]
+    instrument = path.removeprefix(BEFORE_ID).removesuffix(AFTER_ID)
+    if not instrument or "/" in instrument or path != f"{BEFORE_ID}{instrument}{AFTER_ID}":
+        return None, None
+    return (method if method in OPERATIONS else None), unquote(instrument)
+
+
+# The redacted form of an entry, which is all that a state file holds of an exchange (REL-2, REL-3).
+#
+# A body may carry card data by mistake, and a disk remembers longer than a process. So an entry goes to disk as
+# `as_dict` shows it, and a body's bytes as their length and a keyed digest, by which two bodies can still be compared.
+#
+# A card number whose bank and last digits are known has a million candidates. Whoever reads the file could try them
+# all if the digest's key stood in it. So only a body of nothing but simulated data is digested with the world's salt,
+# which is in the file; any other one with a key that this process never writes. Bodies of two runs of the server then
+# cannot be compared, and `verify` says so.
+
+DIGEST = 16
+"""Bytes of a digest."""
+_RUN_KEY, _RUN = secrets.token_bytes(16), secrets.token_hex(4)
+_OF_A_RUN = re.compile(rb"\[([0-9]+) bytes, digest [0-9a-f]+ in run ([0-9a-f]+)\]")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class PersistentEntry(Entry):
+    """A redacted entry; its headers and its target are shortened, its body is a `body_digest`.
+
+    Attributes:
+        text: the whole of it as JSON, as `as_dict` gives it.
+    """
+
+    text: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of what is kept: the same in memory and in a file."""
+        return len(self.text) + len(self.body) + OVERHEAD * (len(self.headers) + len(self.response_headers) + ENTRY)
+
+    __repr__ = Entry.__repr__
+
+
+def body_digest(body: bytes, salt: bytes, *, shown_whole: bool) -> bytes:
+    """What is kept instead of a body: equal bodies have equal digests, and an empty one stays empty."""
+    if not body:
+        return b""
+    digest = blake2b(body, key=salt if shown_whole else _RUN_KEY, digest_size=DIGEST).hexdigest()
+    return f"[{len(body)} bytes, digest {digest}{'' if shown_whole else f' in run {_RUN}'}]".encode()
+
+
+def length_and_run(entry: Entry) -> tuple[int, str] | None:
+    """The length and the run of a body that can be compared only within one run of the server; else None."""
+    match = _OF_A_RUN.fullmatch(entry.body) if isinstance(entry, PersistentEntry) else None
+    return (int(match[1]), match[2].decode()) if match else None
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("method", "target", "basis", "fault", "ending"), (str,)),
+    **dict.fromkeys(("operation", "instrument"), (str, type(None))),
+    **dict.fromkeys(("headers", "responseHeaders", "keyIn"), (list,)),
+    **dict.fromkeys(("bodyLength", "responseLength"), (int,)),
+    **dict.fromkeys(("body", "responseBody"), (object,)),
+    "status": (int, type(None)),
+}
+"""The fields of an entry that `as_dict` writes, and what each may be; numbers are checked besides."""
+
+
+def read_entry(text: str, body: str) -> PersistentEntry:
+    """The entry of this JSON, with the digest of its request's body.
+
+    Raises:
+        LookupError, TypeError, ValueError: it is no entry.
+    """
+    values = json.loads(text)
+    for name in ("number", "arrived", "answered"):
+        if not is_number(values[name], -LATEST, LATEST):
+            raise TypeError(f"{name} is not a number, or too large")
+    for name, kinds in _KINDS.items():
+        if not isinstance(values[name], kinds):
+            raise TypeError(f"{name} is of another type")
+    if values["operation"] not in (None, *OPERATIONS):
+        raise ValueError("no such operation")
+    pairs = [pair for name in ("headers", "responseHeaders") for pair in values[name]]
+    if not all(isinstance(text, str) for text in (*chain.from_iterable(pairs), *values["keyIn"])):
+        raise TypeError("a header is no text")
+    names = ("number", "arrived", "answered", "method", "target", "operation", "instrument", "status", "basis")
+    return PersistentEntry(
+        **{name: values[name] for name in (*names, "fault", "ending")},
+        headers=tuple((name, value) for name, value in values["headers"]),
+        body=body.encode("ascii"),
+        response_headers=tuple((name, value) for name, value in values["responseHeaders"]),
+        response_body=b"",
+        key_in=tuple(values["keyIn"]),
+        text=text,
+    )
+
+
+# Exports: plain values, JSON lines, HTTP archives, each without what a log must not hold.
+
+SHOWN = Redaction()
+
+
+def as_dict(entry: Entry, redaction: Redaction = SHOWN) -> dict[str, Any]:
+    """One entry as plain JSON values, redacted; times in seconds, lengths in bytes."""
+    if isinstance(entry, PersistentEntry):
+        return dict(json.loads(entry.text))
+    return {
+        "number": entry.number,
+        "arrived": round(entry.arrived, 6),
+        "answered": round(entry.answered, 6),
+        "method": redaction.method(entry.method),
+        "target": redaction.target(entry.target),
+        "operation": entry.operation,
+        "instrument": None if entry.instrument is None else short(entry.instrument),
+        "headers": _headers(entry.headers, redaction),
+        "body": redaction.request_body(entry.body),
+        "bodyLength": len(entry.body),
+        "status": entry.status,
+        "responseHeaders": _headers(entry.response_headers, redaction),
+        "responseBody": redaction.answer_body(entry.response_body),
+        "responseLength": len(entry.response_body),
+        "basis": entry.basis,
+        "fault": entry.fault,
+        "ending": entry.ending,
+        "keyIn": list(entry.key_in),
+    }
+
+
+def _headers(headers: Headers, redaction: Redaction) -> list[list[str]]:
+    """Each header with its value, or with the length of one that is not shown."""
+    shown = redaction.headers(headers)
+    return [
+        [name, length_of(value) if line is None else line]
+        for (name, line), (_name, value) in zip(shown, headers, strict=True)
+    ]
+
+
+def to_jsonl(entries: Iterable[Entry]) -> str:
+    """One JSON object a line, keys in a fixed order; pure ASCII, so that no terminal obeys it."""
+    return "".join(f"{json.dumps(as_dict(entry))}\n" for entry in entries)
+
+
+def persistent_entry(entry: Entry, salt: bytes) -> PersistentEntry:
+    """The redacted form of an entry, which may be written to a file."""
+    digest = body_digest(entry.body, salt, shown_whole=is_shown_whole(entry.body))
+    return read_entry(json.dumps(as_dict(entry)), digest.decode())
+
+
+# The journal as an HTTP archive (HAR 1.2), which browsers and proxies read; redacted in the same way.
+
+LOST = frozenset(ending.value for ending in UNANSWERED)
+"""Endings at which a client saw no byte: what the service would have said does not count as an answer."""
+
+
+def to_har(entries: Iterable[Entry], epoch: datetime, origin: str = ORIGIN) -> dict[str, Any]:
+    """An HTTP archive (HAR 1.2) as plain JSON values.
+
+    Args:
+        entries: in the order of the archive.
+        epoch: the date of second 0, with a time zone.
+        origin: is put before each target to make it an address; the simulator's own name is made up.
+    """
+    creator = {"name": "provisioning-workbook", "version": "simulated"}
+    return {"log": {"version": "1.2", "creator": creator, "entries": [_har(entry, epoch, origin) for entry in entries]}}
+
+
+def _har(entry: Entry, epoch: datetime, origin: str) -> dict[str, Any]:
+    values = as_dict(entry)
+    target, status = values["target"], None if values["ending"] in LOST else values["status"]
+    waited = round(max(0.0, values["answered"] - values["arrived"]) * 1000, 3)
+    parameters = [part.partition("=")[::2] for part in target.partition("?")[2].split("&") if part]
+    request = {
+        "method": values["method"],
+        "url": origin + quote(f"/{target.removeprefix('/')}", safe="/?&=%:@!$'()*+,;~"),
+        "queryString": _pairs(parameters),
+        **_har_message(values["headers"], values["bodyLength"]),
+    }
+    if values["bodyLength"]:
+        request["postData"] = {"mimeType": _media_type(values["headers"]), "params": [], **_text(values["body"])}
+    response_headers, length = values["responseHeaders"], values["responseLength"]
+    content = {"size": length, "mimeType": _media_type(response_headers)}
+    response = {
+        "status": status or 0,
+        "statusText": "no answer" if status is None else PHRASES.get(status, ""),
+        "content": content | (_text(values["responseBody"]) if length else {}),
+        "redirectURL": "",
+        **_har_message(response_headers, length),
+    }
+    return {
+        "startedDateTime": (epoch + timedelta(seconds=values["arrived"])).isoformat(timespec="milliseconds"),
+        "time": waited,
+        "request": request,
+        "response": response,
+        "cache": {},
+        "timings": {"send": 0, "wait": waited, "receive": 0},
+        # HAR reserves names with an underscore for the program that writes it.
+        **{f"_{name}": values[name] for name in ("number", "operation", "instrument", "basis", "fault", "ending")},
+    }
+
+
+def _har_message(headers: list[list[str]], length: int) -> dict[str, Any]:
+    """What request and response have in common; sizes in bytes, -1 where it is not known."""
+    return {
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(headers),
+        "headersSize": -1,
+        "bodySize": length,
+    }
+
+
+def _pairs(pairs: Iterable[Iterable[str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _text(shown: Any) -> dict[str, str]:
+    return {"text": json.dumps(shown), "comment": "redacted: strings as a length and a digest, unless simulated"}
+
+
+def _media_type(headers: list[list[str]]) -> str:
+    return next((value for name, value in headers if name.lower() == "content-type"), "")
+
+
+# The journal itself.
+
+Matching = Callable[[Entry], bool]
+
+LATEST = 1e9
+"""Seconds, some thirty years: no journal is older."""
+ENTRIES = 10_000
+"""How many of the latest entries a journal keeps."""
+BYTES = 64 * 1_048_576
+"""How many bytes its entries may hold together, roughly; the latest entry is kept whatever its size."""
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+"""The date that a HAR gives for second 0. It is made up: a journal measures durations and reads no wall clock, so that
+an export is the same on every run. Give the time at which the journal was made to get real dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Selects entries; None means any value. Call it with an entry.
+
+    Attributes:
+        method: as it was sent, such as GET; a request for another path counts as well.
+        instrument: a payment instrument id, percent-decoded.
+        status: the answer's.
+        after: only entries with a higher number; a reset starts the numbers again.
+    """
+
+    method: str | None = None
+    instrument: str | None = None
+    status: int | None = None
+    after: int = 0
+
+    def __call__(self, candidate: Entry) -> bool:
+        """Whether the entry is selected."""
+        return (
+            candidate.number > self.after
+            and self.method in (None, candidate.method)
+            and self.instrument in (None, candidate.instrument)
+            and self.status in (None, candidate.status)
+        )
+
+
+ANY = Match()
+
+
+class Journal:
+    """What a simulated world was asked and what it answered.
+
+    Args:
+        limit: how many entries it keeps, 1 or more.
+        byte_limit: how many bytes they may hold together.
+        stopwatch: seconds on any clock that never goes back; the journal's own second 0 is when it is made.
+
+    Attributes:
+        resets: how many resets there were.
+
+    Raises:
+        ParameterError: the limit leaves no room for an entry.
+    """
+
+    def __init__(
+        self, limit: int = ENTRIES, *, byte_limit: int = BYTES, stopwatch: Callable[[], float] = monotonic
+    ) -> None:
+        if limit < 1:
+            raise ParameterError(f"A journal keeps 1 entry or more, not {limit}.")
+        self._limit, self._byte_limit, self._stopwatch = limit, byte_limit, stopwatch
+        self._began = stopwatch()
+        self._lock = RLock()
+        self._entries: deque[Entry] = deque()
+        self._size = self._count = self.resets = 0
+        self._salt = b""
+        self._waiters: dict[Future[Entry | None], Matching] = {}
+
+    def __repr__(self) -> str:
+        return f"Journal({len(self)} of {self.count} entries)"
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @property
+    def count(self) -> int:
+        """How many exchanges there were since the start or the latest reset, kept or not."""
+        return self._count
+
+    @property
+    def dropped(self) -> int:
+        """How many of them are no longer kept."""
+        with self._lock:
+            return self._count - len(self._entries)
+
+    def now(self) -> float:
+        """Seconds since the journal was made."""
+        return self._stopwatch() - self._began
+
+    def record(self, arrived: float, request: Request, answer: Response | Exception, keys: Iterable[str] = ()) -> None:
+        """Keep one exchange; see `entry` for the arguments."""
+        with self._lock:
+            self.append(self.entry(arrived, request, answer, keys))
+
+    def entry(self, arrived: float, request: Request, answer: Response | Exception, keys: Iterable[str] = ()) -> Entry:
+        """The next entry, which `append` keeps.
+
+        Args:
+            arrived: `now()` when the request arrived.
+            request: as it arrived.
+            answer: what was answered, or the error that was raised instead.
+            keys: the API keys that may not stand anywhere in it; those in the request's own headers are known.
+        """
+        whole = entry(self._count + 1, (arrived, self.now()), request, answer, keys)
+        return persistent_entry(whole, self._salt) if self._salt else whole
+
+    def append(self, latest: Entry) -> None:
+        """Keep an entry, drop the oldest where there is no room, and wake up those that wait for such an entry."""
+        with self._lock:
+            self._keep(latest)
+            for future, matching in [*self._waiters.items()]:
+                _offer(future, matching, latest)
+
+    def _keep(self, latest: Entry) -> None:
+        self._entries.append(latest)
+        self._count += 1
+        self._size += latest.size
+        while len(self._entries) > self._limit or (self._size > self._byte_limit and len(self._entries) > 1):
+            self._size -= self._entries.popleft().size
+
+    def reset(self) -> None:
+        """Forget every entry and count from 1 again; those that wait go on waiting."""
+        with self._lock:
+            self._entries.clear()
+            self._size = self._count = 0
+            self.resets += 1
+
+    def persist(self, salt: bytes) -> None:
+        """Keep only the redacted form of each entry from now on; call it while the journal is empty."""
+        self._salt = salt
+
+    def resume(self, entries: Iterable[Entry], count: int, seconds: float) -> None:
+        """Go on where a journal was before a restart.
+
+        Args:
+            entries: what it kept, in the order in which it was recorded.
+            count: its `count`.
+            seconds: its `now()` when it was last written to the file; time goes on from there.
+        """
+        with self._lock:
+            for kept in entries:
+                self._keep(kept)
+            self._count = count
+            self._began = self._stopwatch() - seconds
+
+    def latest(self, number: int) -> list[Entry]:
+        """At most `number` latest entries, in the order in which they were recorded."""
+        with self._lock:
+            return [*islice(reversed(self._entries), max(0, number))][::-1]
+
+    def entries(self, matching: Matching = ANY) -> tuple[Entry, ...]:
+        """The kept entries that match, in the order of arrival."""
+        with self._lock:
+            return tuple(filter(matching, [*self._entries]))
+
+    def wait(self, matching: Matching, timeout: float) -> Entry | None:
+        """Block until an entry matches: the first there is, or the first to come.
+
+        Args:
+            matching: a `Match`, or any predicate of an entry.
+            timeout: seconds; 0 only looks.
+
+        Returns:
+            The entry, or None when the time was up.
+        """
+        with self._waiting(matching) as future, suppress(TimeoutError):
+            return future.result(timeout)
+        return None
+
+    async def wait_async(self, matching: Matching, timeout: float) -> Entry | None:  # as `wait`  # noqa: ASYNC109
+        """The same for a coroutine: it can be cancelled, and blocks neither a thread nor the event loop."""
+        with self._waiting(matching) as future, suppress(TimeoutError):
+            # With a timeout of 0, asyncio would give up before it passes on a result that is there already.
+            return future.result() if future.done() else await asyncio.wait_for(asyncio.wrap_future(future), timeout)
+        return None
+
+    @contextmanager
+    def _waiting(self, matching: Matching) -> Iterator[Future[Entry | None]]:
+        """A future for the first entry that matches; looking back and waiting begin in one step."""
+        future: Future[Entry | None] = Future()
+        with self._lock:
+            self._waiters[future] = matching
+            for kept in self._entries:
+                _offer(future, matching, kept)
+        try:
+            yield future
+        finally:
+            with self._lock:
+                del self._waiters[future]
+
+    def to_jsonl(self, matching: Matching = ANY) -> str:
+        """One JSON object a line, redacted (REL-2, REL-3)."""
+        return to_jsonl(self.entries(matching))
+
+    def to_har(self, matching: Matching = ANY, *, epoch: datetime = EPOCH) -> dict[str, Any]:
+        """An HTTP archive (HAR 1.2) as plain JSON values, redacted alike; `epoch` is the date of second 0."""
+        return to_har(self.entries(matching), epoch)
+
+
+def _offer(future: Future[Entry | None], matching: Matching, candidate: Entry) -> None:
+    """Fulfil the future with an entry that matches; it may be fulfilled or cancelled already."""
+    with suppress(InvalidStateError):
+        if not future.done():
+            try:
+                if matching(candidate):
+                    future.set_result(candidate)
+            except Exception as error:  # the predicate's defect is its caller's, not the server's  # noqa: BLE001
+                future.set_exception(error)

@@ -1,0 +1,806 @@
+"""HTTP/1.1 on a real socket, for the simulated API, the proxy and the API side of `conform`.
+
+A `Server` takes requests on one or more listening sockets, in one event loop, and gives each to one function: a
+`Request` goes in, a `Response` comes out (with the faults of its `wire`), or a `RawAnswer`, which is sent byte for
+byte. httptools (llhttp) parses requests; everything else of the connection is here, because a fault such as a reset or
+a truncated body has to be written on the transport itself, which no server library offers in its public API.
+
+An answer that is there at once is written without a task: one system call for each answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+import ssl
+import struct
+import sys
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from email.utils import formatdate
+from functools import lru_cache
+from inspect import isawaitable
+from ipaddress import ip_address
+from itertools import chain
+from logging import getLogger
+from math import inf
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event, Thread
+from time import perf_counter, time
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import httptools
+
+from workbook.base.signals import ending_signals
+from workbook.base.values import checked_port
+from workbook.errors import ConfigurationError
+from workbook.simulation.http import (
+    AT_ONCE,
+    CHUNKED,
+    MAX_BODY,
+    PHRASES,
+    UNANSWERED,
+    Ending,
+    Request,
+    Responder,
+    Response,
+    half,
+)
+from workbook.simulation.service import Service
+
+if TYPE_CHECKING:  # it brings cryptography, which only TLS needs
+    import trustme
+
+MAX_HEAD = 65_536
+"""Bytes of a request's first line and headers (assumed; the document shows no limit, GAP-2)."""
+MOST_HEADERS = 200
+"""Headers of a request (assumed)."""
+REQUEST_WITHIN = 30.0
+"""Seconds that a whole request may take, from the connection or its first byte on (assumed)."""
+IDLE = 5.0
+"""Seconds after which a connection without a request is closed; it may take up to twice as long."""
+MOST_WAITING = 16
+"""Requests of one connection that wait for their turn; above, the connection is not read."""
+MOST_CONNECTIONS, SPARE_DESCRIPTORS = 10_000, 64
+"""Connections at a time, and descriptors that are left for everything else."""
+GRACE = 1.0
+"""Seconds that a peer has to take what is left in the buffer, when a fault closes the connection."""
+STOP_WITHIN = 2.0
+"""Seconds that a stop leaves to the answers that are still being made or written."""
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "[::1]"})
+"""The values of the header Host that mean this machine, without a port."""
+
+LOGGER = getLogger("workbook.server")
+LEAVING: ContextVar[asyncio.Event | None] = ContextVar("leaving", default=None)
+"""For a handler that waits: set once the peer, whose request it answers, has left or sends no more."""
+# Closing a socket that lingers for 0 s sends RST. The two numbers are wider everywhere but on Windows.
+NO_LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RawAnswer:
+    """An answer that is sent as it is.
+
+    Attributes:
+        head: the status line and the headers, each with its line end, without the empty line behind them.
+        body: the bytes of the body; empty where the answer has none.
+        chunked: whether the body travels in chunks.
+    """
+
+    head: bytes = field(repr=False)
+    body: bytes = field(repr=False)
+    chunked: bool = False
+
+
+AnyAnswer: TypeAlias = Response | RawAnswer
+Handler = Callable[[Request], AnyAnswer | Awaitable[AnyAnswer]]
+"""Answers a request, at once or later; it runs in the server's event loop."""
+Log = Callable[[Request, AnyAnswer, float], None]
+"""Gets each request, its answer, and the seconds from one to the other, after the answer was written."""
+
+
+@lru_cache
+def _status_line(status: int) -> str:
+    return f"HTTP/1.1 {status} {PHRASES.get(status, '')}\r\n"
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
+
+
+@lru_cache(maxsize=64)  # an API answers with few different heads
+def _head_start(status: int, headers: tuple[tuple[str, str], ...]) -> tuple[str, bool]:
+    """The status line and these headers, and whether a Date is among them."""
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers])
+    return _status_line(status) + lines, any(name == "date" for name, _value in headers)
+
+
+def head(response: Response) -> str:
+    """The status line and the headers; a Date is added where the answer has none of its own."""
+    start, dated = _head_start(response.status, response.headers)
+    name, value = response.wire.framing(response.body)
+    return f"{start}{name}: {value}\r\n" + ("" if dated else f"date: {_date(int(time()))}\r\n")
+
+
+# How a connection works. httptools parses what arrives and calls the `on_...` methods; a complete request is queued.
+# `_answer_waiting` takes requests from the queue, one at a time, so that answers leave in the order of their requests
+# however many a peer sends ahead (pipelining). An answer that is there at once is written in the same call. One that
+# takes time (the proxy's, a wait of the control API, a fault with a pause) becomes the connection's only task, and the
+# queue waits for it. Above `MOST_WAITING` requests, or when the peer does not take its answers, reading stops: TCP then
+# slows the peer down, and no peer can fill the memory.
+#
+# Three flags tell how a connection ends. `_deaf`: nothing that still arrives counts. `_ending`: it is closed when the
+# answers that are due are written. `_leaving`: no pause of a fault is waited for any longer.
+
+
+class Connection(asyncio.Protocol):
+    """One connection of a peer: its requests are answered one after the other, in their order.
+
+    A peer that sends too large a head (`MAX_HEAD`) or too slowly (`REQUEST_WITHIN`) is refused and closed. A pause that
+    a fault asks for ends when the peer leaves or the server stops.
+
+    The methods named `on_...` are called by httptools while it parses.
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._loop = asyncio.get_running_loop()
+        self._parser = httptools.HttpRequestParser(self)
+        self._waiting: deque[tuple[Request, bool]] = deque()
+        self._task: asyncio.Task[None] | None = None  # makes or writes an answer that takes time
+        self._leaving = asyncio.Event()
+        self._lost = asyncio.Event()
+        self._deaf = False  # what the peer sends is ignored
+        self._ending = False  # the connection closes after the answers that are due
+        self._write_paused = self._read_paused = self._expects = False
+        self._head_size, self._in_head = 0, True
+        self._until, self._idle = inf, False
+        self._alarm: asyncio.TimerHandle | None = None
+
+    # ------------------------------------------------------------ the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the clock for the first request: a connection that never sends anything is refused as well."""
+        self._transport: Any = transport
+        if len(self._server.connections) >= self._server.most_connections:
+            self._refuse(503, "Too many connections.")
+            return
+        self._server.connections.add(self)
+        self._until = self._loop.time() + self._server.within
+        self._watch()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        """End all pauses; an answer that is still being made is finished, because a proxy records it."""
+        self._deaf = True
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._leaving.set()
+        self._lost.set()
+        self._waiting.clear()
+        self._server.connections.discard(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse, and answer what is complete by then."""
+        if self._deaf:
+            return
+        self._head_size += len(data)
+        wrong, rest = False, b""
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:  # not accepted: what follows is HTTP/1.1 as before
+            rest = self._declined() + data[upgrade.args[0] :]
+        except httptools.HttpParserError:
+            wrong = True
+        self._answer_waiting()
+        if wrong:
+            self._refuse(400, "Invalid HTTP request received.")
+        elif self._in_head and self._head_size > MAX_HEAD:
+            self._refuse(431)
+        elif rest:
+            self.data_received(rest)
+
+    def _declined(self) -> bytes:
+        """A request's head without its upgrade offer, for a parser that then reads the body.
+
+        Java's own client offers HTTP/2 with every request in clear text (RFC 9113, 3.1), and then sends its body as
+        usual; to the parser, whatever follows an offer is of the other protocol.
+        """
+        if not self._offers:
+            return b""
+        version, method = self._parser.get_http_version().encode(), self._parser.get_method()
+        close = ("close" in value.lower() for name, value in self._headers if name.lower() == "connection")
+        kept = [(name, value) for name, value in self._headers if name.lower() not in ("upgrade", "connection")]
+        kept += [("connection", "close")] if any(close) else []
+        head = b"".join(f"{name}: {value}\r\n".encode("latin-1") for name, value in kept)
+        self._parser = httptools.HttpRequestParser(self)
+        return b"%b %b HTTP/%b\r\n%b\r\n" % (method, self._url, version, head)
+
+    @property
+    def _offers(self) -> bool:
+        """Whether this request offers another protocol: a CONNECT, which the parser takes for the same, does not."""
+        return self._parser.should_upgrade() and any(name.lower() == "upgrade" for name, _value in self._headers)
+
+    def eof_received(self) -> bool:
+        """Finish the answer that is being made, and close; without one, or over TLS, close at once.
+
+        TCP cannot distinguish a peer that left from one with no more to send, so every pause ends here.
+        """
+        if self._task is None:
+            return False
+        self._deaf = self._ending = True
+        self._leaving.set()
+        return self._transport.get_extra_info("ssl_object") is None
+
+    def pause_writing(self) -> None:
+        """Read nothing more from a peer that does not take its answers."""
+        self._write_paused = True
+        self._regulate()
+
+    def resume_writing(self) -> None:
+        """Go on reading."""
+        self._write_paused = False
+        self._regulate()
+
+    def _regulate(self) -> None:
+        stop = self._write_paused or len(self._waiting) > MOST_WAITING
+        if stop is not self._read_paused and not self._transport.is_closing():
+            self._read_paused = stop
+            self._transport.pause_reading() if stop else self._transport.resume_reading()
+
+    # ------------------------------------------------------------ limits
+
+    def _watch(self) -> None:
+        """One timer for the connection, however many requests come: it looks how much time is left."""
+        left = self._until - self._loop.time()
+        if left > 0:
+            self._alarm = self._loop.call_later(min(left, IDLE), self._watch)
+        elif self._idle:
+            self._shut()
+        else:
+            self._refuse(408)
+
+    def _refuse(self, status: int, text: str = "") -> None:
+        """Answer for the server itself, and close; where another answer is being made, close after that one."""
+        if not self._deaf:
+            self._deaf = self._ending = True
+            if self._task is None:
+                headers = f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(text)}\r\n"
+                self._transport.write(f"{_status_line(status)}{headers}connection: close\r\n\r\n{text}".encode())
+                self._shut()
+
+    # ------------------------------------------------------------ the parser
+
+    def on_message_begin(self) -> None:
+        """Begin a request, perhaps the next one of a connection."""
+        self._url, self._body = b"", bytearray()
+        self._headers: list[tuple[str, str]] = []
+        self._head_size, self._in_head = 0, True
+        self._idle = self._expects = False
+        self._until = self._loop.time() + self._server.within
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the request target."""
+        self._url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header in the peer's own spelling, or a trailer, which is ignored."""
+        if self._in_head:
+            self._headers.append((name.decode("latin-1"), value.decode("latin-1")))
+
+    def on_headers_complete(self) -> None:
+        """Check the head's size, and send a waiting peer 100 Continue."""
+        self._in_head = False
+        names = [name.lower() for name, _value in self._headers]
+        size = len(self._url) + sum(map(len, chain.from_iterable(self._headers)))
+        if "expect" in names:
+            self._expects = ("expect", "100-continue") in [
+                (name.lower(), value.lower()) for name, value in self._headers
+            ]
+        if size > MAX_HEAD or len(names) > MOST_HEADERS:
+            self._refuse(431)
+        elif names.count("host") > 1:
+            self._refuse(400, "The header Host stands in the request twice.")  # RFC 9112, 3.2
+        self._version = self._parser.get_http_version()
+        self._keep = self._version != "1.0" and self._parser.should_keep_alive()
+        self._continue()
+
+    def on_body(self, body: bytes) -> None:
+        """Keep one byte more than the limit at most, so that too large a body is recognised and forgotten."""
+        if len(self._body) <= self._server.most_body:
+            self._body += body
+
+    def on_message_complete(self) -> None:
+        """Queue the request; from now on the time is the server's."""
+        if self._offers:
+            return  # it is read once more, without the offer
+        self._until = inf
+        if not self._deaf:
+            body = bytes(self._body[: self._server.most_body + 1])
+            method, target = self._parser.get_method().decode("ascii"), self._url.decode("latin-1")
+            self._waiting.append((Request(method, target, tuple(self._headers), body, self._version), self._keep))
+            self._deaf = not self._keep
+            self._expects = False
+
+    def _continue(self) -> None:
+        if self._expects and self._task is None and not self._waiting and not self._deaf:
+            self._expects = False
+            self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    # ------------------------------------------------------------ the answers
+
+    def _answer_waiting(self) -> None:
+        """Answer the queued requests until one takes time; its task goes on with the rest."""
+        while self._waiting and self._task is None and not self._transport.is_closing():
+            request, keep = self._waiting.popleft()
+            began = perf_counter()
+            try:
+                answer = self._server.answer(request)
+            except Exception:
+                LOGGER.exception("A request could not be answered.")  # a defect of the handler must not end the server
+                self._failed()
+                return
+            if isinstance(answer, RawAnswer) or (isinstance(answer, Response) and answer.wire == AT_ONCE):
+                self._write(request, answer, keep=keep)
+                self._done(request, answer, began, keep=keep)
+            else:
+                self._task = self._loop.create_task(self._answer_later(request, answer, began, keep=keep))
+                self._server.tasks.add(self._task)
+                self._task.add_done_callback(self._server.tasks.discard)
+        self._regulate()
+
+    async def _answer_later(
+        self, request: Request, coming: AnyAnswer | Awaitable[AnyAnswer], began: float, *, keep: bool
+    ) -> None:
+        """Wait for an answer, write it as its wire says, and go on with the queue."""
+        LEAVING.set(self._leaving)
+        try:
+            answer = await coming if isawaitable(coming) else coming
+            keep = keep and not (self._ending and not self._waiting)
+            if isinstance(answer, RawAnswer) or answer.wire == AT_ONCE:
+                self._write(request, answer, keep=keep)
+            else:
+                keep = await self._play(request, answer, keep=keep)
+            self._task = None
+            self._done(request, answer, began, keep=keep)
+        except asyncio.CancelledError:  # the server stops
+            self._shut()
+        except Exception:
+            LOGGER.exception("A request could not be answered.")
+            self._failed()
+        finally:
+            self._task = None
+        self._answer_waiting()
+
+    def _done(self, request: Request, answer: AnyAnswer, began: float, *, keep: bool) -> None:
+        if not keep:
+            self._deaf = True
+            self._shut()
+        elif not self._waiting and self._until == inf:
+            self._until, self._idle = self._loop.time() + self._server.idle, True
+        self._continue()
+        if self._server.log is not None:
+            self._server.log(request, answer, perf_counter() - began)
+
+    def _failed(self) -> None:
+        self._task, self._deaf = None, False
+        self._refuse(500, "Internal Server Error")
+
+    def _write(self, request: Request, answer: AnyAnswer, *, keep: bool) -> None:
+        """Write a whole answer in one piece: one system call, one TLS record, one wake-up of the peer."""
+        if self._lost.is_set():
+            return
+        closing = b"" if keep else b"connection: close\r\n"
+        if isinstance(answer, RawAnswer):
+            start, body, chunked = answer.head, answer.body, answer.chunked
+        else:
+            start, body, chunked = head(answer).encode(), answer.body, False
+        if request.method == "HEAD":
+            body = b""
+        elif chunked:
+            body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + b"0\r\n\r\n"
+        self._transport.write(b"".join((start, closing, b"\r\n", body)))
+
+    async def _play(self, request: Request, response: Response, *, keep: bool) -> bool:
+        """Write an answer with its faults; returns whether the connection may be used again."""
+        wire, body = response.wire, response.body
+        if not await self._pause(wire.before_headers):
+            return await self._close()
+        if wire.ending is Ending.RESET:
+            own = self._transport.get_extra_info("socket")  # wrapped, yet its options can be set
+            # TCP sends RST instead of FIN where a socket is closed with data unsent and no time to linger.
+            own.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
+            self._transport.abort()
+            await self._lost.wait()
+            return False
+        if wire.ending in UNANSWERED:
+            return await self._close()
+        chunked = wire.chunked or wire.ending in CHUNKED
+        ending = b"" if keep else b"connection: close\r\n"
+        piece_before = head(response).encode() + ending + b"\r\n"
+        for seconds, piece in wire.pieces(body) if request.method != "HEAD" else ():
+            if seconds:
+                self._transport.write(piece_before)
+                piece_before = b""
+                if not await self._pause(seconds):
+                    return await self._close()
+            self._transport.write(piece_before + (b"%x\r\n%b\r\n" % (len(piece), piece) if chunked else piece))
+            piece_before = b""
+        match wire.ending:
+            case Ending.BAD_CHUNK:
+                piece_before += b"no size\r\n"
+            case Ending.WRONG_LENGTH:
+                piece_before += body[half(body) :]
+            case Ending.WHOLE if chunked:
+                piece_before += b"0\r\n\r\n"
+            case _:
+                pass
+        self._transport.write(piece_before)
+        return keep if wire.ending is Ending.WHOLE else await self._close()
+
+    async def _pause(self, seconds: float) -> bool:
+        """Wait; returns False, without waiting on, when the peer has left or the server stops."""
+        if seconds > 0:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._leaving.wait(), seconds)
+        return not self._leaving.is_set()
+
+    def _shut(self) -> None:
+        """Close once: after a second close of TLS, asyncio of Python 3.11.2 cannot cut the connection any more."""
+        if not self._transport.is_closing():
+            self._transport.close()
+
+    async def _close(self) -> bool:
+        """Send what is written and then FIN; a peer that does not take it within `GRACE` is cut off."""
+        self._deaf = True
+        self._shut()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._lost.wait(), GRACE)
+        self._transport.abort()
+        await self._lost.wait()
+        return False
+
+    # ------------------------------------------------------------ the end
+
+    def leave(self) -> None:
+        """End every pause, and close when the answer that is being made is written: the server stops."""
+        self._deaf = self._ending = True
+        self._waiting.clear()
+        self._leaving.set()
+        if self._task is None:
+            self._shut()
+
+    def abort(self) -> None:
+        """Cut the connection now."""
+        self._transport.abort()
+
+
+class Server:
+    """Answers the requests that arrive at its listening sockets.
+
+    Args:
+        answer: see `Handler`.
+        log: see `Log`.
+        most_body: bytes of a request's body that `answer` gets at most, plus one byte of a larger one.
+        within: seconds that a whole request may take to arrive.
+        idle: seconds after which a connection without a request is closed; it may take `IDLE` longer.
+    """
+
+    def __init__(
+        self,
+        answer: Handler,
+        log: Log | None = None,
+        *,
+        most_body: int = MAX_BODY,
+        within: float = REQUEST_WITHIN,
+        idle: float = IDLE,
+    ) -> None:
+        self.answer, self.log, self.most_body, self.within, self.idle = answer, log, most_body, within, idle
+        self.connections: set[Connection] = set()
+        self.most_connections = _most_connections()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self._listeners: list[tuple[socket.socket, ssl.SSLContext | None]] = []
+        self._stopping = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._abrupt = False
+
+    def listen(self, listener: socket.socket, certificate: Certificate | None = None) -> None:
+        """Take the connections of this socket too, with TLS where there is a certificate; call it before `serve`."""
+        self._listeners.append((listener, None if certificate is None else certificate.context()))
+
+    async def serve(self, ready: Callable[[], None] | None = None) -> None:
+        """Answer until `stop` is called; `ready` is called when connections are taken."""
+        self._loop = asyncio.get_running_loop()
+        listening = [
+            await self._loop.create_server(lambda: Connection(self), sock=listener, ssl=context, backlog=BACKLOG)
+            for listener, context in self._listeners
+        ]
+        if ready is not None:
+            ready()
+        await self._stopping.wait()
+        for each in listening:
+            each.close()
+        for connection in [*self.connections]:
+            connection.abort() if self._abrupt else connection.leave()
+        until = self._loop.time() + STOP_WITHIN
+        while (self.connections or self.tasks) and not self._abrupt and self._loop.time() < until:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)  # it happens once per server: an event for two sets is not worth it
+        for task in [*self.tasks]:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        for connection in [*self.connections]:
+            connection.abort()
+        for _turn in range(5):  # of the loop, in which the transports close their sockets
+            await asyncio.sleep(0)
+
+    def stop(self, *, abrupt: bool = False) -> None:
+        """End `serve`, from any thread: soon, or `abrupt` by cutting every connection."""
+        self._abrupt = abrupt
+        if self._loop is None:
+            self._stopping.set()
+        else:
+            self._loop.call_soon_threadsafe(self._stopping.set)
+
+
+def _most_connections() -> int:
+    """The descriptors this process may have, less some for files and the event loop.
+
+    Without any left, asyncio tries to accept a connection again and again, and logs each failure.
+    """
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return MOST_CONNECTIONS
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_CONNECTIONS if soft < 0 else max(1, min(soft - SPARE_DESCRIPTORS, MOST_CONNECTIONS))
+
+
+# Where a server listens: on this machine, unless others are let in explicitly.
+
+BACKLOG = 128
+"""Connections that wait to be accepted; connections beyond these wait a second or more."""
+
+
+def listening(host: str, port: int, *, allow_remote: bool = False) -> socket.socket:
+    """A listening socket, on a loopback address unless others are let in; port 0 takes any free one.
+
+    Raises:
+        ConfigurationError: the address is not loopback, or it cannot be had.
+    """
+    if not allow_remote and not is_loopback(host):
+        raise ConfigurationError(
+            f"The host {host!r} is not a loopback address. Use 127.0.0.1, ::1 or localhost; or, on a network that you "
+            "trust, say --allow-remote as well."
+        )
+    checked_port(port)
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            reason = "another program listens there"
+        elif error.errno is None:
+            reason = str(error)
+        elif error.errno < 0:  # of a look-up; Python's own text would be "Unknown error"
+            reason = "there is no such host"
+        else:
+            reason = os.strerror(error.errno)  # Python's own text repeats the address
+        message = f"Cannot listen on {host} port {port}: {reason}. Choose another port, or 0 for any free one."
+        raise ConfigurationError(message) from None
+    # Without this, which connections inherit, a second small write waits 40 ms for an acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+Listener = tuple[socket.socket, "Certificate | None"]
+
+
+def listeners(
+    stack: ExitStack, host: str, port: int, *, tls: bool, allow_remote: bool = False
+) -> tuple[list[Listener], dict[str, str]]:
+    """What a command listens on (http, and https on another free port if asked for), and what it announces.
+
+    Args:
+        stack: closes the sockets, and removes the throw-away certificate.
+        host: an address, as `listening` takes it.
+        port: of http.
+        tls: whether there is https as well.
+        allow_remote: whether the address may be another than loopback.
+
+    Raises:
+        ConfigurationError: as `listening`.
+    """
+    plain = stack.enter_context(listening(host, port, allow_remote=allow_remote))
+    opened: list[Listener] = [(plain, None)]
+    addresses = {"base_url": base_url(plain)}
+    if tls:
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="workbook-tls-")))
+        certificate = make_certificate(folder, {*LOOPBACK, host} - {"0.0.0.0", "::"})  # compared  # noqa: S104
+        secure = stack.enter_context(listening(host, 0, allow_remote=allow_remote))
+        opened.append((secure, certificate))
+        addresses |= {"tls_base_url": base_url(secure, "https"), "ca_file": str(certificate.ca_file)}
+    return opened, addresses
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach that address."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def base_url(listener: socket.socket, scheme: str = "http") -> str:
+    """The URL to configure a back end with."""
+    host, port = listener.getsockname()[:2]
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+
+def is_own_host(request: Request, names: Iterable[str] = ()) -> bool:
+    """Whether the header Host names this machine or one of `names`; a request without it (HTTP/1.0) passes.
+
+    Guards against DNS rebinding: a web page whose own name suddenly resolves to 127.0.0.1 could otherwise read what
+    this server answers, with the browser's consent. Its requests still carry the page's name as their Host.
+    """
+    host = request.header("host")
+    if host is None:
+        return True
+    bare = host_name(host)
+    return bare in LOOPBACK_HOSTS or bare in map(host_name, names)
+
+
+def host_name(host: str) -> str:
+    """A host without its port, in small letters; an IPv6 address keeps or gets its brackets."""
+    host = host.strip().lower().removesuffix(".")
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return f"[{host}]" if host.count(":") > 1 else host.partition(":")[0]
+
+
+# A throw-away certificate authority, for clients that insist on https.
+#
+# It is made anew at each start, and serve signs one certificate with it. Its own key is never written, so
+# it can sign nothing else later. A client that trusts `ca.pem` trusts this server and nothing more.
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+"""The names that a certificate is good for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Where the files of a certificate are.
+
+    Attributes:
+        ca_file: the authority that a client has to trust.
+        chain_file: the server's certificate.
+        key_file: the server's private key.
+    """
+
+    ca_file: Path
+    chain_file: Path
+    key_file: Path
+
+    def context(self) -> ssl.SSLContext:
+        """What a server needs to speak TLS 1.2 or later."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(self.chain_file, self.key_file)
+        return context
+
+
+def make_certificate(folder: Path, names: Iterable[str] = LOOPBACK) -> Certificate:
+    """Make an authority and a certificate for `names`, and write them into `folder`, readable by their owner only.
+
+    Raises:
+        ConfigurationError: the folder cannot be written.
+    """
+    authority = new_authority()
+    return write_certificate(folder, authority, authority.issue_cert(*names))
+
+
+def new_authority() -> trustme.CA:
+    """An authority whose key is in memory only."""
+    import trustme
+
+    return trustme.CA(organization_name="workbook, simulated data only")
+
+
+def write_certificate(folder: Path, authority: trustme.CA, issued: trustme.LeafCert) -> Certificate:
+    """Write a certificate that this authority issued into a folder, readable by its owner only.
+
+    Raises:
+        ConfigurationError: the folder cannot be written.
+    """
+    certificate = Certificate(folder / "ca.pem", folder / "server.pem", folder / "server-key.pem")
+    files = {
+        certificate.ca_file: authority.cert_pem.bytes(),
+        certificate.chain_file: b"".join(blob.bytes() for blob in issued.cert_chain_pems),
+        certificate.key_file: issued.private_key_pem.bytes(),
+    }
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path, data in files.items():
+            path.unlink(missing_ok=True)
+            # Created with its mode: a file whose mode is changed afterwards can be read by others until then.
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(data)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot write the certificate into {str(folder)!r}: {error}.") from None
+    return certificate
+
+
+# How a server runs: in the main thread until a signal, or on a thread of its own.
+
+
+def run_until_signal(server: Server, ready: Callable[[], None]) -> None:
+    """Serve until Ctrl-C, SIGTERM or SIGHUP (a closed terminal); `ready` is called when connections are taken."""
+
+    async def main() -> None:
+        for number in ending_signals():
+            asyncio.get_running_loop().add_signal_handler(number, server.stop)
+        await server.serve(ready)
+
+    asyncio.run(main())
+
+
+def print_log(line: str) -> None:
+    """Write a line to stderr; a closed stderr is no reason to stop serving."""
+    with suppress(OSError):
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+
+
+@contextmanager
+def on_thread(server: Server, *, abrupt: bool = False) -> Iterator[None]:
+    """Serve on a thread for as long as the block lasts; `abrupt` cuts every connection at the end."""
+    ready = Event()
+
+    def serve() -> None:
+        try:
+            asyncio.run(server.serve(ready.set))
+        finally:
+            ready.set()
+
+    thread = Thread(target=serve, daemon=True)
+    thread.start()
+    ready.wait()
+    try:
+        yield
+    finally:
+        server.stop(abrupt=abrupt)
+        thread.join()
+
+
+@contextmanager
+def running(
+    responder: Responder | None = None, *, certificate: Certificate | None = None, log: Log | None = None
+) -> Iterator[str]:
+    """Serve on a free loopback port, on a thread, for as long as the block lasts; yields the base URL.
+
+    Args:
+        responder: answers; None takes a fresh simulated service.
+        certificate: serve https with it.
+        log: called for each answer.
+    """
+    server = Server(answering(responder or Service()), log)
+    with listening("127.0.0.1", 0) as listener:
+        server.listen(listener, certificate)
+        with on_thread(server):
+            yield base_url(listener, "http" if certificate is None else "https")
+
+
+def answering(responder: Responder) -> Handler:
+    """A handler that asks `responder`; the absolute form of a target (RFC 9112, 3.2.2) reaches it as its path."""
+
+    def answer(request: Request) -> Response:
+        if not request.target.startswith("/") and "://" in request.target:
+            request = replace(request, target="/" + request.target.partition("://")[2].partition("/")[2])
+        return responder.respond(request)
+
+    return answer

@@ -1,0 +1,365 @@
+"""`conform` in a notebook: judges a relay class in this process, or the back end of a configuration file."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+
+from workbook.base.files import sample
+from workbook.base.forms import read_toml
+from workbook.base.values import lookup
+from workbook.errors import ParameterError
+from workbook.harness.compare import CaseChange, compare
+from workbook.harness.model import PLATFORMS, SURFACE, Cardholder, Case, Need, Target, Values
+from workbook.harness.report import (
+    PHONE,
+    CaseRecord,
+    ReportedExchange,
+    ReportedMessage,
+    RunRecord,
+    by_group,
+    counts,
+    headline,
+    timeless,
+    to_look_at,
+    todos,
+)
+from workbook.harness.reports import to_html, write_reports
+from workbook.harness.selection import Known, chosen
+from workbook.notebook.progress import cell_progress
+from workbook.relay import session
+from workbook.relay.api_side import MockApi
+from workbook.relay.cases import CASES
+from workbook.relay.config import Api, Config, Exports
+from workbook.relay.config_file import EXAMPLE, load_config
+from workbook.relay.process import exported, surroundings
+from workbook.relay.session import RunOptions
+from workbook.views.html import View, tag, trusted
+from workbook.views.table import Table, facts, paragraph, table
+
+# The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than
+# the real one, so that a lesson does not wait: the relay gives up after 1.5 s instead of 8, the wallet after 3.5 s
+# instead of 20.
+
+DEADLINE, BOUND = 1.5, 3.5
+"""Seconds: of a relay for a whole call, and of the wallet."""
+CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
+ODD_CARDS = ("pirelay-in-small-letters", "000123456789012345", "PI RELAY:7+%")
+"""Ids that a careless back end changes on their way: by their case, as numbers, by escaping."""
+SESSIONS = {"session-of-ann-7d1f": [*CARDS[:26], *ODD_CARDS], "session-of-bob-93c2": list(CARDS[26:])}
+
+
+_spec = spec_from_file_location("workbook_sample_reference", sample("back_ends/reference.py"))
+if _spec is None or _spec.loader is None:  # the path ends in .py, so there is a loader
+    raise ImportError("workbook_sample_reference")
+_reference = module_from_spec(_spec)
+sys.modules[_spec.name] = _reference
+_spec.loader.exec_module(_reference)
+Relay: Any = _reference.Relay
+"""The relay worth copying. A derived class can break it, or mend what is broken."""
+Refused: Any = _reference.Refused
+"""What its operations raise: a status, and a sentence for the app."""
+
+
+def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] = ()) -> RunRecord:
+    """Run a relay of this class, and cases against it.
+
+    Args:
+        kind: a class with the constructor of the reference relay.
+        only: names, groups and globs of cases; all by default.
+        seed: of all generated data.
+        known: a baseline's entries.
+
+    Raises:
+        ParameterError: `kind` is no class of a relay, or a pattern fits no case.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Relay)):
+        raise ParameterError(f"{kind!r:.60} is no relay. Give a class: class Mine(Relay): ...")
+    options = RunOptions(chosen(CASES, only), known=tuple(known), only=only)
+    with TemporaryDirectory(prefix="workbook-relay-") as folder, mock_api(options.cases, seed=seed) as api:
+        log = Path(folder) / "relay.log"
+        with relay_running(kind, api, log) as address:
+            config = Config(target(address, log, tls=api.ca_file is not None), Api(seed=seed))
+            record = session.conform(config, options, api=api, progress=cell_progress())
+    about = replace(record.about, target=kind.__name__, base_url="in this process")  # the address is gone already
+    return replace(record, about=about)
+
+
+def mock_api(cases: Iterable[Case], *, key: str | None = None, seed: int = 7) -> MockApi:
+    """The API for these cases, with a certificate where one of them is about that."""
+    tls = any(Need.API_TLS in case.needs for case in cases)
+    return MockApi((*CARDS, *ODD_CARDS), key=key, seed=seed, tls=tls)
+
+
+@contextmanager
+def relay_running(
+    kind: Any, api: MockApi, log: Path, *, handler: Any = None, deadline: float = DEADLINE
+) -> Iterator[str]:
+    """The address of a relay that runs in this process for the block.
+
+    Args:
+        kind: its class.
+        api: the API that it asks.
+        log: the only file that its log is written to.
+        handler: the HTTP in front of it; the reference's by default.
+        deadline: of the relay for a whole call, in seconds.
+    """
+    logger, file = logging.getLogger("relay"), logging.FileHandler(log)
+    before = logger.level, logger.propagate
+    logger.addHandler(file)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    try:
+        with exported(surroundings(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)):
+            relay = kind(api.url, api.key, SESSIONS, deadline=deadline)
+        server = _reference.serve(relay, handler=handler or _reference.Handler)
+        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+            server.socket.close()
+            relay.api.close()
+    finally:
+        logger.removeHandler(file)
+        logger.level, logger.propagate = before
+        file.close()
+
+
+def target(address: str, log: Path, *, tls: bool = False) -> Target:
+    """The configuration of such a relay. A `back-end.toml` would say the same."""
+    cardholders = tuple(
+        Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
+        for session, cards in SESSIONS.items()
+    )
+    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, BOUND, (log,), api_tls=tls, proxied=True)
+
+
+# A record in a notebook: how the run ended, what to do first, one case with both sides, and what changed since.
+#
+# Views leave out times, addresses and headers, which differ on every run; `conform.html` has them.
+
+MOST = 20
+"""Rows of each table; `conform.html` has them all."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReportView(View):
+    """Sentences and tables, one below the other."""
+
+    parts: tuple[str | Table, ...]
+
+    def text(self) -> str:
+        """All of it as text."""
+        return "\n\n".join(part if isinstance(part, str) else part.text() for part in self.parts)
+
+    def html(self) -> str:
+        """The same as HTML."""
+        parts = (paragraph(part) if isinstance(part, str) else trusted(part.html()) for part in self.parts)
+        return tag("div", *parts)
+
+
+def conformance(record: RunRecord) -> ReportView:
+    """How the run ended, what to do first, and what did not hold."""
+    about = record.about
+    parts: list[str | Table] = [headline(record)]
+    parts += [sentence for sentence in (about.trouble, *about.stale) if sentence]
+    if verdicts := counts(record):
+        head = ("group", *(f"{verdict.mark} {verdict}" for verdict, _count in verdicts))
+        parts.append(table("By group", head, ((group, *(n or "" for n in row)) for group, row in by_group(record))))
+    if advice := todos(record):
+        rows = ((todo.verdict.mark, todo.verdict, len(todo.cases), todo.text) for todo in advice[:MOST])
+        parts.append(table(_title("What to do first", len(advice)), ("", "verdict", "cases", "what"), rows))
+    if cases := to_look_at(record):
+        head = ("case", "verdict", "rule", "expected; observed")
+        missed = []
+        for case in cases[:MOST]:
+            what = case.why or case.verdict.meaning
+            if case.misses:
+                first, *more = case.misses
+                what = f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
+            missed.append((case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, what))
+        parts.append(table(_title("What did not hold", len(cases)), head, missed))
+    return ReportView(tuple(parts))
+
+
+def shown_case(case: CaseRecord) -> ReportView:
+    """What the case expected, what it observed, and both sides in the order of time, with a table for each app."""
+    lines = [("the case", case.says), (f"{case.rule.id} ({case.rule.level})", case.rule.text)]
+    for miss in case.misses:
+        lines += [
+            ("expected", miss.expected),
+            ("observed", timeless(miss.observed)),
+            (f"for {case.owner}", miss.todo),
+            *([("read more", miss.see)] if miss.see else []),
+        ]
+    if not case.misses:
+        lines.append(("so", case.why or case.verdict.meaning))
+    parts: list[str | Table] = [facts(f"{case.verdict.mark} {case.verdict}  {case.name}", lines)]
+    values, apps = Values(), dict.fromkeys(exchange.platform for exchange in case.exchanges)
+    for app in apps:
+        with_app = f" with the app of {app}" if len(apps) > 1 else ""
+        exchanges = [exchange for exchange in case.exchanges if exchange.platform == app]
+        title = f"Both sides{with_app}, in the order of time"
+        parts.append(table(title, ("from", "to", "what"), _rows(exchanges, values)))
+    return ReportView(tuple(parts))
+
+
+def case_table(*patterns: str) -> Table:
+    """The cases that these names, groups or globs select; all cases without any.
+
+    Raises:
+        ParameterError: a pattern selects no case.
+    """
+    rows = ((case.name, f"{case.rule} ({case.rests_on.level})", case.says) for case in chosen(CASES, patterns))
+    return table("What is asked", ("case", "rule", "in a sentence"), rows)
+
+
+def _title(title: str, count: int) -> str:
+    return f"{title} ({MOST} of {count})" if count > MOST else title
+
+
+def _rows(exchanges: list[ReportedExchange], values: Values) -> list[tuple[str, str, str]]:
+    """Each request and each answer: from whom, to whom, and what; equal values have one letter."""
+
+    def body(message: ReportedMessage | None) -> str:
+        return f" {values.text(message.body)}" if message is not None and message.body is not None else ""
+
+    steps: list[tuple[float, ReportedExchange, bool]] = []
+    for exchange in exchanges:
+        ended = exchange.at if exchange.ended is None else exchange.ended
+        steps += [(exchange.at, exchange, True), (ended, exchange, False)]
+    rows = []
+    for _moment, exchange, asks in sorted(steps, key=lambda step: step[0]):
+        near, far = ("phone", "back end") if exchange.side == PHONE else ("back end", "API")
+        if asks:
+            rows.append((near, f"→ {far}", f"{exchange.method} {exchange.path}{body(exchange.request)}"))
+        else:
+            status = "no answer" if exchange.status is None else f"{exchange.status}{body(exchange.answer)}"
+            rows.append((far, f"→ {near}", f"{status} ({exchange.ending})" if exchange.ending else status))
+    return rows
+
+
+NEXT = 'Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit_code; wb.show(result, "report").'
+
+
+class Result(View):
+    """The result of judging a back end or an app.
+
+    Attributes:
+        record: everything that the reports are made of.
+        note: a sentence about where the record comes from; empty where it was just made.
+    """
+
+    def __init__(self, record: RunRecord, note: str = "") -> None:
+        self.record = record
+        self.note = note
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `workbook conform`: 0 when all is well; see `report`."""
+        return self.record.about.exit_code
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The names of the cases to judge again; see `to_rerun`."""
+        return tuple(self.record.to_rerun)
+
+    def __len__(self) -> int:
+        return len(self.record.cases)
+
+    def case(self, name: str) -> View:
+        """One case: what was expected, what was observed, and the messages on both sides of the back end.
+
+        Raises:
+            ParameterError: the run has no such case.
+        """
+        return shown_case(self._case(name))
+
+    def verdict(self, name: str) -> str:
+        """The verdict of one case, such as `pass` or `fail`.
+
+        Raises:
+            ParameterError: the run has no such case.
+        """
+        return str(self._case(name).verdict)
+
+    def changes(self, later: Result) -> Table:
+        """What a later run has mended, broken, or left as it was; cases that it left out are only counted."""
+        comparison = compare(self.record, later.record)
+        changed = (case for case in comparison.changed if case.change is not CaseChange.NOT_RUN)
+        rows = ((case.change, case.name, case.verdicts) for case in changed)
+        return table(comparison.headline, ("change", "case", "verdict"), rows)
+
+    @property
+    def report(self) -> str:
+        """The page `conform.html`: every case with both sides of the back end.
+
+        Raises:
+            LeakError: it would hold a secret.
+        """
+        page = to_html(self.record)
+        self.record.secrets.check({"conform.html": page})
+        return page
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write `conform.json`, `.html`, `.xml` and `.md` into a folder, all of them or none."""
+        return write_reports(self.record, Path(folder))
+
+    def text(self) -> str:
+        """How it ended, what to do first, and every case that did not pass."""
+        return f"{self._shown.text()}\n{NEXT}"
+
+    def html(self) -> str:
+        """The same as HTML."""
+        return self._shown.html()
+
+    def _case(self, name: str) -> CaseRecord:
+        return lookup("case", name, {case.name: case for case in self.record.cases})
+
+    @property
+    def _shown(self) -> ReportView:
+        return ReportView((*filter(None, [self.note]), *conformance(self.record).parts))
+
+
+def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:
+    """Judge a back end between a simulated phone and a simulated API, or an app on a simulated phone, case by case.
+
+    Args:
+        what: a class of a relay, run in this process; the path of a `back-end.toml`, which says where yours is; or the
+            path of an `app.toml`, which says how your app is started or compiled.
+        only: names, groups and globs of cases; none means all.
+        seed: of everything that the run makes up.
+        known: known failures: the name of each case with a comment.
+
+    Returns:
+        The result: it shows itself, and has `failed`, `case`, `changes`, `write` and `exit_code`.
+
+    Raises:
+        ParameterError: `what` is neither a relay's class nor a file, or a pattern matches no case.
+        ConfigurationError: the file has mistakes; each is named.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.conform(wb.Relay, "relay.get.path").exit_code
+        0
+    """
+    entries = tuple(Known(name, comment) for name, comment in (known or {}).items())
+    if isinstance(what, str | Path) and "name" in read_toml(Path(what), EXAMPLE):  # only an app's file has one
+        from workbook.app.run import judge_app  # its cases are loaded only for an app
+
+        return Result(*judge_app(Path(what), only, cell_progress(), seed=seed, known=entries))
+    if isinstance(what, str | Path):
+        options = RunOptions(chosen(CASES, only), known=entries, only=only)
+        return Result(session.conform(load_config(Path(what)), options, progress=cell_progress()))
+    return Result(judge(what, *only, seed=seed, known=entries))

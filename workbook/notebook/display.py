@@ -1,0 +1,194 @@
+"""Looking at things: `show` for any value of the workbook, `table` to look something up, `rule` for the rules."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.base.files import needs_lab
+from workbook.base.values import choice, lookup, quoted
+from workbook.errors import ParameterError
+
+if TYPE_CHECKING:
+    from workbook.views.html import View
+    from workbook.views.table import Table
+
+PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
+"""What `show` can show: a run has all but `report`, a trace has `messages`, `findings` and `durations`, and a result of
+`conform` has its `report`."""
+
+
+@needs_lab("wb.show")
+def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR0911  # one for each kind of thing
+    """Show one thing in a notebook, or one part of a run.
+
+    Args:
+        thing: a run, a trace, an SDK object, a wallet app, findings, judgements, a measurement, a mapping of facts, a
+            class, a function, a file's path or several of them.
+        part: of a run, one of `messages`, `phone`, `states`, `limits`, `findings`, `advice`, `durations` or `all`
+            (the live panels side by side); of a result of `conform`, `report`; empty shows how the run ended, its
+            messages and its findings.
+        title: the title of the picture, where it takes one.
+
+    Returns:
+        A view: text on a console, HTML in a notebook, live where it can be operated.
+
+    Raises:
+        ParameterError: there is no such part, or `show` does not know the thing.
+
+    Example:
+        >>> import workbook as wb
+        >>> run = wb.session().platform_a.play()
+        >>> print(wb.show(run, "findings").text())
+        ✓ Nothing to report: no check found anything in this run.
+    """
+    if part:
+        return _part(thing, choice("part", part, PARTS), title)
+    if isinstance(thing, Path) or inspect.isclass(thing) or inspect.isroutine(thing):
+        from workbook.views.table import code
+
+        return code(thing)
+    if isinstance(thing, Mapping):
+        from workbook.views.table import facts
+
+        return facts(title or "Facts", thing)
+    if hasattr(thing, "network_calls"):
+        from workbook.notebook.widgets.panels import Here
+
+        return Here(thing)
+    if hasattr(thing, "findings") and hasattr(thing, "trace"):
+        from workbook.views.findings import whole
+
+        return whole(thing)
+    if hasattr(thing, "trace") or hasattr(thing, "select"):
+        return _part(thing, "messages", title)
+    many = list(thing) if isinstance(thing, list | tuple) else [thing]
+    if many and all(isinstance(path, Path) for path in many):
+        from workbook.views.table import files
+
+        return files(many)
+    if many and all(hasattr(judged, "judgement") or hasattr(judged, "limit_text") for judged in many):
+        from workbook.views.durations import durations
+
+        return durations(title or "Durations", many)
+    if all(hasattr(finding, "todo") for finding in many):
+        from workbook.views.findings import findings
+
+        return findings(many)
+    raise ParameterError(
+        f"show does not know {quoted(thing)}. Give a run, a trace, findings, judgements, a mapping, a class or a path."
+    )
+
+
+def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for each part
+    """One part of a run or of a trace on its own; for two compared runs, their live panels."""
+    if hasattr(run, "folded"):
+        from workbook.notebook.widgets.panels import Compared
+
+        return Compared(run)
+    if part == "report":
+        if not hasattr(run, "report"):
+            raise ParameterError(f"{quoted(run)} has no report. Give a result of wb.conform(...).")
+        from workbook.notebook.widgets.panels import PageFrame
+
+        return PageFrame(run.report)
+    trace = run if hasattr(run, "select") else getattr(run, "trace", None)
+    if trace is None:
+        raise ParameterError(
+            f"{quoted(run)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
+        )
+    if part == "messages":
+        from workbook.views.sequence import sequence
+
+        return sequence(trace)
+    if part == "findings":
+        from workbook.reading.checks import check
+        from workbook.views.findings import findings
+
+        return findings(check(trace))
+    if part == "advice":
+        from workbook.views.findings import advised
+
+        advice = getattr(run, "advice", None)
+        if advice is None:
+            raise ParameterError("This run has no failure of the API, so there is no advice about one.")
+        return advised(advice)
+    if part == "durations":
+        from workbook.reading.timing.verdict import judge_trace
+        from workbook.views.durations import budgets
+
+        return budgets(title or "The handler's calls", judge_trace(trace))
+    if not hasattr(run, "machine"):
+        raise ParameterError(f"{part!r} needs a run; a trace does not have it.")
+    from workbook.notebook.widgets.page import PANELS
+    from workbook.notebook.widgets.panels import Panels
+
+    return Panels(run, *(PANELS if part == "all" else ["timing" if part == "limits" else part]))
+
+
+TABLES = {
+    "advice": ("workbook.views.findings", "advice_table"),
+    "agreement": ("workbook.notebook.plays.planning", "agreement"),
+    "answers": ("workbook.notebook.session", "answers"),
+    "back ends": ("workbook.notebook.plays.faults", "back_end_table"),
+    "cases": ("workbook.notebook.conform", "case_table"),
+    "extensions": ("workbook.views.variants", "extensions"),
+    "fault outcomes": ("workbook.notebook.plays.faults", "outcomes"),
+    "faults": ("workbook.notebook.plays.faults", "fault_table"),
+    "sources": ("workbook.notebook.session", "sources"),
+    "time limits": ("workbook.views.variants", "time_limits"),
+    "variants": ("workbook.views.variants", "variants"),
+    "variants of platform A": ("workbook.views.variants", "variants_of_platform_a"),
+}
+"""Every table that can be looked up: the module and the function that make it, loaded when it is asked for."""
+
+
+def table(name: str, *args: Any, **choices: Any) -> View:
+    """A table to look something up.
+
+    Args:
+        name: `advice` (what a good back end does about a failure), `agreement` (of a plan with the simulated wallet;
+            give a latency), `answers` (wrong answers to a GET), `back ends`,
+            `cases` (of `conform`; patterns select some), `extensions` (their project files),
+            `fault outcomes` (choice: `moment`), `faults`, `sources` (what is real with each), `time limits`, `variants`
+            (of platform B; choice: `profile`) or `variants of platform A`.
+        args: the patterns of `cases`, or the latency of `agreement`.
+        choices: as named above.
+
+    Raises:
+        ParameterError: there is no such table, or it takes no such choice.
+
+    Example:
+        >>> import workbook as wb
+        >>> print(wb.table("time limits").text().splitlines()[0])
+        How long the wallet waits
+    """
+    module, function = lookup("table", name, TABLES)
+    make: Callable[..., View] = getattr(import_module(module), function)
+    try:
+        inspect.signature(make).bind(*args, **choices)
+    except TypeError as error:
+        raise ParameterError(f"The table {name!r} does not take these arguments: {error}.") from None
+    return make(*args, **choices)
+
+
+def rule(*rule_ids: str) -> Table:
+    """Rules of the ledger as a table: id, level and text; `reference/rules.md` has all of them.
+
+    Args:
+        rule_ids: one or more ids, such as `A-BTN-1`.
+
+    Raises:
+        ParameterError: no id is given, or there is no such rule; the message names the nearest.
+
+    Example:
+        >>> import workbook as wb
+        >>> "A-BTN-1" in wb.rule("A-BTN-1").text()
+        True
+    """
+    from workbook.views.findings import show_rules
+
+    return show_rules(*rule_ids)

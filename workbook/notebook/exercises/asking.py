@@ -1,0 +1,167 @@
+"""`wb.exercise`: hand in an answer and see what the judge says, or see how far all exercises are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from workbook.base.rules import rule
+from workbook.base.values import whole
+from workbook.notebook.exercises import progress
+from workbook.notebook.exercises.judging import ExerciseState, Verdict, judged
+from workbook.notebook.exercises.model import LESSONS, Exercise, ExerciseKind, exercise_named, lesson
+from workbook.views.html import View, joined, tag, trusted, unbroken
+from workbook.views.table import INK, Table, paragraph, preformatted, snapshot, table
+
+MARKS: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
+EDGES: Final = {
+    ExerciseState.UNTOUCHED: "border-color2, #757575",
+    ExerciseState.WRONG: "warn-color1, #b26a00",
+    ExerciseState.DONE: "success-color1, #1d6b3f",
+}
+HINTED: Final = "margin:0.3em 0 0.3em 0.8em"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Feedback(View):
+    """What the judge says of one answer, with the hints.
+
+    Attributes:
+        exercise: the exercise that was answered.
+        verdict: what the judge says.
+        unkept: why the progress could not be kept; empty where it was, or where none is kept.
+    """
+
+    exercise: Exercise
+    verdict: Verdict
+    unkept: str = ""
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is right."""
+        return self.verdict.state is ExerciseState.DONE
+
+    @property
+    def run(self) -> Any:
+        """What was played with the answer: `wb.show(_.run, "messages")`. None where nothing was."""
+        return self.verdict.run
+
+    @property
+    def solution(self) -> str:
+        """A cell that is right."""
+        return self.exercise.solution
+
+    def hint(self, number: int) -> str:
+        """A hint, from 1 to 3; each says more than the one before.
+
+        Raises:
+            ParameterError: there is no hint of this number.
+        """
+        return self.exercise.hints[whole("number", number, least=1, most=len(self.exercise.hints)) - 1]
+
+    @property
+    def _sentence(self) -> str:
+        """The rule that the answer breaks, in the ledger's words."""
+        reason = self.verdict.reason
+        return str(rule(reason.rule)) if reason and reason.rule else ""
+
+    @property
+    def _verdict_line(self) -> str:
+        said = f"not yet: {self.verdict.reason}" if self.verdict.reason else f"done. {self.exercise.remark}".rstrip()
+        return f"{self.exercise.title}: {said}"
+
+    @property
+    def _shown(self) -> Any:
+        """A prediction that was right is followed by what it predicts; nothing is shown before."""
+        return (
+            snapshot(self.run)
+            if self.done and self.exercise.kind is ExerciseKind.PREDICT and self.run is not None
+            else None
+        )
+
+    def text(self) -> str:
+        """The verdict, the rule, and what to call next."""
+        lines = [f"{MARKS[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
+        lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
+        if not self.done:
+            tried = ", _.solution" if self.verdict.state is ExerciseState.WRONG else ""
+            lines.append(f"  Next: _.hint(1) to _.hint(3){tried}{', _.run' if self.run is not None else ''}.")
+        if self._shown:
+            lines.append(self._shown.text())
+        return "\n".join(lines)
+
+    def html(self) -> str:
+        """The same; each hint opens the next one, and the last one opens the solution once something was tried."""
+        state = self.verdict.state
+        below = [] if state is ExerciseState.UNTOUCHED else [_folded("The solution", preformatted(self.solution))]
+        if not self.done:
+            for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
+                below = [_folded(f"Hint {number}", paragraph(hint), *below)]
+        mark = tag("span", MARKS[state], role="img", aria_label=state.value)
+        head = paragraph(mark, " ", tag("b", self.exercise.id), " ", unbroken(self._verdict_line))
+        small = [paragraph(tag("small", unbroken(line))) for line in (self._sentence, self.unkept) if line]
+        style = f"border-left:5px solid var(--jp-{EDGES[state]});padding-left:0.6em;color:{INK}"
+        box = tag("div", head, *small, *below, style=style)
+        return joined(box, trusted(self._shown.html())) if self._shown else box
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        left = {"id": self.exercise.id, "state": self.verdict.state.value}
+        return {"text/plain": self.text(), "text/html": self.html(), progress.MIMETYPE: left}
+
+
+def _folded(summary: str, *inside: object) -> str:
+    return tag("details", tag("summary", summary), tag("div", *inside, style=HINTED))
+
+
+def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedback | Table:
+    """Hand in an answer to an exercise; without an id, see how far all exercises are.
+
+    The judge plays the answer, and says *done*, or *not yet* with a reason and the rule that it rests on. It never
+    raises because of an answer. In a learner's copy (`workbook new`) the progress is kept in `progress.jsonl`.
+
+    Args:
+        exercise_id: such as `05.1`, as the lesson has it.
+        answer: your class or function.
+        answers: your answers by name, where the exercise asks questions.
+
+    Returns:
+        The verdict with `hint(1)` to `hint(3)`, `solution` and `run`; or a table of all exercises.
+
+    Raises:
+        ParameterError: there is no such exercise; names the nearest.
+
+    Example:
+        >>> import workbook as wb
+        >>> wb.exercise("05.2", wb.ReferenceHandler).verdict.reason.text
+        'your class leaves status() to the reference handler; write it yourself.'
+    """
+    file = progress.file_of(Path.cwd())
+    if not exercise_id and not answer and not answers:
+        return how_far(file)
+    chosen = exercise_named(exercise_id)
+    verdict = judged(chosen, answer, answers)
+    unkept = ""
+    if file is not None:
+        try:
+            progress.add(file, chosen.id, verdict.state.value)
+        except OSError as error:
+            unkept = f"Your progress could not be kept in {file.name}: {error.strerror}."
+    return Feedback(chosen, verdict, unkept)
+
+
+def how_far(file: Path | None) -> Table:
+    """How far the exercises of each lesson are, by this progress file; none is kept outside a learner's copy."""
+    states = progress.states(file) if file else {}
+    rows, done, total = [], 0, 0
+    for number in LESSONS:
+        own = lesson(number).values()
+        marks = "  ".join(
+            f"{each.id} {MARKS[ExerciseState(states.get(each.id, ExerciseState.UNTOUCHED))]}" for each in own
+        )
+        finished = sum(states.get(each.id) == ExerciseState.DONE for each in own)
+        done, total = done + finished, total + len(own)
+        left = sum(each.minutes for each in own if states.get(each.id) != ExerciseState.DONE)
+        rows.append((number, f"{finished} of {len(own)}", f"{left} min", marks))
+    where = "" if file else " (kept in a copy only: workbook lab)"
+    return table(f"Exercises: {done} of {total} done{where}", ("lesson", "done", "left", "each"), rows)

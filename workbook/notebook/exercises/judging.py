@@ -1,0 +1,196 @@
+"""Judging: the learner's answer is played, whatever it is, and nothing that it does gets out as an error."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+from workbook.base.values import quoted
+from workbook.errors import ParameterError
+from workbook.notebook.exercises.model import Exercise, ExerciseKind, Observed, Reason, answer_in
+from workbook.runs.own_code import exception_words, own_line
+
+SECONDS: Final = 10.0
+"""Seconds of real time that an answer may take; the longest judge takes about one."""
+
+
+OURS: Final = "the workbook's cell"
+"""The file name of a cell that is ours, so that it never hides a line of the learner's."""
+
+
+class ExerciseState(StrEnum):
+    """How far an exercise is."""
+
+    UNTOUCHED = "untouched"
+    WRONG = "wrong"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the judge says of one answer.
+
+    Attributes:
+        state: how far it is.
+        reason: why it is not done; None when it is.
+        run: what was played, to look at; None where nothing was.
+    """
+
+    state: ExerciseState
+    reason: Reason | None = None
+    run: object = field(default=None, compare=False)
+
+
+class TookTooLong(BaseException):
+    """The answer's time is over. No `except Exception` of a learner's catches it."""
+
+
+def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object]) -> Verdict:
+    """Judge one answer; raises nothing but what stops the whole process."""
+    named = {name: exercise.asks[name].read(value) if name in exercise.asks else value for name, value in named.items()}
+    if slip := _slip(exercise, args, named):
+        return Verdict(ExerciseState.WRONG, slip)
+    untouched = False
+    try:
+        untouched = _same((args, dict(named)), answer_in(exercise.skeleton, OURS))
+        if untouched and (exercise.asks or exercise.kind is not ExerciseKind.MEND):
+            return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
+        if exercise.asks:
+            return _compared(exercise, named)
+        with _at_most(SECONDS):
+            seen = exercise.judge(args[0])
+    except TookTooLong:
+        seen = Reason(
+            "", f"your code had not ended after {SECONDS:g} s of real time. Look for a loop or a wait that never ends."
+        )
+    except ParameterError as error:  # such as for an object that cannot be a handler
+        seen = Reason("", str(error))
+    except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
+        seen = Reason("", f"your code raised {exception_words(error)}. {own_line(error)}".rstrip())
+    if isinstance(seen, Observed):
+        return Verdict(ExerciseState.DONE, run=seen.run)
+    # the untouched mistake of an exercise to mend shows its symptom, too
+    return Verdict(ExerciseState.UNTOUCHED if untouched else ExerciseState.WRONG, seen, seen.run)
+
+
+def _slip(  # noqa: PLR0911  # one sentence for each slip
+    exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object]
+) -> Reason | None:
+    """What is wrong with the form of an answer."""
+    if not exercise.asks:
+        if len(args) != 1 or named:
+            return Reason("", f"give exactly one answer: {exercise.call}.")
+        return _wrong_kind(args[0], answer_in(exercise.skeleton, OURS)[0][0], answer_in(exercise.solution, OURS)[0][0])
+    if args:
+        return Reason("", f"answer by name: {exercise.call}.")
+    if strange := [name for name in named if name not in exercise.asks]:
+        return Reason("", f"there is no question {quoted(strange[0])}. Answer so: {exercise.call}.")
+    if all(value is ... for value in named.values()) and len(named) == len(exercise.asks):
+        return None  # the skeleton
+    for name, question in exercise.asks.items():
+        value = named.get(name, ...)
+        if value is ...:
+            return Reason("", f"{name} has no answer yet. Choose {question.text}.")
+        if not any(type(value) is type(choice) and value == choice for choice in question.choices):
+            return Reason("", f"{name} is {quoted(value)}. Choose {question.text}.")
+    return None
+
+
+def _wrong_kind(answer: Any, skeleton: Any, solution: Any) -> Reason | None:  # noqa: PLR0911  # one sentence each
+    """What is wrong with an answer that cannot be called as the solution can."""
+    if isinstance(solution, type):
+        base, name = solution.__base__ or object, solution.__name__
+        if not isinstance(answer, type):
+            return Reason("", f"you handed in {quoted(answer)}; hand in the class itself, {name} without parentheses.")
+        if not issubclass(answer, base):
+            return Reason("", f"your class {answer.__name__} is not derived from {base.__name__}, as {name} was.")
+        both = [method for method in vars(skeleton) if method in vars(solution) and method[0] != "_"]
+        if missing := [method for method in both if not callable(getattr(answer, method, None))]:
+            return Reason("", f"your class {answer.__name__} has no method {missing[0]}().")
+    if isinstance(solution, FunctionType):
+        name, takes = solution.__name__, inspect.signature(solution)
+        if not callable(answer) or isinstance(answer, type):
+            return Reason(
+                "", f"you handed in {quoted(answer)}; hand in the function itself, {name} without parentheses."
+            )
+        try:
+            inspect.signature(answer).bind(*takes.parameters)
+        except TypeError as error:
+            return Reason("", f"your function cannot be called as {name}{takes}: {error}.")
+        except ValueError:  # a function in C may not say what it takes
+            return None
+    return None
+
+
+def _compared(exercise: Exercise, named: Mapping[str, object]) -> Verdict:
+    """The answers to questions beside what a run shows; the first wrong one gives the reason."""
+    seen = exercise.judge()
+    if isinstance(seen, Reason):
+        raise TypeError(f"{exercise.id}: the judge of an exercise with questions returns what it saw.")
+    for name, question in exercise.asks.items():
+        if seen.facts[name] != named[name]:
+            reason = question.why[named[name]]
+            return Verdict(ExerciseState.WRONG, Reason(reason.rule, f"{name}={named[name]!r}: {reason.text}"))
+    return Verdict(ExerciseState.DONE, run=seen.run)
+
+
+def _same(answer: object, skeleton: object) -> bool:
+    try:
+        return bool(_shape(answer) == _shape(skeleton))
+    except Exception:  # noqa: BLE001  # a learner's own __eq__
+        return False
+
+
+def _shape(value: Any) -> Any:  # noqa: PLR0911  # one for each kind of value
+    """An answer without its place and its layout: two shapes are equal when the same code was written."""
+    match value:
+        case FunctionType():
+            return _shape(value.__code__), _shape(value.__defaults__)
+        case CodeType():
+            return value.co_code, value.co_names, value.co_varnames, [_shape(part) for part in value.co_consts]
+        case type() if value.__module__ == "__main__":
+            return [(name, _shape(part)) for name, part in vars(value).items() if name[:2] != "__" or callable(part)]
+        case staticmethod() | classmethod():
+            return type(value), _shape(value.__func__)
+        case tuple() | list():
+            return [_shape(part) for part in value]
+        case dict():
+            return {name: _shape(part) for name, part in value.items()}
+    return value
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """End the block with TookTooLong after so many seconds of real time, where the system has such an alarm.
+
+    A coroutine of the learner's runs on a thread of its own (`completed`), so the alarm ends whichever thread is in the
+    learner's code. It rings again every second: an `except BaseException` in a loop may swallow it once.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    main, before = threading.get_ident(), set(sys._current_frames())  # noqa: SLF001  # the documented way
+
+    def ring(_number: int, _frame: object) -> None:
+        new = [ident for ident in sys._current_frames() if ident not in before and ident != main]  # noqa: SLF001
+        for ident in new:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(TookTooLong))
+        if not new:
+            raise TookTooLong
+
+    earlier = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, earlier)

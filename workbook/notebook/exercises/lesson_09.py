@@ -1,0 +1,112 @@
+"""The judges of lesson 09: app cores in Python, driven through cases of `workbook conform app` in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from workbook.notebook.exercises.model import Judge, Observed, Reason
+
+CASES: Final = (
+    "app.fidelity.output-unchanged",
+    "app.fidelity.opc-unchanged",
+    "app.form.adds-the-card",
+    "app.concurrency.disabled-at-once",
+    "app.concurrency.disabled-in-the-wallet",
+    "app.screen.hidden-after-success",
+    "app.faults.post-500",
+    "app.recovery.enabled-after-cancel",
+    "app.recovery.adds-after-failure",
+    "app.recovery.post-not-repeated",
+    "app.secrecy.no-sdk-output-in-log",
+    "app.secrecy.no-value-in-log-after-failure",
+    "app.life.closed-during-attempt",
+)
+"""What the learner's app core is judged by; the first case that it fails gives the reason."""
+
+
+def app_core(kind: Any) -> Reason | Observed:
+    """The learner's app core passes every case."""
+    from workbook.app.cases import APP_CASES  # the cases for apps are loaded when an app core is judged
+    from workbook.app.in_process import first_miss, play_core
+
+    if found := first_miss(kind, [APP_CASES[name] for name in CASES]):
+        case, miss, seen = found
+        text = f"{case.name}: expected {miss.expected}; observed: {miss.observed}. {miss.todo}"
+        return Reason(miss.rule or case.rule, text, seen.device)
+    return Observed(play_core(kind, APP_CASES["app.form.adds-the-card"]).device)
+
+
+async def post(core: Any, card: str, sdk_output: str) -> str:
+    """A provider that asks the back end, and no more."""
+    return str(await core.back_end.post(card, sdk_output))
+
+
+async def swallowing(core: Any, card: str, sdk_output: str) -> str:
+    """A provider that returns an empty text where there is no OPC data."""
+    try:
+        return await post(core, card, sdk_output)
+    except ConnectionError:
+        return ""
+
+
+async def repeating(core: Any, card: str, sdk_output: str) -> str:
+    """A provider that sends the POST again."""
+    try:
+        return await post(core, card, sdk_output)
+    except ConnectionError:
+        return await post(core, card, sdk_output)
+
+
+async def unending(core: Any, card: str, sdk_output: str) -> str:
+    """A provider that goes on when its page is gone, as one in `NonCancellable` does."""
+    work = asyncio.ensure_future(post(core, card, sdk_output))
+    while not work.done():
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            continue
+    return work.result()
+
+
+PROVIDERS: Final = {"a": post, "b": swallowing, "c": repeating, "d": unending}
+"""The four providers of exercise 09.3, whose Kotlin is in its task."""
+OF_PROVIDERS: Final = ("app.faults.post-500", "app.recovery.post-not-repeated", "app.life.closed-during-attempt")
+
+
+@cache
+def providers() -> Observed:
+    """For each of the four providers: the first case that it fails, by its name without group."""
+    from workbook.app.cases import APP_CASES
+    from workbook.app.in_process import Reference, first_miss
+
+    facts = {}
+    for name, provider in PROVIDERS.items():
+        kind = type(name, (Reference,), {"fetch_opc": provider})
+        found = first_miss(kind, [APP_CASES[case] for case in OF_PROVIDERS])
+        facts[name] = found[0].name.rpartition(".")[2] if found else "none"
+    return Observed(None, **facts)
+
+
+@cache
+def process_ends() -> Observed:
+    """The system ends the app while its POST waits; then the cardholder opens the page again."""
+    from workbook.app.cases import APP_CASES
+    from workbook.app.in_process import Reference, play_core
+    from workbook.harness.model import GET, POST
+    from workbook.views.sequence import sequence
+
+    seen = play_core(Reference, APP_CASES["app.life.process-death"])
+    return Observed(
+        sequence(seen.device.trace),
+        posts=len(seen.came(POST)),
+        gets=len(seen.came(GET)),
+        in_wallet=bool(seen.device.phone.cards),
+        button=seen.button("after"),
+    )
+
+
+JUDGES: Final[Mapping[str, Judge]] = {"09.1": process_ends, "09.2": app_core, "09.3": providers}
+"""Each exercise's judge."""

@@ -1,0 +1,150 @@
+"""The parameters of the notebooks, typed and checked.
+
+papermill guesses types (`-p id 0012345` arrives as a number) and only warns about an unknown name. Here each value has
+the type of its field, or an error says what is allowed; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from workbook.base.values import choice, did_you_mean, is_text, quoted, whole
+from workbook.errors import ParameterError
+
+VARIANTS_A: Final = ("before-0.4.0", "from-0.4.0")
+VARIANTS_B: Final = ("earlier", "later")
+SEED_LIMIT: Final = 2**32
+SIMULATED_INSTRUMENT: Final = "PISIMULATED00000000000001"
+LONGEST_ID: Final = 1000
+"""The most characters of a payment instrument id; the client refuses a longer one."""
+
+_KEY_WORDS: Final = ("key", "token", "secret", "password", "passwd", "credential", "authorization")
+
+
+class Source(StrEnum):
+    """Who answers: the simulation, or a real API at `base_url`."""
+
+    SIMULATED = "simulated"
+    API = "api"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameters:
+    """The settings of one run of the notebooks.
+
+    Attributes:
+        source: who answers; variables of the environment never change it.
+        base_url: the API's address, only with `source="api"`; None means the environment's WORKBOOK_BASE_URL.
+        payment_instrument_id: the `{id}` of both calls; text, so leading zeros stay.
+        variant_a: which variant of platform A, one of `VARIANTS_A`.
+        variant_b: which variant of platform B, one of `VARIANTS_B`.
+        seed: determines everything that the simulation makes up, 0 to 2**32 - 1.
+        sdk_output_file: path of a file with a real sdkOutput, only with `source="api"`.
+
+    Raises:
+        ParameterError: a value is not what its parameter allows.
+    """
+
+    source: Source = Source.SIMULATED
+    base_url: str | None = None
+    payment_instrument_id: str = SIMULATED_INSTRUMENT
+    variant_a: str = "from-0.4.0"
+    variant_b: str = "later"
+    seed: int = 7
+    sdk_output_file: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", Source(choice("source", self.source, Source)))
+        choice("variant_a", self.variant_a, VARIANTS_A)
+        choice("variant_b", self.variant_b, VARIANTS_B)
+        whole("seed", self.seed, least=0, most=SEED_LIMIT - 1)
+        card = self.payment_instrument_id
+        if isinstance(card, int | float):
+            raise ParameterError(
+                f"payment_instrument_id arrived as the number {quoted(card)}, so leading zeros may already be lost. "
+                "Send text: quote it in the cell, or use papermill's -r, which never converts."
+            )
+        if len(_text("payment_instrument_id", card)) > LONGEST_ID:
+            raise ParameterError(
+                f"payment_instrument_id is {quoted(card)}; allowed: at most {LONGEST_ID} characters, "
+                "as the API gave it."
+            )
+        if self.base_url is not None:
+            _check_address(_text("base_url", self.base_url))
+        if self.sdk_output_file is not None:
+            _text("sdk_output_file", self.sdk_output_file)
+        for name in ("base_url", "sdk_output_file"):
+            if self.source is Source.SIMULATED and getattr(self, name) is not None:
+                raise ParameterError(
+                    f"{name} was given while source is 'simulated', where it means nothing. "
+                    f"Give source='api' as well, or leave {name} out."
+                )
+
+    @classmethod
+    def of(cls, **values: Any) -> Parameters:
+        """The parameters that a notebook's parameters cell holds.
+
+        Raises:
+            ParameterError: a name is unknown or names a key, or a value is not allowed.
+        """
+        for name in values:
+            if name in parameter_names():
+                continue
+            if any(word in re.sub(r"[^a-z]", "", name.lower()) for word in _KEY_WORDS):
+                raise ParameterError(
+                    f"{name!r} looks like a key. A parameter is saved in the notebook's file, so keys come from the "
+                    "environment variable WORKBOOK_API_KEY, never from a cell or a command line."
+                )
+            raise ParameterError(f"No parameter {quoted(name)}. {did_you_mean(name, parameter_names())}")
+        return cls(**values)
+
+    @classmethod
+    def from_strings(cls, values: Mapping[str, str]) -> Parameters:
+        """The parameters of a command line's `-p NAME=VALUE`.
+
+        Raises:
+            ParameterError: a name is unknown or names a key, or a value is not allowed.
+        """
+        typed: dict[str, Any] = dict(values)
+        if "seed" in typed:
+            digits = re.fullmatch(r"[0-9]{1,10}", values["seed"])
+            typed["seed"] = int(values["seed"]) if digits else values["seed"]
+        return cls.of(**typed)
+
+    def as_papermill(self) -> dict[str, Any]:
+        """Every parameter as the plain value that papermill writes into a cell."""
+        return asdict(self) | {"source": self.source.value}
+
+
+def parameter_names() -> tuple[str, ...]:
+    """The names that a parameters cell may declare."""
+    return tuple(field.name for field in fields(Parameters))
+
+
+def _check_address(text: str) -> None:
+    try:
+        url = urlsplit(text)
+        is_complete = bool(url.hostname) and url.port != 0 and not url.query and not url.fragment
+    except ValueError:
+        raise ParameterError(
+            "base_url is not an address. Give one such as https://host or http://127.0.0.1:8000."
+        ) from None
+    if url.username is not None or url.password is not None:
+        raise ParameterError("base_url holds a user or a password; it would be saved in the file. Remove it.")
+    if not is_complete or url.scheme not in {"http", "https"}:
+        raise ParameterError(
+            "base_url must be http:// or https://, a host and perhaps a path, without a query or a fragment."
+        )
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ParameterError(f"{name} must be text, not {type(value).__name__}.")
+    if not is_text(value, longest=len(value)):
+        raise ParameterError(f"{name} must be text that is not empty, without control characters or outer spaces.")
+    return value

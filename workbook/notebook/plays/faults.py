@@ -1,0 +1,398 @@
+"""Plays one fault of the API, on one platform, in front of one back end, and reads what came of it.
+
+Everything but the fault goes well: one card, one tap, a phone that is ready. Every result is read from the trace and
+from the simulated service; there is no table of expected results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+
+from workbook.base.values import choice, lookup
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.flows.extension import State as WalletState
+from workbook.flows.trace import Kind
+from workbook.notebook.plays.run import BUTTONS, Run, run_of, world_for
+from workbook.reading.checks.advice import Advice, advice_for
+from workbook.reading.checks.api import PATIENCE
+from workbook.runs.back_end import BackEnd
+from workbook.runs.back_ends import BACK_ENDS
+from workbook.runs.extension.wallet_app import WalletApp
+from workbook.runs.network import SDK_INPUT, Network, WatchedBackEnd
+from workbook.runs.platform_a import PlatformARun
+from workbook.runs.platform_b import PlatformBRun, opened_phone
+from workbook.simulation.faults import (
+    BODIES,
+    FAULTS,
+    MOMENTS,
+    ON_THE_WIRE,
+    OPERATIONS,
+    STATUSES,
+    Fault,
+    FaultPlan,
+    Planned,
+)
+from workbook.simulation.faults import fault as fault_named
+from workbook.simulation.service import Service
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.film import film
+from workbook.views.findings import whole
+from workbook.views.html import View
+from workbook.views.screen import Screen
+from workbook.views.table import Stack, Table, facts, table
+
+IN_WALLET = {
+    WalletState.NOT_LISTED: "the wallet does not list the app",
+    WalletState.EMPTY: "the wallet offers no card",
+    WalletState.NOT_AUTHENTICATED: "the wallet says that the card was not added",
+    WalletState.NOT_ADDED: "the wallet says that the card was not added",
+    WalletState.ADDED: "the wallet says that the card was added",
+}
+"""What the wallet app shows at the end."""
+
+
+PLATFORMS: Mapping[str, Callable[[str, BackEnd], PlatformARun | PlatformBRun | WalletApp]] = MappingProxyType({
+    "platform A": lambda card, back_end: PlatformARun(payment_instrument_id=card, back_end=back_end),
+    "platform B, in the app": lambda card, back_end: PlatformBRun(payment_instrument_id=card, back_end=back_end),
+    "platform B, from the wallet": lambda card, back_end: WalletApp(
+        phone=opened_phone(cards=[card]), cards=[card], back_end=back_end
+    ),
+})  # fmt: skip
+"""Where the cardholder adds the card: each builds a run in front of a given back end."""
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class FaultRun(Run):
+    """What a fault left behind.
+
+    Attributes:
+        planned: the fault, and the requests that it was planned for.
+        platform: one of `PLATFORMS`.
+        back_end: one of `BACK_ENDS`.
+        network: the network between the back end and the API; it counts requests and answers.
+    """
+
+    planned: Planned
+    platform: str
+    back_end: str
+    network: Network
+
+    @property
+    def method(self) -> str:
+        """The operation that was faulted, GET or POST."""
+        return str(self.planned.operation)
+
+    @property
+    def longest_wait(self) -> float:
+        """The longest time, in seconds, in which nothing happened on the phone."""
+        times = [record.at for record in self.trace if record.kind not in (Kind.EXCHANGE, Kind.NOTE)]
+        return max((later - earlier for earlier, later in pairwise(times)), default=0.0)
+
+    @property
+    def advice(self) -> Advice | None:
+        """What a good back end does about this failure."""
+        return advice_for(self.trace, self.method)
+
+    @property
+    def summary(self) -> dict[str, str]:
+        """The story in a few lines, from the API to the cardholder."""
+        fault = self.planned.fault
+        return {
+            "fault": f"{fault.name}: {fault.sentence} ({fault.source})",
+            "played": self._played(),
+            "the API": self._carried_out(),
+            "the back end got": self._got(),
+            "the app got": self._handed_on(),
+            "the cardholder sees": self._seen(),
+            "the card": self._where(),
+            "ended": f"for the cardholder after {self.ended:.2f} s of virtual time",
+        }
+
+    def _played(self) -> str:
+        which = "every" if self.planned.nth is None else f"the {_ordinal(self.planned.nth)}"
+        if not self.network.played:
+            nothing = f"{which} {self.method} was answered as usual" if self.network.asked[self.method] else "never"
+            return f"{nothing}: nothing was changed"
+        moment = "before the API did anything" if self.planned.moment == "before" else "after the API had done its part"
+        if self.planned.fault.harmless:
+            moment = "the answer is whole"
+        return f"on {which} {self.method}; {moment}"
+
+    def _carried_out(self) -> str:
+        asked, done = self.network.asked[self.method], self.network.service.carried_out[self.method]
+        if not asked:
+            return f"was never asked for a {self.method}"
+        outcome = f"carried the {self.method} out {how_often(done)}" if done else f"did not carry the {self.method} out"
+        return f"was asked {how_often(asked)}; {outcome}"
+
+    def _got(self) -> str:
+        ends = [ended for _record, ended in self.trace.seen(m.ApiCallEnded) if ended.method == self.method]
+        if not ends:
+            return f"made no {self.method}"
+        ended = next((end for end in ends if end.ending != SDK_INPUT or end.attempts > 1), ends[0])
+        attempts = "1 attempt" if ended.attempts == 1 else f"{ended.attempts} attempts"
+        return f"{ended.ending} after {attempts} and {ended.took:.2f} s"
+
+    def _handed_on(self) -> str:
+        """The last thing that the app's own code got from its back end."""
+        kinds = [kind for kind in HANDED_ON if kind is not m.NoRequest or not self.trace.select(m.DelegateReturned)]
+        got = [record.message for record in self.trace.select(*kinds) if record.kind is not Kind.REFUSED]
+        return HANDED_ON[type(got[-1])](got[-1]) if got else "nothing"
+
+    def _seen(self) -> str:
+        if self.offered is not None:
+            return IN_WALLET.get(WalletState(self.state), self.state)
+        label = film(self.trace, self.machine).frames[-1].screen.label  # as the phone's picture has it
+        return f"“{label}”, and {BUTTONS[self.button]}" if label else BUTTONS[self.button]
+
+    def _where(self) -> str:
+        if others := self.phone.cards - {self.card}:
+            return f"another card is in the wallet: {', '.join(sorted(others))}"
+        return "in the wallet" if self.added else "not in the wallet"
+
+
+def _value(message: Any) -> str:
+    return "sdkInput" if message.sdk_input else "an answer without sdkInput, as if it were a success"
+
+
+def _reason(message: Any) -> str:
+    return f"no sdkInput: “{message.reason}”"
+
+
+HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
+    m.ActivationDataReceived: _value,
+    m.ActivationDataFailed: _reason,
+    m.OpcReceived: _value,
+    m.OpcFailed: _reason,
+    m.ProviderFailed: _reason,
+    m.SdkInputReceived: _value,
+    m.NoSdkInput: lambda message: f"nil: “{message.reason}”",
+    m.DelegateFailed: lambda message: f"nil: “{message.reason}”",
+    m.IgnoreLateSdkInput: lambda _message: "nothing in time; what came later was ignored",
+    m.NoEntries: lambda _message: "no activation data, so it offers no entries",
+    m.NoRequest: lambda _message: "nil",
+    m.DelegateReturned: lambda message: "nil" if message.sdk_input is None else _value(message),
+    m.RequestReturned: lambda _message: "sdkInput",
+}
+"""The messages that tell what the app's own code, or its extension, got from the back end."""
+
+
+def _ordinal(number: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def how_often(number: int) -> str:
+    """How often, in words."""
+    return {1: "once", 2: "twice"}.get(number, f"{number} times")
+
+
+def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
+    fault: str = "503 that says 500",
+    operation: str = "POST",
+    moment: str = "after",
+    platform: str = "platform A",
+    back_end: str = "good",
+    nth: int | None = 1,
+    *,
+    card: str = INSTRUMENT_IDS[0],
+    known: bool = True,
+    **settings: Any,
+) -> FaultRun:
+    """Play one fault of the API: what do the API, the back end, the app and the cardholder make of it?
+
+    Args:
+        fault: one of `wb.table("faults")`.
+        operation: `GET` or `POST`.
+        moment: `before` the API has done anything, or `after` it has done its part.
+        platform: `platform A`, `platform B, in the app` or `platform B, from the wallet`.
+        back_end: one of `wb.table("back ends")`.
+        nth: which of these requests is faulted, from 1; None faults all of them.
+        card: the payment instrument id of the card that is added.
+        known: whether the simulated API knows a card that is not one of its own.
+        settings: the fault's own settings, such as `seconds=2.0`.
+
+    Raises:
+        ParameterError: a name is unknown, or a value is not allowed.
+    """
+    choice("operation", operation, OPERATIONS)
+    choice("moment", moment, MOMENTS)
+    build, kind = lookup("platform", platform, PLATFORMS), lookup("back end", back_end, BACK_ENDS)
+    planned = Planned(fault_named(fault).but(**settings), operation, card, nth, None, moment)  # type: ignore[arg-type]  # checked
+    network = Network(Service(world_for(card, known=known), plan=FaultPlan([planned])))
+    loop = build(card, WatchedBackEnd(kind.make(network), network))
+    loop.walk()
+    run = run_of(loop, Screen(), card=card)
+    common = {name: getattr(run, name) for name in Run.__slots__}
+    return FaultRun(**common, planned=planned, platform=platform, back_end=back_end, network=network)
+
+
+# Tables of all faults: each result is found by playing the fault.
+
+GROUPS = {
+    "Another status": STATUSES,
+    "On the wire: late, cut, lost": ON_THE_WIRE,
+    "In the body": BODIES,
+}
+"""The faults, by the part of an answer that they change."""
+SIDE_BY_SIDE = ("the cardholder sees", "the app got")
+"""The lines of a summary that `on_each_platform` compares."""
+
+
+def fault_table() -> Stack:
+    """Every fault: its name, its settings with their defaults, its source, and what it does."""
+    head = ("fault", "can be set", "source", "what it does")
+    return Stack(tuple(table(group, head, map(_row, faults)) for group, faults in GROUPS.items()))
+
+
+def _row(fault: Fault) -> tuple[str, ...]:
+    # A default is shown where it is a number: a text would be too long for a column.
+    settings = ", ".join(
+        f"{name} = {setting.default:,}" if isinstance(setting.default, int | float) else name
+        for name, setting in fault.settings.items()
+    )
+    return fault.name, settings or "-", fault.source, fault.sentence
+
+
+def back_end_table() -> Table:
+    """Every back end that can be compared, with the rules that it breaks."""
+    rows = [(name, back_end.breaks or "none", back_end.sentence) for name, back_end in BACK_ENDS.items()]
+    return table("The back ends", ("back end", "breaks", "what it does"), rows)
+
+
+def on_each_platform(
+    fault: str = "reset", operation: str = "POST", moment: str = "after", back_end: str = "good", **settings: Any
+) -> Table:
+    """One fault on each platform, side by side; the arguments are those of `break_it`.
+
+    Raises:
+        ParameterError: nothing has this name, or a value is not allowed.
+    """
+    if "platform" in settings:
+        raise ParameterError("on_each_platform plays all of them; leave `platform` out, or call break_it.")
+    runs = [break_it(fault, operation, moment, platform, back_end, **settings) for platform in PLATFORMS]
+    rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[name] for name in SIDE_BY_SIDE)) for run in runs]
+    title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"
+    return table(title, ("platform", "after", *SIDE_BY_SIDE), rows)
+
+
+def outcomes(moment: str = "after") -> Table:
+    """Every fault on the first GET and on the first POST, on platform A: the result for the good back end.
+
+    Raises:
+        ParameterError: `moment` is neither `before` nor `after`.
+    """
+    rows = [
+        (name, *(_outcome(name, operation, moment) for operation in OPERATIONS), fault.source)
+        for name, fault in FAULTS.items()
+    ]
+    return table("What the good back end makes of each fault", ("fault", *OPERATIONS, "source of the fault"), rows)
+
+
+@cache
+def _outcome(name: str, operation: str, moment: str) -> str:
+    """How the faulted call ended (an error by its class, which a program acts on), and what became of the card."""
+    run = break_it(name, operation, moment)
+    ended = next(ended for _record, ended in run.trace.seen(m.ApiCallEnded) if ended.method == operation)
+    got = f"{ended.ending}, asked {how_often(ended.attempts)}" if ended.attempts > 1 else ended.ending
+    if run.added:
+        return f"{got}; added"
+    return f"{got}; {'another card added' if run.phone.cards else 'not added'}"
+
+
+# Predictions. Each is a question to the finished run; there is no table of right answers.
+
+
+def _ends(state: WalletState) -> Callable[[FaultRun], bool]:
+    return lambda run: run.state == state
+
+
+PREDICTIONS: Mapping[str, Callable[[FaultRun], bool]] = MappingProxyType({
+    "the card is added": lambda run: run.added,
+    "the button comes back": lambda run: bool(run.trace.select(m.EnableButton)) and not run.added,
+    "there is no button to tap": lambda run: (
+        bool(run.trace.select(m.HideButton)) and not run.trace.select(m.AddTapped)
+    ),
+    "the wallet offers no card": _ends(WalletState.EMPTY),
+    "the wallet says that the card was not added": _ends(WalletState.NOT_ADDED),
+    f"nothing happens for {PATIENCE:g} s": lambda run: run.longest_wait >= PATIENCE,
+    "another card is added": lambda run: bool(run.phone.cards) and not run.added,
+})  # fmt: skip
+"""What a reader may predict, each with its question to the finished run."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Prediction(View):
+    """A prediction, and whether it came true.
+
+    Attributes:
+        i_think: one of `PREDICTIONS`.
+        run: the run that decides.
+    """
+
+    i_think: str
+    run: FaultRun
+
+    @property
+    def right(self) -> bool:
+        """Whether it happened."""
+        return PREDICTIONS[self.i_think](self.run)
+
+    @property
+    def came_true(self) -> list[str]:
+        """Every prediction that would have been right."""
+        return [name for name, happened in PREDICTIONS.items() if happened(self.run)]
+
+    @property
+    def verdict(self) -> dict[str, str]:
+        """Right or not, and why, in a few lines."""
+        summary, seen = self.run.summary, "; ".join(self.came_true) or "none of the possible predictions"
+        return {
+            "you think": self.i_think,
+            "that is": "✓ right" if self.right else "✗ not so",
+            "what came of it": seen,
+            "because the API": summary["the API"],
+            "so the back end got": summary["the back end got"],
+            "and the app got": summary["the app got"],
+        }
+
+    def text(self) -> str:
+        """The verdict, and the run below it."""
+        return self._stack().text()
+
+    def html(self) -> str:
+        """The verdict, and the run below it."""
+        return self._stack().html()
+
+    def _stack(self) -> Stack:
+        return Stack((facts("Your prediction", self.verdict), *whole(self.run).views))
+
+
+def predict(  # noqa: PLR0917  # one choice each, in the order of the sentence
+    fault: str = "503 that says 500",
+    operation: str = "POST",
+    moment: str = "after",
+    platform: str = "platform A",
+    i_think: str = "the card is added",
+    back_end: str = "good",
+) -> Prediction:
+    """Say what you think will come of a fault, and see.
+
+    Args:
+        fault: as for `break_it`, like all that is not explained here.
+        operation: GET or POST.
+        moment: before or after.
+        platform: where the cardholder adds the card.
+        i_think: one of `PREDICTIONS`.
+        back_end: who speaks to the API.
+
+    Raises:
+        ParameterError: nothing has this name.
+    """
+    lookup("prediction", i_think, PREDICTIONS)
+    return Prediction(i_think, break_it(fault, operation, moment, platform, back_end))

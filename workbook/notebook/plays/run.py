@@ -1,0 +1,492 @@
+"""A run: what one play of a flow left behind. It shows itself, and every view is computed from its trace."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from workbook.base.files import write_whole
+from workbook.errors import ConfigurationError, ParameterError
+from workbook.flows import messages as m
+from workbook.flows.machine import Machine
+from workbook.flows.trace import Kind, Record, Trace, shown
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
+from workbook.reading.checks import Finding, check
+from workbook.reading.checks.advice import Advice, advice_for
+from workbook.reading.checks.finding import Owner, Severity
+from workbook.runs.back_end import BackEnd
+from workbook.runs.extension.wallet_app import WalletApp
+from workbook.runs.platform_a import PlatformARun
+from workbook.runs.platform_b import PlatformBRun
+from workbook.simulation.phones import PhoneA, PhoneB, Watch
+from workbook.simulation.service import DirectApi
+from workbook.simulation.world import Instrument, World
+from workbook.views.html import Markup, tag, trusted
+from workbook.views.screen import InFront, Page, Screen, Sheet
+
+if TYPE_CHECKING:
+    from workbook.views.compare import Comparison
+    from workbook.views.table import Stack
+
+BUTTONS = {
+    "absent": "no add button yet",
+    "shown": "the add button",
+    "disabled": "the add button, greyed out",
+    "hidden": "no add button",
+}
+"""What the cardholder sees of the button."""
+
+NEXT = 'Next: wb.show(_, VIEW) for "phone", "messages", "states", "limits", "findings", "all"; _.trace; _.findings.'
+"""The last line of a run's text form; `_` is the value of the last cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What every platform needs of a session.
+
+    Attributes:
+        card: the payment instrument id of the card that is added.
+        seed: of everything that the simulation draws.
+        variant_a: platform A's variant.
+        variant_b: platform B's variant.
+        api: the simulated API, called directly: it gives data that the SDK stand-ins can open.
+        back_end: makes the back end of one play.
+    """
+
+    card: str
+    seed: int
+    variant_a: VariantA
+    variant_b: VariantB
+    api: DirectApi
+    back_end: Callable[[], BackEnd]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Run:
+    """What one play of a flow left behind.
+
+    Attributes:
+        trace: every step, in order; `trace.to_frame()` is a pandas frame.
+        machine: the flow's table of states and events.
+        phone: the phone at the end; `phone.cards` are the ids in its wallet.
+        card: the payment instrument id of the card that the cardholder adds.
+        before: the screen before the first step.
+        state: the flow's state at the end.
+        button: the add button at the end: `absent`, `shown`, `disabled` or `hidden`; empty in the wallet app.
+        label: the app's other words at the end, such as `Added to Wallet`; often empty.
+        offered: the identifiers of the pass entries that the wallet app offers; None in the issuer's app.
+    """
+
+    trace: Trace
+    machine: Machine
+    phone: PhoneA | PhoneB
+    card: str
+    before: Screen
+    state: str
+    button: str = ""
+    label: str = ""
+    offered: tuple[str, ...] | None = None
+
+    @property
+    def added(self) -> bool:
+        """Whether the card is in the phone's wallet at the end."""
+        return self.card in self.phone.cards
+
+    @property
+    def ended(self) -> float:
+        """The time of the last step on the phone, in seconds of virtual time; exchanges with the API do not count."""
+        return max((record.at for record in self.trace if record.kind not in (Kind.EXCHANGE, Kind.NOTE)), default=0.0)
+
+    @property
+    def summary(self) -> dict[str, str]:
+        """The run in a few lines."""
+        return self.ends
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """How it ended: the state, the button, the card and the time."""
+        lines = {"ended": self.state}
+        if self.offered is None:
+            lines["add button"] = self.button
+        else:
+            lines["cards offered"] = str(len(self.offered)) if self.offered else "none"
+        if self.label and isinstance(self.phone, PhoneB):
+            lines["screen says"] = self.label
+        return lines | self._places() | {"took": f"{self.trace[-1].at:.2f} s of virtual time"}
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks find in the trace, in the order of time: rule, whose job it is, what to do."""
+        return check(self.trace)
+
+    @property
+    def advice(self) -> Advice | None:
+        """What a good back end does about the failure that was played; None where none was."""
+        return None
+
+    def compare(self, other: Run) -> Comparison:
+        """This run and another, step by step: common steps fold, what differs is marked.
+
+        Args:
+            other: the second run, of any platform.
+
+        Example:
+            >>> import workbook as wb
+            >>> flow = wb.session().platform_a
+            >>> print(flow.play().compare(flow.play()).text().splitlines()[-1])
+            = 24 steps as in the first run
+        """
+        from workbook.views.compare import compare  # loaded when somebody compares
+
+        return compare(self, other, recording(self, other))
+
+    def save(self, path: Path | str) -> Path:
+        """Write the run as one HTML file that plays it in any browser, without kernel, network or link.
+
+        It is redacted: opaque data is in it as a length and a digest. An older file is replaced.
+
+        Args:
+            path: of the file, such as `run.html`.
+
+        Raises:
+            ConfigurationError: the file cannot be written.
+        """
+        from workbook.notebook.widgets.page import saved_page  # read when somebody saves
+
+        target = Path(path)
+        try:
+            write_whole(target, saved_page(self.trace.title, played([self]), kept(self)))
+        except OSError as error:
+            raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
+        return target
+
+    @staticmethod
+    def load(path: Path | str) -> Run:
+        """The run of a file that `save` wrote: it shows, compares and saves itself as before.
+
+        Raises:
+            ConfigurationError: the file cannot be read.
+            ParameterError: it holds no run.
+        """
+        try:
+            return from_page(Path(path).read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigurationError(f"Cannot read {str(path)!r}.") from error
+
+    def _places(self) -> dict[str, str]:
+        if isinstance(self.phone, PhoneA):
+            return {"card in the wallet": _yes_or_no(self.added)}
+        watch = self.phone.watch
+        on_watch = "no watch is paired" if watch is None else _yes_or_no(self.card in watch.cards)
+        return {"card on the phone": _yes_or_no(self.added), "card on the watch": on_watch}
+
+    def _view(self) -> Stack:
+        from workbook.views.findings import whole  # loaded when somebody looks at the run
+        from workbook.views.html import tag
+        from workbook.views.table import Snapshot, Stack, paragraph
+
+        return Stack((*whole(self).views, Snapshot(NEXT, paragraph(tag("small", NEXT)))))
+
+    def __repr__(self) -> str:
+        return self._view().text()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return self._view()._repr_mimebundle_() | recording(self)
+
+
+def _drawn(trace: Trace) -> dict[str, Any]:
+    from workbook.views.sequence import sequence  # loaded when somebody looks at a trace
+
+    return sequence(trace)._repr_mimebundle_()
+
+
+Trace.drawing = staticmethod(_drawn)
+
+AnyLoop: TypeAlias = PlatformARun | PlatformBRun | WalletApp
+"""Whatever plays a flow."""
+
+
+def run_of(loop: AnyLoop, before: Screen, card: str = "") -> Run:
+    """The run that a finished loop left behind.
+
+    Args:
+        loop: a loop in which nothing is due any more.
+        before: the screen before its first step.
+        card: the payment instrument id of the card, where the loop has several.
+    """
+    end = Run(loop.trace, loop.machine, loop.phone, card, before, str(loop.state))
+    if isinstance(loop, WalletApp):
+        return replace(end, offered=tuple(entry.identifier for entry in loop.entries))
+    return replace(end, card=loop.payment_instrument_id, button=loop.button, label=loop.label)
+
+
+def screen_of(phone: PhoneA | PhoneB, surface: str = "phone") -> Screen:
+    """The screen before anything happens: the cards in each wallet, and nothing else."""
+    watch = getattr(phone, "watch", None)
+    return Screen(
+        on_phone=frozenset(phone.cards), on_watch=None if watch is None else frozenset(watch.cards), surface=surface
+    )
+
+
+def world_for(card: str, seed: int = 7, *, known: bool = True) -> World:
+    """The simulated API's default world, which also knows this payment instrument where `known` says so."""
+    world = World(seed=seed)
+    return replace(world, instruments={card: Instrument(card), **world.instruments}) if known else world
+
+
+def _yes_or_no(truth: object) -> str:
+    return "yes" if truth else "no"
+
+
+# A run as plain JSON, and back: what is saved, stored in a notebook's outputs, and played on a page without a kernel.
+#
+# It is as redacted as every other view of a trace: opaque data is saved as its summary. A loaded run draws the same
+# pictures to the byte, and holds nothing that could be sent to an API. Its findings are saved, too: a check cannot find
+# them again, because it may read what the summary leaves out.
+
+FORMAT = 1
+"""The number of this form; another number is another form."""
+TYPE = "application/vnd.workbook.run+json"
+"""The type under which a notebook's output carries a run."""
+RECORD = ("at", "kind", "before", "after", "rules", "attempt", "deprecated", "source")
+"""What is written of a record besides its message; a value that is its default is left out."""
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class SavedRun(Run):
+    """A run that was loaded.
+
+    Attributes:
+        story: the lines of its summary.
+        found: the findings of the checks.
+        faulted: the operation that was faulted, GET or POST; empty where none was.
+    """
+
+    story: Mapping[str, str]
+    found: tuple[Finding, ...]
+    faulted: str = ""
+
+    @property
+    def summary(self) -> dict[str, str]:
+        """The summary that the run had when it was saved."""
+        return dict(self.story)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the checks found when it was played."""
+        return list(self.found)
+
+    @property
+    def advice(self) -> Advice | None:
+        """What a good back end does about the failure that was played; None where none was."""
+        return advice_for(self.trace, self.faulted) if self.faulted else None
+
+
+def to_json(run: Run) -> dict[str, Any]:
+    """A run as plain JSON values, redacted.
+
+    Raises:
+        ParameterError: its flow is none of the workbook's, so a loaded run could not be drawn.
+    """
+    watch = getattr(run.phone, "watch", None)
+    return {
+        "run": FORMAT,
+        "title": run.trace.title,
+        "flow": _name_of(run.machine),
+        "platform": "A" if isinstance(run.phone, PhoneA) else "B",
+        "phone": sorted(run.phone.cards),
+        "watch": None if watch is None else sorted(watch.cards),
+        "before": {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asdict(run.before).items()},
+        **{name: getattr(run, name) for name in ("card", "state", "button", "label", "offered")},
+        "story": run.summary,
+        "found": [asdict(finding) for finding in run.findings],
+        "faulted": getattr(run, "method", getattr(run, "faulted", "")),
+        "records": [_record(record) for record in run.trace],
+    }
+
+
+def from_json(values: Any) -> SavedRun:
+    """The run of these values.
+
+    Raises:
+        ParameterError: they are no run of `to_json`.
+    """
+    try:
+        known = {FORMAT: _machines()}[values["run"]]
+        trace = Trace(str(values["title"]), [_read(record) for record in values["records"]])
+        cards, watch = set(values["phone"]), values["watch"]
+        on_watch = None if watch is None else Watch(set(watch))
+        phone = PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=on_watch)
+        return SavedRun(
+            trace,
+            known[values["flow"]],
+            phone,
+            before=_screen(values["before"]),
+            **{name: values[name] for name in ("card", "state", "button", "label")},
+            offered=None if values["offered"] is None else tuple(values["offered"]),
+            story={str(name): str(text) for name, text in values["story"].items()},
+            found=tuple(_finding(found) for found in values["found"]),
+            faulted=values["faulted"],
+        )
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        message = "This is no saved run, or one of another version. Save one with run.save(path)."
+        raise ParameterError(message) from error
+
+
+def recording(*runs: Run, panels: Sequence[str] = ()) -> dict[str, Any]:
+    """What a notebook's output carries beside its text and its HTML, so that an exported page can play it.
+
+    Args:
+        runs: one run, or the two that are compared.
+        panels: the panels to show at once; empty shows a button that brings all of them.
+
+    Returns:
+        one entry of a bundle; none for a run that cannot be saved.
+    """
+    try:
+        return {TYPE: {"runs": [to_json(run) for run in runs], "panels": list(panels)}}
+    except ParameterError:
+        return {}
+
+
+KEPT = "workbook-run"
+"""The id of the element in which a saved page keeps its run."""
+_KEPT = re.compile(f'<script type="{re.escape(TYPE)}" id="{KEPT}">(.*?)</script>', re.DOTALL)
+
+
+def kept(run: Run) -> Markup:
+    """The element of a page from which the run can be loaded again."""
+    text = json.dumps(to_json(run), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    return tag("script", trusted(text), type=TYPE, id=KEPT)
+
+
+def from_page(html: str) -> SavedRun:
+    """The run that a page keeps.
+
+    Raises:
+        ParameterError: it keeps none.
+    """
+    found = _KEPT.search(html)
+    try:
+        return from_json(json.loads(found[1]) if found else None)
+    except ValueError:
+        return from_json(None)
+
+
+def _record(record: Record) -> dict[str, Any]:
+    message = record.message
+    values = {field.name: _value(getattr(message, field.name), field.name) for field in fields(message) if field.repr}
+    kept = {name: getattr(record, name) for name in RECORD}
+    usual = Record._field_defaults
+    return {
+        "says": record.name,
+        **({"with": values} if values else {}),
+        **{name: value for name, value in kept.items() if name not in usual or value != usual[name]},
+    }
+
+
+def _read(values: Mapping[str, Any]) -> Record:
+    kind = _messages()[values["says"]]
+    message = kind(**{name: _unfolded(value) for name, value in values.get("with", {}).items()})
+    given = {name: values[name] for name in RECORD if name in values}
+    return Record(message=message, **given | {"kind": Kind(given["kind"]), "rules": tuple(given["rules"])})
+
+
+# A message's value. What JSON has is written as it is; anything else as the name of its type, its length and its
+# redacted form. What is read back is a stand-in, which says the same under the same type's name.
+
+
+def _value(value: object, name: str) -> Any:
+    if isinstance(value, tuple):
+        return {"as": "tuple", "is": [_value(item, name) for item in value]}
+    if isinstance(value, list):
+        return [_value(item, name) for item in value]
+    plain = shown(value, name)
+    if plain == value and isinstance(value, str | int | float | bool | None):
+        return plain
+    return {"as": type(value).__name__, "length": len(value) if isinstance(value, str | bytes) else 0, "is": plain}
+
+
+def _unfolded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unfolded(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    name, said = value["as"], value["is"]
+    if name == "tuple":
+        return tuple(map(_unfolded, said))
+    bases: dict[str, tuple[type, Any]] = {
+        "str": (str, "·" * value["length"]),
+        "bytes": (bytes, bytes(value["length"])),
+    }
+    base, content = bases.get(name, (object, None))
+    stands = {"summary": lambda _self: said, "identifier": said, "__repr__": lambda _self: str(said)}
+    stand_in = type(str(name), (base,), stands)
+    return stand_in() if content is None else stand_in(content)
+
+
+def _screen(values: Mapping[str, Any]) -> Screen:
+    return Screen(**{
+        **values,
+        "place": InFront(values["place"]),
+        "sheet": Sheet(values["sheet"]),
+        "page": Page(values["page"]),
+        "entries": tuple(values["entries"]),
+        "on_phone": frozenset(values["on_phone"]),
+        "on_watch": None if values["on_watch"] is None else frozenset(values["on_watch"]),
+    })  # fmt: skip
+
+
+def _finding(values: Mapping[str, Any]) -> Finding:
+    return Finding(**{**values, "level": Severity(values["level"]), "owner": Owner(values["owner"])})
+
+
+@cache
+def _messages() -> Mapping[str, type[m.Message]]:
+    kinds = (value for value in vars(m).values() if isinstance(value, type) and issubclass(value, m.Message))
+    return {kind.__name__: kind for kind in kinds}
+
+
+@cache
+def _machines() -> Mapping[str, Machine]:
+    """Every table that a run can have been played with, by a name of its own."""
+    both = (False, True)
+    on_a = [
+        replace(variant, guarded=guarded, by_hand=by_hand)
+        for variant, guarded, by_hand in product(VARIANTS_A.values(), both, both)
+    ]
+    on_b = [
+        replace(variant, tells=tells, says_available=says)
+        for variant, tells, says in product(VARIANTS_B.values(), both, both)
+    ]
+    wallets = [variant.extension(surface) for variant, surface in product(VARIANTS_B.values(), SURFACES)]
+    tables = [*(variant.machine for variant in on_a), *(variant.machine for variant in on_b), *wallets]
+    return {f"{machine.name}, table {number}": machine for number, machine in enumerate(tables)}
+
+
+def _name_of(machine: Machine) -> str:
+    for name, known in _machines().items():
+        if known.name == machine.name and known.rows == machine.rows:
+            return name
+    raise ParameterError(f"A run of {machine.name!r} cannot be saved: its table is none of the workbook's.")
+
+
+def played(runs: Sequence[Run], panels: Sequence[str] = ()) -> dict[str, Any]:
+    """The player's values for one run, or for two that are compared."""
+    from workbook.notebook.widgets.page import PANELS, SIDE_BY_SIDE
+    from workbook.views.compare import compare
+    from workbook.views.film import film
+    from workbook.views.player_data import comparison_data, player_data
+
+    if len(runs) > 1:
+        first, second = runs
+        return {"player_data": comparison_data(compare(first, second)), "panels": list(SIDE_BY_SIDE)}
+    (run,) = runs
+    data = player_data(film(run.trace, run.machine, run.before), run.findings)
+    return {"player_data": data, "panels": list(panels or PANELS)}

@@ -1,0 +1,196 @@
+"""The scenario builder: choose flow, phone, back end, fault and your own code; press the phone, and copy the call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ipywidgets
+
+from workbook.base.values import did_you_mean
+from workbook.errors import ParameterError
+from workbook.notebook.plays.script import FLOWS, OWN, Script
+from workbook.notebook.widgets.chooser import Keys, dropdown, filtered, literal, words
+from workbook.notebook.widgets.player import Live
+from workbook.notebook.widgets.stage import Stage
+from workbook.runs.back_ends import BACK_ENDS
+from workbook.runs.extension.mistakes import HANDLERS, SHOWS_ON
+from workbook.runs.platform_b import APPS_B
+from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
+from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.views.html import joined, tag, trusted
+from workbook.views.table import Snapshot, preformatted
+
+NO_FAULT = "none"
+WITH_FAULT = ("operation", "moment", "seconds")
+"""The choices that only a fault has."""
+SECONDS = ("as the fault has it", "0.5", "2.0", "7.0", "25.0")
+MINE = ("handler", "authorization", "fetch_opc", "delegate", "back_end")
+"""The choices that code of your own can be given for."""
+USUAL = {"authorization": "the cardholder decides", "fetch_opc": "asks the back end", "delegate": "asks the back end"}
+"""What there is without code of your own."""
+
+
+def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[str, Any]]:
+    """The values of each choice for a flow by their labels, the ordinary one first.
+
+    Args:
+        flow: one of `FLOWS`.
+        own: code of your own for any of `MINE`.
+    """
+    kind = FLOWS[flow]
+    named: dict[str, tuple[str, ...]] = {
+        "flow": tuple(FLOWS),
+        "variant": (*reversed([*kind.variants]),),
+        "phone": tuple(kind.phones),
+        "card": INSTRUMENT_IDS,
+        "back_end": tuple(BACK_ENDS),
+        "app": tuple(APPS_B),
+        "handler": tuple(HANDLERS),
+        "fault": (NO_FAULT, *(name for name in FAULTS if name != next(iter(FAULTS)))),
+        "operation": tuple(reversed(OPERATIONS)),
+        "moment": MOMENTS,
+        "seconds": SECONDS,
+    }
+    before, after = MOMENTS
+    offered: dict[str, dict[str, Any]] = {name: {label: label for label in labels} for name, labels in named.items()}
+    offered["moment"] = {"before the API's part": before, "after the API's part": after}
+    for name, value in (own or {}).items():
+        offered.setdefault(name, {USUAL.get(name, ""): None})[f"yours: {literal(value, name)}"] = value
+    return {name: labels for name, labels in offered.items() if name not in OWN or flow in OWN[name]}
+
+
+def script(chosen: Mapping[str, str], own: Mapping[str, Any] | None = None) -> Script:
+    """The script for these labels; an ordinary value is left to its default, so that the call stays short."""
+    offered = choices(chosen["flow"], own)
+    given = {name: labels[chosen[name]] for name, labels in offered.items() if chosen[name] != next(iter(labels))}
+    for name in ("flow", "seconds", *(() if "fault" in given else WITH_FAULT)):
+        given.pop(name, None)
+    if chosen["seconds"] != SECONDS[0] and timed(chosen):
+        given["settings"] = {"seconds": float(chosen["seconds"])}
+    return Script(chosen["flow"], **dict(SHOWS_ON.get(str(given.get("handler")), {})) | given)
+
+
+def timed(chosen: Mapping[str, str]) -> bool:
+    """Whether the fault takes a time that can be set."""
+    return chosen["fault"] != NO_FAULT and "seconds" in FAULTS[chosen["fault"]].settings
+
+
+class Builder(Live):
+    """The scenario builder.
+
+    Args:
+        own: code of your own, for any of `MINE`.
+
+    Raises:
+        ParameterError: there is no such choice, or the SDK cannot call the code.
+    """
+
+    def __init__(self, **own: Any) -> None:
+        for name in own:
+            if name not in MINE:
+                raise ParameterError(f"A builder takes no {name!r}. {did_you_mean(name, MINE)}")
+        self.own = own
+        flow = next((OWN[name][0] for name in own if name in OWN), next(iter(FLOWS)))
+        self._first = {name: next(iter(labels)) for name, labels in choices(flow).items()} | {"flow": flow}
+        for name, value in own.items():
+            first = Script(flow if name == "back_end" else OWN[name][0], **{name: value})
+            FLOWS[first.flow].stage(first)  # says now what is wrong with the code
+        self.stage = Stage(Script(flow))
+        self._offering = False
+        self._box: Any = None
+
+    def __repr__(self) -> str:
+        return "wb.build()"
+
+    def snapshot(self) -> Snapshot:
+        """All choices, and the first stage."""
+        options = [f"{words(name)}: {', '.join(labels)}" for name, labels in self._everything().items()]
+        stored = self.stage.snapshot()
+        listed = tag("details", tag("summary", "All choices"), preformatted("\n".join(options)))
+        return Snapshot("\n".join([*options, stored.text()]), joined(trusted(stored.html()), listed))
+
+    def widget(self) -> Any:
+        """The choices above the stage; always the same box."""
+        if self._box is None:
+            self._dropdowns = {name: dropdown(name, labels) for name, labels in self._everything().items()}
+            self._dropdowns["flow"].value = self._first["flow"]
+            self._offer(self._first["flow"])
+            for box in self._dropdowns.values():
+                box.observe(self._chosen, "value")
+            # A filter keeps the options that it was made with, and those of variants and phones change with the flow.
+            changing = ("variant", "phone")
+            self._fields = {name: box if name in changing else filtered(box) for name, box in self._dropdowns.items()}
+            row = ipywidgets.Box([*self._fields.values()], layout={"flex_flow": "row wrap"})
+            self._box = ipywidgets.VBox([row, Keys(), self.stage.widget()])
+            self._show()
+            self.stage.widget().observe(self._broken, "broken")
+        return self._box
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """The label of each choice of the flow."""
+        names = choices(self._dropdowns["flow"].value, self.own)
+        return {name: box.value for name, box in self._dropdowns.items() if name in names}
+
+    def _everything(self) -> dict[str, dict[str, Any]]:
+        """The choices of every flow."""
+        everything: dict[str, dict[str, Any]] = {}
+        for flow in (*FLOWS, self._first["flow"]):  # where two flows differ, the first one shown wins
+            everything |= choices(flow, self.own)
+        order = [*choices("platform B", self.own), *everything]
+        return {name: everything[name] for name in dict.fromkeys(order)}
+
+    def _chosen(self, change: Mapping[str, Any]) -> None:
+        if self._offering:
+            return
+        if change["owner"] is self._dropdowns["flow"]:
+            self._offer(change["new"])
+        self._show()
+
+    def _offer(self, flow: str) -> None:
+        """Replace the variants and phones by those of another flow, without reporting that as a choice."""
+        self._offering = True
+        for name in ("variant", "phone"):
+            self._dropdowns[name].options = list(choices(flow)[name])
+        self._offering = False
+
+    def _broken(self, _change: object) -> None:
+        """A message was broken or mended by its arrow: the choices say so, too."""
+        if self._offering:
+            return
+        script, self._offering = self.stage.script, True
+        for name in ("fault", "operation", "moment"):
+            labels = choices(script.flow)[name]
+            self._dropdowns[name].value = next(
+                (label for label, value in labels.items() if value == getattr(script, name)), next(iter(labels))
+            )
+        self._able(self.chosen)
+        self._offering = False
+
+    def _able(self, chosen: Mapping[str, str]) -> None:
+        """Offer what there is to choose now, each in its place."""
+        for name, box in self._dropdowns.items():
+            self._fields[name].layout.display = None if name in chosen else "none"
+            box.disabled = name in WITH_FAULT and (
+                chosen["fault"] == NO_FAULT or (name == "seconds" and not timed(chosen))
+            )
+
+    def _show(self) -> None:
+        self._able(self.chosen)
+        self._offering = True
+        self.stage.begin(script(self.chosen, self.own))
+        self._offering = False
+
+
+def build(**own: Any) -> Builder:
+    """A panel to put a run together: choose flow, phone, back end and fault, press it yourself, and copy the call.
+
+    Args:
+        own: code of your own to choose from, too: `handler`, `authorization`, `fetch_opc`, `delegate` or `back_end`,
+            each as the platform's `live` takes it.
+
+    Raises:
+        ParameterError: there is no such choice, or the SDK cannot call your code.
+    """
+    return Builder(**own)

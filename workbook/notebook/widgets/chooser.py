@@ -1,0 +1,277 @@
+"""One call with a few choices: choose, read the result, and copy the call.
+
+Every result is the value of an HTML widget, set after the call has returned, so that no output is lost and no handler
+touches an event loop. A stored notebook keeps the result for the first choices.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import ipywidgets
+
+from workbook.base.values import did_you_mean, quoted
+from workbook.errors import ParameterError
+from workbook.notebook.widgets.player import Live
+from workbook.views.html import joined, tag, trusted
+from workbook.views.table import Snapshot, above, failure, paragraph, preformatted, snapshot
+
+Options = Mapping[str, Any] | Iterable[Any]
+
+_HERE = Path(__file__).parent
+
+
+class Keys(anywidget.AnyWidget):
+    """Keeps key presses inside the box around it, and says there when the kernel has ended.
+
+    JupyterLab's command mode would take arrows, Enter and letters; shortcuts with Ctrl still reach it.
+    """
+
+    _esm = "".join((_HERE / name).read_text("utf-8") for name in ("kernel.js", "keys.js"))
+
+    def __repr__(self) -> str:
+        return "Keys()"
+
+
+SECRETS = frozenset({"apikey", "credential", "key", "passphrase", "password", "secret"})
+"""Words that may not be in a choice's name: choices are saved with the notebook."""
+
+MANY = 12
+"""A list with more options than this has a filter."""
+DIMMED = "0.4"
+"""The opacity of a result that no longer belongs to the choices."""
+STOPPED = "Stopped. Change a choice to run the call again."
+
+_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class Chooser(Live):
+    """A panel that makes one call with chosen arguments.
+
+    Each choice is a list of values, or a mapping from a label to a value. The panel makes the call when it is shown,
+    with the first value of each choice, and again after every change. So the result always belongs to the choices
+    above it. A choice whose first label is in parentheses, such as `(choose)`, is open: the panel makes no call until
+    the reader has chosen, and opens the choice again when another one changes.
+
+    Args:
+        call: the function; it gets one keyword argument for each choice.
+        choices: the values for each keyword.
+
+    Raises:
+        ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
+            is named like a secret.
+    """
+
+    def __init__(self, call: Callable[..., object], /, **choices: Options) -> None:
+        if not choices:
+            raise ParameterError("A chooser needs something to choose, such as choose(play, taps=[1, 2]).")
+        self.call = call
+        self.choices = {name: _labelled(name, options) for name, options in choices.items()}
+        _check_call(call, choices)
+        self._first: Snapshot | None = None
+        self._box: Any = None
+
+    def __repr__(self) -> str:
+        choices = ", ".join(f"{name}=[{', '.join(labels)}]" for name, labels in self.choices.items())
+        return f"Chooser({_name(self.call)}, {choices})"
+
+    def snapshot(self) -> Snapshot:
+        """The result for the first choices, and the names of all."""
+        first = self.first()
+        hint = f"Choices: {', '.join(self.choices)}."
+        call = f"{self.spelled(self.defaults())}  # the first of each choice"
+        html = joined(preformatted(call), trusted(first.html()), paragraph(tag("em", hint)))
+        return Snapshot(f"{call}\n{first.text()}\n{hint}", html)
+
+    def defaults(self) -> dict[str, str]:
+        """The first label of each choice."""
+        return {name: next(iter(labels)) for name, labels in self.choices.items()}
+
+    def first(self) -> Snapshot:
+        """The result for the first of each choice; the call is made once and its result kept."""
+        if self._first is None:
+            self._first = self.run(self.defaults())
+        return self._first
+
+    def widget(self) -> Any:
+        """The live panel, always the same ipywidgets box: a dropdown for each choice, and the result.
+
+        While a call runs, the older result is dimmed. A change in that time is run afterwards.
+        """
+        if self._box is not None:
+            return self._box
+        dropdowns = {name: dropdown(name, labels) for name, labels in self.choices.items()}
+        result, running, asked = ipywidgets.HTML(), False, self.defaults()
+
+        def labels() -> dict[str, str]:
+            return {name: chosen.value for name, chosen in dropdowns.items()}
+
+        def show(shown: Snapshot) -> None:
+            same = [] if self._open(asked) else [paragraph("The same in Python:"), preformatted(self.spelled(asked))]
+            result.value = str(tag("div", trusted(shown.html()), *same, role="status", style="line-height:1.4"))
+
+        def changed(_change: object) -> None:
+            nonlocal running, asked
+            if running:
+                return  # the run under way sees it when it ends
+            running = True
+            result.layout.opacity = DIMMED
+            try:
+                while (wanted := labels()) != asked:
+                    asked = self._opened_again(asked, wanted)
+                    for name, label in asked.items():
+                        dropdowns[name].value = label
+                    show(self.run(asked))
+            except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in the reader's own code
+                show(Snapshot(STOPPED, paragraph(STOPPED)))
+            finally:
+                running, result.layout.opacity = False, None
+
+        for box in dropdowns.values():
+            box.observe(changed, "value")
+        show(self.first())
+        row = ipywidgets.Box([*map(filtered, dropdowns.values())], layout={"flex_flow": "row wrap"})
+        self._box = ipywidgets.VBox([row, Keys(), result])
+        return self._box
+
+    def _open(self, labels: Mapping[str, str]) -> list[str]:
+        """The open choices that were not made."""
+        return [name for name, label in labels.items() if label == next(iter(self.choices[name])) and _is_open(label)]
+
+    def _opened_again(self, before: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
+        """The wanted labels; an open choice that was not changed is open again."""
+        unchanged = [name for name, label in wanted.items() if label == before[name]]
+        first = self.defaults()
+        return {
+            name: first[name] if name in unchanged and _is_open(first[name]) else label
+            for name, label in wanted.items()
+        }
+
+    def run(self, labels: Mapping[str, str]) -> Snapshot:
+        """The result of the call with these labels' values; an error is shown as a result, too."""
+        if to_make := self._open(labels):
+            first = f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it."
+            return Snapshot(first, paragraph(first))
+        printed = io.StringIO()
+        try:
+            with redirect_stdout(printed):
+                result = snapshot(self.call(**self._values(labels)))
+        except Exception as error:  # noqa: BLE001  # the reader wants to see every error of the call
+            result = failure(error)
+        return above(snapshot(printed.getvalue().rstrip()), result) if printed.getvalue().strip() else result
+
+    def spelled(self, labels: Mapping[str, str]) -> str:
+        """The call as Python to copy."""
+        values = self._values(labels)
+        arguments = ", ".join(f"{name}={literal(value, labels[name])}" for name, value in values.items())
+        return f"{_name(self.call)}({arguments})"
+
+    def _values(self, labels: Mapping[str, str]) -> dict[str, Any]:
+        return {name: self.choices[name][label] for name, label in labels.items()}
+
+
+def _labelled(name: str, options: Options) -> dict[str, Any]:
+    if SECRETS & set(name.lower().split("_")):
+        raise ParameterError(f"{name!r}: a chooser never takes a key or a secret; its choices are saved in the file.")
+    if isinstance(options, str) or not isinstance(options, Iterable):
+        message = f"{name!r} needs a list of values or a mapping from label to value, not {quoted(options)}."
+        raise ParameterError(message)
+    if isinstance(options, Mapping):
+        labelled = dict(options)
+    else:
+        labelled = {value if isinstance(value, str) else literal(value, _name(value)): value for value in options}
+    if not labelled:
+        raise ParameterError(f"{name!r} has nothing to choose from. Give a list with at least one value.")
+    return labelled
+
+
+def _check_call(call: object, names: Iterable[str]) -> None:
+    """Check that the call takes these keywords and needs no other: one error here saves one for every click."""
+    if not callable(call):
+        message = f"A chooser needs a function to call, such as choose(play, taps=[1, 2]), not {quoted(call)}."
+        raise ParameterError(message)
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except ValueError:  # a function in C may have no signature; then the call itself will check
+        return
+    takes = [parameter.name for parameter in parameters if parameter.kind in _BY_NAME]
+    anything = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    for name in () if anything else sorted(set(names).difference(takes)):
+        raise ParameterError(f"{_name(call)} takes no {name!r}. {did_you_mean(name, takes)}")
+
+
+def words(name: str) -> str:
+    """The name of a choice as a person writes it."""
+    return " ".join("I" if word == "i" else word for word in name.split("_"))
+
+
+def _is_open(label: str) -> bool:
+    return label.startswith("(") and label.endswith(")")
+
+
+def dropdown(name: str, labels: Iterable[str]) -> Any:
+    """A dropdown with its name, as wide as its words."""
+    style, layout = {"description_width": "initial"}, {"width": "max-content", "max_width": "100%"}
+    return ipywidgets.Dropdown(options=list(labels), description=words(name), style=style, layout=layout)
+
+
+def filtered(box: Any) -> Any:
+    """The dropdown; where it has many options, a field beside it keeps only those that contain a text."""
+    everything = list(box.options)
+    if len(everything) <= MANY:
+        return box
+    field = ipywidgets.Text(placeholder="filter", layout={"width": "8em"})
+    field.add_class("wb-filter")
+    field.tooltip = f"Show only what contains this in “{box.description}”"
+
+    def typed(change: Mapping[str, Any]) -> None:
+        kept, wanted = box.value, change["new"].casefold()
+        with box.hold_trait_notifications():  # the choice itself stays, so nothing is run
+            box.options = [one for one in everything if one == kept or wanted in one.casefold()]
+            box.value = kept
+
+    field.observe(typed, "value")
+    return ipywidgets.HBox([box, field])
+
+
+def choose(call: Callable[..., object], /, **choices: Options) -> Chooser:
+    """A panel that makes one call with the values that a reader chooses, anew after each change.
+
+    Args:
+        call: the function, such as `session.platform_a.play`; it gets one keyword argument for each choice.
+        choices: for each keyword a list of values, or a mapping from a label to a value. Where the first one is in
+            parentheses, such as `(choose)`, nothing is called until the reader has chosen another.
+
+    Raises:
+        ParameterError: `call` is no function or takes no such keyword, there is nothing to choose from, or a choice
+            is named like a secret.
+    """
+    return Chooser(call, **choices)
+
+
+def _name(value: Any) -> str:
+    name = str(getattr(value, "__name__", type(value).__name__))
+    owner = getattr(getattr(value, "__self__", None), "spelled", "")
+    return f"{owner}.{name}" if owner else name
+
+
+def literal(value: object, otherwise: str = "...") -> str:
+    """A value as Python source; `otherwise` where its repr has an address in memory."""
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    names = vars(sys.modules["__main__"])  # a notebook's variables
+    own = [name for name, known in names.items() if known is value and not name.startswith("_")]
+    if own and (callable(value) or " at 0x" in repr(value)):
+        return own[0]
+    if callable(value):
+        return _name(value)
+    written = repr(value)
+    return otherwise if " at 0x" in written else written

@@ -1,0 +1,345 @@
+"""A flow to play by hand: each press on the phone adds one act to the script, which is then played from the start.
+
+Only the script is kept. A message from the browser is checked against the picture of the frame that it names, so that
+nothing can be pressed that the phone does not show.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from threading import Timer
+from typing import Any
+
+from workbook.base.values import did_you_mean, lookup, quoted
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.notebook.plays.run import recording
+from workbook.notebook.plays.script import FLOWS, OWN, REACTION, Act, Play, Script, play
+from workbook.notebook.widgets.chooser import literal
+from workbook.notebook.widgets.page import PANELS
+from workbook.notebook.widgets.player import EACH_MESSAGE, Live, Player
+from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Body, Fault, Number, OneOf, Text, fault
+from workbook.views.exchange import pairs
+from workbook.views.film import Film, Frame
+from workbook.views.findings import findings
+from workbook.views.html import View
+from workbook.views.paint import Pressable
+from workbook.views.phone import KeyScreens
+from workbook.views.phone_svg import draw
+from workbook.views.player_data import player_data
+from workbook.views.table import Snapshot, Stack
+
+HINT = "The run after one press of each button. Live, it is played by hand."
+CLIENT = "workbook.api.client"
+"""The module that only a run with a fault needs."""
+TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
+NOT_OFFERED = "That is not offered at this moment."
+STOPPED = "Stopped before your code had ended. Nothing was changed; mend it, or press again."
+CHOICES = (
+    "variant", "phone", "card", "guarded", "surface", "fault", "operation", "nth", "fault_card", "moment", "back_end",
+    *OWN, "acts",
+)  # fmt: skip
+"""The settings of a stage, and the acts with which it begins; a fault's own settings are given beside them."""
+UNBROKEN: dict[str, Any] = {
+    "fault": "",
+    "operation": "POST",
+    "nth": 1,
+    "fault_card": "",
+    "moment": "before",
+    "settings": {},
+}
+"""A script without a fault."""
+CARELESS = ("platform A",)
+"""The flows for which the document describes quick taps (A-BTN-2)."""
+BACK = ("look", "open")
+"""The acts that lead back to the beginning of a flow."""
+
+
+class Stage(Live):
+    """A flow to play by hand.
+
+    Attributes:
+        script: the settings, and the acts so far.
+    """
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self._player: Player | None = None
+        self._last: Play | None = None
+
+    def __repr__(self) -> str:
+        return spelled(self.script)
+
+    def snapshot(self) -> Snapshot:
+        """The phone in a run in which the first button is pressed each time, for a reader without a kernel."""
+        done = play(self.script if self.script.acts else walked(self.script))
+        hint = TWICE if careless(self.script) else HINT
+        faces: tuple[View, ...] = (KeyScreens(done.film),)
+        if self.script.own:  # the picture alone does not say what the learner's code did
+            faces += (findings(done.findings),)
+        shown = Stack(faces) if self.script.own else faces[0]
+        return Snapshot(f"{spelled(self.script)}\n{shown.text()}\n{hint}", f"{shown.html()}<p>{hint}</p>")
+
+    def recording(self) -> dict[str, Any]:
+        """The run of the snapshot, with all panels."""
+        done = play(self.script if self.script.acts else walked(self.script))
+        return recording(done.run, panels=PANELS)
+
+    def widget(self) -> Player:
+        """The live panels, always the same widget."""
+        if self._player is None:
+            values = self._values()
+            more: dict[str, Any] = {"faults": offered_faults(), "speed": EACH_MESSAGE}
+            self._player = Player(values.pop("player_data"), answer=self.answer, **more, **values)
+            if CLIENT not in sys.modules:  # it takes half a second to load, which the first broken message would wait
+                timer = Timer(1.0, import_module, [CLIENT])
+                timer.daemon = True
+                timer.start()
+        return self._player
+
+    def begin(self, script: Script) -> None:
+        """Replace the script; the live panels follow."""
+        self.script = script
+        if self._player is None:
+            return
+        with self._player.hold_sync():
+            for name, value in self._values().items():
+                setattr(self._player, name, value)
+
+    def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """The traits that change with a message of the browser; after a refusal only the hint, which says why."""
+        before = self.script
+        try:
+            self.script = self._next(message)
+            return self._values()
+        except ParameterError as error:
+            self.script = before
+            return {"hint": str(error)}
+        except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in code of the learner's own
+            self.script = before
+            return {"hint": STOPPED}
+
+    @property
+    def _empty(self) -> Script:
+        return replace(self.script, acts=())
+
+    def _next(self, message: Mapping[str, Any]) -> Script:
+        match message.get("kind"), message.get("value"):
+            case "act", _:
+                return self._acted(message)
+            case "again", _:
+                return self._empty
+            case "break", Mapping() as value:
+                return self._broken(value)
+            case "mend", _:
+                return replace(self.script, **UNBROKEN)
+            case "careless", bool(wrong) if self.script.flow in CARELESS:
+                return replace(self._empty, guarded=not wrong)
+            case _:
+                raise ParameterError(NOT_OFFERED)
+
+    def _acted(self, message: Mapping[str, Any]) -> Script:
+        """The script with one act more, made on a frame of the film that the browser shows."""
+        frames, number = self._played.film.frames, message.get("frame")
+        if type(number) is not int or not 0 <= number < len(frames):
+            raise ParameterError(NOT_OFFERED)
+        frame, act = frames[number], (message.get("name"), message.get("value"))
+        # `seen` is the number of the last answer that the page had. With an older number, the tap was made before the
+        # last tap was answered. A guarded app has disabled its button by then, so such a tap never happened.
+        unseen = message.get("seen") != (0 if self._player is None else self._player.number)
+        if (unseen and self.script.guarded) or act not in [(control.act, control.value) for control in offered(frame)]:
+            raise ParameterError(NOT_OFFERED)
+        name, value = act
+        quick = unseen or (message.get("playing") is True and not self.script.guarded)
+        return acted(self.script, frame.at, str(name), str(value), again=quick)
+
+    def _broken(self, value: Mapping[str, Any]) -> Script:
+        """The script with this fault on the request of a line; what was done after that request is taken back."""
+        known = requests(self._played.film)
+        about = known.get(str(value.get("row")))
+        given = value.get("settings", {})
+        if about is None or not isinstance(given, Mapping):
+            raise ParameterError(NOT_OFFERED)
+        script, chosen = self.script, fault(value.get("fault", ""))
+        ordinary = {name: setting.default for name, setting in chosen.settings.items()}
+        began = self._played.film.frames[about["from"]].at
+        return replace(
+            script,
+            fault=chosen.name,
+            operation=about["operation"],
+            nth=about["nth"],
+            fault_card=about["card"] if script.flow == "from the wallet" else "",
+            moment=value.get("moment", ""),
+            settings={name: item for name, item in given.items() if name not in ordinary or item != ordinary[name]},
+            acts=tuple(act for act in script.acts if act.at <= began),
+        )
+
+    @property
+    def _played(self) -> Play:
+        """The run of the script, played once."""
+        if self._last is None or self._last.script != self.script:
+            self._last = play(self.script)
+        return self._last
+
+    def _values(self) -> dict[str, Any]:
+        return {
+            "player_data": player_data(self._played.film, self._played.findings),
+            "acts": len(self.script.acts) + bool(self.script.fault),
+            "guarded": self.script.guarded,
+            "careless_offered": self.script.flow in CARELESS,
+            "hint": "",
+            "requests": requests(self._played.film),
+            "broken": meets(self.script),
+            "call": spelled(self.script),
+            "printed": self._played.printed,
+        }
+
+
+def stage(flow: str = "platform A", **choices: Any) -> Stage:
+    """A flow to play by hand.
+
+    Args:
+        flow: one of `workbook.notebook.plays.script.FLOWS`.
+        choices: any of `CHOICES`, as `workbook.notebook.plays.script.Script` has them.
+
+    Raises:
+        ParameterError: an unknown flow, setting or value.
+    """
+    settings = dict(fault(choices["fault"]).settings) if choices.get("fault") else {}
+    for name in choices:
+        if name not in (*CHOICES, *settings):
+            raise ParameterError(f"live() has no choice {quoted(name)}. {did_you_mean(name, (*CHOICES, *settings))}")
+    choices["settings"] = {name: choices.pop(name) for name in settings if name in choices}
+    choices["acts"] = tuple(Act(*act) for act in choices.get("acts", ()))
+    if choices.get("variant") == lookup("flow", flow, FLOWS).latest:
+        choices |= {"variant": ""}
+    script = Script(flow, **choices)
+    FLOWS[flow].stage(script)  # says now what is wrong with code of the integrator's own
+    return Stage(script)
+
+
+LIVE = {
+    "platform A": "session.platform_a.live",
+    "platform B": "session.platform_b.live",
+    "from the wallet": "session.wallet.live",
+}
+"""The call of a lesson that sets the stage of each flow."""
+
+
+GROUPS = {
+    "Lose, cut or delay the answer": ON_THE_WIRE,
+    "Another status": STATUSES[1:],
+    "Another body": BODIES,
+    "Write the answer": (EDITED,),
+}
+"""The faults, grouped for somebody who wants to break a message."""
+KINDS: Mapping[type, str] = {Number: "number", OneOf: "choice", Text: "text", Body: "body"}
+EFFECTS = {
+    "GET": ("before the API does anything", "after the API has made the sdkInput; a GET uses nothing up"),
+    "POST": (
+        "before the API does anything: the sdkOutput stays good",
+        "after the API's part: the sdkOutput is used up",
+    ),
+}
+"""What either moment of a fault means, for each operation."""
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def offered_faults() -> list[dict[str, Any]]:
+    """Every fault with what can be set, in groups."""
+    return [{"label": label, "faults": [_fault(one) for one in faults]} for label, faults in GROUPS.items()]
+
+
+def _fault(one: Fault) -> dict[str, Any]:
+    settings = [
+        {"name": name, "kind": KINDS[type(setting)], "value": setting.default}
+        | {limit: getattr(setting, limit) for limit in ("least", "most", "known") if hasattr(setting, limit)}
+        for name, setting in one.settings.items()
+    ]
+    return {"name": one.name, "sentence": one.sentence, "settings": settings, "harmless": one.harmless}
+
+
+def requests(film: Film) -> dict[str, dict[str, Any]]:
+    """Of each line that is a request or its answer, by the line's number: the request, counted for its card."""
+    records = [line.record for line in film.sequence.lines if line.record is not None]  # every line has one
+    answers, counts, found = pairs(records), Counter[tuple[str, str]](), dict[str, dict[str, Any]]()
+    for number, record in enumerate(records):
+        if not isinstance(message := record.message, m.ApiRequested):
+            continue
+        counts[message.method, message.payment_instrument_id] += 1
+        before, after = EFFECTS[message.method]
+        about: dict[str, Any] = {
+            "operation": message.method,
+            "card": message.payment_instrument_id,
+            "before": before,
+            "after": after,
+        }
+        about |= {"nth": counts[message.method, message.payment_instrument_id], "from": number}
+        found[str(number)] = about | {"row": number, "name": f"{message.method}'s answer"}
+        if number in answers:
+            found[str(answers[number])] = about | {"row": answers[number], "name": f"{message.method}'s answer"}
+    return found
+
+
+def meets(script: Script) -> str:
+    """What is broken, how, and before or after which effect; empty where nothing is."""
+    if not script.fault:
+        return ""
+    before, after = EFFECTS[script.operation]
+    nth = ORDINALS[script.nth - 1] if script.nth <= len(ORDINALS) else f"{script.nth}th"
+    whose = f" for {script.fault_card}" if script.fault_card else ""
+    moment = before if script.moment == "before" else after
+    chosen = fault(script.fault)
+    when = "and the answer is whole" if chosen.harmless else moment
+    return f"{chosen.sentence} It meets the {nth} {script.operation}{whose}, {when}. It meets no other."
+
+
+def offered(frame: Frame) -> tuple[Pressable, ...]:
+    """The enabled controls of a frame, in the order of reading."""
+    return tuple(control for control in draw(frame.screen).controls if control.enabled)
+
+
+def acted(script: Script, at: float, name: str, value: str = "", *, again: bool = False) -> Script:
+    """The script with one act more, made on the frame at `at` seconds.
+
+    An act on an earlier frame removes the acts after it. `again` is for a tap that was made before the answer to the
+    last one was seen, or while that was still playing: it comes after the last one.
+    """
+    kept = script.acts if again else tuple(act for act in script.acts if act.at <= at)
+    last = max((act.at for act in kept), default=0.0)
+    moment = max(at, last if again else 0.0) + REACTION
+    return replace(script, acts=(*kept, Act(name, round(moment, 9), value)))
+
+
+def careless(script: Script) -> bool:
+    """Whether all quick taps count, because the app does not disable its button."""
+    return not script.guarded and script.flow in CARELESS
+
+
+def walked(script: Script) -> Script:
+    """The script of a cardholder who presses the first control each time, each kind once, and does not go back.
+
+    In an app that does not disable its button it is tapped twice, quickly: one tap would show no fault.
+    """
+    while True:
+        frame = play(script).film.frames[-1]
+        done = {*BACK, *(act.name for act in script.acts)}
+        fresh = [control for control in offered(frame) if control.act not in done]
+        if not fresh:
+            return script
+        for again in (False, True) if careless(script) else (False,):
+            script = acted(script, frame.at, fresh[0].act, fresh[0].value, again=again)
+
+
+def spelled(script: Script) -> str:
+    """The call that sets this stage, as Python to copy."""
+    defaults = Script(script.flow)
+    values = {name: getattr(script, name) for name in CHOICES if getattr(script, name) != getattr(defaults, name)}
+    if script.acts:
+        values["acts"] = [(act.name, act.at, *filter(None, [act.value])) for act in script.acts]
+    given = [f"{name}={literal(value)}" for name, value in {**values, **script.settings}.items()]
+    return f"{LIVE[script.flow]}({', '.join(given)})"

@@ -1,0 +1,79 @@
+"""What a trace shows of the integrator's own code: where it failed, how long it took, and what is never called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from workbook.errors import ParameterError
+from workbook.flows import messages as m
+from workbook.flows.messages import limit_of
+from workbook.flows.trace import CALLS, Trace
+from workbook.reading.checks.finding import Check, Finding, Owner, Severity
+
+RULES = {
+    "fetchOpc": "A-OPC-1",
+    "provision": "B-DEL-3",
+    "didFinishProvisioning": "B-FIN-1",
+    "viewDidAppear": "X-AUTH-1",
+    "view_did_appear": "X-AUTH-1",
+    "cardArt": "X-ART-1",
+    "card_art": "X-ART-1",
+    "status": "X-STATUS-1",
+    "pass_entries": "X-ENTRIES-1",
+    "remote_pass_entries": "X-ENTRIES-2",
+    "get": "REL-6",
+    "post": "REL-6",
+}
+"""The rule of each call; every other call has the rule of the request's generation."""
+API_ERRORS: Final = ("ApiStatusError", "MaybeSentError", "NotSentError", "DeadlineError", "MalformedResponseError")
+"""Errors of a call that a back end may let out: its caller tells the app a neutral sentence."""
+
+
+def failed_code(trace: Trace) -> Iterator[Finding]:
+    """The line on which code failed; for a handler's call, the finding about that call names the line.
+
+    A back end that lets the API's error out reports a failure as a failure, so that is only noted.
+    """
+    for record, failed in trace.seen(m.CodeFailed):
+        if failed.call in ("get", "post") and failed.error.startswith(API_ERRORS):
+            error = failed.error.rstrip(".")
+            text = f"The API failed, and your {failed.call}() let its error out: {error}. {failed.line}."
+            todo = "Nothing, if its caller gives the app a neutral sentence. Else catch the error and do so."
+            yield Finding("REL-9", Severity.NOTE, Owner.YOU, text, todo, record.at)
+        elif failed.call not in CALLS.values():
+            text = f"Your {failed.call}() failed: {failed.error.rstrip('.')}. {failed.line}."
+            todo = "Mend this line, or catch the error and give the documented answer."
+            yield Finding(_rule(failed.call, trace), Severity.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def slow_code(trace: Trace) -> Iterator[Finding]:
+    """Code that really took long: on a phone it would be the call's time."""
+    for record, slow in trace.seen(m.CodeTookLong):
+        try:
+            limit = limit_of(slow.call)
+        except ParameterError:  # only the wallet's calls have one
+            limit = None
+        over = limit is not None and slow.really > limit.seconds
+        waits = f" The wallet waits {limit.seconds:g} s." if limit and over else ""
+        text = f"{slow.call}() really took {slow.really:g} s here, which the run's virtual time does not count.{waits}"
+        todo = "Do not sleep or wait in your own code. wb.measure(YourHandler) measures a handler in real time."
+        rule = limit.rule if limit else _rule(slow.call, trace)
+        yield Finding(rule, Severity.FAIL if over else Severity.WARN, Owner.YOU, text, todo, record.at)
+
+
+def never_called(trace: Trace) -> Iterator[Finding]:
+    """A method whose name looks like a misspelling of a known one."""
+    for record, never in trace.seen(m.NeverCalled):
+        text = f"Nobody calls your {never.name}(): the base class's {never.meant}() runs in its place."
+        todo = f"Did you mean {never.meant}()? A helper of your own can begin with an underscore."
+        yield Finding(_rule(never.meant, trace), Severity.WARN, Owner.YOU, text, todo, record.at)
+
+
+def _rule(call: str, trace: Trace) -> str:
+    """The rule of a call; the extension's provision has another rule than the app's."""
+    in_extension = bool(trace.select(m.IssuerListOpened))
+    return "X-DEL-1" if call == "provision" and in_extension else RULES.get(call, "X-GEN-1")
+
+
+CHECKS: tuple[Check, ...] = (failed_code, slow_code, never_called)

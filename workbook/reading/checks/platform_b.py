@@ -1,0 +1,197 @@
+"""What a trace shows of an app on platform B."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from workbook.api.opaque import LAYERS
+from workbook.errors import OpaqueDataError
+from workbook.flows import messages as m
+from workbook.flows.messages import Message
+from workbook.flows.trace import Kind, Record, Trace
+from workbook.reading.checks import api
+from workbook.reading.checks.finding import Check, Finding, Owner, Severity, Symptom
+
+SYMPTOMS: dict[type[Message], Symptom] = {
+    m.FinishedWithNeither: Symptom(
+        "B-FIN-1", Severity.WARN, Owner.YOU, "didFinishProvisioning came with neither a pass nor an error.",
+        "Treat it as not added: enable the button again, and ask once more when the page is opened.",
+    ),
+    m.NoSdkInput: Symptom(
+        "B-DEL-3", Severity.NOTE, Owner.NOBODY,
+        "The back end had no sdkInput, and the delegate returned nil: {r.reason}.",
+        api.IN_ORDER,
+    ),
+    m.WatchSessionTakenOver: Symptom(
+        "B-WATCH-2", Severity.FAIL, Owner.YOU,
+        "WatchAvailability was made {r.instances} times: the latest took the watch session from the others (sdk-b).",
+        "Create one for the whole app and keep it; other watch features of the app lose their session.",
+    ),
+}  # fmt: skip
+"""Messages that are a finding whenever they occur."""
+
+DECODE = "Hand over the bytes: decode the base64 of the JSON once (sdk-b); platform A takes the text (API-7)."
+CASES: dict[str, tuple[Severity, Owner, str]] = {
+    "invalidSDKInput": (Severity.FAIL, Owner.YOU,
+                        "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
+    "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
+                           "Show no button; have the card set up for this wallet, as its data must say (sdk-b)."),
+    "presentationFailure": (Severity.FAIL, Owner.YOU,
+                            "Put the entitlement on the app (sdk-b); simulators and development builds have none."),
+    "delegateNotSet": (Severity.FAIL, Owner.YOU,
+                       "Pass the delegate to start, and keep it alive until it has finished."),
+    "userCancelled": (Severity.NOTE, Owner.NOBODY,
+                      "The cardholder changed their mind: enable the button; this is no error."),
+}  # fmt: skip
+"""The cases (sdk-b) that need advice of their own."""
+
+ANY_CASE = (Severity.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
+
+HANDS_OVER: dict[type[Message], str] = {
+    m.ServiceCalled: "The initialiser was given",
+    m.ReturnSdkInput: "The delegate's provision returned",
+}
+"""Where the app hands an sdkInput to the SDK."""
+
+SAYS: dict[type[Message], str] = {
+    m.ServiceRefused: "No ProvisioningService could be made",
+    m.StartThrew: "start threw",
+    m.FinishedWithError: "didFinishProvisioning came with an error",
+}
+"""The three ways in which a case arrives."""
+
+
+def cases(trace: Trace) -> Iterator[Finding]:
+    """Errors of the SDK: what to do depends on the case, and on whether the back end had an sdkInput."""
+    for record in trace.select(*SAYS, kind=Kind.EVENT):
+        message: Any = record.message
+        level, owner, todo = CASES.get(message.case, ANY_CASE)
+        if isinstance(message, m.FinishedWithError) and _no_sdk_input(trace, record):
+            level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
+        text = f"{SAYS[type(message)]}: {message.case} (sdk-b), {message.why}."
+        yield Finding(message.rules[0], level, owner, text, todo, record.at)
+
+
+def _no_sdk_input(trace: Trace, ended: Record) -> bool:
+    """Whether this attempt ended because its back end had no sdkInput, and not by the app's own delegate."""
+    nil = [record for record in trace.select(m.NoSdkInput) if record.attempt == ended.attempt]
+    own = any(isinstance(record.message, m.DelegateFailed) for record in nil)
+    return bool(nil) and (not own or api.gave_nothing(trace, nil[-1].at))
+
+
+def own_nil(trace: Trace) -> Iterator[Finding]:
+    """A nil of the delegate's own making (B-DEL-3)."""
+    for record, failed in trace.seen(m.DelegateFailed):
+        text = f"The delegate gave the SDK nil: {failed.reason}."
+        if not api.gave_nothing(trace, record.at):
+            todo = "Look into your provision, then into the back end's log. Nil is for an attempt that has no sdkInput."
+            yield Finding("B-DEL-3", Severity.FAIL, Owner.YOU, text, todo, record.at)
+        else:
+            yield Finding("B-DEL-3", Severity.NOTE, Owner.NOBODY, text, api.IN_ORDER, record.at)
+
+
+def text_for_bytes(trace: Trace) -> Iterator[Finding]:
+    """Base64 text where bytes belong (API-8): the classic mistake on platform B."""
+    for record in trace.select(*HANDS_OVER):
+        message: Any = record.message
+        if isinstance(message.sdk_input, str):
+            text = f"{HANDS_OVER[type(message)]} text where platform B takes bytes."
+            yield Finding("API-8", Severity.FAIL, Owner.YOU, text, DECODE, record.at)
+
+
+def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
+    """A GET's sdkInput with a layer too many or too few: it was damaged on its way to the app (API-8)."""
+    for record, saved in trace.seen(m.SaveSdkInput):
+        if not saved.sdk_input:
+            continue  # the back end passed on nothing, which has a check of its own
+        try:
+            saved.sdk_input.check()
+        except OpaqueDataError as error:
+            text = f"The sdkInput did not reach the app as base64 text, as the API sends it (sdk-b): {error.layer}."
+            yield Finding("API-8", Severity.FAIL, Owner.YOU, text, LAYERS[error.layer], record.at)
+
+
+def overlooked_watch(trace: Trace) -> Iterator[Finding]:
+    """A canAddCardDetails that got another value than activate() returned, or false without asking (B-WATCH-1).
+
+    A trace of calls by hand opens no page; it does not show whether the app asked.
+    """
+    by_hand = not trace.select(m.Opened)
+    answer: bool | None = None
+    for record in trace.select(m.WatchActivated, m.CanAddCardDetailsCalled, kind=Kind.EVENT):
+        match record.message:
+            case m.WatchActivated(is_watch_activated):
+                answer = is_watch_activated
+            case m.CanAddCardDetailsCalled(given) if answer not in (None, given):
+                yield _overlooked("was given another value than activate() had returned.", Severity.FAIL, record)
+            case m.CanAddCardDetailsCalled(False) if answer is None and not by_hand:
+                yield _overlooked(
+                    "was given false, and the app had not asked WatchAvailability.activate().", Severity.WARN, record
+                )
+
+
+def _overlooked(what: str, level: Severity, record: Record) -> Finding:
+    todo = "Ask WatchAvailability.activate() first and hand its answer on, or the watch gets no card."
+    return Finding("B-WATCH-1", level, Owner.YOU, f"canAddCardDetails {what}", todo, record.at)
+
+
+def still_offered(trace: Trace) -> Iterator[Finding]:
+    """A canAddCard still true for an added card: the card is in one place only, or the scheme hides it (sdk-b)."""
+    for record, seen in trace.seen(m.StillMissing):
+        rule = "B-CAN-2" if any(trace.seen(m.CanAddCardDetailsCalled)) else "B-CAN-1"
+        if seen.hidden_by_scheme:
+            text = "canAddCard stays true for a card that is in the wallet: the app does not see it there (sdk-b)."
+            todo = "Have the scheme list the app among the card's associated applications (sdk-b)."
+            yield Finding(rule, Severity.FAIL, Owner.OPERATOR, text, todo, record.at)
+        else:
+            place = "watch" if seen.watch else "phone"
+            text = f"The card is in the wallet, and the {place} still lacks it: the button stays for the {place}."
+            todo = f"No mistake; label the button “Add to {place}”."
+            yield Finding(rule, Severity.NOTE, Owner.NOBODY, text, todo, record.at)
+
+
+def too_late(trace: Trace) -> Iterator[Finding]:
+    """A delegate that took longer than the wallet waits (wallet)."""
+    for record, spent in trace.seen(m.BudgetSpent, Kind.EVENT):
+        if spent.call == "provision":
+            text = "The delegate's provision took more than 20 s: its answer is ignored and no card is added (wallet)."
+            todo = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
+            yield Finding("B-DEL-3", Severity.FAIL, Owner.YOU, text, todo, record.at)
+
+
+def hidden_failure(trace: Trace) -> Iterator[Finding]:
+    """A failure that the app did not tell the cardholder about; they see a button and no text (B-DEL-3, B-FIN-1)."""
+    shown = {record.attempt for record in trace.select(m.TellFailure)}
+    nil = {record.attempt for record in trace.select(m.ReturnNil)}
+    for record in trace.select(m.StartThrew, m.FinishedWithError, m.FinishedWithNeither, kind=Kind.EVENT):
+        if record.attempt in shown or getattr(record.message, "case", "") == "userCancelled":
+            continue
+        rule, what = ("B-DEL-3", "nil") if record.attempt in nil else (record.message.rules[0], "a failure")
+        text = f"The attempt ended with {what}, and the app told the cardholder nothing."
+        todo = "Say that the card was not added and that they may try again."
+        yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
+
+
+APP_CALLS = (m.ServiceCalled, m.WatchActivateCalled, m.CanAddCardCalled, m.CanAddCardDetailsCalled, m.StartCalled)
+
+
+def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
+    """Calls of the app's own code at a moment, or in a variant, where the document does not show them."""
+    for record in trace.select(*APP_CALLS, kind=Kind.REFUSED):
+        text = f"{record.message.says} was called while the app was '{record.before}', where no such call is shown."
+        todo = "Follow the order: the service, then what this variant asks, then on tap start (FLOW-3)."
+        yield Finding(record.message.rules[0], Severity.FAIL, Owner.YOU, text, todo, record.at)
+
+
+CHECKS: tuple[Check, ...] = (
+    cases,
+    own_nil,
+    text_for_bytes,
+    damaged_on_the_way,
+    overlooked_watch,
+    still_offered,
+    too_late,
+    hidden_failure,
+    calls_out_of_order,
+)

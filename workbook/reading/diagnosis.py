@@ -1,0 +1,292 @@
+"""From a symptom to its likely causes: whose job it is, how to make sure, and a message that is ready to send.
+
+The catalogue is data, `catalogue.toml`; the page `symptoms.md` is made from it. A symptom is any text: a status code,
+the name of an outcome, an error body, a sentence, a log of thousands of lines, a trace. What fits no row is not guessed
+at.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+
+from workbook.base.values import whole
+from workbook.errors import ParameterError
+
+LARGEST = 16 * 1_048_576
+"""Bytes of a log."""
+LONGEST_LINE, LONGEST_QUOTE = 2_000, 100
+"""Characters of a line that are looked at, and of a piece of evidence that is shown."""
+SHORT = 4
+"""The most words of a text in which a weak pattern is enough: such a text is a name alone."""
+STRONG, SAID = 4, 3
+"""The weight of a pattern, and of a sentence; that of a common or a weak pattern is 1."""
+FEW, SENTENCE = 20, 300
+"""The most lines of a text, and characters of a line, that may be a person's: a log is not read for sentences."""
+MOST = 3
+"""Causes that are shown."""
+YOU, NOBODY = "you", "nobody"
+VALUES = {
+    "HTTP status": r'"status"\s*:\s*([45]\d\d)\b',
+    "errorCode": r"errorCode\W{1,4}([0-9A-Za-z_]{2,20})",
+    "requestId": r"(?:requestId|x-request-id)\W{1,4}([\w-]{6,64})",
+    "wallet status": r"\b(150\d\d)\b",
+    "SDK version": r"\bSDK\W{1,3}v?(\d+\.\d+\.\d+)",
+    "application id": r"applicationId\W{1,4}([A-Za-z]\w*(?:\.\w+)+)",
+    "SHA-256": r"\b((?:[0-9A-F]{2}:){31}[0-9A-F]{2})\b",
+    "payment instrument": r"\b(PI[0-9A-Z]{23})\b",
+    "time": r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?)",
+}
+"""The values that a message takes from the text: the name of each, and the pattern that finds it."""
+NEEDED = {
+    "allowlist": ("application id", "SHA-256"),
+    "payment instrument": ("payment instrument", "time", "requestId"),
+    "card": ("payment instrument", "time"),
+}
+"""The values that an answer needs, by a word of the request."""
+_NUMBER = re.compile(r"\s*(?:row )?([1-9]\d?)\s*", re.IGNORECASE)
+_FINDING = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
+_OPAQUE = re.compile(r"[A-Za-z0-9+/=_.-]{28,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One cause of a symptom: both in words, who has to act, and the lessons that play it."""
+
+    symptom: str
+    cause: str
+    owner: tuple[str, ...]
+    see: str
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueRow:
+    """One row of the catalogue.
+
+    Attributes:
+        number: its number, from 1 to 43.
+        layer: H back end and HTTP, A and B the platforms, X the extension.
+        section: its section of the page `symptoms.md`.
+        patterns: one that fits is enough. If it has a group, the group is the evidence: the words before it lead there.
+        common: one that fits is enough, and weighs less: another row's symptom often brings it along.
+        weak: these count only after another pattern, or in a text of a few words.
+        told: sentences of people. Each is a list of words, all of which one line must have, in any order.
+        check: how to make sure.
+        causes: what may be behind it, most likely first.
+        ask: what to ask the party that has to act; empty where that is you.
+        rules: a finding that rests on one of these has this row.
+        play: what reproduces it, a verb and its settings; empty where no software can.
+    """
+
+    number: int
+    layer: str
+    section: str
+    patterns: tuple[re.Pattern[str], ...]
+    check: str
+    causes: tuple[Cause, ...]
+    common: tuple[re.Pattern[str], ...] = ()
+    weak: tuple[re.Pattern[str], ...] = ()
+    told: tuple[tuple[re.Pattern[str], ...], ...] = ()
+    ask: str = ""
+    rules: tuple[str, ...] = ()
+    play: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Its number and its first symptom."""
+        return f"row {self.number}: {_plain(self.causes[0].symptom)}"
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Who may have to act."""
+        return tuple(dict.fromkeys(owner for cause in self.causes for owner in cause.owner))
+
+
+def _in_a_line(text: str) -> re.Pattern[str]:
+    """A pattern for a whole text, which fits within one line of it: that is faster than a search in each line."""
+    return re.compile(text.replace(r"\W", r"[^\w\n]"), re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def catalogue() -> tuple[CatalogueRow, ...]:
+    """All rows, in the order of the page."""
+    text = files("workbook.reading").joinpath("catalogue.toml").read_text("utf-8")
+    rows = []
+    for row in tomllib.loads(text)["row"]:
+        causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
+        lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
+        patterns = {key: tuple(map(_in_a_line, row.get(key, ()))) for key in ("patterns", "common", "weak")}
+        told = tuple(tuple(re.compile(text, re.IGNORECASE) for text in texts) for texts in row.get("told", ()))
+        rows.append(CatalogueRow(**row | lists | patterns | {"causes": causes, "told": told}))
+    return tuple(rows)
+
+
+def row(number: int) -> CatalogueRow:
+    """The row with this number.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    number = whole("The row", number, least=1, most=len(catalogue()))
+    return next(one for one in catalogue() if one.number == number)
+
+
+@dataclass(frozen=True, slots=True)
+class Likely:
+    """A row that fits, with what fits: the line, from 1, and the words there."""
+
+    row: CatalogueRow
+    weight: int
+    line: int
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What a text points to.
+
+    Attributes:
+        likely: the rows that fit, most likely first; none where the text belongs to no row.
+        values: what the text says of the attempt, redacted, by the names of `VALUES`.
+    """
+
+    likely: tuple[Likely, ...]
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        if not self.likely:
+            return (
+                "I do not know: this belongs to no row of the catalogue. Give the code, the outcome's name, or the "
+                "error body itself, or the log from the tap on. All rows: notebooks/reference/symptoms.md"
+            )
+        blocks = []
+        for number, one in enumerate(self.likely[:MOST], 1):
+            lines = [f"   {name:<9}  {words}" for name, words in self.described(one)]
+            lines += [f"     {line}" for line in self.message(one.row).splitlines()]
+            blocks.append("\n".join([f"{number}. {one.row.title}", *lines]))
+        return "\n\n".join(blocks)
+
+    def described(self, likely: Likely) -> Iterator[tuple[str, str]]:
+        """What is known of one row, as pairs of a name and words; its message comes below them."""
+        found = likely.row
+        yield "why", f"line {likely.line}: {likely.evidence}"
+        for cause in found.causes:
+            yield "cause", f"{_plain(cause.cause)} (whose job: {', '.join(cause.owner)})"
+        yield "make sure", found.check
+        if found.play:
+            yield "see it", f"workbook diagnose --reproduce {found.number}"
+        if found.ask:
+            yield "send to", f"{', '.join(one for one in found.owners if one not in {YOU, NOBODY}) or 'operator'}:"
+
+    def message(self, found: CatalogueRow) -> str:
+        """What to send, with the values that an answer needs; empty where there is nobody to ask."""
+        if not found.ask:
+            return ""
+        needed = next((names for word, names in NEEDED.items() if word in found.ask.lower()), ())
+        names = [*self.values, *(name for name in needed if name not in self.values)]
+        lines = [f"- {name}: {self.values.get(name, '<please fill in>')}" for name in names]
+        return "\n".join([found.ask, f"What we see: {_plain(found.causes[0].symptom)}.", *lines])
+
+
+def diagnose(text: str) -> Diagnosis:
+    """The likely causes of what this text shows.
+
+    Args:
+        text: a code, a name, a sentence, an answer, a log or a trace; or the number of a row.
+
+    Raises:
+        ParameterError: it is empty, or larger than 16 MiB.
+    """
+    if not text.strip():
+        raise ParameterError("The symptom is empty. Give a code, an outcome's name, an error body or a log.")
+    if len(text) > LARGEST:
+        raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
+    if (named := _NUMBER.fullmatch(text)) and int(named[1]) <= len(catalogue()):
+        return Diagnosis((Likely(row(int(named[1])), STRONG, 1, "the number of the row"),))
+    lines: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        lines.setdefault(line[:LONGEST_LINE].strip(), number)
+    short, whole_text = len(text.split()) <= SHORT, "\n".join(lines)
+    likely = [found for one in catalogue() if (found := _judged(one, lines, whole_text, short=short)) is not None]
+    likely += [  # a line that is one of our findings names its rule
+        Likely(named_row, 4 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
+        for line, number in lines.items()
+        if (match := _FINDING.match(line)) and (named_row := row_of(match[1], match[2]))
+    ]
+    likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
+    best = {one.row.number: one for one in reversed(likely)}
+    return Diagnosis(tuple(one for one in likely if one is best[one.row.number]), _values(text))
+
+
+def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
+    """The row with the evidence for it; `text` has each line once, and `lines` says where each line came first."""
+    weight, first = 0, None
+    for pattern, amount, is_enough in (
+        *((pattern, STRONG, True) for pattern in one.patterns),
+        *((pattern, 1, True) for pattern in one.common),
+        *((pattern, 1, short) for pattern in one.weak),
+    ):
+        if (match := pattern.search(text)) and (weight or is_enough):
+            weight += amount
+            line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
+            first = first or (match, lines[line])
+    for line in lines if len(lines) <= FEW else ():
+        for words in one.told if len(line) <= SENTENCE else ():
+            matches = [match for word in words if (match := word.search(line))]
+            if len(matches) == len(words):
+                weight += SAID
+                first = first or (matches[0], lines[line])
+    if first is None:
+        return None
+    match, number = first
+    return Likely(one, weight, number, _redacted(match[match.lastindex or 0])[:LONGEST_QUOTE])
+
+
+def _values(text: str) -> dict[str, str]:
+    values = {}
+    for name, pattern in VALUES.items():
+        is_id = name == "payment instrument"
+        if match := re.search(pattern, text, 0 if is_id else re.IGNORECASE):
+            values[name] = f"{match[1][:4]}…{match[1][-4:]}" if is_id else match[1]
+    return values
+
+
+def _redacted(text: str) -> str:
+    """The text without what may be opaque data or a key."""
+    return _OPAQUE.sub(lambda match: f"[{len(match[0])} characters]", text)
+
+
+def _plain(text: str) -> str:
+    """A cell of the page without Markdown."""
+    return re.sub(r"[`*]", "", text)
+
+
+@cache
+def row_of(rule: str, text: str) -> CatalogueRow | None:
+    """The row of a finding, wherever it was made; None where it has none.
+
+    A finding's rule leads there. Where several rows rest on it, or none, the words decide. A gap of the document is no
+    rule, so for a gap the words alone decide.
+
+    Args:
+        rule: the id of the rule that the finding rests on.
+        text: what it says happened.
+    """
+    words = text[:LONGEST_LINE]  # a finding's text is exact, so what people say of a symptom is not looked for in it
+    fitting = {one.number: sum(bool(it.search(words)) for it in (*one.patterns, *one.common)) for one in catalogue()}
+    likely = sorted(
+        (one for one in catalogue() if fitting[one.number]), key=lambda one: (-fitting[one.number], one.number)
+    )
+    resting = [one for one in catalogue() if rule in one.rules]
+    named = likely if rule.startswith("GAP-") else resting or likely
+    return next((one for one in likely if one in resting), None) or next(iter(named), None)
+
+
+def see(rule: str, text: str) -> str:
+    """How to read more about a finding: the command that prints its row; empty where it has none."""
+    found = row_of(rule, text)
+    return "" if found is None else f"workbook diagnose {found.number}"

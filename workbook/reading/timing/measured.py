@@ -1,0 +1,246 @@
+"""Real time: how long the integrator's own handler takes on this machine.
+
+One of the two places of the package that read the wall clock (the other drives a real back end). What it
+finds is true of this machine and this moment. So it also measures its instrument: what reading the clock
+costs, and how late a short sleep comes back, which shows how busy the machine is.
+
+The garbage collector runs before each series and stays on during it. So it does not clean up earlier garbage during the
+series, while the garbage that a handler makes is part of what the handler costs.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import isawaitable
+
+from workbook.base.values import number, quoted, whole
+from workbook.errors import ParameterError
+from workbook.flows.messages import limit_of
+from workbook.reading.timing.verdict import (
+    TARGET,
+    Judgement,
+    LimitVerdict,
+    Spread,
+    judge_durations,
+    span,
+    times,
+    wrapped,
+)
+
+TimedCall = Callable[[], object]
+"""Performs one call with a fresh handler, to its end."""
+Make = Callable[[], TimedCall]
+"""Makes everything anew and returns a call."""
+
+EMPTY_TIMINGS = 1000
+SHORT_SLEEPS = 20
+SHORT_SLEEP = 0.001
+"""Seconds."""
+NANOSECONDS = 1e9
+MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stopwatch:
+    """How good the stopwatch is.
+
+    Attributes:
+        overhead: seconds that timing nothing takes; it is part of every duration.
+        lateness: seconds that a sleep of 1 ms comes back too late; a busy machine is later.
+    """
+
+    overhead: Spread
+    lateness: Spread
+
+    @property
+    def text(self) -> str:
+        """Both in words."""
+        itself = f"the stopwatch itself takes {span(self.overhead.p50)} (99th percentile {span(self.overhead.p99)})"
+        late = f"{span(self.lateness.p50)} late (99th percentile {span(self.lateness.p99)})"
+        return f"{itself}; a sleep of {span(SHORT_SLEEP)} comes back {late}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Measurement:
+    """What was measured of one call.
+
+    Attributes:
+        call: which call.
+        cold: the first call after everything was made anew, in seconds, in the order measured.
+        warm: calls after a first one that was discarded, in seconds, in the order measured.
+        asked: how many cold and how many warm ones were wanted; fewer were done when the time was up.
+        raised: the type of each error that calls raised, and its count; such a call failed, whatever its duration.
+        instrument: how good the stopwatch is.
+        target: the share that may be over.
+    """
+
+    call: str
+    cold: tuple[float, ...]
+    warm: tuple[float, ...]
+    asked: tuple[int, int]
+    raised: tuple[tuple[str, int], ...]
+    instrument: Stopwatch
+    target: float = TARGET
+
+    @property
+    def judgements(self) -> tuple[Judgement, Judgement]:
+        """One for the cold calls, one for the warm ones."""
+        series = (("cold", self.cold), ("warm", self.warm))
+        cold, warm = (judge_durations(took, self.call, label=label, target=self.target) for label, took in series)
+        return cold, warm
+
+    @property
+    def failed(self) -> int:
+        """How many calls raised an error."""
+        return sum(count for _name, count in self.raised)
+
+    @property
+    def verdict(self) -> LimitVerdict:
+        """Fail when any call raised, else the worse of both judgements."""
+        found = {LimitVerdict.FAIL} if self.raised else {one.verdict for one in self.judgements}
+        return next(one for one in (LimitVerdict.FAIL, LimitVerdict.WARN, LimitVerdict.PASS) if one in found)
+
+    @property
+    def text(self) -> str:
+        """The measurement in words."""
+        judged = [] if self.raised else [one.text for one in self.judgements]
+        return "\n".join([*judged, self.beside])
+
+    @property
+    def beside(self) -> str:
+        """What the judgements and their picture do not say: what was raised, whether all was done, the stopwatch."""
+        done = len(self.cold), len(self.warm)
+        early = f"stopped early, the time was up: {done[0]} of {self.asked[0]} cold, {done[1]} of {self.asked[1]} warm"
+        kinds = ", ".join(f"{name} ({count})" for name, count in self.raised)
+        raised = [f"FAIL  {self.failed} of {times(sum(done), 'call')} raised: {kinds}"] if self.raised else []
+        facts = wrapped(early if done != self.asked else "", self.instrument.text)
+        return "\n".join([*raised, f"      {facts}"])
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def measure(
+    make: Make,
+    *,
+    call: str = "status",
+    warm: int = 200,
+    cold: int = 20,
+    at_most: float = 30.0,
+    target: float = TARGET,
+    stopwatch: Callable[[], int] = time.perf_counter_ns,
+    sleep: Callable[[float], None] = time.sleep,
+    collect: Callable[[], object] = gc.collect,
+) -> Measurement:
+    """Measure the integrator's handler, cold and warm.
+
+    `make` makes everything anew (the handler's class, the phone, its storage) and returns a function that performs
+    one call with a fresh handler, to its end. A cold call here is the first one after `make`: caches of the handler's
+    own are empty, while Python has its modules loaded and its code compiled. On a device a cold start also loads the
+    extension's process, which takes far longer than anything measured here: leave room for it.
+
+    `stopwatch` gives nanoseconds; it, `sleep` and `collect` are there for tests, which have no time to lose.
+
+    No new call begins after `at_most` seconds, or after half of them for the cold ones; at least one of each is made.
+    A call that hangs is not interrupted.
+
+    Raises:
+        ParameterError: a parameter is not what it may be, or the call returned a coroutine, which would not have run.
+    """
+    limit_of(call)
+    asked = whole("cold", cold, least=1, most=MOST), whole("warm", warm, least=1, most=MOST)
+    seconds, target = number("at_most", at_most, above=True), number("target", target, most=1)
+    if not callable(make):
+        raise ParameterError(f"make is {quoted(make)}. Give a function that makes a handler and returns a call of it.")
+    timer = Timer(stopwatch, collect)
+    instrument = Stopwatch(timer.overhead(), timer.lateness(sleep))
+    cold_ones = timer.cold(make, asked[0], seconds / 2)
+    warm_ones = timer.warm(make, asked[1], seconds)
+    return Measurement(call, cold_ones, warm_ones, asked, timer.raised, instrument, target)
+
+
+class Timer:
+    """A stopwatch with what it has seen.
+
+    Attributes:
+        errors: how many calls raised an error, by its type.
+    """
+
+    def __init__(self, stopwatch: Callable[[], int], collect: Callable[[], object]) -> None:
+        self.errors: Counter[str] = Counter()
+        self._stopwatch, self._collect = stopwatch, collect
+        self._began = stopwatch()
+
+    @property
+    def raised(self) -> tuple[tuple[str, int], ...]:
+        """The types of the errors and how many there were, by name."""
+        return tuple(sorted(self.errors.items()))
+
+    def overhead(self) -> Spread:
+        """What timing nothing takes."""
+        return Spread.of(sorted(self._took(lambda: None) for _ in range(EMPTY_TIMINGS)))
+
+    def lateness(self, sleep: Callable[[float], None]) -> Spread:
+        """How late a short sleep comes back."""
+        took = (self._took(lambda: sleep(SHORT_SLEEP)) for _ in range(SHORT_SLEEPS))
+        return Spread.of(sorted(max(one - SHORT_SLEEP, 0.0) for one in took))
+
+    def cold(self, make: Make, count: int, until: float) -> tuple[float, ...]:
+        """First calls, each after everything was made anew."""
+        found: list[float] = []
+        while len(found) < count and (not found or self._elapsed() < until):
+            call = _made(make)
+            self._collect()
+            found.append(self._call(call))
+        return tuple(found)
+
+    def warm(self, make: Make, count: int, until: float) -> tuple[float, ...]:
+        """Calls after a first one, all with what was made once."""
+        call, found = _made(make), list[float]()
+        Timer(self._stopwatch, self._collect)._call(call)  # noqa: SLF001  # its own class; neither time nor error of this one counts
+        self._collect()
+        while len(found) < count and (not found or self._elapsed() < until):
+            found.append(self._call(call))
+        return tuple(found)
+
+    def _call(self, call: TimedCall) -> float:
+        """How long one call takes, whether it returns or raises."""
+        result: object = None
+        began = self._stopwatch()
+        try:
+            result = call()
+        except Exception as error:  # noqa: BLE001  # the integrator's code may raise anything; that it did is the finding
+            ended = self._stopwatch()
+            self.errors[type(error).__name__] += 1
+        else:
+            ended = self._stopwatch()
+        _finished(result)
+        return (ended - began) / NANOSECONDS
+
+    def _took(self, call: TimedCall) -> float:
+        began = self._stopwatch()
+        call()
+        return (self._stopwatch() - began) / NANOSECONDS
+
+    def _elapsed(self) -> float:
+        return (self._stopwatch() - self._began) / NANOSECONDS
+
+
+def _made(make: Make) -> TimedCall:
+    call = make()
+    if callable(call):
+        return call
+    raise ParameterError(f"make returned {quoted(call)}. Return a function that performs one call of a fresh handler.")
+
+
+def _finished(result: object) -> None:
+    if isawaitable(result):
+        getattr(result, "close", lambda: None)()  # else Python warns that it was never awaited
+        raise ParameterError(
+            "The call returned a coroutine, which has not run, so its time means nothing. "
+            "Return a function that runs it to its end, such as lambda: asyncio.run(handler.status())."
+        )

@@ -1,0 +1,452 @@
+"""The verdict: whether a call keeps its limit, in one form for all four ways to know.
+
+Measured, recorded, simulated and planned durations all end in a `Judgement`. It never claims more than the
+data carry: it gives the share of calls over the limit, with the interval in which the true share lies with
+95 % confidence. Where none was over, it gives the share that this many calls cannot exclude.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import ceil, exp, floor, lgamma, log, log1p, log10
+from textwrap import wrap
+
+from workbook.base.values import durations as checked_durations
+from workbook.base.values import number, quoted
+from workbook.errors import ParameterError
+from workbook.flows.messages import Limit, limit_of
+from workbook.flows.trace import Trace, handler_calls
+
+# Durations counted in fixed steps, ten in each decade, so that the same data always give the same picture.
+#
+# The steps are the preferred numbers R10 (1, 1.25, 1.6, 2 ...). They are short to write, and both of the
+# wallet's limits, 100 ms and 20 s, stand on one. A step holds its upper end, as a limit does: exactly 100 ms is
+# in the step that ends there.
+
+R10 = ("1", "1.25", "1.6", "2", "2.5", "3.15", "4", "5", "6.3", "8")
+EDGES = (*(float(f"{step}e{decade}") for decade in range(-5, 3) for step in R10), 1000.0)
+"""From 10 µs to 1000 s. What is shorter counts in the first step, what is longer in the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """One step.
+
+    Attributes:
+        low: seconds; durations of exactly this belong to the step before.
+        high: seconds; durations of exactly this belong here.
+        count: how many durations are in it.
+        over: how many of those are longer than the limit.
+    """
+
+    low: float
+    high: float
+    count: int
+    over: int
+
+
+def binned(durations: Iterable[float], seconds: float) -> tuple[Bin, ...]:
+    """The steps that hold any duration, ascending; `seconds` is the limit."""
+    over, within = Counter[int](), Counter[int]()
+    for one in durations:
+        (over if one > seconds else within)[bisect_left(INNER, one)] += 1
+    return counted_bins(within, over)
+
+
+INNER = EDGES[1:-1]
+"""Where one step ends and the next begins."""
+
+
+def counted_bins(within: Mapping[int, int], over: Mapping[int, int]) -> tuple[Bin, ...]:
+    """The steps, from how many durations each has within the limit and over it, by the step's number."""
+    numbers = sorted({*within, *over})
+    return tuple(Bin(EDGES[at], EDGES[at + 1], within.get(at, 0) + over.get(at, 0), over.get(at, 0)) for at in numbers)
+
+
+# The exact interval of a share (Clopper and Pearson, 1934), with the standard library alone.
+#
+# `over` of `count` were seen. The interval's lower end is the smallest true share that would still show as many
+# in more than 2.5 % of all series; its upper end is the same from the other side. With X binomial,
+#
+#     P(X >= over) = I_p(over, count - over + 1)
+#
+# is the regularised incomplete beta function. It grows with p, so its inverse is found by halving; its value
+# comes from the continued fraction of Numerical Recipes 6.4, evaluated by Lentz's method.
+
+CONFIDENCE = 0.95
+TINY = 1e-300
+"""Stands for 0 where the continued fraction would divide by it."""
+CLOSE = 4e-15
+"""When a turn of the fraction changes its value by less, it is done; rounding alone may change it by 1e-15."""
+
+
+def interval(over: int, count: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """Between which shares the true one lies, with this confidence, when `over` of `count` were seen.
+
+    `count` is 1 or more and `over` between 0 and it; both ends are between 0 and 1 and contain `over / count`.
+    """
+    tail = (1 - confidence) / 2
+    return _lowest(over, count, tail), 1 - _lowest(count - over, count, tail)
+
+
+def chance_of_at_least(over: int, count: int, share: float) -> float:
+    """The chance that `over` or more of `count` are over, where `share` is the chance that one is."""
+    if over <= 0 or share >= 1:
+        return 1.0
+    return 0.0 if share <= 0 else _beta(share, over, count - over + 1)
+
+
+def _lowest(over: int, count: int, tail: float) -> float:
+    """The share at which `over` or more of `count` have the chance `tail`; halved until no number lies between."""
+    if over == 0:
+        return 0.0
+    low, high = 0.0, over / count
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if chance_of_at_least(over, count, middle) < tail else (low, middle)
+    return low
+
+
+def _beta(x: float, a: int, b: int) -> float:
+    """The regularised incomplete beta function; the fraction converges fast on the side of the mean only."""
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _front(1 - x, x, b, a) * _fraction(1 - x, b, a) / b
+    return _front(x, 1 - x, a, b) * _fraction(x, a, b) / a
+
+
+def _front(x: float, rest: float, a: int, b: int) -> float:
+    logarithm = log1p(-x) if x < rest else log(rest)
+    return exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * logarithm)
+
+
+def _fraction(x: float, a: int, b: int) -> float:
+    """The continued fraction, two of its terms at each turn; it needs about the square root of a + b of them."""
+    c, d = 1.0, 1 / _kept(1 - (a + b) * x / (a + 1))
+    value, change, m = d, 2.0, 0
+    while abs(change - 1) > CLOSE:
+        m += 1
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        c, d = _kept(1 + even / c), 1 / _kept(1 + even * d)
+        value *= c * d
+        c, d = _kept(1 + odd / c), 1 / _kept(1 + odd * d)
+        change = c * d
+        value *= change
+    return value
+
+
+def _kept(number: float) -> float:
+    return number if abs(number) > TINY else TINY
+
+
+# What to do about a limit that is missed or nearly missed: one sentence for each call.
+
+_ENTRIES = (
+    "Fetch the cards' sdkInputs at the same time instead of one by one, shorten the timeout of each GET, and repeat "
+    "fewer of them; a list that lacks a card is better than none."
+)
+ADVICE: Mapping[str, str] = {
+    "status": (
+        "Read the sdkInput that the app put into secure storage (X-CACHE-1), make no network call in status(), and "
+        "leave all other work to passEntries()."
+    ),
+    "pass_entries": _ENTRIES,
+    "remote_pass_entries": _ENTRIES,
+    "generate_add_payment_pass_request_for_pass_entry_with_identifier": (
+        "Post sdkOutput once, with a deadline well below the limit, over a connection that is open already, and give "
+        "the back end a deadline that is shorter still; a POST is not sent again (REL-1)."
+    ),
+    "provision": (
+        "Post sdkOutput once, with a deadline well below the limit, and return nil while there is time: an answer "
+        "that comes too late is ignored (B-DEL-3)."
+    ),
+}
+"""By call."""
+
+
+def advice(call: str) -> str:
+    """What to do when this call takes too long."""
+    return ADVICE.get(call, "Do less in this call, or do it earlier.")
+
+
+# Durations and shares as a person says them: three digits that count, and the unit that fits.
+
+UNITS = ((1.0, 1.0, "s"), (1e-3, 1e3, "ms"), (0.0, 1e6, "µs"))
+"""Each unit: from how many seconds on it is used, how many of it make a second, and its sign."""
+ROUNDS_UP = 0.9995
+"""What would be written as 1000 of a unit belongs to the next larger one."""
+
+
+def span(seconds: float) -> str:
+    """A duration: 0.0123 is "12.3 ms"."""
+    per_second, sign = next((per, sign) for least, per, sign in UNITS if seconds >= least * ROUNDS_UP)
+    return f"{significant(seconds * per_second)} {sign}"
+
+
+def percent(share: float) -> str:
+    """A share from 0 to 1: 0.071 is "7.1 %"; what is not 0 never reads 0, what is not 1 never reads 100."""
+    if share in (0, 1):
+        return f"{share * 100:.0f} %"
+    if share > 1 or share <= HALF:
+        return f"{significant(share * 100, 2)} %" if share >= TINIEST else f"under {significant(TINIEST * 100)} %"
+    rest = max(1 - share, TINIEST)
+    decimals = max(0, 1 - floor(log10(rest * 100)))
+    text = f"{(1 - rest) * 100:.{decimals}f}"
+    return f"{'' if rest > TINIEST else 'over '}{text.rstrip('0').rstrip('.') if decimals else text} %"
+
+
+HALF = 0.5
+TINIEST = 1e-9
+"""Shares nearer to 0 or 1 are written as "under" or "over" this bound."""
+
+
+def times(count: int, noun: str) -> str:
+    """A number of things: "1 call", "1,000,000 calls"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def significant(number: float, digits: int = 3) -> str:
+    """A number of 0 or more in this many digits, without an exponent and without trailing zeros."""
+    rounded = float(f"{number:.{digits}g}")
+    if rounded >= 10 ** (digits - 1):
+        return f"{rounded:,.0f}"
+    text = f"{rounded:.12f}".rstrip("0").rstrip(".")
+    return text or "0"
+
+
+WIDEST = 110
+INDENT = " " * 6
+TOGETHER = re.compile(r"(?<=\d) (?=(%|µs|ms|s)(\W|$))")
+"""No line ends between a number and its unit."""
+JOINT = "\N{NO-BREAK SPACE}"
+
+
+def wrapped(*sentences: str) -> str:
+    """Sentences as lines of at most 110 characters, all but the first indented; an empty one is left out."""
+    lines = (line for one in sentences for line in wrap(TOGETHER.sub(JOINT, one), WIDEST - len(INDENT)))
+    return f"\n{INDENT}".join(lines).replace(JOINT, " ")
+
+
+TARGET = 0.001
+"""The share of calls that may be over, unless a caller says otherwise: one in a thousand (assumed)."""
+LITTLE_ROOM = 0.8
+"""From this share of the limit on, a call that is still in time has little room left (assumed)."""
+MANY = 100
+"""With this many calls or more, the 99th percentile is not just the worst of them."""
+
+
+class LimitVerdict(StrEnum):
+    """Whether a limit is kept."""
+
+    PASS = "pass"  # noqa: S105  # a verdict, no password
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How durations are spread, in seconds: each figure is one that occurred (nearest rank).
+
+    Attributes:
+        p50: half of the calls took at most this long.
+        p99: 99 of 100 calls took at most this long.
+        worst: the longest.
+    """
+
+    p50: float
+    p99: float
+    worst: float
+
+    @classmethod
+    def of(cls, ascending: Sequence[float]) -> Spread:
+        """The spread of one or more durations in ascending order."""
+        return cls(*(ascending[rank(percentile, len(ascending))] for percentile in (50, 99, 100)))
+
+
+def rank(percentile: int, count: int) -> int:
+    """The index, from 0, of a percentile among `count` ascending values; whole numbers, so nothing is rounded."""
+    return -(-percentile * count // 100) - 1
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Judgement:
+    """Whether a call keeps its limit.
+
+    Attributes:
+        limit: what was asked of it.
+        label: which series of calls this is, in words; may be empty.
+        count: how many calls there were.
+        over: how many took longer than the limit; exactly the limit is in time (assumed).
+        spread: median, 99th percentile and worst, in seconds.
+        bins: the durations counted in fixed steps, for a picture.
+        exact: the durations are simulated and come out the same every time, so there is no interval.
+        target: the share that may be over.
+        todo: what to do about these calls that were over; None takes the advice for any such call.
+    """
+
+    limit: Limit
+    label: str
+    count: int
+    over: int
+    spread: Spread
+    bins: tuple[Bin, ...] = ()
+    exact: bool = False
+    target: float = TARGET
+    todo: str | None = None
+    low: float | None = field(init=False)
+    """The smallest true share that these calls allow, with 95 % confidence; None when exact."""
+    high: float | None = field(init=False)
+    """The largest one; None when exact."""
+
+    def __post_init__(self) -> None:
+        low, high = (None, None) if self.exact else interval(self.over, self.count, CONFIDENCE)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    @property
+    def judgement(self) -> Judgement:
+        """Itself, so that a judgement and whatever holds one are read alike."""
+        return self
+
+    @property
+    def share(self) -> float:
+        """The share of the calls that were over, 0 to 1."""
+        return self.over / self.count
+
+    @property
+    def measured(self) -> float:
+        """What the call takes, as one figure in seconds: the worst of fewer than 100, else the 99th percentile."""
+        return self.spread.p99 if self.count >= MANY else self.spread.worst
+
+    @property
+    def used(self) -> float:
+        """How much of the limit the worst call used; 1 is all of it, more is too much."""
+        return round(self.spread.worst / self.limit.seconds, 9)  # 0.08 of 0.1 is 0.8, whatever binary fractions say
+
+    @property
+    def verdict(self) -> LimitVerdict:
+        """Fail: more than the target was over. Warn: some were, or the worst used 80 % of the limit or more."""
+        if self.over:
+            return LimitVerdict.FAIL if self.share > self.target else LimitVerdict.WARN
+        return LimitVerdict.WARN if self.used >= LITTLE_ROOM else LimitVerdict.PASS
+
+    @property
+    def advice(self) -> str:
+        """What to do, empty when the verdict is pass."""
+        if self.verdict is LimitVerdict.PASS:
+            return ""
+        return advice(self.limit.call) if self.todo is None else self.todo
+
+    @property
+    def name(self) -> str:
+        """The call, and which series of it."""
+        return f"{self.limit.call}, {self.label}" if self.label else self.limit.call
+
+    @property
+    def limit_text(self) -> str:
+        """The limit: "100 ms"."""
+        return span(self.limit.seconds)
+
+    @property
+    def used_text(self) -> str:
+        """How much of the limit the worst call used: "81 %"."""
+        return percent(self.used)
+
+    @property
+    def share_text(self) -> str:
+        """The share of the calls that were over: "1.5 %"."""
+        return percent(self.share)
+
+    @property
+    def finding(self) -> str:
+        """How many were over, and what these calls cannot tell."""
+        counted_over = f"{f'{self.over:,}' if self.over else 'none'} of {self.count:,} over {self.limit_text}"
+        if self.exact:
+            return f"{counted_over} (simulated: the same every time)"
+        low, high = self.low or 0.0, self.high or 0.0
+        if self.over:
+            ends = percent(low), percent(high)
+            between = f"{ends[0]} to {ends[1]}" if ends[0] != ends[1] else "to the digits shown"
+            return f"{counted_over}: {self.share_text} ({between} with 95 % confidence)"
+        text = f"{counted_over}; up to {percent(high)} cannot be excluded"
+        if 0 < self.target < high:
+            enough = ceil(log((1 - CONFIDENCE) / 2) / log1p(-self.target))
+            text += f" ({percent(self.target)} takes {times(enough, 'call')} with none over)"
+        return text
+
+    @property
+    def text(self) -> str:
+        """The judgement in words, in lines of at most 110 characters."""
+        basis = f"{self.limit.rule} ({self.limit.source})"
+        sentences = [f"{self.verdict.upper()}  {self.name}: {self.finding}", f"{self.took}; {basis}"]
+        if self.verdict is LimitVerdict.FAIL:
+            sentences.append(f"missed means: {self.limit.missed}")
+        elif self.verdict is LimitVerdict.WARN and not self.over:
+            sentences.append(f"little room: the worst used {self.used_text} of the limit")
+        return wrapped(*sentences, self.advice)
+
+    @property
+    def took(self) -> str:
+        """How long the calls took; a 99th percentile only where there are enough calls for one."""
+        if self.count == 1:
+            return f"took {span(self.spread.worst)}"
+        percentile = f"99th percentile {span(self.spread.p99)}, " if self.count >= MANY else ""
+        return f"median {span(self.spread.p50)}, {percentile}worst {span(self.spread.worst)}"
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def judge_durations(
+    durations: Iterable[float],
+    limit: Limit | str,
+    *,
+    label: str = "",
+    exact: bool = False,
+    target: float = TARGET,
+) -> Judgement:
+    """Judge durations in seconds against a limit, or against the limit of the call of this name.
+
+    `exact` is for durations that the virtual clock gave: they are the same every time, so there is no interval.
+
+    Raises:
+        ParameterError: there is no duration, one is not a finite number of 0 or more, or `limit` or `target` is wrong.
+    """
+    bound = limited(limit)
+    ascending = sorted(checked_durations(durations))
+    over = sum(one > bound.seconds for one in ascending)
+    share = number("target", target, most=1)
+    bins = binned(ascending, bound.seconds)
+    return Judgement(bound, label, len(ascending), over, Spread.of(ascending), bins, exact, share)
+
+
+def limited(limit: Limit | str) -> Limit:
+    """A limit, or the limit of the call of this name.
+
+    Raises:
+        ParameterError: it is neither.
+    """
+    if isinstance(limit, Limit):
+        return limit
+    if isinstance(limit, str):
+        return limit_of(limit)
+    raise ParameterError(f"The limit is {quoted(limit)}. Give a call's name such as 'status', or a Limit.")
+
+
+# Simulated time: what the virtual clock says of each call of a handler; exact, and the same every time.
+
+
+def judge_trace(trace: Trace) -> list[Judgement]:
+    """Each call of a handler in this trace against its limit (X-STATUS-3, X-ENTRIES-3), in the order of the calls.
+
+    A call that never answered is left out: no time is known for it.
+    """
+    return [
+        judge_durations([call.seconds], limit_of(call.name), label="simulated", exact=True)
+        for call in handler_calls(trace)
+        if call.seconds is not None
+    ]

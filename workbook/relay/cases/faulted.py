@@ -1,0 +1,203 @@
+"""Every fault of the service: on the GET, and on the POST before and after the API's work.
+
+Whatever fails: the app never sees a success, it gets an answer in time, the back end does not send a POST again by
+itself, and once the fault is over everything works.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from workbook.harness.model import (
+    CALM,
+    GET,
+    POST,
+    Ask,
+    Case,
+    CaseScript,
+    Group,
+    Judge,
+    Miss,
+    Need,
+    Now,
+    Order,
+    Recover,
+    Seen,
+    relay_case,
+)
+from workbook.relay.cases.fidelity import given_back
+from workbook.relay.judging import (
+    all_of,
+    answered,
+    but_last,
+    each_request,
+    in_time,
+    no_success,
+    not_again,
+    once,
+    outcome,
+    recovers,
+    takes_for_success,
+    ways_to_tell,
+)
+from workbook.simulation.faults import FAULTS, Fault
+
+# What a back end has to do about a fault depends on what it can know. Most faults are plain failures. Some only take
+# time. Some are odd and allowed. And some lie inside the opaque data, where a back end has no business to look.
+OPAQUE = ("sdkInput foreign", "sdkInput stale", "sdkInput damaged")
+"""A back end cannot see these: the data is opaque to it, so it hands them on, and the SDK refuses them."""
+LATE: Mapping[str, Mapping[str, float]] = {
+    "latency": {"seconds": 0.3},
+    "uniform latency": {"least": 0.1, "most": 0.5},
+    "log-normal latency": {"median": 0.3, "p99": 1.0},
+}
+"""These only take time, here less than any limit, so the attempt succeeds."""
+EITHER = ("JSON with duplicate keys", "huge body", "gzip bomb", "bad gzip")
+"""The document does not forbid these: handing the sdkInput on as it is and refusing it are both right."""
+ELSEWHERE = ("200", "dribble")
+"""No fault at all, and one that is about time alone (group budget)."""
+TOO_MANY = "429"
+UNFRAMED = "wrong content-length"
+"""This one breaks HTTP itself: the rest of the answer stays in a connection that a client keeps, and spoils the call
+that uses it next. So the case runs alone, and only notes such a call."""
+NOT_THEN_EITHER = (
+    "Do not repeat a POST after a 429 either: the document shows no 429 (GAP-2), so the API may have carried it "
+    "out. Tell the app that it failed; its next attempt has a new sdkOutput."
+)
+"""After a 429 the outcome is unknown, as after any failure: no limit and no 429 is shown (GAP-1, GAP-2)."""
+
+_case = partial(relay_case, Group.FAULTS)
+
+
+def whole_or_refused(seen: Seen) -> Iterator[Miss]:
+    """A success holds the very sdkInput that the API gave, where one can be read from the API's answer."""
+    given = {arrived.given for arrived in seen.arrived if arrived.given}
+    for call in seen.calls:
+        if takes_for_success(call, seen) and not call.broke and not (call.value and (not given or call.value in given)):
+            yield Miss(
+                "the whole sdkInput or a failure",
+                outcome(call),
+                "Hand the sdkInput on whole, or tell the app that the call failed.",
+            )
+
+
+def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
+    """The cases of one fault on one operation. A GET changes nothing, so only a POST has cases for `after`."""
+    does = fault.sentence if fault.source in fault.sentence else f"{fault.sentence.rstrip('.')} ({fault.source})."
+    name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
+    # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
+    # its pool, an open circuit breaker, a cached failure.
+    asks = (Ask(operation), CALM, Recover(), Ask(operation))
+    if fault.name in LATE:
+        yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
+                    all_of(recovers, in_time, not_again),
+                    CaseScript(asks[:1], (Order(operation, fault=fault.name, settings=LATE[fault.name]),)))  # fmt: skip
+    elif fault.name in EITHER:
+        yield _case(f"{name}.odd-{slug}",
+                    f"{operation}: {does} It is handed on whole or refused, and then everything works.",
+                    "REL-6", all_of(but_last(whole_or_refused), answered, in_time, recovers, not_again),
+                    CaseScript(asks, (Order(operation, fault=fault.name),)))  # fmt: skip
+    elif fault.name in OPAQUE:
+        yield _case(f"{name}.opaque-{slug}",
+                    f"{operation}: {does} A back end cannot know, so it hands on what it got.",
+                    "API-11" if operation == POST else "API-10", given_back(operation),
+                    CaseScript(asks[:1], (Order(operation, fault=fault.name),)))  # fmt: skip
+    elif fault.name not in ELSEWHERE:
+        limited = operation == POST and fault.name.startswith(TOO_MANY)
+        more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
+        again = once(NOT_THEN_EITHER) if limited else not_again
+        unframed = fault.name == UNFRAMED
+        judge = all_of(but_last(no_success), answered, in_time, spoils_no_other if unframed else recovers, again)
+        # The moment after the API has done its work is the worse one: the sdkOutput is used up, the answer is lost, and
+        # nothing in the answer tells a back end which moment it was. That is why no POST is ever repeated.
+        for moment in ("before", "after") if operation == POST else ("before",):
+            yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
+                        f"{operation}, {moment} the API has done its work: {does}{more}",
+                        "REL-1" if moment == "after" else "REL-6", judge,
+                        CaseScript(asks, (Order(operation, fault=fault.name, moment=moment),),
+                                   alone=unframed))  # fmt: skip
+
+
+def spoils_no_other(seen: Seen) -> Iterator[Miss]:
+    """The call after a broken answer succeeds: nothing of that answer is left in a connection."""
+    todo = "Close the connection of an answer that cannot be read: its rest may come before the next answer."
+    yield from (replace(miss, todo=todo, noted=True) for miss in recovers(seen))
+
+
+# A failure that platform A's SDK sees as an exception is nil to platform B's: one answer has to serve both.
+FAILURES = ("422", "500", "sdkInput missing", "sdkInput null", "sdkInput empty", "close")
+"""Failures of every kind that the app has to turn into nil, or into an exception."""
+
+
+def is_failure(seen: Seen) -> Iterator[Miss]:
+    """A failed call is answered as a failure, and holds no sdkInput from another call."""
+    given = {arrived.given for arrived in seen.arrived if arrived.given}
+    for call in seen.calls:
+        if takes_for_success(call, seen) or call.value in given:
+            yield Miss("a failure", outcome(call), ways_to_tell(call, seen))
+
+
+def is_nil(seen: Seen) -> Iterator[Miss]:
+    """Empty bytes are not nil: an app that reads the field would hand them to the SDK."""
+    yield from is_failure(seen)
+    for call in seen.calls:
+        if call.value == "" and call.body:
+            todo = "Leave the field out where there is no sdkInput."
+            yield Miss("no sdkInput, not even an empty one", outcome(call), todo)
+
+
+def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> Case:
+    steps = tuple(step for fault in FAILURES for step in (Now((Order(POST, fault=fault),)), Ask(POST)))
+    return _case(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
+
+
+NO_TEXT: Mapping[str, Any] = {"number": 7, "object": {"value": "x"}, "list": ["x"], "boolean": True}
+"""An sdkInput that is no text: neither platform's SDK takes one, so an app that gets it can only fail later."""
+STORM = 10
+"""More requests than these for one call are a storm (assumed: the document shows no rate limit, GAP-2)."""
+
+
+def few_tries(seen: Seen) -> Iterator[Miss]:
+    """A GET may be tried again; each further try delays the app and loads an API that fails already."""
+    if (count := len(seen.came(GET))) > STORM:
+        todo = "Try a GET two or three times at most, each time after a longer pause, and then tell that it failed."
+        yield Miss(f"at most {STORM} requests for one call", f"{count} within {seen.calls[0].seconds:.1f} s", todo)
+    yield from each_request(GET, lambda _request: ())(seen)
+
+
+def session_not_lost(seen: Seen) -> Iterator[Miss]:
+    """The API's 401 and 403 are about the back end's key; an app reads them as the end of its session."""
+    for call in seen.calls:
+        if call.status in (401, 403):
+            todo = "Answer with another status, such as 502: an app takes 401 and 403 for its session's end (assumed)."
+            yield Miss("a failure that is not about the cardholder's session", outcome(call), todo)
+
+
+def of_copying(operation: str) -> Iterator[Case]:
+    """A back end that copies the API's answer hands on a value of another type, or a status about its own key."""
+    name = operation.lower()
+    for kind, value in NO_TEXT.items():
+        yield _case(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",
+                    "REL-6", all_of(but_last(no_success), answered, in_time, recovers, not_again),
+                    CaseScript((Ask(operation), CALM, Recover(), Ask(operation)),
+                               (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
+    steps = (step for fault in ("401", "403") for step in (Now((Order(operation, fault=fault),)), Ask(operation)))
+    yield _case(f"{name}.key-refused", f"{operation}: the API refuses the key, and the app's session stays valid.",
+                "REL-9", all_of(session_not_lost, no_success, answered), CaseScript(tuple(steps)))  # fmt: skip
+
+
+CASES = (
+    *(case for operation in (GET, POST) for case in of_copying(operation)),
+    _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5", all_of(few_tries, answered),
+          CaseScript((Ask(GET),), (Order(GET, fault="500"),))),
+    *(case for fault in FAULTS.values() for operation in (GET, POST) for case in of_fault(fault, operation)),
+    _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",
+            "REL-6",
+            is_failure, Need.PLATFORM_A),
+    _mapped("failure-is-nil", "A failed POST makes provision return nil: its answer holds no sdkInput.", "B-DEL-3",
+            is_nil, Need.PLATFORM_B),
+)  # fmt: skip

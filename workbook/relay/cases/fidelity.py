@@ -1,0 +1,255 @@
+"""Opaque data arrives as it was sent, byte for byte, in both directions."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from workbook.harness.model import (
+    GET,
+    POST,
+    Arrived,
+    Ask,
+    Case,
+    CaseScript,
+    Group,
+    Judge,
+    Maker,
+    Miss,
+    Need,
+    Order,
+    PhoneCall,
+    Root,
+    Seen,
+    both,
+    relay_case,
+)
+from workbook.relay.judging import (
+    ASK,
+    HAND_ON,
+    all_of,
+    each_request,
+    no_success,
+    outcome,
+    refuses,
+    refuses_length,
+    works,
+)
+
+KIB, MIB = 1024, 1_048_576
+ROOM = KIB
+"""Bytes for the JSON around a value: the mock API reads bodies of at most 1 MiB (assumed)."""
+
+
+def _digits(canary: str, count: int) -> str:
+    """`count` digits, made of the canary. Read as a number they lose their leading zeros and their precision."""
+    return str(int.from_bytes(canary.encode()))[-count:]
+
+
+# Only the SDK may read opaque data. One well-meant change destroys each value below: trimming, normalising,
+# unescaping, guessing a type, decoding as a form, storing in a column that is too short. A simulator's usual data
+# survives all of them, because it is short ASCII without blanks.
+TEXTS: Mapping[str, tuple[str, Maker]] = {
+    "unicode": ("letters beyond ASCII", lambda canary: f"{canary} \u00fc u\u0308 \u00df \u6f22\u5b57 \U0001f4b3"),
+    "unicode-long": ("240 KiB of letters beyond ASCII", lambda canary: canary + "\u6f22" * (80 * KIB)),
+    "symbols": ("the characters + / =", lambda canary: f"{canary}+/+/=="),
+    "outer-blanks": ("blanks at both ends", lambda canary: f"  {canary}  "),
+    "quotes": ("quotes and backslashes", lambda canary: f'"{canary}\\"\\\\/'),
+    "line-ends": ("line ends and tabs", lambda canary: f"{canary}\r\n\tend\n"),
+    "percent": ("percent signs and an ampersand", lambda canary: f"{canary}%2B%25&amp;x=1"),
+    "looks-like-json": ("text that looks like JSON", lambda canary: f'{{"canary": "{canary}"}}'),
+    "digits": ("digits only, with zeros in front", lambda canary: f"00{_digits(canary, 30)}"),
+    "true": ("the word true", lambda _canary: "true"),
+    "single": ("one character", lambda _canary: "x"),
+    "64-kib": ("64 KiB", lambda canary: canary.ljust(64 * KIB, "k")),
+    "1-mib": ("1 MiB", lambda canary: canary.ljust(MIB - ROOM, "m")),
+}
+"""Texts of platform A, by name: a back end changes nothing in them (API-7)."""
+
+ALPHABET = bytes.fromhex(
+    "00108310518720928b30d38f41149351559761969b71d79f8218a39259a7a29aabb2dbafc31cb3d35db7e39ebbf3dfbf"
+)
+"""The bytes whose base64 is the whole alphabet once, plus and slash included."""
+
+
+def _base64(octets: int, *, head: bytes = b"", tail: bytes = b"") -> Maker:
+    """Canonical base64 of so many bytes, in which every character of the alphabet occurs."""
+
+    def value(canary: str) -> str:
+        data = head + (canary.encode() + ALPHABET * (octets // len(ALPHABET) + 1))[:octets] + tail
+        return base64.b64encode(data).decode()
+
+    return value
+
+
+BINARIES: Mapping[str, tuple[str, Maker]] = {
+    "alphabet": ("every character of the alphabet, + and / too", _base64(96)),
+    "one-pad": ("one = at the end", _base64(98)),
+    "two-pads": ("two = at the end", _base64(97)),
+    "digits": ("digits only, in base64 too", lambda canary: f"00{_digits(canary, 30)}"),
+    "long": ("longer than one line of 76 characters", _base64(3 * KIB)),
+    "not-text": ("bytes that are no text", _base64(96, tail=b"\x00\xff\xfe\xc3\x28\x80")),
+    "outer-blanks": ("a blank and a line end first and last", _base64(96, head=b" \n", tail=b"\n ")),
+    "1-mib": ("1 MiB of bytes", _base64((MIB - ROOM) * 3 // 4)),
+}
+"""Bytes of platform B, by name: canonical base64, encoded once, in one line (API-8)."""
+LARGE = ("1-mib", "unicode-long")
+"""The document does not limit the length of a value (GAP-3), so refusing one for its length is no failure."""
+
+# Naming the change saves its author the search: the line of code that made it is the line to mend.
+CHANGES: Mapping[str, Callable[[str], str]] = {
+    "its outer blanks are gone": str.strip,
+    "it is in the url-safe alphabet": lambda text: text.replace("+", "-").replace("/", "_"),
+    "its padding is gone": lambda text: text.rstrip("="),
+    "it was encoded a second time": lambda text: base64.b64encode(text.encode()).decode(),
+    "it was put into quotes": json.dumps,
+    "its letters beyond ASCII were replaced": lambda text: text.encode("ascii", "replace").decode(),
+}
+"""What a back end may have done to a value, and how the value then looks."""
+
+
+def _difference(wanted: str, came: str | None) -> str:
+    """How two values differ, in words that hold neither."""
+    if came is None:
+        return "nothing where it belongs"
+    if came.replace("\n", "").replace("\r", "") == wanted.replace("\n", "").replace("\r", ""):
+        return "its line ends were changed, or it was wrapped into lines"
+    other = f"{len(came)} characters instead of {len(wanted)}, another value"
+    return next((words for words, change in CHANGES.items() if change(wanted) == came), other)
+
+
+DECODE = 'Decode the API\'s base64 text once, and send the bytes: the configuration says encoding = "bytes".'
+CUT = "Write the whole JSON to the app: its content-length counts bytes in UTF-8, and not characters."
+
+
+def _is_cut(call: PhoneCall) -> bool:
+    """Whether an answer is the beginning of a JSON object, and ends before the object does."""
+    try:
+        json.loads(call.body)
+    except UnicodeDecodeError:
+        return call.body.startswith(b"{")
+    except json.JSONDecodeError as error:
+        return call.body.startswith(b"{") and (error.pos >= len(error.doc) or error.msg.startswith("Unterminated"))
+    return False
+
+
+def given_back(operation: str) -> Judge:
+    """The phone gets what the API gave, and not something else of the same length."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        given = [arrived.given for arrived in seen.came(operation) if arrived.given]
+        for call in seen.asked(operation):
+            if not given:
+                yield Miss("an sdkInput from the API", "none came", ASK, root=Root.AFTER)
+            elif call.value is None and _is_cut(call):
+                yield Miss("the sdkInput as the API gave it", "cut-off JSON in a complete answer", CUT)
+            elif call.body in [value.encode() for value in given] and call.value not in given:
+                yield Miss("the bytes of the sdkInput", "their base64 text, which was not decoded", DECODE)
+            elif call.value not in given:
+                observed = f"{outcome(call)}: {_difference(given[-1], call.value)}"
+                yield Miss("the sdkInput as the API gave it", observed, HAND_ON)
+
+    return judge
+
+
+def handed_on(seen: Seen) -> Iterator[Miss]:
+    """The API gets the sdkOutput that the phone sent."""
+    todo = "Send the sdkOutput on as the very text that the app handed over."
+    sent = {call.sent for call in seen.asked(POST)}
+
+    def question(arrived: Arrived) -> Iterator[Miss]:
+        if (came := arrived.sdk_output) not in sent:
+            yield Miss("the sdkOutput as the phone sent it", _difference(next(iter(sent)) or "", came), todo)
+
+    yield from each_request(POST, question)(seen)
+
+
+def or_refused(judge: Judge) -> Judge:
+    """Asks what `judge` asks, unless a call was plainly refused: a refusal is only noted."""
+
+    def either(seen: Seen) -> Iterator[Miss]:
+        refused = [call for call in seen.calls if refuses_length(call, seen) or (refuses(call) and not call.broke)]
+        if not refused:
+            yield from judge(seen)
+        for call in refused:
+            todo = "Check whether a server, a gateway or a framework limits bodies more than it has to."
+            length = max((len(value) for _id, value in seen.opaque()), default=0)
+            observed = "a refusal for its length" if refuses_length(call, seen) else outcome(call)
+            yield Miss(f"a value of {length:,} characters handed on", observed, todo, "GAP-3")
+
+    return either
+
+
+def not_the_first_again(seen: Seen) -> Iterator[Miss]:
+    """After the POST the phone gets the POST's sdkInput, and never the GET's (API-11)."""
+    first = {arrived.given for arrived in seen.came(GET)}
+    for call in seen.asked(POST):
+        if call.value is not None and call.value in first:
+            todo = "Answer with the sdkInput of the POST's own answer."
+            yield Miss("the sdkInput that the POST returned", "the one that the GET had returned", todo)
+
+
+def nothing_for_nothing(seen: Seen) -> Iterator[Miss]:
+    """An empty sdkOutput is no sdkOutput: the POST of an SDK that failed must not look like a success."""
+    yield from no_success(replace(seen, calls=seen.asked(POST)))
+
+
+_case = partial(relay_case, Group.FIDELITY)
+
+
+def _values(
+    kind: str, subject: tuple[str, str], rule: str, values: Mapping[str, tuple[str, Maker]], need: Need
+) -> Iterator[Case]:
+    """For each value one case of the GET and one of the POST."""
+    for name, (words, maker) in values.items():
+        get, post = given_back(GET), all_of(handed_on, given_back(POST))
+        judges = (or_refused(get), or_refused(post)) if name in LARGE else (get, post)
+        order, both_calls = Order(POST, value=maker), both(output=maker)
+        yield _case(f"get.{kind}-{name}", f"{subject[0]}: {words}.", rule, judges[0],
+                    CaseScript((Ask(GET),), (Order(GET, value=maker),)), need)  # fmt: skip
+        yield _case(f"post.{kind}-{name}", f"{subject[1]}, both ways: {words}.", rule, judges[1],
+                    CaseScript(both_calls, (order,)), need)  # fmt: skip
+
+
+# The document shows one field. An API that gains another is still the same API, and a strict reader fails that day.
+MORE = {"expiresAt": "2030-01-01T00:00:00Z", "nested": {"list": [1, None, True]}}
+"""Fields that the document does not show; a reader has to tolerate them."""
+SUBJECT_A = "The GET's sdkInput arrives untouched", "The POST's data arrives untouched"
+SUBJECT_B = (
+    "Platform B's bytes arrive as they are (base64 in the answer: sdk-b)",
+    "Platform B's bytes arrive as they are",
+)
+ATTEMPT = CaseScript(both())
+STEPS: Mapping[str, tuple[Ask, ...]] = {GET: (Ask(GET),), POST: both()}
+"""The calls that a case of one operation needs."""
+CASES = (
+    _case("get.sdk-input-byte-exact", "The phone gets the very sdkInput that the GET returned.", "API-10",
+          given_back(GET), ATTEMPT),
+    _case("post.sdk-output-byte-exact", "The API gets the very sdkOutput that the phone sent.", "API-2",
+          handed_on, ATTEMPT),
+    _case("post.sdk-input-byte-exact", "The phone gets the very sdkInput that the POST returned.", "API-11",
+          given_back(POST), ATTEMPT),
+    _case("post.second-sdk-input", "After the POST the phone gets the second sdkInput, not the first.", "API-11",
+          all_of(works(POST), not_the_first_again), ATTEMPT),
+    _case("post.empty-sdk-output", "An empty sdkOutput gets no sdkInput.", "REL-6",
+          all_of(works(GET), nothing_for_nothing), CaseScript(both(output=lambda _canary: ""))),
+    *(_case(f"{operation.lower()}.compressed",
+            f"The answer of the {operation} is compressed for a back end that accepts it, and arrives all the same.",
+            rule, all_of(works(operation), given_back(operation)),
+            CaseScript(STEPS[operation], (Order(operation, packed=True),)))
+      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
+    *(_case(f"{operation.lower()}.chunked-answer",
+            f"The answer of the {operation} travels in chunks, without a length, and arrives all the same.",
+            rule, all_of(works(operation), given_back(operation)),
+            CaseScript(STEPS[operation], (Order(operation, chunked=True),)))
+      for operation, rule in ((GET, "API-10"), (POST, "API-11"))),
+    *_values("text", SUBJECT_A, "API-7", TEXTS, Need.PLATFORM_A),
+    *_values("bytes", SUBJECT_B, "API-8", BINARIES, Need.PLATFORM_B),
+    *(_case(f"{operation.lower()}.unknown-fields", f"Unknown fields beside the {operation}'s sdkInput do no harm.",
+            "API-9", all_of(works(operation), given_back(operation)),
+            CaseScript(STEPS[operation], (Order(operation, more=MORE),)))
+      for operation in (GET, POST)),
+)  # fmt: skip

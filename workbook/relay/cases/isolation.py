@@ -1,0 +1,265 @@
+"""Isolation: no call gets another card's data, and no old answer is handed out as new."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from functools import partial
+from urllib.parse import urlencode
+
+from workbook.harness.model import (
+    GET,
+    POST,
+    Ask,
+    CaseScript,
+    Group,
+    Judge,
+    Miss,
+    Need,
+    Now,
+    Order,
+    PhoneCall,
+    Rest,
+    Root,
+    Seen,
+    Together,
+    both,
+    relay_case,
+)
+from workbook.relay.judging import (
+    ASK_AGAIN,
+    HAND_ON,
+    OWN_CARD,
+    WORK,
+    all_of,
+    answered,
+    each_request,
+    one_works,
+    outcome,
+    refuses,
+    works,
+)
+
+CROWD = 12
+"""Calls at the same time."""
+FRESH_FOR = re.compile(r"(?<![a-z-])(?:s-maxage|max-age)\s*=\s*[\"']?0*([1-9][0-9]*)")
+"""How an answer says for how many seconds it may be used again. Only these two directives allow that by themselves."""
+
+
+def own_only(seen: Seen) -> Iterator[Miss]:
+    """Each card's data reaches the calls for that card and no others."""
+    for call in seen.calls:
+        own = {arrived.given for arrived in seen.came(call.operation) if arrived.instrument == call.instrument}
+        if call.value and call.value not in own:
+            others = {arrived.given for arrived in seen.came(call.operation)}
+            todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
+            yield Miss(
+                "its own card's sdkInput", "another one", todo if call.value in others else HAND_ON, root=Root.AFTER
+            )
+    for arrived in seen.came(POST):
+        if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
+            todo = "Keep everything of a call in that call: card and sdkOutput come from the same request."
+            yield Miss("the sdkOutput of the card in the path", "another card's", todo)
+
+
+def refused(seen: Seen) -> Iterator[Miss]:
+    """A call that is not entitled is refused, and the API is not even asked."""
+    for call in seen.calls:
+        if not refuses(call):
+            todo = "Check session and card before anything else, and refuse."
+            yield Miss("a refusal", outcome(call), todo)
+    for arrived in seen.arrived:
+        if arrived.operation:
+            observed = f"a {arrived.request.method} reached the API"
+            yield Miss("no request at the API", observed, "Check session and card before the API is asked.")
+
+
+def fresh(operation: str) -> Judge:
+    """No answer of the API is handed out a second time."""
+
+    def judge(seen: Seen) -> Iterator[Miss]:
+        values = [call.value for call in seen.asked(operation) if call.value]
+        if len(set(values)) < len(values):
+            yield Miss("a new sdkInput for each attempt", "the same twice", ASK_AGAIN)
+        if not values:
+            yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.AFTER)
+
+    return judge
+
+
+def asked_each_time(seen: Seen) -> Iterator[Miss]:
+    """An sdkOutput that comes again is answered by the API, or refused; no stored answer replaces the API's."""
+    lucky, came = [call for call in seen.asked(POST) if call.succeeded], seen.came(POST)
+    if not lucky:
+        yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.AFTER)
+    elif len(lucky) > len(came):
+        todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
+        yield Miss(
+            f"{len(lucky)} POST requests at the API", f"{len(came)}, and an answer that came without the API", todo
+        )
+
+
+def not_cacheable(seen: Seen) -> Iterator[Miss]:
+    """No cache between back end and phone is allowed to keep an answer."""
+    for call in seen.asked(GET):
+        headers = {name.lower(): value.lower() for name, value in call.headers}
+        kept = FRESH_FOR.search(headers.get("cache-control", ""))
+        if kept and "no-store" not in headers["cache-control"]:
+            todo = (
+                "Say cache-control: no-store, or nothing about caching. A second attempt within that time gets the "
+                "first one's sdkInput out of the phone's own cache (RFC 9111), and your back end never hears of it."
+            )
+            yield Miss("an answer for one attempt", f"an answer that may be used again for {kept[1]} s", todo)
+
+
+def own_data_each(seen: Seen) -> Iterator[Miss]:
+    """Two phones that ask at the same moment are two attempts, and each needs activation data of its own (REL-7)."""
+    values = [call.value for call in seen.calls if call.value]
+    if len(values) < len(seen.calls):
+        yield from works(GET)(seen)
+    elif len(set(values)) < len(values):
+        todo = "Ask the API for each call. Calls under way may share a public page, but never activation data."
+        yield Miss(
+            f"{len(values)} different sdkInputs", f"{len(set(values))}, shared by calls under way together", todo
+        )
+
+
+def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
+    """An sdkOutput that another cardholder sends is never answered with what the first one got (REL-4)."""
+    first, other = seen.asked(POST)
+    if not first.succeeded:
+        yield Miss("a success", outcome(first), WORK, root=Root.AFTER)
+    elif other.value is not None and other.value == first.value:
+        todo = "Keep no answer of the API. If you keep anything, put the card and its owner into its key."
+        yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
+
+
+def cookies_stay(seen: Seen) -> Iterator[Miss]:
+    """A cookie that the API sets with one cardholder's data never comes with another's request (REL-7).
+
+    HTTP clients with a cookie jar send it with every later request, whoever that is for, so a gateway before the API
+    may take two cardholders for one.
+    """
+    todo = "Keep no cookie of the API: switch off the cookie jar of the HTTP client that all calls share."
+    given = {
+        value.partition(";")[0]: arrived.instrument
+        for arrived in seen.arrived
+        for name, value in arrived.response.headers
+        if name == "set-cookie"
+    }
+    if not given:
+        yield from each_request(GET, lambda _request: ())(seen)
+    for arrived in seen.arrived:
+        cookies = "; ".join(arrived.request.values("cookie"))
+        if any(cookie in cookies and owner != arrived.instrument for cookie, owner in given.items()):
+            observed = f"a {arrived.request.method} with another cardholder's cookie"
+            yield Miss("no cookie of another cardholder's exchange", observed, todo)
+            return
+
+
+def at_its_own_card(seen: Seen) -> Iterator[Miss]:
+    """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
+    if not seen.run.requests:
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
+    if astray := seen.run.astray:
+        more = f"; {len(astray) - 1} more values went astray" if astray[1:] else ""
+        observed = f"in {astray[0].case} {astray[0]}{more}"
+        yield Miss("each value at its own card", observed, OWN_CARD, root=Root.ASTRAY)
+
+
+def _same_value(canary: str) -> str:
+    """A value that is the same for every call of the case, and valid for either platform."""
+    return base64.b64encode(f"{canary.rpartition('-')[0]} of which there is one".encode()).decode()
+
+
+NAMES = ("id", "cardId", "card_id", "card", "paymentInstrumentId")
+"""Field names under which a back end may look for a card's id, although its app sends none of them."""
+
+
+def _names_another(path: str, body: bytes | None, call: PhoneCall) -> tuple[str, bytes | None]:
+    """The call names its own card, and in a further field or query also another cardholder's card.
+
+    Frameworks that merge path, query and body into one set of parameters let one of them win after the check.
+    """
+    other = dict.fromkeys(NAMES, call.other)
+    if body is None or call.operation == GET:
+        return f"{path}{'&' if '?' in path else '?'}{urlencode(other)}", body
+    return path, json.dumps({**other, **json.loads(body)}).encode()
+
+
+def no_other_card(seen: Seen) -> Iterator[Miss]:
+    """Whatever a call names besides, nothing is asked or answered for another cardholder's card (REL-4)."""
+    (call,) = seen.calls
+    todo = "Take the id from one place, check that the card is the cardholder's own, and use that very variable."
+    for arrived in seen.arrived:
+        if arrived.instrument and arrived.instrument != call.instrument:
+            yield Miss("a request for the cardholder's own card, or none", "one for another cardholder's card", todo)
+
+
+COOKIES = CaseScript(
+    (Ask(GET), Ask(POST), Ask(GET, cardholder=1, own=True), Ask(POST, cardholder=1, own=True)),
+    (Order(GET, cookie=True), Order(POST, cookie=True)),
+    alone=True,
+)
+"""The first cardholder's attempt gets cookies, and then the second one makes an attempt."""
+
+# A variable that two calls share shows only while both are under way. Therefore many calls for few cards are made at
+# once: each overtakes others many times, and a value that arrives at a wrong card gives itself away, because no value
+# is used twice.
+OPERATIONS = ((GET, "get"), (POST, "post"))
+WHO = {
+    "other-cardholder": ("another cardholder's session", 1, Need.TWO_CARDHOLDERS),
+    "no-session": ("no session", -1, Need.SESSIONS),
+    "forged-session": ("a session that does not exist", -2, Need.SESSIONS),
+}
+"""Callers that are not entitled to the first cardholder's card."""
+SAME_BY_ANOTHER = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, cardholder=1, own=True, output=_same_value))
+SAME_TWICE = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, output=_same_value))
+
+# A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
+_case = partial(relay_case, Group.ISOLATION)
+CASES = (
+    *(_case(f"{name}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
+            all_of(one_works(operation), own_only),
+            CaseScript((Together(tuple(Ask(operation, card=number % 3) for number in range(CROWD))),), cards=3,
+                       alone=True),
+            Need.SEVERAL_CARDS)
+      for operation, name in OPERATIONS),
+    *(_case(f"{name}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.", "REL-4",
+            all_of(one_works(operation), own_only),
+            CaseScript((Together(tuple(Ask(operation, cardholder=number % 2, own=True) for number in range(CROWD))),),
+                   alone=True), Need.TWO_CARDHOLDERS)
+      for (operation, name), whose in zip(OPERATIONS, ("", "' POSTs"), strict=True)),
+    *(_case(f"{name}.{who}", f"A {operation} with {words} is refused before the API is asked.", "REL-4",
+            all_of(refused, answered), CaseScript((Ask(operation, cardholder=cardholder),), alone=True),
+            Need.SESSIONS, need)
+      for operation, name in OPERATIONS for who, (words, cardholder, need) in WHO.items()),
+    _case("get.id-in-query", "A second id in the query of the GET never leads to another cardholder's card.", "REL-4",
+          all_of(no_other_card, answered), CaseScript((Ask(GET, tamper=_names_another),), alone=True),
+          Need.HTTP, Need.TWO_CARDHOLDERS),
+    _case("post.id-in-body", "A second id in the body of the POST never leads to another cardholder's card.", "REL-4",
+          all_of(no_other_card, answered), CaseScript((Ask(POST, tamper=_names_another),), alone=True),
+          Need.JSON_BODY, Need.TWO_CARDHOLDERS),
+    _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
+          "REL-4", nothing_kept_for_another,
+          CaseScript(SAME_BY_ANOTHER, (Order(POST, value=_same_value),), alone=True), Need.TWO_CARDHOLDERS),
+    _case("attempt.no-cookie-of-another", "A cookie of the API (assumed: the document shows none) never comes "
+          "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay), COOKIES,
+          Need.TWO_CARDHOLDERS),
+    _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
+          CaseScript((Together((Ask(GET), Ask(GET))),), (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
+    _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), fresh(GET)),
+          CaseScript((Ask(GET), Rest(0.05), Ask(GET)))),
+    _case("get.not-cacheable", "No answer of the GET may be cached on its way to the phone.", "REL-7",
+          all_of(works(GET), not_cacheable), CaseScript((Ask(GET),)), Need.HTTP),
+    _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",
+          fresh(GET), CaseScript((Ask(GET), Now((Order(GET, fault="500"),)), Ask(GET)))),
+    _case("post.same-again", "An sdkOutput that is sent again is answered by the API, not from a store.", "REL-7",
+          asked_each_time, CaseScript(SAME_TWICE, (Order(POST, value=_same_value),))),
+    _case("attempt.again", "A second attempt gets new data from the GET and from the POST.", "REL-7",
+          all_of(works(GET), works(POST), fresh(GET), fresh(POST)), CaseScript((*both(), *both()))),
+    _case("run.own-card", "In the whole run no sdkInput and no sdkOutput goes to another card.", "REL-4",
+          at_its_own_card, CaseScript((), whole=True)),
+)  # fmt: skip

@@ -1,0 +1,187 @@
+"""Time: the wallet waits 20 seconds. Also calls that run at the same time, and calls that the phone gives up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+
+from workbook.harness.model import (
+    GET,
+    POST,
+    Ask,
+    CaseScript,
+    Down,
+    Group,
+    Judge,
+    Miss,
+    Need,
+    Order,
+    Recover,
+    Rest,
+    Root,
+    Seen,
+    Together,
+    Up,
+    both,
+    relay_case,
+)
+from workbook.relay.cases.fidelity import handed_on
+from workbook.relay.judging import (
+    HAND_ON,
+    SIDE_BY_SIDE,
+    all_of,
+    answered,
+    each_request,
+    in_time,
+    no_success,
+    not_again,
+    one_works,
+    outcome,
+    recovers,
+)
+
+# Every delay is a share of what the configuration allows the back end, never a number of seconds: a lesson with limits
+# of 3.5 s and a real run with 20 s then ask for the same behaviour.
+SLOW = 0.2
+"""Share of the wallet's time that the API takes for each answer where a list of cards is fetched (assumed); less where
+the back end itself would not wait so long."""
+BRIEF = 0.1
+"""The same where only the order of the calls matters."""
+NEARLY = 0.9
+"""Share of the wallet's time beyond which nothing is left for the phone's own network (assumed)."""
+LIST = 6
+"""Cards of that list: one after the other they take longer than the wallet waits, if no limit cuts the delays."""
+IN_A_ROW = 16
+"""Calls one after the other, to see what they leave open."""
+LONG = 3.0
+"""Multiple of the wallet's time for which an answer stalls; no phone waits."""
+
+
+def _took(seen: Seen) -> float:
+    """Seconds from the first call's beginning to the last one's end."""
+    return max(call.ended for call in seen.calls) - min(call.began for call in seen.calls)
+
+
+def list_in_time(seen: Seen) -> Iterator[Miss]:
+    """Every card of the list is answered before the wallet gives up, though the API is slow.
+
+    A failure in time keeps the limit too: a back end may give up a slow API sooner.
+    """
+    if (took := _took(seen)) > seen.bound:
+        yield Miss(f"the whole list within {seen.bound:g} s", f"{took:.1f} s for {len(seen.calls)} cards", SIDE_BY_SIDE)
+    yield from answered(seen)
+
+
+def side_by_side(seen: Seen) -> Iterator[Miss]:
+    """Calls for several cards do not wait for each other: together they take less than one after the other."""
+    delay = min(BRIEF * seen.bound, seen.limit / 2)  # of each answer of the API, see Order.within
+    if not any(call.succeeded for call in seen.calls):
+        todo = "Give one answer of the API more time, or look at this case with the API's usual delay in mind."
+        observed = "no success, though each answer of the API came within the back end's own limit"
+        yield Miss("a success among the calls", observed, todo)
+    elif (took := _took(seen)) > delay * len(seen.calls) * 0.45:  # two workers for six cards take half
+        yield Miss("calls that run side by side", f"{len(seen.calls)} calls took {took:.1f} s", SIDE_BY_SIDE)
+
+
+def room_for_the_phone(seen: Seen) -> Iterator[Miss]:
+    """The wallet counts from the tap, so the phone's own network has its share of the same 20 seconds."""
+    for call in seen.calls:
+        if NEARLY * seen.bound < call.seconds <= seen.bound and not call.broke:
+            todo = f"End a call after {NEARLY * seen.bound:g} s at the latest: the rest is for the phone's own network."
+            yield Miss(f"an answer within {NEARLY * seen.bound:g} s", outcome(call), todo, noted=True)
+
+
+def connections_end(seen: Seen) -> Iterator[Miss]:
+    """Calls one after the other do not each leave a connection to the API open.
+
+    A pool leaves open as many as it has workers, and calls in a row hardly use that many workers. The connections of a
+    program are limited: where none is left, calls wait longer than a cardholder will.
+    """
+    todo = (
+        "Close each connection to the API, also where the API refuses, or give it back to a pool from which the next "
+        "call takes it: read each answer to its end, and close it."
+    )
+    if seen.left_open >= len(seen.calls):
+        observed = f"{seen.left_open} connections to the API still open after {len(seen.calls)} calls"
+        yield Miss("connections that are closed or used again", observed, todo)
+    yield from each_request(GET, lambda _request: ())(seen)
+
+
+def own_answers(seen: Seen) -> Iterator[Miss]:
+    """Two POSTs for one card at the same time: each gets the answer to its own sdkOutput."""
+    answers = {arrived.sdk_output: arrived.given for arrived in seen.came(POST)}
+    for call in seen.asked(POST):
+        if call.succeeded and call.value != answers.get(call.sent):
+            if call.value not in answers.values():  # it was changed; cases of fidelity say how
+                yield Miss("the answer to its own sdkOutput", "another value", HAND_ON, root=Root.AFTER)
+                continue
+            todo = "Keep each answer with the request that it answers, also when the card is the same."
+            yield Miss("the answer to its own sdkOutput", "the answer to another one", todo)
+
+
+def fails_while_away(seen: Seen) -> Iterator[Miss]:
+    """The middle one of three calls meets no API: it fails, and in time."""
+    middle = replace(seen, calls=seen.calls[1:2])
+    yield from all_of(no_success, answered, in_time)(middle)
+
+
+# Libraries limit the connection, each read, or the silence between two bytes, and rarely the whole exchange. An answer
+# that comes byte by byte breaks none of these limits, and still takes longer than a cardholder waits.
+STALLS: Mapping[str, tuple[str, Order, Judge]] = {
+    "headers": ("stalls before its headers", Order(GET, fault="stall before headers", share=LONG), no_success),
+    "body": ("stalls before its body", Order(GET, fault="stall after headers", share=LONG), no_success),
+    "trickle": ("comes byte by byte", Order(GET, fault="dribble"), all_of()),  # a success in time is right, too
+}
+"""How an exchange outlasts a limit that is set for a part of it only."""
+OPERATIONS = ((GET, "get"), (POST, "post"))
+
+
+# An API that takes a fifth of the wallet's time for each card is slow. Six cards still arrive in time if their calls do
+# not wait for one another. One after the other they take longer than the wallet waits, and it shows no card at all.
+def _list(share: float) -> CaseScript:
+    """GETs for a list of cards at once, where the API takes this share of the wallet's time for each."""
+    asks = Together(tuple(Ask(GET, card=number) for number in range(LIST)))
+    orders = tuple(Order(GET, card=number, fault="latency", share=share) for number in range(LIST))
+    return CaseScript((asks,), orders, cards=LIST)
+
+
+# A phone gives a call up while the back end waits for the API: the cardholder leaves the page, or the network is gone.
+# Only the API sees what the back end does next, and the next attempt meets what this one left behind.
+TWICE = (Ask(GET), Together((Ask(POST), Ask(POST))))
+LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
+GIVEN_UP = CaseScript((Ask(GET), Ask(POST, cancel=0.2), Rest(1.0)), LATE)
+AGAIN = CaseScript((*both(cancel=0.2), Rest(1.0), *both()), LATE)
+
+A_MOMENT = Rest(0.3)
+"""As long as a library may take to close a connection."""
+REFUSED = (Order(GET, fault="422"),)
+
+_budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, Group.CONCURRENCY)
+_recovery = partial(relay_case, Group.RECOVERY)
+CASES = (
+    *(_budget(f"{name}.limit-{part}", f"A {operation} whose answer {words} ends before the wallet gives up (wallet).",
+              "REL-5",
+              all_of(in_time, judge, answered, room_for_the_phone),
+              CaseScript((Ask(operation),), (replace(order, operation=operation),)))
+      for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
+    _budget("list.in-time", "A list of cards is there within the wallet's 20 s (X-ENTRIES-3).", "X-ENTRIES-3",
+            list_in_time, _list(SLOW), Need.SEVERAL_CARDS),
+    _concurrency("list.side-by-side", "Calls for several cards do not wait for one another.", "REL-5",
+                 all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
+    *(_budget(f"get.connections-{name}", f"{IN_A_ROW} GETs one after the other{words} do not leave {IN_A_ROW} "
+              "connections to the API open.", "REL-5", connections_end,
+              CaseScript((*(Ask(GET),) * IN_A_ROW, A_MOMENT), orders, alone=True))
+      for name, words, orders in (("end", "", ()), ("end-on-failure", " that the API refuses", REFUSED))),
+    _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
+                 all_of(one_works(POST), handed_on, own_answers), CaseScript(TWICE)),
+    _concurrency("post.reordered", "Answers that come in another order reach the right call.", "REL-4",
+                 all_of(one_works(POST), own_answers), CaseScript(TWICE, LATE)),
+    _concurrency("post.given-up", "A POST that the phone gives up is not sent again.", "REL-1", not_again, GIVEN_UP),
+    _recovery("attempt.after-given-up", "After a POST that was given up the next attempt works.", "API-11", recovers,
+              AGAIN),
+    *(_recovery(f"{name}.api-away", f"While the API is away a {operation} fails in time, and works when it is back.",
+                rule, all_of(fails_while_away, recovers),
+                CaseScript((Ask(operation), Down(), Ask(operation), Up(), Recover(), Ask(operation)), alone=True))
+      for (operation, name), rule in zip(OPERATIONS, ("API-10", "API-11"), strict=True)),
+)  # fmt: skip

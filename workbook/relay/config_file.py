@@ -1,0 +1,665 @@
+"""Reads `back-end.toml`, and the baseline: the forms of the files, and what their values mean together.
+
+A form says which tables and keys there are and what each may hold. The reader then checks what pydantic cannot know:
+files, environment variables, and whether several values fit together. Both report every mistake at once, and never
+repeat a value that may be a secret.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from jsonpointer import JsonPointer, JsonPointerException
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
+
+from workbook.api.protocol import encode_id
+from workbook.base.forms import (
+    QUOTE,
+    Flag,
+    Form,
+    Mistakes,
+    Place,
+    Says,
+    Seed,
+    Text,
+    Texts,
+    read_form,
+    read_toml,
+    refused,
+)
+from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
+from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
+from workbook.errors import ConfigurationError
+from workbook.harness.model import (
+    BOUND,
+    CALLED,
+    CALLS_PYTHON,
+    RAW,
+    RECOVERY,
+    BackEndOperation,
+    Cardholder,
+    Group,
+    Surface,
+    Target,
+)
+from workbook.harness.selection import Known
+from workbook.relay.config import Api, BackEndStart, Config, Exports, RunTimeouts
+from workbook.relay.phone import ALLOWED, trusting_context, wrong
+from workbook.simulation.scenario import load as load_scenario
+from workbook.simulation.scenario import scenarios
+
+EXAMPLE = "`workbook conform init` writes an example."
+BASELINE_EXAMPLE = "A baseline has entries under [[known]], each with a case and a comment."
+LONGEST = 1000
+"""Characters of a path or of a header's value."""
+SHORTEST_KEY = 16
+"""Characters; a shorter key could occur in ordinary text, and no case could say that it leaked."""
+RESERVED = frozenset({"PATH", "HOME", "PYTHONPATH", "LD_PRELOAD", "LD_LIBRARY_PATH"})
+"""Environment variables that mean something to every program."""
+ONLY_CARDHOLDER = "the cardholder"
+"""The name of the cardholder of a scenario's cards, where the file names none."""
+NO_VALUE = (
+    'a secret does not belong in this file. Write { env = "NAME" }, and set that variable where the workbook runs.'
+)
+NO_STATUS = (
+    "leave it out. status() has 100 ms, too little for a network call, so it reads the sdkInput that the app stored "
+    "(X-STATUS-3); your back end has no part in it."
+)
+HTTP_ONLY = ("base_url", "get", "post", "headers", "ca_file", "failures")
+"""Keys that mean nothing when a Python adapter calls the back end."""
+
+# The values of single keys.
+#
+# A token is what RFC 9110 allows as a header's name. Headers that the HTTP library writes itself cannot be set, because
+# two of one kind make a request that each server reads in its own way.
+
+_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}\Z")
+_OURS = {"host", "content-length", "transfer-encoding", "connection"}
+
+
+def _url(url: str) -> str:
+    if why := wrong(url):
+        raise refused(f"it {why}. {ALLOWED}")
+    return url
+
+
+def _path(path: str) -> str:
+    if not path.startswith("/") or path.startswith("//"):
+        raise refused("a path begins with one slash; base_url has the host.")
+    if re.search(r"[^!-~]|[\\#]", path) or len(path) > LONGEST:
+        raise refused("a path is printable ASCII without blanks, # and \\, such as /cards/{id}/activation-data.")
+    if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # a placeholder of a web framework
+        raise refused(f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision.")
+    if odd := [part for part in re.findall(r"\{[^{}]*\}|[{}]", path) if part != "{id}"]:
+        raise refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0][:QUOTE], ['{id}'])}")
+    if any(part.lower().replace("%2e", ".") in (".", "..") for part in re.split("[/?]", path)):
+        raise refused("a path has no dot segments.")
+    return path
+
+
+def _pointer(pointer: str) -> str:
+    try:
+        if not JsonPointer(pointer).parts:
+            raise ValueError(pointer)
+    except JsonPointerException as error:
+        raise ValueError(pointer) from error
+    return pointer
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether one of two places in a body is inside the other."""
+    return RAW in (one, other) or f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+
+
+def _each_once(ids: list[str]) -> list[str]:
+    if not ids or len(set(ids)) < len(ids):
+        raise ValueError(ids)
+    return ids
+
+
+def _header_name(name: str) -> str:
+    if not _TOKEN.match(name) or name.lower() in _OURS:
+        raise refused("it is not the name of a header that may be set.")
+    return name
+
+
+def is_header_value(text: str) -> bool:
+    """Whether a header can carry this text: printable ASCII, not empty, no outer blanks."""
+    return 0 < len(text) <= LONGEST and text.isascii() and text.isprintable() and text == text.strip()
+
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Url = Annotated[str, AfterValidator(_url), Says("an address in quotes", hidden=True)]
+PathTemplate = Annotated[str, AfterValidator(_path), Says("a path in quotes, such as /cards/{id}/activation-data")]
+Pointer = Annotated[str, AfterValidator(_pointer), Says('a JSON pointer such as "/cardId"')]
+ValuePlace = Annotated[
+    str,
+    AfterValidator(lambda value: value if value == RAW else _pointer(value)),
+    Says(f'a JSON pointer such as "/sdkInput", or "{RAW}"'),
+]
+CardId = Annotated[Text, AfterValidator(lambda card: encode_id(card) and card)]
+CardIds = Annotated[list[CardId], AfterValidator(_each_once), Says("a list of ids, each once", hidden=True)]
+Variable = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}\z"),
+    Says('the name of an environment variable, such as "API_URL"', hidden=True),
+]
+Prefix = Annotated[
+    str,
+    Field(pattern=r"^[ -~]{0,20}\z"),
+    Says('what comes before the value, at most 20 characters, such as "Bearer "', hidden=True),
+]
+HeaderName = Annotated[str, AfterValidator(_header_name)]
+Seconds = Annotated[float, Field(ge=0.1, le=3600, allow_inf_nan=False), Says("seconds from 0.1 to 3600")]
+
+
+class SecretForm(Form):
+    """A value from the environment."""
+
+    env: Variable
+    prefix: Prefix = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_text(cls, value: object) -> object:
+        if isinstance(value, str):
+            raise refused(NO_VALUE)
+        return value
+
+
+@dataclass(frozen=True)
+class _Suspect:
+    """A header's value that may be a secret."""
+
+    why: str
+
+
+def _suspected(headers: object) -> object:
+    """Mark each value that may be a secret: the check of a value does not see the header's name."""
+    if not isinstance(headers, dict):
+        return headers
+    return {
+        name: _Suspect(why) if isinstance(value, str) and (why := suspect_header(name, value)) else value
+        for name, value in headers.items()
+    }
+
+
+def _header_value(value: object) -> str | SecretForm:
+    match value:
+        case _Suspect():
+            raise refused(f"{value.why}; {NO_VALUE}")
+        case dict():
+            return SecretForm.model_validate(value)
+        case str() if is_header_value(value):
+            return value
+        case _:
+            raise refused('give printable text, or { env = "NAME" }.')
+
+
+Headers = Annotated[
+    dict[HeaderName, Annotated[str | SecretForm, PlainValidator(_header_value)]], BeforeValidator(_suspected)
+]
+
+# The tables. Every key has a default that means "not given", so a table with one wrong key can be read without it, and
+# the rest is checked in the same pass: an author with five mistakes hears of all five.
+
+_WAITS, _NAMES = RunTimeouts(), Exports()
+
+
+class GetForm(Form):
+    """`[get]`: the call that hands out the GET's sdkInput."""
+
+    method: Method = "GET"
+    path: PathTemplate = ""
+    id: Pointer = ""
+    sdk_input: ValuePlace = ""
+
+
+class PostForm(GetForm):
+    """`[post]`: the call that takes the sdkOutput."""
+
+    sdk_output: ValuePlace = ""
+
+
+class PlatformAForm(Form):
+    """`[platform_a]`: what is different for its app."""
+
+    get: GetForm = GetForm()
+    post: PostForm = PostForm()
+    encoding: Literal["text"] = "text"
+    headers: Headers = Field(default_factory=dict)
+
+
+class PlatformBForm(Form):
+    """`[platform_b]`: what is different for its app."""
+
+    get: GetForm = GetForm()
+    post: PostForm = PostForm()
+    encoding: Literal["base64", "bytes"] = "base64"
+    headers: Headers = Field(default_factory=dict)
+
+
+class CardForm(Form):
+    """A card whose payment instrument has another id, or that has a session of its own."""
+
+    id: CardId
+    instrument: CardId = ""
+    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
+
+
+Card = Annotated[CardForm, BeforeValidator(lambda card: {"id": card} if isinstance(card, str) else card)]
+
+
+def _each_card_once(cards: list[CardForm]) -> list[CardForm]:
+    _each_once([card.id for card in cards])
+    _each_once([card.instrument or card.id for card in cards])
+    return cards
+
+
+class CardholderForm(Form):
+    """`[[cardholder]]`."""
+
+    name: Text = ""
+    cards: Annotated[
+        list[Card],
+        AfterValidator(_each_card_once),
+        Says('a list of payment instrument ids, each once, or of { id = "c1", instrument = "PI1" }', hidden=True),
+    ] = Field(default_factory=list)
+    session: dict[HeaderName, SecretForm] = Field(default_factory=dict)
+
+
+class TimeoutsForm(Form):
+    """`[timeouts]`, in seconds."""
+
+    answer: Annotated[
+        float,
+        Field(ge=0.1, le=BOUND, allow_inf_nan=False),
+        Says(f"seconds from 0.1 to {BOUND:g}, because the wallet waits {BOUND:g} s (X-ENTRIES-3)"),
+    ] = BOUND
+    recovery: Annotated[float, Field(ge=0, le=120, allow_inf_nan=False), Says("seconds from 0 to 120")] = RECOVERY
+    pace: Annotated[float, Field(ge=0, le=60, allow_inf_nan=False), Says("seconds from 0 to 60")] = 0.0
+    first_call: Seconds = _WAITS.first_call
+    start: Seconds = _WAITS.start
+    whole: Seconds = _WAITS.whole
+
+
+class ApiForm(Form):
+    """`[api]`: the mock API."""
+
+    port: Annotated[
+        int, Field(ge=0, le=HIGHEST_PORT), Says(f"a port from 0 to {HIGHEST_PORT}; 0 takes any free one")
+    ] = 0
+    profile: Literal["spec", "field"] = "spec"
+    seed: Seed = 7
+    key: SecretForm | None = None
+    tls: Flag = False
+
+
+class ExportForm(Form):
+    """`[export]`: the names of what the back end is given."""
+
+    url: Variable = _NAMES.url
+    key: Variable = _NAMES.key
+    ca: Variable = _NAMES.ca
+
+
+class StartForm(Form):
+    """`[start]`: how the back end gets the API's address and key."""
+
+    command: Annotated[str, Field(pattern=r"\S"), Says("a command line in quotes", hidden=True)] = ""
+    folder: Text = "."
+    hook: Url = ""
+    proxy: Flag = True
+
+
+class GroupsForm(Form):
+    """`[groups]`: false leaves the group's cases out."""
+
+    form: Flag = True
+    fidelity: Flag = True
+    secrecy: Flag = True
+    isolation: Flag = True
+    faults: Flag = True
+    budget: Flag = True
+    concurrency: Flag = True
+    recovery: Flag = True
+
+
+class BackEndForm(Form):
+    """The whole file."""
+
+    base_url: Url = ""
+    adapter: Annotated[
+        str,
+        Field(pattern=r"^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_]*\z"),
+        Says('a module and an object in it, such as "my_back_end:adapter"'),
+    ] = ""
+    platforms: Annotated[
+        list[Literal["A", "B"]], Field(min_length=1), Says('a list of "A", "B" or both', hidden=True)
+    ] = Field(default=["A", "B"])
+    ca_file: Text = ""
+    failures: Literal["status", "body"] = "status"
+    scenario: Text = ""
+    logs: Texts = Field(default_factory=list)
+    get: GetForm = GetForm()
+    post: PostForm = PostForm()
+    platform_a: PlatformAForm = PlatformAForm()
+    platform_b: PlatformBForm = PlatformBForm()
+    headers: Headers = Field(default_factory=dict)
+    cardholder: list[CardholderForm] = Field(default_factory=list)
+    timeouts: TimeoutsForm = TimeoutsForm()
+    groups: GroupsForm = GroupsForm()
+    api: ApiForm = ApiForm()
+    export: ExportForm = ExportForm()
+    start: StartForm = StartForm()
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError
+    return text
+
+
+class KnownForm(Form):
+    """`[[known]]` in a baseline."""
+
+    case: Annotated[str, AfterValidator(_not_blank), Says("the name of a case", hidden=True)]
+    comment: Annotated[
+        str, AfterValidator(_not_blank), Says("a text that says why it fails, and what is done about it", hidden=True)
+    ]
+    expires: Annotated[date | None, Says("a day without quotes, such as 2030-12-31", hidden=True)] = None
+
+
+class BaselineForm(Form):
+    """A baseline."""
+
+    known: list[KnownForm] = Field(default_factory=list)
+
+
+def load_config(path: Path, environ: Mapping[str, str] = os.environ) -> Config:
+    """Read the configuration in this file.
+
+    Args:
+        path: of the file.
+        environ: holds the secrets that the file names.
+
+    Raises:
+        BadConfigurationError: it has mistakes; holds every one, each with its label.
+    """
+    return parse_config(read_toml(path, EXAMPLE), path, environ)
+
+
+def parse_config(document: Mapping[str, Any], path: Path, environ: Mapping[str, str]) -> Config:
+    """Read the configuration in a document that came from `path`.
+
+    Raises:
+        BadConfigurationError: it has mistakes.
+    """
+    mistakes = Mistakes()
+    if "status" in document:  # a key that an issuer may try for status(), and that the document rules out
+        mistakes.add(("status", ""), NO_STATUS)
+        document = {key: value for key, value in document.items() if key != "status"}
+    reader = _Reader(read_form(BackEndForm, document, mistakes), path.parent, environ, mistakes)
+    config = reader.config(str(path))
+    mistakes.raise_for(path.name)
+    return config
+
+
+def load_baseline(path: Path) -> tuple[Known, ...]:
+    """Read the known failures in this file.
+
+    Raises:
+        BadConfigurationError: it has mistakes; holds every one, each with its label.
+    """
+    mistakes = Mistakes()
+    entries = read_form(BaselineForm, read_toml(path, BASELINE_EXAMPLE), mistakes).known
+    cases = [entry.case for entry in entries]
+    for at, case in enumerate(cases):
+        if case in cases[:at]:
+            mistakes.add(("known", at, "case"), "an earlier entry has it already. Keep one.")
+    mistakes.raise_for(path.name)
+    return tuple(Known(entry.case, entry.comment, entry.expires) for entry in entries)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One reading of the file: makes a `Config` of what is right, and notes what is wrong.
+
+    Attributes:
+        form: what the file says, without the values that the form refused.
+        folder: the file's; its paths are relative to it.
+        environ: holds the secrets.
+        mistakes: what is wrong so far.
+    """
+
+    form: BackEndForm
+    folder: Path
+    environ: Mapping[str, str]
+    mistakes: Mistakes
+
+    def config(self, file: str) -> Config:
+        form = self.form
+        self._one_way()
+        logs, ca_file = self._files()
+        target = Target(
+            form.base_url.rstrip("/") or f"{CALLS_PYTHON}{form.adapter}",
+            self._surfaces(),
+            self._cardholders(),
+            form.timeouts.answer,
+            logs,
+            frozenset(Group(name) for name, wanted in form.groups if not wanted),
+            ca_file=ca_file,
+            recovery=form.timeouts.recovery,
+            failures=form.failures,
+            instruments={
+                card.id: card.instrument for table in form.cardholder for card in table.cards if card.instrument
+            },
+            api_tls=form.api.tls,
+            pace=form.timeouts.pace,
+        )
+        return Config(
+            target,
+            *self._api_side(),
+            RunTimeouts(form.timeouts.first_call, form.timeouts.start, form.timeouts.whole),
+            file,
+            form.adapter,
+            self.folder.absolute(),
+        )
+
+    def _one_way(self) -> None:
+        """The back end is reached over HTTP or through an adapter: exactly one of them."""
+        form, given = self.form, self.form.model_fields_set
+        if not form.adapter:
+            if not form.base_url and not self.mistakes.within("adapter"):
+                self.mistakes.add(("base_url",), "it is missing. Give the address of your back end, or an adapter.")
+            return
+        for key in HTTP_ONLY:
+            if key in given:
+                self.mistakes.add((key,), "it is for HTTP, but the file names an adapter. Leave one of them out.")
+        if "start" in given:
+            self.mistakes.add(("start", ""), "the adapter runs in this process, so there is nothing to start.")
+        module = form.adapter.partition(":")[0].partition(".")[0]
+        beside = (self.folder / f"{module}.py", self.folder / module)
+        if not any(path.exists() for path in beside) and find_spec(module) is None:
+            what = f"there is no module {module!r:.60} beside the file, and none is installed."
+            self.mistakes.add(("adapter",), what)
+
+    def _surfaces(self) -> dict[str, Surface]:
+        """What the back end offers each platform's app."""
+        form = self.form
+        surfaces = {}
+        for letter, key, own in (("A", "platform_a", form.platform_a), ("B", "platform_b", form.platform_b)):
+            if letter in form.platforms:
+                surfaces[f"platform {letter}"] = self._surface(key, own)
+            elif key in form.model_fields_set:
+                self.mistakes.add((key, ""), f'it is there, but platforms does not name "{letter}".')
+        return surfaces
+
+    def _surface(self, key: str, own: PlatformAForm | PlatformBForm) -> Surface:
+        form, decoded = self.form, own.encoding == "bytes"
+        if form.adapter:
+            return Surface(CALLED.get, CALLED.post, decoded)
+        get = self._operation("get", "GET", form.get, own.get, key)
+        post = self._operation("post", "POST", form.post, own.post, key)
+        if not post.sdk_output:
+            what = 'it is missing. Give a JSON pointer such as "/sdkOutput", or "raw".'
+            self._missing(key, "post", "sdk_output", what)
+        elif post.id and post.sdk_output == RAW:
+            self.mistakes.add(("post", "id"), "the whole body is the sdkOutput. Write {id} in the path instead.")
+        elif post.id and overlap(post.id, post.sdk_output):
+            self.mistakes.add(("post", "id"), "it overlaps with sdk_output. Give each its own place.")
+        if decoded and {get.sdk_input, post.sdk_input, post.sdk_output} != {RAW}:
+            what = f'JSON cannot hold bytes. Give "raw" for sdk_input and sdk_output, in [{key}.get] and [{key}.post].'
+            self.mistakes.add((key, "encoding"), what)
+        headers = dict(self._headers(("headers",), form.headers)) | dict(self._headers((key, "headers"), own.headers))
+        return Surface(get, post, decoded, tuple(headers.items()))
+
+    def _operation(self, name: str, method: str, common: GetForm, own: GetForm, platform: str) -> BackEndOperation:
+        """An operation from the common table and what is different on this platform."""
+        # What the platform's own table leaves out comes from the common one. `exclude_unset` tells a key that is absent
+        # from one that repeats its default.
+        given = {"method": method, "path": ""} | common.model_dump(exclude_unset=True)
+        if "{id}" in own.path:
+            given.pop("id", None)  # the common table's: it goes with the common path, which this one replaces
+        operation = BackEndOperation(**given | own.model_dump(exclude_unset=True))
+        in_path, in_body = "{id}" in operation.path, operation.id is not None
+        if not operation.path:
+            self._missing(platform, name, "path", "it is missing. Give the path below base_url.")
+        elif in_path and in_body:
+            self.mistakes.add((name, ""), "the instrument's id is in the path and in the body. Choose one.")
+        elif not in_path and not in_body and not self.mistakes.within(name, "id"):
+            what = "it has no place for the instrument's id. Write {id} in the path, or give id a JSON pointer."
+            self._missing(platform, name, "path", what)
+        return operation
+
+    def _missing(self, platform: str, operation: str, key: str, what: str) -> None:
+        """Report that an operation lacks a key, unless its platform's table has a wrong value for it."""
+        if not self.mistakes.within(platform, operation, key) and not self.mistakes.covers(platform, operation):
+            self.mistakes.add((operation, key), what)
+
+    def _secret(self, place: Place, secret: SecretForm) -> str | None:
+        """A secret from the environment; None, and a mistake, where there is none."""
+        value = self.environ.get(secret.env)
+        if not value:
+            what = f"the environment variable {secret.env} is not set. Set it, and run again."
+        elif not is_header_value(value):
+            what = f"a header cannot carry the value of {secret.env}: it takes printable ASCII without outer blanks."
+        elif is_weak(value):
+            what = (
+                f"the value of {secret.env} is a plain word or an address, which any report holds, "
+                "so no report could hide it. Give another one, with letters and digits."
+            )
+        else:
+            return FromEnvironment(f"{secret.prefix}{value}")
+        self.mistakes.add((*place, "env"), what)
+        return None
+
+    def _headers(self, place: Place, headers: Mapping[str, str | SecretForm]) -> Iterator[tuple[str, str]]:
+        for name, value in headers.items():
+            text = self._secret((*place, name), value) if isinstance(value, SecretForm) else value
+            if text is not None:
+                yield name.lower(), text
+
+    def _cardholders(self) -> tuple[Cardholder, ...]:
+        """The cardholders, in the file's order."""
+        tables, scenario = self.form.cardholder, self._scenario_cards()
+        if not tables and "scenario" not in self.form.model_fields_set and not self.mistakes.within("scenario"):
+            self.mistakes.add(("cardholder",), "it is missing. Give a [[cardholder]] with cards, or a scenario.")
+        if not tables and scenario:
+            return (Cardholder(ONLY_CARDHOLDER, scenario),)
+        # A card of two cardholders would make every case about isolation pass for the wrong reason, and a request of
+        # the back end would belong to two cases at once.
+        owners: dict[tuple[str, str], int] = {}
+        cardholders = []
+        for at, table in enumerate(tables):
+            ids = [("cards", word) for card in table.cards for word in {card.id, card.instrument or card.id}]
+            for key, value in [("name", table.name), *ids]:
+                if value and owners.setdefault((key, value), at) != at:
+                    what = f"{value!r:.60} is [[cardholder]] {owners[key, value] + 1}'s already. Give each its own."
+                    self.mistakes.add(("cardholder", at, key), what)
+            if not table.name:
+                self.mistakes.add(("cardholder", at, "name"), "it is missing.")
+            if not table.cards and not self.form.scenario:
+                what = "it is missing. Give the ids of this cardholder's cards."
+                self.mistakes.add(("cardholder", at, "cards"), what)
+            session = tuple(self._headers(("cardholder", at, "session"), table.session))
+            own = {
+                card.id: tuple(self._headers(("cardholder", at, "cards", number, "session"), card.session))
+                for number, card in enumerate(table.cards)
+                if card.session
+            }
+            cards = tuple(card.id for card in table.cards) or scenario
+            cardholders.append(Cardholder(table.name, cards, session, own))
+        return tuple(cardholders)
+
+    def _scenario_cards(self) -> tuple[str, ...]:
+        """The cards of the scenario that the API answers for."""
+        name, tables = self.form.scenario, self.form.cardholder
+        if not name:
+            return ()
+        if len(tables) > 1 or any(table.cards for table in tables):
+            self.mistakes.add(("scenario",), "its cards belong to one cardholder. Leave it out where you name cards.")
+            return ()
+        try:
+            instruments = load_scenario(name if name in scenarios() else self.folder / name).instruments
+        except ConfigurationError as error:
+            self.mistakes.add(("scenario",), str(error))
+            return ()
+        cards = tuple(instrument.id for instrument in instruments if instrument.active)
+        if not cards:
+            self.mistakes.add(("scenario",), "it has no card that the API answers for.")
+        return cards
+
+    def _api_side(self) -> tuple[Api, Exports, BackEndStart]:
+        """The mock API, and how the back end gets its address and key."""
+        api, names, start = self.form.api, self.form.export, self.form.start
+        key = None if api.key is None else self._secret(("api", "key"), api.key)
+        if key is not None and (len(key) < SHORTEST_KEY or " " in key):
+            self.mistakes.add(("api", "key", "env"), f"a key has at least {SHORTEST_KEY} characters and no blank.")
+        if len({names.url, names.key, names.ca}) < len(ExportForm.model_fields):
+            self.mistakes.add(("export", ""), "two values have the same name. Give each its own.")
+        for word, name in names:
+            if name in RESERVED:
+                what = f"{name} means something else to every program. Choose another name."
+                self.mistakes.add(("export", word), what)
+        folder = self.folder / start.folder
+        if start.command and start.hook:
+            self.mistakes.add(("start", ""), "give a command or a hook, not both.")
+        if not folder.is_dir():
+            self.mistakes.add(("start", "folder"), f"there is no folder {str(folder)!r:.100}.")
+        return (
+            Api(api.port, api.profile, api.seed, key, api.tls),
+            Exports(names.url, names.key, names.ca),
+            BackEndStart(start.command or None, folder.absolute(), start.hook or None, start.proxy),
+        )
+
+    def _files(self) -> tuple[tuple[Path, ...], Path | None]:
+        """The log files, which the back end may create later, and the file of certificates to trust besides."""
+        form, logs = self.form, tuple(self.folder / name for name in self.form.logs)
+        for path in logs:
+            if (path.exists() and not path.is_file()) or not path.parent.is_dir():
+                self.mistakes.add(("logs",), f"{str(path)!r:.100} is not a file in an existing folder.")
+            elif path.exists() and not os.access(path, os.R_OK):
+                what = f"{str(path)!r:.100} cannot be read. Let the workbook's user read it, or leave it out."
+                self.mistakes.add(("logs",), what)
+        if not form.ca_file:
+            return logs, None
+        ca_file = self.folder.absolute() / form.ca_file
+        if form.base_url and not form.base_url.startswith("https:"):
+            what = "base_url is without TLS. Let it begin with https://, or leave ca_file out."
+            self.mistakes.add(("ca_file",), what)
+        if ca_file.exists() and not ca_file.is_file():  # a pipe would block for ever
+            self.mistakes.add(("ca_file",), f"{str(ca_file)!r:.100} is not a regular file.")
+            return logs, None
+        try:
+            trusting_context(ca_file)
+        except ConfigurationError as error:
+            self.mistakes.add(("ca_file",), str(error).removeprefix("ca_file: "))
+        return logs, ca_file

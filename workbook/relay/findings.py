@@ -1,0 +1,251 @@
+"""What a run shows beyond its single cases: a plain call that does not work, and what many failures have in common."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+from jsonpointer import escape
+
+from workbook.api.redaction import Redaction
+from workbook.harness.model import (
+    GET,
+    OWN_429,
+    RAW,
+    SUCCESS,
+    Ask,
+    Broke,
+    Case,
+    CaseResult,
+    CaseScript,
+    Group,
+    PhoneCall,
+    Root,
+    RunFinding,
+    Seen,
+    Surface,
+    Verdict,
+    both,
+)
+from workbook.mockserver.journal import operation_of
+from workbook.relay import phone as tls
+from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, CaseRunner, platform_names
+from workbook.relay.judging import AFRESH, HAND_ON, outcome
+from workbook.simulation.http import AFTER_ID, BEFORE_ID
+
+# The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
+
+SAYS = "One attempt, with nothing wrong anywhere."
+ATTEMPT = Case(
+    "relay.plain.attempt", SAYS, "API-10", Group.FORM, CaseScript(both(), alone=True), lambda _seen: iter(())
+)
+FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((Ask(GET),), alone=True))
+HINTS = {
+    401: "Is the session valid?",
+    403: "Is the session valid, and does the card belong to that cardholder?",
+    404: "Is the path right, and does the back end know the card?",
+    405: "Is the method right?",
+}
+"""What to check where a back end answers with this status and asks the API nothing."""
+API_HINTS = {
+    400: 'Is the body {"sdkOutput": ...}, with nothing beside it?',
+    401: "Does it send x-api-key with the key that it was given?",
+    415: "Does it send content-type: application/json?",
+    422: 'Is the body {"sdkOutput": ...}, with the very text that the app sent?',
+}
+"""What to check in the back end's request where the API answers it with this status."""
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+NO_CONNECTION = {
+    Broke.REFUSED: "Does the back end listen at {url}?",
+    Broke.UNTRUSTED: tls.MEND,
+    Broke.NO_TLS: tls.PLAIN,
+}
+"""What to check where no connection was made."""
+OTHER_ID = " The id was changed: pass it on unchanged."
+NOTHING = "No request reached the API."
+MEND = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
+_AFTER = re.compile(r", after [0-9.]+ s\Z")
+_SHOWN = Redaction()
+
+
+@dataclass(frozen=True, slots=True)
+class PlainFailure:
+    """A plain call that does not work.
+
+    Attributes:
+        operation: GET or POST.
+        apps: the platforms whose app makes it.
+        why: how it failed and what to check, in sentences.
+        by_configuration: the configuration seems to be wrong, so the back end cannot be judged with it.
+    """
+
+    operation: str
+    apps: tuple[str, ...]
+    why: str
+    by_configuration: bool
+
+    def finding(self, results: Iterable[CaseResult]) -> RunFinding:
+        """This failure for a report, with advice from the cases about the call's form."""
+        results = list(results)
+        advice = []
+        for result in results:
+            script = result.case.script  # list cases (several cards) give no advice
+            form = result.case.group is Group.FORM and result.verdict in CONFIRMED and script.cards == 1
+            if form and self.operation in {ask.operation for ask in script.asks}:
+                own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
+                advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON)]
+        untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
+        return RunFinding(Root.PLAIN, str(self), " ".join(dict.fromkeys(advice)) or MEND, untested)
+
+    def __str__(self) -> str:
+        return f"The plain {self.operation} of the app of {platform_names(self.apps)} does not work: {self.why}"
+
+
+async def plain_attempt(runner: CaseRunner) -> tuple[tuple[PlainFailure, ...], bool]:
+    """One attempt with each platform's app, and another one where that fails: a back end may be slow at first.
+
+    Returns:
+        What does not work, and whether anything reached the API or succeeded.
+    """
+    target, apps_of = runner.target, dict[Surface, list[str]]()
+    for app, surface in target.surfaces.items():
+        apps_of.setdefault(surface, []).append(app)
+    failures, alive = list[PlainFailure](), False
+    for apps in apps_of.values():
+        for _ in range(2):
+            seen = await runner.run(ATTEMPT, target.cardholders[0].cards[:1], apps[0])
+            if all(call.succeeded for call in seen.calls):
+                break
+        alive = alive or bool(seen.arrived) or any(call.succeeded for call in seen.calls)
+        failures += [
+            PlainFailure(call.operation, tuple(apps), " ".join(why_not(call, seen, target.base_url)),
+                         _by_configuration(call, seen))
+            for call in seen.calls if not call.succeeded
+        ]  # fmt: skip
+    runner.plain_works = not failures
+    return tuple(failures), alive
+
+
+async def first_call(runner: CaseRunner) -> Seen:
+    """One GET with the first platform's app."""
+    target = runner.target
+    return await runner.run(FIRST_CALL, target.cardholders[0].cards[:1], next(iter(target.surfaces)))
+
+
+def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
+    """Why a plain call did not succeed, and what to check, in sentences."""
+    yield f"{_AFTER.sub('', outcome(call))}."
+    if call.broke in NO_CONNECTION:
+        yield NO_CONNECTION[call.broke].format(url=base_url)
+        return
+    requests = seen.during(call)
+    headers = {name.lower(): value for name, value in call.headers}
+    expected = f"{BEFORE_ID}{quote(call.instrument, safe='')}{AFTER_ID}"
+    if not requests:
+        yield NOTHING
+        if call.status in HINTS:
+            yield HINTS[call.status]
+    elif (came := requests[-1].request).method != call.operation or came.target != expected:
+        rule_id = "API-1" if call.operation == GET else "API-2"
+        arrived = f"{_SHOWN.method(came.method)} {_SHOWN.target(came.target, call.instrument)}"
+        other_id = operation_of(came.method, came.target)[1] not in (None, call.instrument)
+        yield f"The document has {call.operation} {expected} ({rule_id}), and {arrived} arrived.{OTHER_ID * other_id}"
+    else:
+        status, source = requests[-1].response.status, requests[-1].response.basis
+        yield f"A request reached the API, which answered with status {status} ({source})."
+        if status in API_HINTS:
+            yield API_HINTS[status]
+    if call.status in REDIRECTS:
+        yield "The back end redirects, and the workbook follows no redirect. Configure the address to which it leads."
+    if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not requests:
+        yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
+    if call.status in SUCCESS and call.value is None:
+        place = place_of({request.given for request in requests if request.given}, call.body)
+        if place is not None:
+            yield f'The API\'s sdkInput is at another place of the answer: sdk_input = "{place}"?'
+        else:
+            kind = headers.get("content-type", "nothing")[:40]
+            yield f"Is sdk_input right? The answer says content-type {kind!r}."
+    if call.value is None and headers.get("content-encoding", "identity").lower() not in tls.CODINGS:
+        yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
+
+
+def place_of(values: Collection[str], body: bytes) -> str | None:
+    """Where in an answer one of these values is: a JSON pointer, or `raw` for the whole body; None for nowhere."""
+    text = body.decode("utf-8", "replace")
+    if text in values:
+        return RAW
+    try:
+        return next((pointer for pointer, value in texts_in(json.loads(text)) if value in values), None)
+    except (ValueError, RecursionError):
+        return None
+
+
+def texts_in(document: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
+    """Every text in a JSON document, each after its JSON pointer."""
+    if isinstance(document, str):
+        yield pointer, document
+    items = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    for name, inner in items:
+        yield from texts_in(inner, f"{pointer}/{escape(str(name))}")
+
+
+def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
+    """Whether it is the configuration that does not fit: the address, the path, the session, or the pointer."""
+    requests = seen.during(call)
+    if not requests:
+        return call.broke in NO_CONNECTION or call.status in HINTS
+    given = {request.given for request in requests if request.given}
+    return call.status in SUCCESS and call.value is None and place_of(given, call.body) is not None
+
+
+# What many failures have in common.
+
+FEWEST = 5
+"""This many failures in a row, with no success after them, probably have one cause (assumed)."""
+GIVE_BACK = (
+    f"Look first at what this case and those that ran with it left behind: a connection, a lock, a thread. {AFRESH}"
+)
+PACE = (
+    "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: [timeouts] pace "
+    "in the configuration."
+)
+
+
+def common_causes(results: Iterable[CaseResult], gone: str = "", ended: str = "") -> Iterator[RunFinding]:
+    """What explains many results at once.
+
+    Args:
+        results: of the whole run.
+        gone: since when the back end no longer answers, in words; empty while it does.
+        ended: how its command ended, in words.
+    """
+    results = list(results)
+    if limited := tuple(result.case.name for result in results if OWN_429 in result.why):
+        cases = "one case" if len(limited) == 1 else f"{len(limited)} cases"
+        yield RunFinding(Root.LIMIT, f"Your back end answered 429 itself in {cases}, and asked the API nothing.", PACE,
+                      limited)  # fmt: skip
+    if gone:
+        untested = tuple(result.case.name for result in results if gone in result.why)
+        yield RunFinding(Root.GONE, f"{gone} {ended}".strip(), GIVE_BACK, untested)
+    elif finding := _collapse(results):
+        yield finding
+
+
+def _collapse(results: Sequence[CaseResult]) -> RunFinding | None:
+    """A moment since which no call succeeded, although earlier calls did."""
+    ran = sorted((began, at) for at, result in enumerate(results) if (began := result.began) is not None)
+    in_time = [results[at] for _began, at in ran]
+    successes = [at for at, result in enumerate(in_time) if any(call.succeeded for call in result.calls)]
+    since = [result for result in in_time[successes[-1] + 1 :] if result.verdict in CONFIRMED] if successes else []
+    if len(since) < FEWEST:
+        return None
+    first = next((result for result in since if result.verdict is Verdict.FAIL), since[0])
+    says = f"Since about {first.case.name} no call has succeeded; {len(since)} cases failed."
+    return RunFinding(Root.GONE, says, GIVE_BACK, tuple(result.case.name for result in since))

@@ -1,0 +1,433 @@
+"""The phone's side: makes the calls that the issuer's app would make, and keeps the result of each.
+
+A back end is reached over HTTP, at the configured origin and nowhere else, or through a Python adapter.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import re
+import ssl
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from ipaddress import ip_address
+from pathlib import Path
+from time import monotonic
+from typing import Any, Self
+from urllib.parse import quote, urlsplit
+
+from jsonpointer import JsonPointer, JsonPointerException
+
+from workbook.api.body import BodyReader, CallProblem
+from workbook.api.library import httpx
+from workbook.api.net import PORTS, Resolve, allowed, every_address, literal
+from workbook.api.protocol import wrong_url
+from workbook.errors import ConfigurationError, ResponseTooLargeError
+from workbook.harness.model import GET, POST, RAW, SUCCESS, BackEndOperation, Broke, Manner, PhoneCall, Surface, Target
+from workbook.simulation.http import Request, header_values
+
+# TLS: which certificates are trusted, and why a connection was not made. A certificate is always verified.
+
+WANTED = "Give a file with certificates in PEM, which begin with -----BEGIN CERTIFICATE-----."
+MEND = (
+    "base_url has to name the host that the certificate is for. If a CA of your own signed the certificate, give the "
+    "CA's certificate with ca_file."
+)
+PLAIN = "Does something without TLS listen there? Then base_url must begin with http://."
+
+
+def trusting_context(ca_file: Path | None = None) -> ssl.SSLContext:
+    """A context that trusts the certificates of this machine, and those in a file.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or holds no certificate.
+    """
+    if ca_file is None:
+        return _context("", 0)
+    try:
+        return _context(str(ca_file), ca_file.stat().st_mtime_ns)
+    except ssl.SSLError:
+        raise ConfigurationError(f"ca_file: no certificate is in {str(ca_file)!r:.100}. {WANTED}") from None
+    except OSError as error:
+        raise ConfigurationError(f"ca_file: cannot read {str(ca_file)!r:.100}: {error.strerror}. {WANTED}") from None
+
+
+@lru_cache(maxsize=4)
+def _context(ca_file: str, _changed: int) -> ssl.SSLContext:
+    """One context for each state of a file, because loading the machine's certificates takes long."""
+    context = ssl.create_default_context()
+    if ca_file:
+        context.load_verify_locations(ca_file)
+    return context
+
+
+def tls_error(error: BaseException | None) -> ssl.SSLError | None:
+    """The TLS error that caused an error; None where there is none."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, ssl.SSLError):
+            return error
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return None
+
+
+# The HTTP client of the phone's side. It goes to one origin only: the origin's addresses are looked up once and then
+# kept, so a name that changes its address (DNS rebinding) changes nothing. It follows no redirect, uses no proxy of the
+# environment, keeps no cookie, and reads an answer up to a limit.
+
+LARGEST = 4 * 1_048_576
+"""Bytes of an answer that are read, unpacked. The largest that must arrive has 1 MiB."""
+USER_AGENT = "workbook-conform"
+ENDED = ("Server disconnected", "peer closed")
+"""How httpx's words begin where a connection ended too soon. Its other protocol errors are about what arrived."""
+CODINGS = frozenset({"identity", "gzip", "x-gzip"})
+"""Codings that the phone unpacks. It asks for gzip alone, and leaves any other coding, or two at once, as it is."""
+BREAKS: tuple[tuple[type[Exception], Broke], ...] = (
+    (httpx.ConnectError, Broke.REFUSED),
+    (httpx.ConnectTimeout, Broke.REFUSED),
+    (httpx.TimeoutException, Broke.LATE),
+    (httpx.HTTPError, Broke.LOST),
+)
+"""What an error of the client means; the first that fits."""
+
+
+class OriginClient(AbstractAsyncContextManager["OriginClient"]):
+    """An HTTP client for one origin.
+
+    Args:
+        origin: which.
+        seconds: time limit of each step of an exchange.
+        resolve: looks up names; None asks the system.
+        ca_file: certificates that are trusted besides the machine's own.
+
+    Raises:
+        ConfigurationError: that file holds no certificate.
+    """
+
+    def __init__(
+        self, origin: Origin, seconds: float, resolve: Resolve | None = None, ca_file: Path | None = None
+    ) -> None:
+        self._origin, self._resolve = origin, resolve
+        self._addresses: list[str] = []
+        self._client = httpx.AsyncClient(
+            verify=trusting_context(ca_file),  # always verified; the context is made once for all clients
+            trust_env=False,
+            follow_redirects=False,
+            timeout=seconds,
+            limits=httpx.Limits(max_connections=None),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            headers={"user-agent": USER_AGENT, "accept-encoding": "gzip"},
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    async def exchange(
+        self,
+        call: PhoneCall,
+        method: str,
+        path: str,
+        headers: Iterable[tuple[str, str]] = (),
+        body: bytes | None = None,
+    ) -> None:
+        """Send one request, and record the request and the answer in the call; an error is recorded, not raised.
+
+        Args:
+            call: gets the request and the answer.
+            method: of the request.
+            path: below the origin's prefix, with a query where there is one.
+            headers: besides those that every request has.
+            body: of the request; sent in chunks where the call's manner says so.
+
+        Raises:
+            ConfigurationError: the origin's name has an address that is never contacted.
+        """
+        try:
+            self._addresses = self._addresses or await self._origin.addresses(self._resolve)
+        except OSError:  # the name has no address
+            self._addresses = []
+        request = self._client.build_request(
+            method,
+            self._origin.url(path, self._origin.host),
+            headers=[("host", self._origin.authority), *headers],
+            content=_in_chunks(body or b"") if call.manner is Manner.CHUNKED else body,
+            extensions={"sni_hostname": self._origin.host},
+        )
+        raw = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw)
+        call.request = Request(request.method, request.url.raw_path.decode("ascii"), tuple(raw), body or b"")
+        # The URL names the address and not the host, so httpx looks up nothing; Host and SNI keep the name.
+        call.broke = Broke.REFUSED
+        for address in self._addresses:
+            request.url = httpx.URL(self._origin.url(path, address))
+            await self._send(request, call)
+            if call.broke is not Broke.REFUSED:
+                self._addresses = [address]
+                break
+
+    async def _send(self, request: httpx.Request, call: PhoneCall) -> None:
+        """Send the request to one address."""
+        call.broke, call.why = Broke.NO, ""
+        try:
+            answer = await self._client.send(request, stream=True)
+            try:
+                await _read(answer, call)
+            finally:
+                await answer.aclose()
+        except httpx.HTTPError as error:
+            tls = tls_error(error)
+            # httpx has one error for a connection that ended early and for bytes that are no HTTP.
+            if isinstance(error, httpx.RemoteProtocolError) and not str(error).startswith(ENDED):
+                call.broke = Broke.NO_HTTP
+            elif isinstance(tls, ssl.SSLCertVerificationError):
+                call.broke, call.why = Broke.UNTRUSTED, _tls_words(tls.verify_message)
+            elif tls is not None:
+                call.broke, call.why = Broke.NO_TLS, _tls_words(tls.reason or type(tls).__name__)
+            else:
+                call.broke = next(broke for kind, broke in BREAKS if isinstance(error, kind))
+
+
+def _tls_words(message: str) -> str:
+    """What is wrong, in the words of the TLS library."""
+    return message.lower().replace("_", " ").rstrip(".")
+
+
+async def _in_chunks(body: bytes) -> AsyncIterator[bytes]:
+    """A body whose length is not announced."""
+    yield body[: len(body) // 2]
+    yield body[len(body) // 2 :]
+
+
+async def _read(answer: httpx.Response, call: PhoneCall) -> None:
+    """Read an answer into a call. Unpacking is bounded: a few kilobytes of gzip can hold gigabytes."""
+    headers = tuple(answer.headers.multi_items())
+    coding = answer.headers.get("content-encoding", "").strip().lower()
+    reader = BodyReader(LARGEST, coding if coding in CODINGS else "", answer.headers.get("content-length"))
+    try:
+        async for piece in answer.aiter_raw():
+            if reader.feed(piece):
+                break
+    finally:  # a time limit may end the call here
+        beginning = "".join(f"{name}: {value}\n" for name, value in headers).encode("utf-8", "replace")
+        call.partial = beginning + reader.partial()
+    body = reader.finish()
+    if isinstance(body, CallProblem):
+        huge = body.kind is ResponseTooLargeError
+        call.broke, call.status = (Broke.HUGE, answer.status_code) if huge else (Broke.SPOILT, None)
+    else:
+        call.status, call.headers, call.body, call.partial = answer.status_code, headers, body, b""
+
+
+# Where the phone's side may go: the configured origins, and nothing else. An origin is checked when it is given, and
+# again by its addresses.
+
+ALLOWED = "Allowed: http://host[:port][/prefix], or https."
+TRIES, PAUSE = 3, 0.4
+"""How often a connection is tried to see whether a program listens, and seconds in between."""
+FORBIDDEN = "a link-local, multicast or unspecified address, where no back end is"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One origin that may be contacted.
+
+    Attributes:
+        scheme: http or https.
+        host: a name or an address, without brackets.
+        port: of the host.
+        prefix: of each path; empty, or beginning with a slash and not ending in one.
+        authority: the value of the header Host.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    prefix: str
+    authority: str
+
+    @classmethod
+    def of(cls, url: str) -> Self:
+        """The origin of this URL.
+
+        Raises:
+            ConfigurationError: it is no such URL, or one that is never contacted. A URL that may hold a secret is not
+                repeated.
+        """
+        if why := wrong(url):
+            shown = "" if re.search("[@?#]", url) else f" {url[:100]!r}"
+            raise ConfigurationError(f"The address{shown} {why}. {ALLOWED}")
+        parts = urlsplit(url.rstrip("/"))
+        return cls(parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme], parts.path, parts.netloc)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the host is this machine, by its name or address alone; no name is looked up."""
+        address = literal(self.host)
+        return self.host == "localhost" or (address is not None and address.is_loopback)
+
+    def url(self, path: str, address: str) -> str:
+        """The URL of a path at one of its addresses."""
+        host = f"[{address}]" if ":" in address else address
+        return f"{self.scheme}://{host}:{self.port}{self.prefix}{path}"
+
+    async def addresses(self, resolve: Resolve | None = None) -> list[str]:
+        """All its addresses. Each of them may be contacted.
+
+        Raises:
+            ConfigurationError: one of them may not.
+            OSError: it has none.
+        """
+        addresses = await every_address(self.host, self.port, resolve)
+        if not all(allowed(ip_address(address)) for address in addresses):
+            raise ConfigurationError(f"{self.host!r} leads to {FORBIDDEN}. Nothing is sent there.")
+        return addresses
+
+
+async def listens(origin: Origin, tries: int = TRIES) -> bool:
+    """Whether a connection can be made; several tries leave a program about a second to restart."""
+    for attempt in range(tries):
+        await asyncio.sleep(PAUSE if attempt else 0)
+        with suppress(OSError):
+            for address in await origin.addresses():
+                with suppress(OSError, TimeoutError):
+                    async with asyncio.timeout(PAUSE * 2):
+                        _reader, writer = await asyncio.open_connection(address, origin.port)
+                    writer.close()
+                    return True
+    return False
+
+
+def wrong(url: str) -> str:
+    """Why this URL is no origin to contact, as the end of a sentence; empty where it is one."""
+    if why := wrong_url(url.rstrip("/")):
+        return why
+    address = literal(urlsplit(url).hostname or "")
+    return "" if address is None or allowed(address) else f"is {FORBIDDEN}; for this machine give 127.0.0.1"
+
+
+# The phone itself: one for each way in which a back end is reached.
+
+SLACK = 1.25
+"""Multiple of the bound for which a call is waited for, so that a late answer can be distinguished from no answer."""
+
+
+class Phone(AbstractAsyncContextManager["Phone"]):
+    """The app of one platform, on as many phones as there are calls at the same time.
+
+    Args:
+        bound: seconds within which the back end has to answer.
+    """
+
+    def __init__(self, bound: float) -> None:
+        self._bound = bound
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    async def call(self, call: PhoneCall) -> PhoneCall:
+        """Make a call and record its result in it; an error is recorded, not raised."""
+        call.began = monotonic()
+        try:
+            async with asyncio.timeout(self._bound * SLACK if call.cancel is None else call.cancel):
+                await self.carry(call)
+        except TimeoutError:
+            call.broke = Broke.LATE if call.cancel is None else Broke.CANCELLED
+        call.ended = monotonic()
+        return call
+
+    @abstractmethod
+    async def carry(self, call: PhoneCall) -> None:
+        """Make the call, and record its request and its answer in it as they become known."""
+
+    async def close(self) -> None:
+        """Make no more calls."""
+        return
+
+
+class HttpPhone(Phone):
+    """Calls a back end over HTTP, as the configuration says that the app does.
+
+    Args:
+        target: the back end.
+        surface: what it offers this platform.
+    """
+
+    def __init__(self, target: Target, surface: Surface) -> None:
+        super().__init__(target.bound)
+        self._operations = {GET: surface.get, POST: surface.post}
+        self._surface = surface
+        self._client = OriginClient(Origin.of(target.base_url), target.bound * SLACK, ca_file=target.ca_file)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.close()
+
+    async def carry(self, call: PhoneCall) -> None:
+        """One exchange, and the sdkInput in its answer."""
+        operation = self._operations[call.operation]
+        body = _request_body(operation, call, decoded=self._surface.decoded)
+        headers = [*self._surface.headers, *call.session]
+        if body is not None and not header_values(headers, "content-type"):
+            raw = "application/octet-stream" if self._surface.decoded else "text/plain; charset=utf-8"
+            headers.append(("content-type", raw if operation.sdk_output == RAW else "application/json"))
+        if call.manner is Manner.UPPER_CASE:
+            headers = [(name.upper(), value) for name, value in headers]
+        elif call.manner is Manner.CLOSING:
+            headers.append(("connection", "close"))
+        elif call.manner is Manner.UNPACKED:
+            headers.append(("accept-encoding", "identity"))
+        elif call.manner is Manner.EXPECTING:
+            headers.append(("expect", "100-continue"))
+        elif call.manner is Manner.WITH_CHARSET:
+            json_type = ("content-type", "application/json")
+            headers = [(*json_type[:1], "Application/JSON; charset=UTF-8") if h == json_type else h for h in headers]
+        path = operation.path.replace("{id}", quote(call.asked_for, safe=""))
+        if call.tamper is not None:
+            path, body = call.tamper(path, body, call)
+        await self._client.exchange(call, operation.method, path, headers, body)
+        if not call.broke and (operation.sdk_input != RAW or call.status in SUCCESS):  # a failure's body is no value
+            call.value = _sdk_input(call.body, operation, decoded=self._surface.decoded)
+
+
+def _request_body(operation: BackEndOperation, call: PhoneCall, *, decoded: bool) -> bytes | None:
+    """The sdkOutput as the configuration places it, and the id if it belongs in the body; None for no body."""
+    if operation.sdk_output == RAW:
+        return base64.b64decode(call.sent or "") if decoded else (call.sent or "").encode()
+    document: dict[str, Any] = {}
+    for pointer, value in ((operation.id, call.asked_for), (operation.sdk_output, call.sent)):
+        if pointer is not None and value is not None:
+            *above, last = JsonPointer(pointer).parts
+            inner = document
+            for part in above:
+                inner = inner.setdefault(part, {})
+            inner[last] = value
+    return json.dumps(document, ensure_ascii=False).encode() if document else None
+
+
+def _sdk_input(body: bytes, operation: BackEndOperation, *, decoded: bool) -> str | None:
+    """The sdkInput of an answer, as the API's text; None where it is not at its configured place."""
+    try:
+        if operation.sdk_input == RAW:
+            return base64.b64encode(body).decode() if decoded else body.decode()
+    except ValueError:
+        return None
+    return text_at(operation.sdk_input, body)
+
+
+def text_at(pointer: str | None, body: bytes) -> str | None:
+    """The text at this JSON pointer of a body; None where there is none."""
+    try:
+        value = None if pointer is None else JsonPointer(pointer).resolve(json.loads(body))
+    except (ValueError, RecursionError, JsonPointerException):
+        return None
+    return value if isinstance(value, str) else None

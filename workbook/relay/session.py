@@ -1,0 +1,194 @@
+"""One run from beginning to end: the API, the back end, the plain attempt, the cases, the baseline.
+
+It runs on a thread with an event loop of its own, so a notebook, which has a loop already, can call it. After Ctrl-C it
+keeps the results of the cases that had ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from time import monotonic
+
+from workbook.base.secrecy import KEY_VARIABLE, Secrets, session_secrets
+from workbook.harness.model import Case, CaseResult, RunFinding, Verdict
+from workbook.harness.progress import RunProgress
+from workbook.harness.report import About, RunRecord, concluded
+from workbook.harness.selection import Known
+from workbook.relay.api_side import MockApi
+from workbook.relay.case_runner import CaseRunner, Rounds, run_cases, without
+from workbook.relay.cases import CASES
+from workbook.relay.config import Config
+from workbook.relay.findings import PlainFailure, common_causes, plain_attempt
+from workbook.relay.process import Launcher, StartError, Stopping
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Which cases to run, and how.
+
+    Attributes:
+        cases: which; all by default.
+        repeat: how many times each.
+        strict: a warning counts as a failure.
+        known: the baseline's entries.
+        only: the patterns that chose the cases, for the report.
+        keep_going: carry out every case, even where a plain call does not work.
+        command: repeats the run, for the report: a command line, or a Python call where no file says all.
+    """
+
+    cases: Sequence[Case] = field(default_factory=lambda: tuple(CASES.values()))
+    repeat: int = 1
+    strict: bool = False
+    known: tuple[Known, ...] = ()
+    only: tuple[str, ...] = ()
+    keep_going: bool = False
+    command: str = "conform(config, options)"
+
+
+def conform(
+    config: Config,
+    options: RunOptions | None = None,
+    *,
+    api: MockApi | None = None,
+    progress: RunProgress | None = None,
+    stopping: Stopping | None = None,
+) -> RunRecord:
+    """Run cases against a back end, and return their record, ready for `reports.write_reports`.
+
+    Args:
+        config: of the back end.
+        options: what to run; everything by default.
+        api: an API that listens already, and whose address and key the back end has; None creates one.
+        progress: shows what happens; nothing by default.
+        stopping: handles Ctrl-C until the caller has written the reports; None handles it until the run ends.
+
+    Raises:
+        ConfigurationError: a port is taken, an adapter cannot be loaded, or an address is never contacted.
+    """
+    progress = progress or RunProgress()
+    with ExitStack() as stack:
+        stopping = stopping or stack.enter_context(Stopping())
+        known, settings = api is not None, config.api
+        api = api or stack.enter_context(MockApi(config.instruments, **asdict(settings)))
+        ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a start command may hold the real key too
+        secrets = (api.key, *config.target.session_secrets(), *ours)
+        clean = Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
+        launcher = Launcher(config, api, progress, stack, clean, known=known)
+        runner = CaseRunner(launcher.target, api, settings.seed)
+        run = _Run(config, options or RunOptions(), runner, launcher=launcher, progress=progress, clean=clean)
+        return run.record(stopping, secrets)
+
+
+class _Run:
+    """A run, and its results so far."""
+
+    def __init__(
+        self,
+        config: Config,
+        options: RunOptions,
+        runner: CaseRunner,
+        *,
+        launcher: Launcher,
+        progress: RunProgress,
+        clean: Callable[[str], str],
+    ) -> None:
+        self._config, self._options, self._runner, self._launcher = config, options, runner, launcher
+        self._progress, self._clean = progress, clean
+        self._rounds, self._trouble = Rounds(), ""
+        self._plain: tuple[PlainFailure, ...] = ()
+        self._over = False
+
+    def record(self, stopping: Stopping, secrets: tuple[str, ...]) -> RunRecord:
+        """Run everything, and return the record. After a signal it holds only what had ended by then."""
+        began = monotonic()
+        try:
+            stopping.run(self._main)
+        finally:
+            self._over = True
+            self._progress.close()
+        options, config, runner = self._options, self._config, self._runner
+        ended = {}
+        for case in options.cases:
+            undecided = None if stopping.asked else CaseResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
+            ended[case.name] = self._rounds.ended(case.name) or without(case, runner.target) or undecided
+
+        def findings(results: Sequence[CaseResult]) -> Iterator[RunFinding]:
+            gone, how = map(self._clean, (runner.gone, self._launcher.ended if runner.gone else ""))
+            yield from (failure.finding(results) for failure in self._plain)
+            yield from common_causes(results, gone, how)
+
+        about = partial(
+            About,
+            target=config.file or config.target.base_url,
+            base_url=config.target.base_url,
+            seed=config.api.seed,
+            command=options.command,
+            config=config.file,
+            profile=config.api.profile,
+            repeat=options.repeat,
+            strict=options.strict,
+            only=options.only,
+            interrupted=stopping.asked,
+            unfinished=tuple(name for name, result in ended.items() if result is None),
+            trouble=self._trouble,
+        )
+        values = tuple(value for _card, value in runner.values) if options.repeat > 1 else ()
+        results = [result for result in ended.values() if result]
+        return concluded(about, began, results, CASES, options.known, findings=findings, secrets=secrets, values=values)
+
+    async def _main(self) -> None:
+        limit = self._config.timeouts.whole
+        try:
+            async with asyncio.timeout(limit) as clock:
+                await self._launcher.ready(self._runner)
+                await self._cases()
+        except StartError as error:
+            self._report_trouble(str(error))
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            self._report_trouble(f"The time limit of {limit:g} s for all cases ran out ([timeouts] whole).")
+
+    async def _cases(self) -> None:
+        """The plain attempt, and where anything can be judged, the cases."""
+        runner, options = self._runner, self._options
+        failures, alive = await plain_attempt(runner)
+        says = " ".join(map(str, failures))
+        if failures and self._launcher.misled:
+            says += f" {self._launcher.misled}"
+        if not alive or (any(failure.by_configuration for failure in failures) and not options.keep_going):
+            self._report_trouble(f"{says} {self._launcher.ended}")
+            return
+        if failures:
+            self._plain = failures
+            self._progress.say(self._clean(says))
+        broken = [(app, failure.operation) for failure in failures for app in failure.apps]
+        single = [case for case in options.cases if not case.script.whole]
+        whole = [case for case in options.cases if case.script.whole]
+        self._progress.begin(len(single) * options.repeat + len(whole))
+        for repetition in range(1, options.repeat + 1):
+            if repetition > 1:
+                runner.forget()
+            await run_cases(single, runner, self._on_result, repetition, () if options.keep_going else broken)
+        if runner.gone:
+            self._progress.say(self._clean(f"{runner.gone} {self._launcher.ended}".strip()))
+        if whole:
+            await asyncio.to_thread(self._launcher.end)
+            await run_cases(whole, runner, self._on_result)
+
+    def _on_result(self, result: CaseResult) -> None:
+        if not self._over:  # otherwise the report is being written
+            clean = replace(result, why=self._clean(result.why))
+            self._rounds.keep(clean)
+            self._progress.ended(clean)
+
+    def _report_trouble(self, text: str) -> None:
+        """Add something that a reader has to know first, and say it at once."""
+        if text := self._clean(text.strip()):
+            self._trouble = f"{self._trouble} {text}".strip()
+            self._progress.say(text)

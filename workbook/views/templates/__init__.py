@@ -1,0 +1,98 @@
+"""Fills the package's Jinja2 templates. Each kind of file escapes every value, unless `safe` marks it.
+
+.html    autoescape; characters that XML cannot hold become U+FFFD
+.md      no value is markup, and each stays on one line
+.toml    each value is written as TOML writes it, quotes included
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path, PurePath
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+
+from workbook.base.secrecy import MARKDOWN
+from workbook.views.html import POLICY, joined
+from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
+from workbook.views.table import clean
+
+FOLDER = Path(__file__).parent
+COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
+    {**LIGHT, "good": PHONE_LIGHT["good"]},
+    {**DARK, "good": PHONE_DARK["good"]},
+)
+"""The colours of a page, light and dark, as in every picture of the workbook."""
+LONGEST = 240
+"""Characters of one value in Markdown."""
+LONGEST_CODE = 2000
+"""Characters of one command line or paragraph in Markdown."""
+
+
+def fill(template: str, /, **values: object) -> str:
+    """The text of the template of this name with these values."""
+    return environment(PurePath(template).suffix).get_template(template).render(values)
+
+
+def page(template: str, /, **values: object) -> str:
+    """The web page of a template that extends `page.html`; the page loads nothing and runs nothing."""
+    return fill(template, **page_values(), **values)
+
+
+def page_values() -> dict[str, object]:
+    """What `page.html` itself needs: its policy, and its colours in light and dark."""
+    light, dark = (Markup(variables(colours)) for colours in COLOURS)  # noqa: S704  # our own colours
+    return {"policy": POLICY, "light": light, "dark": dark}
+
+
+def escaped(value: object, longest: int = LONGEST) -> Markup:
+    """A value as Markdown, on one line: nothing in it is markup, unless it begins a line."""
+    return Markup(MARKDOWN.sub(r"\\\g<0>", clean(value, longest)))  # noqa: S704  # every mark is escaped
+
+
+def paragraph(value: object) -> Markup:
+    """Several sentences as Markdown, on one line."""
+    return escaped(value, LONGEST_CODE)
+
+
+def code(value: object) -> Markup:
+    """A value as Markdown code: between more backticks than it has in a row."""
+    line = clean(value, LONGEST_CODE)
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    return Markup(f"{fence} {line} {fence}" if "`" in line else f"{fence}{line or ' '}{fence}")  # noqa: S704  # nothing is markup in code
+
+
+def _html(value: object) -> Markup:
+    """Escaped as `html.escape` does it, which the scan for secrets knows."""
+    return value if isinstance(value, Markup) else Markup(joined(str(value)))  # noqa: S704
+
+
+def _toml(value: object) -> object:
+    return value if isinstance(value, Markup) else json.dumps(value, ensure_ascii=False)
+
+
+_FINALIZE: Mapping[str, Callable[[object], object]] = {
+    ".html": _html,
+    ".md": lambda value: value if isinstance(value, Markup | int) else escaped(value),
+    ".toml": _toml,
+}
+
+
+@cache
+def environment(suffix: str) -> Environment:
+    """How templates of one kind of file are filled: `finalize` escapes every value; in HTML autoescape does, too."""
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=select_autoescape(("html",), default_for_string=True),
+        finalize=_FINALIZE[suffix],
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"code": code, "paragraph": paragraph}
+    return environment
