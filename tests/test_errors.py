@@ -98,7 +98,7 @@ def test_what_an_sdk_throws_carries_its_public_name_and_the_source_of_it():
 def test_a_notebook_shows_the_sentence_and_no_frame_of_ours(capsys):
     shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
     shell.run_cell("from workbook.base.rules import rule")
-    shell.run_cell("rule('A-CAN-7')")
-    assert capsys.readouterr().out == "ParameterError: No rule 'A-CAN-7'. Did you mean 'A-CAN-6'?\n"
+    shell.run_cell("rule('A-CAN-06')")  # ids have no leading zeros, so this one can never exist
+    assert capsys.readouterr().out == "ParameterError: No rule 'A-CAN-06'. Did you mean 'A-CAN-6'?\n"
     shell.run_cell("raise ValueError('theirs')")
     assert "Traceback (most recent call last)" in capsys.readouterr().out

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from app_flaws import FLAWS, UNREACHED
@@ -19,6 +20,8 @@ from workbook.app.cases import APP_CASES
 from workbook.app.compiling import command, compiled, files_of, missing, standin
 from workbook.app.run import AppRun, conform_app
 from workbook.base.files import FIXTURES
+from workbook.flows import messages as m
+from workbook.flows.variants import VARIANTS_A, VariantA
 from workbook.harness.model import Verdict
 from workbook.harness.report import RunRecord
 from workbook.harness.reports import from_json, to_json
@@ -90,13 +93,23 @@ def test_every_case_has_a_flaw_or_a_reason() -> None:
     assert not set(FLAWS) & set(UNREACHED)
 
 
-@pytest.mark.rule("A-OUT-1", "A-PROV-4", "A-CAN-5")
+@pytest.mark.rule("A-OUT-1", "A-PROV-4")
 def test_the_earlier_variant_has_neither_provider_nor_deprecation() -> None:
     earlier, later = standin("before-0.4.0")["CardProvisioning.kt"], standin("from-0.4.0")["CardProvisioning.kt"]
-    for word in ("interface OpcProvider", "@Deprecated", "class ApiError"):
+    for word in ("interface OpcProvider", "@Deprecated"):
         assert word in later
         assert word not in earlier
     assert "from 0.4.0" not in later.replace("From 0.4.0", "")
+
+
+@pytest.mark.rule("A-CAN-5")
+@pytest.mark.parametrize("variant", VARIANTS_A.values(), ids=lambda variant: variant.name)
+@pytest.mark.parametrize("outcome", get_args(m.CanProvisionFailure), ids=lambda outcome: outcome.__name__)
+def test_the_stand_in_has_the_outcomes_of_its_variant(variant: VariantA, outcome: type[m.Event]) -> None:
+    text, name = standin(variant.name)["CardProvisioning.kt"], outcome.says.rpartition(".")[2]
+    there = (f"CannotBeProvisioned.{name}" in text, any(f"{kind} {name}" in text for kind in ("class", "object")))
+    has_it = outcome not in variant.facts.lacks
+    assert there == (has_it, has_it), f"mark {name} in the Kotlin stand-in as FactsA.lacks says"
 
 
 @slow

@@ -14,7 +14,8 @@ DIFFERENCE = difference(A_BEFORE_0_4_0.machine, A_FROM_0_4_0.machine)
 def test_migrating_removes_no_row_deprecates_the_two_calls_and_adds_the_provider():
     assert DIFFERENCE.removed == ()
     assert [row.event for row in DIFFERENCE.deprecated] == [m.CreateSdkOutputCalled, m.ProvisionCalled]
-    assert set(DIFFERENCE.added) == {*platform_a.PROVIDER, *platform_a.API_ERROR}
+    later = {row for row in platform_a.FROM_0_4_0 if row.event in A_BEFORE_0_4_0.facts.lacks}
+    assert set(DIFFERENCE.added) == {*platform_a.PROVIDER, *later}
 
 
 def test_the_way_back_is_the_reverse():
@@ -29,18 +30,13 @@ def test_nothing_differs_from_itself():
 
 
 def test_the_text_has_a_line_for_each_change():
-    assert str(DIFFERENCE).splitlines() == [
+    lines = str(DIFFERENCE).splitlines()
+    assert lines[:2] == [
         "deprecated createSdkOutput() in state 'tapped'",
         "deprecated provision(sdkInput, cardDisplayName, cardAddress) in state 'has OPC data'",
-        "added      provision(cardDisplayName, cardAddress, opcProvider) in state 'tapped'",
-        "added      fetchOpc(paymentInstrumentId, sdkOutput) in state 'SDK orchestrates'",
-        "added      ProvisionResult.Failure in state 'SDK orchestrates'",
-        "added      sdkInput (OPC data) in state 'fetching OPC data'",
-        "added      no OPC data in state 'fetching OPC data'",
-        "added      fetchOpc failed in state 'fetching OPC data'",
-        "added      CannotBeProvisioned.ApiError in state 'checking'",
-        "added      CannotBeProvisioned.ApiError in state 'asking once more'",
     ]
+    assert len(lines) == 2 + len(DIFFERENCE.added)
+    assert "added      provision(cardDisplayName, cardAddress, opcProvider) in state 'tapped'" in lines
     assert repr(DIFFERENCE) == str(DIFFERENCE)
 
 
@@ -51,4 +47,4 @@ def test_the_markdown_table_is_well_formed():
         "| deprecated | tapped | `createSdkOutput()` (deprecated) | making sdkOutput | make an sdkOutput "
         "| A-PROV-1 A-OUT-1 |"
     )
-    assert lines[-1].endswith("| A-CAN-5 assumed |")
+    assert any(line.startswith("| added ") and line.endswith("| A-CAN-5 assumed |") for line in lines)

@@ -15,7 +15,7 @@ from workbook.app.device import Device
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.trace import Record
-from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0
+from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A
 from workbook.harness.model import GET, POST, Case, CaseScript, Group, LogLine, Miss
 from workbook.relay.judging import all_of
 from workbook.simulation.phones import CAN_PROVISION_FAILURES
@@ -583,9 +583,10 @@ def _cases() -> Iterator[AppCase]:
     hidden = all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))
     for name, outcome in CAN_PROVISION_FAILURES.items():
         told = to_snake(name).replace("_", "-")
+        having = [variant for variant, one in VARIANTS_A.items() if type(outcome) not in one.facts.lacks]
         yield app_case(Group.SCREEN, f"hidden-on-{told}", f"After {name} no button is offered.", outcome.rules[0],
                        (SetPhone({"can_provision": outcome}), *OPENED), hidden,
-                       variant=A_FROM_0_4_0.name if isinstance(outcome, m.ApiError) else "")  # fmt: skip
+                       variant=having[0] if len(having) == 1 else "")  # fmt: skip
     yield app_case(Group.FORM, "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
                    variant=A_FROM_0_4_0.name)  # fmt: skip
     yield app_case(Group.FORM, "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",

@@ -225,7 +225,7 @@ class _Provisioning:
         self.device = device
         self.machine: Machine = device.variant.machine
         self.state: StrEnum = State.FETCHED
-        self.sdk = SdkA(device.phone, HardSeal(device.seed), api_error=device.variant.facts.api_error)
+        self.sdk = SdkA(device.phone, HardSeal(device.seed), device.variant.facts)
         self.sdk.seen = device.note
         self.attempts = 0
 

@@ -5,7 +5,7 @@ The rows come in parts, and a variant is a sum of parts:
     before 0.4.0    UNTIL_TAP + TWO_STEP + WALLET
     from 0.4.0      UNTIL_TAP + deprecated(TWO_STEP) + PROVIDER + WALLET
 
-`API_ERROR` belongs to the later variant's facts, not to a flow: the document separates these.
+An outcome that only a later SDK has, has its rows here like any other: `FactsA.lacks` says which SDK does not have it.
 `RAPID_TAPS` is the mistake that the document warns of: an app that does not guard its button.
 
 What is marked `assumed` is our choice: the document does not show that this event happens there, or that this command
@@ -59,12 +59,10 @@ FINAL = (S.ADDED, S.IN_WALLET, S.STILL_OFFERED, S.NOT_OFFERED, S.UNAVAILABLE, S.
 BUSY = (S.TAPPED, S.MAKING_OUTPUT, S.POSTING, S.OPC_READY, S.ORCHESTRATING, S.FETCHING_OPC, S.PROVISIONING)
 """The states in which an attempt is under way, so the button is disabled (A-BTN-1)."""
 
-CAN_PROVISION_FAILURES = tuple(event for event in get_args(m.CanProvisionFailure) if event is not m.ApiError)
-"""The failures that both SDK variants have."""
 
-
-def failing(state: State, to: State, *outcomes: type[m.Event]) -> Rows:
+def failing(state: State, to: State) -> Rows:
     """A row for each failure of canProvision: the document names the failure; we chose to hide the button."""
+    outcomes: tuple[type[m.Event], ...] = get_args(m.CanProvisionFailure)
     return tuple(r for event in outcomes for r in row(state, event, to, assumed(m.HideButton), rules=event.rules))
 
 
@@ -79,7 +77,7 @@ UNTIL_TAP: Rows = (
     *row(S.CREATED, m.CanProvisionCalled, S.CHECKING, m.AskCanProvision, rules="A-CAN-1"),
     *row(S.CHECKING, m.CanBeProvisioned, S.READY, m.ShowButton, rules="A-CAN-1"),
     *row(S.CHECKING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
-    *failing(S.CHECKING, S.NOT_OFFERED, *CAN_PROVISION_FAILURES),
+    *failing(S.CHECKING, S.NOT_OFFERED),
     *row(S.READY, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1"),
     *row(S.FAILED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
     *row((S.READY, S.IN_WALLET, S.NOT_OFFERED, S.FAILED), m.CanProvisionCalled, S.CHECKING, m.AskCanProvision,
@@ -115,7 +113,7 @@ WALLET: Rows = (
     *row(S.ADDED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-2", source="assumed"),
     *row(S.CONFIRMING, m.AlreadyExistsInWallet, S.IN_WALLET, m.HideButton, rules="A-CAN-2"),
     *row(S.CONFIRMING, m.CanBeProvisioned, S.STILL_OFFERED, m.ShowButton, m.ReportToContact, rules="A-CAN-1 A-CAN-6"),
-    *failing(S.CONFIRMING, S.IN_WALLET, *CAN_PROVISION_FAILURES),
+    *failing(S.CONFIRMING, S.IN_WALLET),
     *row(S.STILL_OFFERED, m.CanProvisionCalled, S.CONFIRMING, m.AskCanProvision, rules="A-CAN-6", source="assumed"),
     *row(S.STILL_OFFERED, m.AddTapped, S.TAPPED, m.DisableButton, m.HandToApp, rules="A-BTN-1", source="assumed"),
     *row((S.ADDED, S.STILL_OFFERED), m.Opened, S.FETCHING, m.GetActivationData, rules="API-10 REL-7", source="assumed"),
@@ -126,12 +124,6 @@ CanBeProvisioned for a card that was just added is a card configuration issue, t
 shown all the same (A-CAN-1): an app cannot tell such a card from one whose identity check is pending: another provision
 adds that (sdk-a).
 """
-
-API_ERROR: Rows = (
-    *failing(S.CHECKING, S.NOT_OFFERED, m.ApiError),
-    *failing(S.CONFIRMING, S.IN_WALLET, m.ApiError),
-)
-"""The outcome that only the later SDK variant has."""
 
 RAPID_TAPS: Rows = row(BUSY, m.AddTapped, S.TAPPED, m.HandToApp, rules="A-BTN-2", source="assumed")
 """An app that leaves its button enabled: each further tap begins another attempt on top of the first."""

@@ -1,7 +1,7 @@
 """Variants are data: one field for each difference that the document names, and presets that pair them.
 
-On platform A the document ties the *flow* to version 0.4.0, but the ApiError outcome and library 18.8.0 only to "the
-later variant". So a `VariantA` keeps its flow and its `FactsA` apart, and any pair can be made.
+On platform A the document ties the *flow* to version 0.4.0, but one outcome and a library's version only to "the later
+variant". So a `VariantA` keeps its flow and its `FactsA` apart, and any pair can be made.
 
 On platform B the document does not show the version at which the later variant begins (GAP-7), so a `VariantB` has no
 version number. The public numbers (sdk-b) appear in the `field` profile only, with their tag.
@@ -16,7 +16,9 @@ from functools import cache
 
 from workbook.base.values import choice, lookup
 from workbook.flows import extension, platform_a, platform_b
+from workbook.flows import messages as m
 from workbook.flows.machine import Machine, Row
+from workbook.flows.messages import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +27,18 @@ class FactsA:
 
     Attributes:
         name: the document's word, `earlier` or `later`.
-        api_error: canProvision can answer ApiError (A-CAN-5).
+        lacks: the outcomes that only a later SDK has (A-CAN-5). The tables have rows for all outcomes; here is the one
+            place that says which of them an SDK does not have.
         push_provisioning_library: version of the wallet provider's library (A-DEP-1).
     """
 
     name: str
-    api_error: bool
+    lacks: frozenset[type[Event]]
     push_provisioning_library: str
 
 
-A_EARLIER_FACTS = FactsA("earlier", api_error=False, push_provisioning_library="18.3.3")
-A_LATER_FACTS = FactsA("later", api_error=True, push_provisioning_library="18.8.0")
+A_EARLIER_FACTS = FactsA("earlier", lacks=frozenset({m.ApiError}), push_provisioning_library="18.3.3")
+A_LATER_FACTS = FactsA("later", lacks=frozenset(), push_provisioning_library="18.8.0")
 
 
 @dataclass(frozen=True)
@@ -79,17 +82,15 @@ class VariantA:
 
 @cache
 def _machine_a(variant: VariantA) -> Machine:
-    """The flow's rows, and those of the ApiError outcome where this SDK has it.
+    """The flow's rows, without those of outcomes that this SDK lacks.
 
     By hand there is no button to guard, and nothing happens at the same time.
     """
-    rows = variant.rows
+    rows = tuple(row for row in variant.rows if row.event not in variant.facts.lacks)
     if variant.by_hand or not variant.guarded:
         rows = platform_a.unguarded(rows)
     if not variant.by_hand and not variant.guarded:
         rows = platform_a.overlapping(rows, platform_a.BY_TWO_STEPS if variant.two_step else platform_a.BY_PROVIDER)
-    api_error = platform_a.API_ERROR if variant.facts.api_error else ()
-    rows = (*rows, *api_error)
     rests = {row.to for row in rows} & {*platform_a.FINAL}
     return Machine(f"platform A {variant.name}", rows, initial=platform_a.State.IDLE, final=rests)
 

@@ -132,7 +132,7 @@ class PlatformARun(InApp):
         self.variant = variant
         self.phone = phone or PhoneA()
         self.app = app or PLAIN_APP
-        self.sdk = SdkA(self.phone, Seal(seed), api_error=variant.facts.api_error)
+        self.sdk = SdkA(self.phone, Seal(seed), variant.facts)
         self.sdk.seen = self.soon
         relay = back_end or simulated_back_end(World(seed=seed))
         super().__init__(payment_instrument_id, relay, self.phone.latencies)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from workbook.api.opaque import LAYERS, SdkOutput
 from workbook.flows import messages as m
 from workbook.flows.messages import Command, Event
+from workbook.flows.variants import FactsA
 from workbook.simulation import ecc_v2
 from workbook.simulation.ecc_v2 import WalletRequest
 from workbook.simulation.phones import NOT_ALLOWLISTED, NOTHING, THROWN_BY_START, PhoneA, PhoneB
@@ -129,13 +130,13 @@ class SdkA(StandIn):
         activity_provider: the app's function that returns the UI activity; asked when the wallet is to be shown.
     """
 
-    def __init__(self, phone: PhoneA, seal: Seal, *, api_error: bool) -> None:
+    def __init__(self, phone: PhoneA, seal: Seal, facts: FactsA) -> None:
         super().__init__()
         self.phone = phone
         self.payment_instrument_id = ""
         self.activity_provider: Callable[[], object] = lambda: "the app's activity"
         self._seal = seal
-        self._api_error = api_error
+        self._facts = facts
         self._activation = 0
         self._used: set[str | Damaged] = set()
         self._overlapped: set[int] = set()
@@ -159,8 +160,8 @@ class SdkA(StandIn):
 
     def _can_provision(self, _command: Any) -> Reply:
         answer = self.phone.can_provision or self._usual_answer()
-        if isinstance(answer, m.ApiError) and not self._api_error:
-            answer = m.UnknownFailure()  # the earlier variant has no better word for it (assumed)
+        if type(answer) in self._facts.lacks:
+            answer = m.UnknownFailure()  # an earlier SDK has no better word for it (assumed)
         return self.phone.latencies.can_provision, answer
 
     def _usual_answer(self) -> Event:

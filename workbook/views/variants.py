@@ -38,9 +38,11 @@ def extensions() -> Table:
 
 def variants_of_platform_a() -> Table:
     """The differences between platform A's variants other than their state tables (A-DEP-1, A-CAN-5)."""
+    facts_of = {name: variant.facts for name, variant in VARIANTS_A.items()}
+    later = sorted({outcome for one in facts_of.values() for outcome in one.lacks}, key=lambda outcome: outcome.says)
     rows = [
-        (name, variant.facts.push_provisioning_library, "yes" if variant.facts.api_error else "no")
-        for name, variant in VARIANTS_A.items()
+        (name, one.push_provisioning_library, *("no" if outcome in one.lacks else "yes" for outcome in later))
+        for name, one in facts_of.items()
     ]
-    head = ["flow", "wallet provider's library", "canProvision can answer ApiError"]
+    head = ["flow", "wallet provider's library", *(f"canProvision can answer {outcome.__name__}" for outcome in later)]
     return table("Platform A's variants", head, rows)
