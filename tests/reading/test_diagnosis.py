@@ -13,7 +13,7 @@ from workbook.errors import ParameterError
 from workbook.harness.model import Miss
 from workbook.proxy.drift import DriftFinding, DriftKind
 from workbook.reading.checks import Finding, Owner, Severity
-from workbook.reading.diagnosis import LARGEST, LONGEST_QUOTE, MOST, catalogue, diagnose, row, see
+from workbook.reading.diagnosis import LARGEST_LOG, MOST_SHOWN, catalogue, diagnose, row, see
 from workbook.views.findings import findings
 from workbook.views.html import RULE_ID
 
@@ -80,6 +80,11 @@ SEEN = """
 42| the chosen card cannot be found
 43| it works in the debug build but not in release
 43| Store: /home/u/.x/debug.keystore
+44| 429
+44| HTTP/1.1 429 Too Many Requests
+44| the operator's API answers 429 since the release
+44| Retry-After: 30
+44| the endpoint throttles us
 """.strip().splitlines()
 UNKNOWN = """
 The login page takes four seconds to load
@@ -123,7 +128,7 @@ Too many redirects on the help page
 404 on /favicon.ico
 500 new customers today
 503 Service Unavailable on the marketing site
-HTTP 429 from the analytics vendor
+HTTP 502 from the analytics vendor
 DNS lookup for the CDN is slow
 Java 17 is required
 Gradle daemon stopped unexpectedly
@@ -192,11 +197,15 @@ def rows(text):
 @pytest.mark.parametrize("line", SEEN)
 def test_what_people_see_leads_to_its_row_within_the_first_three(line):
     number, _bar, text = line.partition("| ")
-    assert int(number) in rows(text)[:MOST]
+    assert int(number) in rows(text)[:MOST_SHOWN]
 
 
 def test_every_row_is_led_to():
-    assert {int(line.partition("|")[0]) for line in SEEN} == {one.number for one in catalogue()} == set(range(1, 44))
+    assert {int(line.partition("|")[0]) for line in SEEN} == {one.number for one in catalogue()}
+
+
+def test_the_numbers_of_the_rows_count_from_1():
+    assert sorted(one.number for one in catalogue()) == [*range(1, len(catalogue()) + 1)]
 
 
 def test_there_are_a_hundred_sentences_that_belong_to_no_row():
@@ -215,6 +224,14 @@ def test_one_line_in_a_log_of_thousands_is_found_with_its_number():
     log = "\n".join([*noise[:3000], "E/Wallet: push tokenize failed, status code 15009", *noise[3000:]])
     (first,) = diagnose(log).likely
     assert (first.row.number, first.line, first.evidence) == (15, 3001, "15009")
+
+
+def test_a_429_comes_before_the_time_limit_that_its_text_sounds_like():
+    assert rows("Too many requests, retry after 30 seconds") == [44]
+    assert rows("429") == [44]
+    found = diagnose("429")
+    assert "operator" in found.likely[0].row.owners
+    assert "rate limits" in found.message(found.likely[0].row)
 
 
 def test_a_message_has_the_values_and_no_secret():
@@ -254,7 +271,7 @@ def test_the_source_of_every_code_is_named():
 
 def test_a_row_has_its_number_and_no_rule_that_does_not_exist():
     assert rows("13") == rows("row 13") == [13]
-    assert rows("44") == rows("0") == []
+    assert rows(str(len(catalogue()) + 1)) == rows("0") == []
     known = {one.id for one in rules()}
     for one in catalogue():
         assert set(one.rules) <= known
@@ -269,6 +286,7 @@ def test_a_row_has_its_number_and_no_rule_that_does_not_exist():
         ("A-CAN-6", "The card is half added: an identity check is pending.", 20),
         ("A-CAN-6", "The card is in the wallet and is offered again.", 19),
         ("GAP-1", "The API answered 403.", 2),
+        ("GAP-1", "The HTTP API answered 429, most likely: too many requests (assumed).", 44),
         ("GAP-8", "the entitlement is missing", 29),
         ("A-PROV-3", "provision ended in Failure: OpcFetchError", 24),
         ("REL-1", "The POST was sent again.", 0),
@@ -291,7 +309,7 @@ def test_a_finding_of_every_command_names_its_row():
 def test_a_finding_comes_before_whatever_else_its_text_says():
     text = "warn A-CAN-5 canProvision ended in ApiError: the wallet provider's API answered 15009."
     first = diagnose(f"{text}\nProvisionResult.Failure.Unavailable").likely[0]
-    assert (first.row.number, first.evidence) == (15, text[:LONGEST_QUOTE])
+    assert (first.row.number, first.evidence) == (15, text[:100])
 
 
 def test_the_page_is_made_from_the_catalogue():
@@ -317,7 +335,7 @@ def test_the_command_reads_words_files_and_standard_input(tmp_path, capsys):
     [
         ([], "Which symptom?"),
         (["  "], "The symptom is empty"),
-        (["--reproduce", "44"], "from 1 to 43"),
+        (["--reproduce", "1000"], f"from 1 to {len(catalogue())}"),
         (["--reproduce", "22"], "cannot be played"),
     ],
 )
@@ -328,7 +346,7 @@ def test_a_wrong_command_line_is_one_sentence(capsys, words, says):
 
 def test_a_text_that_is_too_large_is_refused():
     with pytest.raises(ParameterError, match="larger than 16 MiB"):
-        diagnose("x" * (LARGEST + 1))
+        diagnose("x" * (LARGEST_LOG + 1))
 
 
 @pytest.mark.slow

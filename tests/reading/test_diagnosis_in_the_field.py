@@ -8,7 +8,7 @@ from itertools import cycle, islice
 
 import pytest
 
-from workbook.reading.diagnosis import MOST, diagnose
+from workbook.reading.diagnosis import MOST_SHOWN, diagnose
 
 SAID = [
     (1, "Our staging server says Unauthorized since we rotated the credentials"),
@@ -292,7 +292,7 @@ def log(telling):
 
 
 def rows(text):
-    return [one.row.number for one in diagnose(text).likely[:MOST]]
+    return [one.row.number for one in diagnose(text).likely[:MOST_SHOWN]]
 
 
 @pytest.mark.parametrize(("number", "words"), [*SAID, *SAID_LATER, *SAID_LAST])
@@ -315,7 +315,7 @@ def test_a_status_of_the_wallet_leads_to_its_row_however_it_is_written(number, c
 @pytest.mark.parametrize(("number", "telling"), LOGGED, ids=[str(number) for number, _telling in LOGGED])
 def test_a_log_of_thousands_of_lines_leads_to_its_row_and_its_line(number, telling):
     found = diagnose(log(telling)).likely
-    assert number in [one.row.number for one in found[:MOST]]
+    assert number in [one.row.number for one in found[:MOST_SHOWN]]
     assert all(LINES // 2 < one.line <= LINES // 2 + len(telling) for one in found)
 
 

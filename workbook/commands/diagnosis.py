@@ -61,7 +61,7 @@ def diagnose(options: argparse.Namespace) -> int:
         raise ParameterError(
             "Which symptom? Give a code, an outcome's name, a sentence, a file, or - for standard input."
         )
-    found = diagnosis.diagnose(_read(options.symptom, diagnosis.LARGEST))
+    found = diagnosis.diagnose(_read(options.symptom, diagnosis.LARGEST_LOG))
     print(Secrets.of_environment(os.environ).scrub(str(found)))
     return 0 if found.likely else 1
 

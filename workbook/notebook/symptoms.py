@@ -23,7 +23,7 @@ from workbook.notebook.project import project, texts_of
 from workbook.notebook.session import session
 from workbook.notebook.widgets.paste import Paste
 from workbook.reading import diagnosis, inspector
-from workbook.reading.diagnosis import MOST, CatalogueRow, Diagnosis
+from workbook.reading.diagnosis import MOST_SHOWN, CatalogueRow, Diagnosis
 from workbook.reading.inspector import Inspection
 from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.views.html import joined, tag, trusted
@@ -49,7 +49,7 @@ class DiagnosisPanel(Paste):
     @property
     def rows(self) -> tuple[int, ...]:
         """The numbers of the rows that fit, most likely first: at most three; none if the text fits no row."""
-        return tuple(one.row.number for one in self.found.likely[:MOST])
+        return tuple(one.row.number for one in self.found.likely[:MOST_SHOWN])
 
     def message(self, row: int | None = None) -> str:
         """The message to send to whoever has to act, with what they need; empty if you do.
@@ -79,7 +79,7 @@ class DiagnosisPanel(Paste):
         if not found.likely:
             return Snapshot(scrub(str(found)), paragraph(scrub(str(found))))
         parts = []
-        for number, likely in enumerate(found.likely[:MOST], 1):
+        for number, likely in enumerate(found.likely[:MOST_SHOWN], 1):
             rows = [(name, scrub(words)) for name, words in found.described(likely)]
             parts.append(trusted(facts(f"{number}. {likely.row.title}", rows).html()))
             if message := found.message(likely.row):
@@ -117,7 +117,7 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
     match symptom:
         case Path():
             try:
-                text = read_regular(symptom, diagnosis.LARGEST).decode("utf-8", "replace")
+                text = read_regular(symptom, diagnosis.LARGEST_LOG).decode("utf-8", "replace")
             except OSError as error:
                 raise ConfigurationError(f"Cannot read {str(symptom)!r}: {error.strerror}. Name a log file.") from None
         case Run():

@@ -17,20 +17,13 @@ from importlib.resources import files
 from workbook.base.values import whole
 from workbook.errors import ParameterError
 
-LARGEST = 16 * 1_048_576
-"""Bytes of a log."""
-LONGEST_LINE, LONGEST_QUOTE = 2_000, 100
-"""Characters of a line that are looked at, and of a piece of evidence that is shown."""
-SHORT = 4
-"""The most words of a text in which a weak pattern is enough: such a text is a name alone."""
-STRONG, SAID = 4, 3
-"""The weight of a pattern, and of a sentence; that of a common or a weak pattern is 1."""
-FEW, SENTENCE = 20, 300
-"""The most lines of a text, and characters of a line, that may be a person's: a log is not read for sentences."""
-MOST = 3
+LARGEST_LOG = 16 * 1_048_576
+"""Bytes of a text that is looked at."""
+MOST_SHOWN = 3
 """Causes that are shown."""
-YOU, NOBODY = "you", "nobody"
-VALUES = {
+STRONG = 4
+"""The weight of a pattern; that of a sentence is 3, that of a common or a weak pattern 1."""
+MESSAGE_VALUES = {
     "HTTP status": r'"status"\s*:\s*([45]\d\d)\b',
     "errorCode": r"errorCode\W{1,4}([0-9A-Za-z_]{2,20})",
     "requestId": r"(?:requestId|x-request-id)\W{1,4}([\w-]{6,64})",
@@ -42,15 +35,6 @@ VALUES = {
     "time": r"\b(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:Z|[+-]\d\d:?\d\d)?)",
 }
 """The values that a message takes from the text: the name of each, and the pattern that finds it."""
-NEEDED = {
-    "allowlist": ("application id", "SHA-256"),
-    "payment instrument": ("payment instrument", "time", "requestId"),
-    "card": ("payment instrument", "time"),
-}
-"""The values that an answer needs, by a word of the request."""
-_NUMBER = re.compile(r"\s*(?:row )?([1-9]\d?)\s*", re.IGNORECASE)
-_FINDING = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
-_OPAQUE = re.compile(r"[A-Za-z0-9+/=_.-]{28,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +52,12 @@ class CatalogueRow:
     """One row of the catalogue.
 
     Attributes:
-        number: its number, from 1 to 43.
-        layer: H back end and HTTP, A and B the platforms, X the extension.
+        number: its number; they count from 1.
         section: its section of the page `symptoms.md`.
-        patterns: one that fits is enough. If it has a group, the group is the evidence: the words before it lead there.
-        common: one that fits is enough, and weighs less: another row's symptom often brings it along.
+        patterns: one that fits is enough. Group 1, if there is one, is the evidence that is shown.
+        common: one that fits is enough, with weight 1: often a side effect of another row.
         weak: these count only after another pattern, or in a text of a few words.
-        told: sentences of people. Each is a list of words, all of which one line must have, in any order.
+        told: how people say it. Each is a list of words, all of which one line must have, in any order.
         check: how to make sure.
         causes: what may be behind it, most likely first.
         ask: what to ask the party that has to act; empty where that is you.
@@ -83,7 +66,6 @@ class CatalogueRow:
     """
 
     number: int
-    layer: str
     section: str
     patterns: tuple[re.Pattern[str], ...]
     check: str
@@ -107,8 +89,15 @@ class CatalogueRow:
 
 
 def _in_a_line(text: str) -> re.Pattern[str]:
-    """A pattern for a whole text, which fits within one line of it: that is faster than a search in each line."""
+    """A pattern to search a long text with, which fits within one line of it: faster than a search in each line."""
     return re.compile(text.replace(r"\W", r"[^\w\n]"), re.IGNORECASE | re.MULTILINE)
+
+
+def _status_patterns(status: int) -> list[str]:
+    """Patterns for an HTTP status: after a word that makes a status of the number, or alone in its line."""
+    nouns = r'\bHTTP(?:/\d(?:\.\d)?)?|\bstatus(?:[ _]?code)?"?|\bcode|\berror'
+    verbs = r"\banswer(?:ed|s)?|\breturn(?:ed|s)?|\brespon[ds]\w*|\bfail\w*(?: with)?|\bgot|\bgets?"
+    return [rf"(?:{nouns}|{verbs})\W{{1,4}}(?:an? )?(?:HTTP )?{status}\b", rf"^\W*{status}\W*$"]
 
 
 @cache
@@ -117,6 +106,8 @@ def catalogue() -> tuple[CatalogueRow, ...]:
     text = files("workbook.reading").joinpath("catalogue.toml").read_text("utf-8")
     rows = []
     for row in tomllib.loads(text)["row"]:
+        if status := row.pop("status", None):
+            row["patterns"] = [*_status_patterns(status), *row["patterns"]]
         causes = tuple(Cause(**cause | {"owner": tuple(cause["owner"])}) for cause in row["causes"])
         lists = {key: tuple(value) for key, value in row.items() if isinstance(value, list)}
         patterns = {key: tuple(map(_in_a_line, row.get(key, ()))) for key in ("patterns", "common", "weak")}
@@ -151,7 +142,7 @@ class Diagnosis:
 
     Attributes:
         likely: the rows that fit, most likely first; none where the text belongs to no row.
-        values: what the text says of the attempt, redacted, by the names of `VALUES`.
+        values: what the text says of the attempt, redacted, by the names of `MESSAGE_VALUES`.
     """
 
     likely: tuple[Likely, ...]
@@ -164,7 +155,7 @@ class Diagnosis:
                 "error body itself, or the log from the tap on. All rows: notebooks/reference/symptoms.md"
             )
         blocks = []
-        for number, one in enumerate(self.likely[:MOST], 1):
+        for number, one in enumerate(self.likely[:MOST_SHOWN], 1):
             lines = [f"   {name:<9}  {words}" for name, words in self.described(one)]
             lines += [f"     {line}" for line in self.message(one.row).splitlines()]
             blocks.append("\n".join([f"{number}. {one.row.title}", *lines]))
@@ -180,14 +171,19 @@ class Diagnosis:
         if found.play:
             yield "see it", f"workbook diagnose --reproduce {found.number}"
         if found.ask:
-            yield "send to", f"{', '.join(one for one in found.owners if one not in {YOU, NOBODY}) or 'operator'}:"
+            yield "send to", f"{', '.join(one for one in found.owners if one not in {'you', 'nobody'}) or 'operator'}:"
 
     def message(self, found: CatalogueRow) -> str:
         """What to send, with the values that an answer needs; empty where there is nobody to ask."""
         if not found.ask:
             return ""
-        needed = next((names for word, names in NEEDED.items() if word in found.ask.lower()), ())
-        names = [*self.values, *(name for name in needed if name not in self.values)]
+        needed = {
+            "allowlist": ("application id", "SHA-256"),
+            "payment instrument": ("payment instrument", "time", "requestId"),
+            "card": ("payment instrument", "time"),
+        }  # what an answer needs, by a word of the request
+        missing = next((names for word, names in needed.items() if word in found.ask.lower()), ())
+        names = dict.fromkeys((*self.values, *missing))
         lines = [f"- {name}: {self.values.get(name, '<please fill in>')}" for name in names]
         return "\n".join([found.ask, f"What we see: {_plain(found.causes[0].symptom)}.", *lines])
 
@@ -203,61 +199,62 @@ def diagnose(text: str) -> Diagnosis:
     """
     if not text.strip():
         raise ParameterError("The symptom is empty. Give a code, an outcome's name, an error body or a log.")
-    if len(text) > LARGEST:
+    if len(text) > LARGEST_LOG:
         raise ParameterError("The text is larger than 16 MiB. Give the part around the failure.")
-    if (named := _NUMBER.fullmatch(text)) and int(named[1]) <= len(catalogue()):
+    named = re.fullmatch(r"\s*(?:row )?([1-9]\d?)\s*", text, re.IGNORECASE)
+    if named and int(named[1]) <= len(catalogue()):
         return Diagnosis((Likely(row(int(named[1])), STRONG, 1, "the number of the row"),))
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
-        lines.setdefault(line[:LONGEST_LINE].strip(), number)
-    short, whole_text = len(text.split()) <= SHORT, "\n".join(lines)
-    likely = [found for one in catalogue() if (found := _judged(one, lines, whole_text, short=short)) is not None]
-    likely += [  # a line that is one of our findings names its rule
-        Likely(named_row, 4 * STRONG, number, _redacted(line)[:LONGEST_QUOTE])
-        for line, number in lines.items()
-        if (match := _FINDING.match(line)) and (named_row := row_of(match[1], match[2]))
-    ]
+        lines.setdefault(line[:2_000].strip(), number)
+    is_name, every_line = len(text.split()) <= 4, "\n".join(lines)  # so few words are a name or a code
+    likely = [found for one in catalogue() if (found := _judged(one, lines, every_line, is_name=is_name)) is not None]
+    a_finding = re.compile(r"(?:[✗▲•] )?(?:fail|warn|note) +([A-Z]+(?:-[A-Z]+)*-\d+)\b(.*)", re.IGNORECASE)
+    for line, number in lines.items():  # a line that is one of our findings names its rule
+        if (match := a_finding.match(line)) and (resting := row_of(match[1], match[2])):
+            likely.append(Likely(resting, 4 * STRONG, number, _evidence(line)))
     likely.sort(key=lambda one: (-one.weight, one.line, one.row.number))
     best = {one.row.number: one for one in reversed(likely)}
     return Diagnosis(tuple(one for one in likely if one is best[one.row.number]), _values(text))
 
 
-def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, short: bool) -> Likely | None:
+def _judged(one: CatalogueRow, lines: Mapping[str, int], text: str, *, is_name: bool) -> Likely | None:
     """The row with the evidence for it; `text` has each line once, and `lines` says where each line came first."""
     weight, first = 0, None
     for pattern, amount, is_enough in (
         *((pattern, STRONG, True) for pattern in one.patterns),
         *((pattern, 1, True) for pattern in one.common),
-        *((pattern, 1, short) for pattern in one.weak),
+        *((pattern, 1, is_name) for pattern in one.weak),
     ):
         if (match := pattern.search(text)) and (weight or is_enough):
             weight += amount
             line = text[text.rfind("\n", 0, match.start()) + 1 :].partition("\n")[0]
             first = first or (match, lines[line])
-    for line in lines if len(lines) <= FEW else ():
-        for words in one.told if len(line) <= SENTENCE else ():
+    # A person writes few lines, and short ones: a log is not read for sentences.
+    for line in lines if len(lines) <= 20 else ():
+        for words in one.told if len(line) <= 300 else ():
             matches = [match for word in words if (match := word.search(line))]
             if len(matches) == len(words):
-                weight += SAID
+                weight += 3
                 first = first or (matches[0], lines[line])
     if first is None:
         return None
     match, number = first
-    return Likely(one, weight, number, _redacted(match[match.lastindex or 0])[:LONGEST_QUOTE])
+    return Likely(one, weight, number, _evidence(match[match.lastindex or 0]))
 
 
 def _values(text: str) -> dict[str, str]:
     values = {}
-    for name, pattern in VALUES.items():
+    for name, pattern in MESSAGE_VALUES.items():
         is_id = name == "payment instrument"
         if match := re.search(pattern, text, 0 if is_id else re.IGNORECASE):
             values[name] = f"{match[1][:4]}…{match[1][-4:]}" if is_id else match[1]
     return values
 
 
-def _redacted(text: str) -> str:
-    """The text without what may be opaque data or a key."""
-    return _OPAQUE.sub(lambda match: f"[{len(match[0])} characters]", text)
+def _evidence(text: str) -> str:
+    """The beginning of the text, without what may be opaque data or a key."""
+    return re.sub(r"[A-Za-z0-9+/=_.-]{28,}", lambda match: f"[{len(match[0])} characters]", text)[:100]
 
 
 def _plain(text: str) -> str:
@@ -276,7 +273,7 @@ def row_of(rule: str, text: str) -> CatalogueRow | None:
         rule: the id of the rule that the finding rests on.
         text: what it says happened.
     """
-    words = text[:LONGEST_LINE]  # a finding's text is exact, so what people say of a symptom is not looked for in it
+    words = text[:2_000]  # a finding's text is exact, so what people say of a symptom is not looked for in it
     fitting = {one.number: sum(bool(it.search(words)) for it in (*one.patterns, *one.common)) for one in catalogue()}
     likely = sorted(
         (one for one in catalogue() if fitting[one.number]), key=lambda one: (-fitting[one.number], one.number)
