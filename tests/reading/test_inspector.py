@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from workbook.commands.cli import main
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.mockserver.mock_server import fresh_output
-from workbook.reading.inspector import LARGEST, UNKNOWN, inspect
+from workbook.reading.inspector import LARGEST_VALUE, UNKNOWN_KIND, inspect
 from workbook.simulation.canned import damaged
 from workbook.simulation.ecc_v2 import _library
 from workbook.simulation.seal import Content, Seal
@@ -128,12 +128,12 @@ def test_no_value_is_shown_unless_it_is_asked_for_and_no_card_data():
 @pytest.mark.parametrize("junk", [b"\xff\xfe\x00junk" * 20, b"[" * 200_000, b'{"a":' * 100_000, b"hello", b"=" * 999])
 def test_junk_is_no_known_structure(junk):
     found = inspect(junk)
-    assert (found.kind, found.takes) == (UNKNOWN, "")
+    assert (found.kind, found.takes) == (UNKNOWN_KIND, "")
     assert found.wrong
 
 
 def test_what_is_empty_or_too_large_is_refused():
-    for value, says in (("\n", "^The value is empty"), ("A" * (LARGEST + 1), "larger than 1 MiB")):
+    for value, says in (("\n", "^The value is empty"), ("A" * (LARGEST_VALUE + 1), "larger than 1 MiB")):
         with pytest.raises(ParameterError, match=says):
             inspect(value)
 
@@ -164,7 +164,7 @@ def test_the_command_reads_a_file_and_says_what_it_is(tmp_path, capsys):
 
 def test_the_help_lists_the_exit_code_of_a_value_that_is_not_judged(tmp_path, capsys):
     file = tmp_path / "value"
-    for content in (b"", b"A" * (LARGEST + 1)):
+    for content in (b"", b"A" * (LARGEST_VALUE + 1)):
         file.write_bytes(content)
         assert main(["inspect", str(file)]) == 2
     capsys.readouterr()

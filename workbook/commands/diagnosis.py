@@ -74,7 +74,7 @@ def inspect(options: argparse.Namespace) -> int:
 
     try:
         piped = options.value == "-"
-        most = inspector.LARGEST + 2
+        most = inspector.LARGEST_VALUE + 2
         data = sys.stdin.buffer.read(most) if piped else read_regular(Path(options.value), most)
     except OSError as error:
         again = "Name a file that holds the value, or pipe the value into: workbook inspect -"

@@ -20,37 +20,30 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.ecc_v2 import ASSUMED, INFERRED, REQUEST, Unwrap, follow
 from workbook.simulation.seal import Damaged, Seal
 
-LARGEST = 1_048_576
+LARGEST_VALUE = 1_048_576
 """Bytes of a value; real ones have a few thousand (assumed)."""
-MOST_LAYERS, MOST_FIELDS, LONGEST_NAME = 8, 40, 40
-SIMULATED = "data of the simulator"
-OF_SIMULATOR = {"activation": "a GET's sdkInput", "output": "an sdkOutput", "opc": "a POST's sdkInput"}
-KINDS = {
+ECC_V2_REQUEST = "platform B's sdkOutput (inferred)"
+ECC_V2_ANSWER = "the POST's sdkInput of platform B (inferred)"
+VALUE_KINDS = {
     "the GET's sdkInput (sdk-a, sdk-b)": frozenset({"paymentInstrumentId", "supportedWallets", "lastFour", "brand"}),
-    "platform B's sdkOutput (inferred)": frozenset({"certificates", "nonce", "nonceSignature"}),
-    "the POST's sdkInput of platform B (inferred)": frozenset({"activationData", "encryptedPassData",
-                                                               "ephemeralPublicKey"}),
-    SIMULATED: frozenset({"simulated", "kind"}),
-}  # fmt: skip
+    ECC_V2_REQUEST: frozenset({"certificates", "nonce", "nonceSignature"}),
+    ECC_V2_ANSWER: frozenset({"activationData", "encryptedPassData", "ephemeralPublicKey"}),
+    "data of the simulator": frozenset({"simulated", "kind"}),
+}
 """What a value is, by the fields inside it: a value of a kind has at least half of the kind's fields."""
-STRUCTURED = [*KINDS][1:3]
-"""The kinds whose structure is inferred to be that of ECC V2."""
-UNKNOWN = "no structure that is known"
-SHOWN = ("brand", "supportedWallets", "simulated", "kind")
-"""Fields whose values `show` adds: no card data is among them."""
-TAKES = {
+UNKNOWN_KIND = "no structure that is known"
+WHO_TAKES = {
     "text": "platform A takes it as it is; platform B takes its decoded bytes (API-7; API-8, sdk-b)",
     "bytes": "platform B's SDK takes these bytes; platform A and JSON need their base64 text (sdk-a, sdk-b)",
     "output text": "the POST's body takes it as it is (API-2); on platform B the SDK hands it out as bytes (API-8)",
     "output bytes": "platform B's SDK hands these bytes out; the POST's body needs their base64 text (API-8)",
     "": "neither platform takes it like this",
 }
-_WRONG_CHARACTER = re.compile(r"[^A-Za-z0-9+/=]|=+(?=[^=])")
 
 
 @dataclass(frozen=True, slots=True)
 class WrongLayer:
-    """A layer that is wrong: its name in `LAYERS`, and the first character that shows it, from 1; 0 is the whole."""
+    """A layer that is wrong: its name in `LAYERS`, and the first character that shows it, from 1, or 0 where all do."""
 
     layer: str
     at: int = 0
@@ -65,11 +58,11 @@ class Inspection:
     """What a value is.
 
     Attributes:
-        kind: one of `KINDS`, what the simulator made, or UNKNOWN.
+        kind: one of `VALUE_KINDS`, what the simulator made, or `UNKNOWN_KIND`.
         length: of the value, in bytes.
         body: the name of the field of the JSON body that held it; empty where it came alone.
         wrong: the wrong layers from the outside in; none for a good value.
-        takes: which platform takes it, a key of `TAKES`.
+        takes: which platform takes it, a key of `WHO_TAKES`.
         fields: what is inside: each name, with the kind and length of its value.
         steps: the steps from the fields to what is in them, up to the first wrong one; empty except for platform B's
             structure and the simulator's data.
@@ -86,13 +79,18 @@ class Inspection:
     @property
     def is_good(self) -> bool:
         """Whether it is something known, with no layer and no step wrong."""
-        return bool(self.takes) and not self.wrong and self.kind != UNKNOWN and not any(one.wrong for one in self.steps)
+        return (
+            bool(self.takes)
+            and not self.wrong
+            and self.kind != UNKNOWN_KIND
+            and not any(one.wrong for one in self.steps)
+        )
 
     def __str__(self) -> str:
         around = f", in the field {self.body} of a JSON body" if self.body else ""
         lines = [f"what it is   {self.kind}, {self.length} bytes{around}"]
         lines += [f"wrong layer  {one}" for one in self.wrong] or ["layers       all as they should be"]
-        lines.append(f"who takes it {TAKES[self.takes]}")
+        lines.append(f"who takes it {WHO_TAKES[self.takes]}")
         lines += [f"  {name}: {value}" for name, value in self.fields.items()]
         for step in self.steps:
             lines.append(f"{'wrong step ' if step.wrong else 'step       '}  {step.name}: {step.says} ({step.source})")
@@ -115,7 +113,7 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
     data = data.removesuffix(b"\n").removesuffix(b"\r")
     if not data:
         raise ParameterError(LAYERS["empty"])
-    if len(data) > LARGEST:
+    if len(data) > LARGEST_VALUE:
         raise ParameterError("The value is larger than 1 MiB, so it is no opaque data. Give one value.")
     body, inner = _in_body(data)
     wrong, content, coded = _peeled(inner)
@@ -126,9 +124,9 @@ def inspect(value: str | bytes, *, show: bool = False, seed: int = 7) -> Inspect
         takes = "bytes"
     if takes and (REQUEST[0] in fields or fields.get("kind") == "output"):
         takes = f"output {takes}"
-    described = {str(name)[:LONGEST_NAME]: _described(name, inside, show=show) for name, inside in fields.items()}
+    described = {str(name)[:40]: _described(name, inside, show=show) for name, inside in fields.items()}
     steps = tuple(_steps(content, fields, seed, show=show))
-    shown = dict([*described.items()][:MOST_FIELDS])
+    shown = dict([*described.items()][:40])  # characters of a name, and fields
     return Inspection(_kind(fields), len(inner), body, tuple(wrong), takes, shown, steps)
 
 
@@ -140,7 +138,7 @@ def _steps(content: bytes, fields: Mapping[str, Any], seed: int, *, show: bool) 
     elif sealed is not None:
         yield Unwrap("seal", f"made by the simulator with the seed {seed}, and not changed since", ASSUMED)
     try:
-        for step in follow(fields, seed) if _kind(fields) in STRUCTURED else ():
+        for step in follow(fields, seed) if _kind(fields) in {ECC_V2_REQUEST, ECC_V2_ANSWER} else ():
             yield step if show and sealed is not None and not isinstance(sealed, Damaged) else step._replace(shown="")
     except ConfigurationError as error:
         yield Unwrap("inside", str(error), INFERRED)
@@ -159,7 +157,7 @@ def _peeled(data: bytes) -> tuple[list[WrongLayer], bytes, bool]:
     """The wrong layers, what is innermost, and whether base64 was around it."""
     wrong: list[WrongLayer] = []
     coded = False
-    for _layer in range(MOST_LAYERS):
+    for _layer in range(8):  # the most that are undone
         layer = wrong_layer(data, expect_json=not coded)
         if layer is None or layer == "not-json":
             inner = decode_strictly(data.decode("ascii", "replace"))
@@ -192,7 +190,7 @@ def _where(data: bytes, layer: str) -> int:
         case "line-breaks":
             return next((at for at, one in enumerate(text, 1) if one in "\r\n\\"), 0)
         case "url-safe" | "alphabet":
-            found = _WRONG_CHARACTER.search(text)
+            found = re.search(r"[^A-Za-z0-9+/=]|=+(?=[^=])", text)
             return found.start() + 1 if found else 0
         case "padding" | "pad-bits":
             return len(text.rstrip("=")) + (layer == "padding")
@@ -210,8 +208,8 @@ def _broken_at(content: bytes) -> int:
     try:
         json.loads(content if content.lstrip().startswith(b"{") else b"{}")
     except json.JSONDecodeError as error:
-        whole = error.doc if error.msg.startswith("Unterminated string") else error.doc[: error.pos]
-        return len(whole.encode("utf-8", "surrogatepass")) * 4 // 3 + 1
+        intact = error.doc if error.msg.startswith("Unterminated string") else error.doc[: error.pos]
+        return len(intact.encode("utf-8", "surrogatepass")) * 4 // 3 + 1
     except (ValueError, RecursionError):
         pass
     return 0
@@ -236,15 +234,19 @@ _UNDO: Mapping[str, Callable[[str], bytes | None]] = {
 
 
 def _kind(fields: Mapping[str, Any]) -> str:
-    shares = {kind: len(names & fields.keys()) / len(names) for kind, names in KINDS.items()}
+    """What the fields say that the value is."""
+    shares = {kind: len(names & fields.keys()) / len(names) for kind, names in VALUE_KINDS.items()}
     best = max(shares, key=lambda kind: shares[kind])
-    what = OF_SIMULATOR.get(str(fields.get("kind"))) if best == SIMULATED else None
-    return UNKNOWN if shares[best] < 1 / 2 else f"{what} of the simulator" if what else best
+    if shares[best] < 1 / 2:
+        return UNKNOWN_KIND
+    simulated = {"activation": "a GET's sdkInput", "output": "an sdkOutput", "opc": "a POST's sdkInput"}
+    what = simulated.get(str(fields.get("kind"))) if best == "data of the simulator" else None
+    return f"{what} of the simulator" if what else best
 
 
 def _described(name: str, value: Any, *, show: bool) -> str:
     """The kind and the length of a value; the value itself if it is asked for and is no card data."""
-    if show and name in SHOWN:
+    if show and name in {"brand", "supportedWallets", "simulated", "kind"}:
         return json.dumps(value)[:200]
     match value:
         case str():
