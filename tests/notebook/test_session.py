@@ -9,7 +9,7 @@ from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind
 from workbook.mockserver.server import running
 from workbook.notebook.parameters import Source
-from workbook.notebook.session import HANDED_OVER, LIMITS, MAX_FILE, NO_PREDICTION, NOT_SENT, NotPossible, session
+from workbook.notebook.session import WHAT_IS_REAL, NotPossible, session
 from workbook.notebook.widgets.chooser import choose
 from workbook.runs.platform_a import CardAddress
 from workbook.simulation.seal import Content, Seal
@@ -144,7 +144,10 @@ def test_the_get_is_real_and_the_walk_says_where_the_real_world_ends(real):
     assert isinstance(Seal(99).open(sdk_input.text).claims, dict)
     run = opened.platform_a.play()
     assert run.state == State.IN_WALLET
-    assert [record.message.text for record in run.trace.select(kind=Kind.NOTE)] == [HANDED_OVER, NOT_SENT]
+    assert [record.message.text for record in run.trace.select(kind=Kind.NOTE)] == [
+        "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput.",
+        "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead.",
+    ]
     assert [record.message.method for record in run.trace.select(m.ApiRequested)] == ["GET"]
     assert run.trace.select(m.ApiAnswered)[0].at > 0
 
@@ -186,7 +189,7 @@ def test_a_real_post_sends_the_files_text_without_its_last_line_break(real, tmp_
 BAD_FILES = {
     "missing": (None, ConfigurationError, "FileNotFoundError"),
     "not UTF-8": (b"\xff\xfe", ConfigurationError, "UnicodeDecodeError"),
-    "too large": (b"x" * (MAX_FILE + 1), ConfigurationError, "larger than 1048576 bytes"),
+    "too large": (b"x" * 1_048_577, ConfigurationError, "larger than 1048576 bytes"),
     "empty": (b"", OpaqueDataError, "is empty"),
     "a line break only": (b"\n", OpaqueDataError, "is empty"),
 }
@@ -290,7 +293,7 @@ def test_the_limits_of_each_source_are_told(source, monkeypatch):
     monkeypatch.setenv(BASE, "https://h")
     monkeypatch.setenv(KEY, CANARY)
     told = session(source=source.value).limits().text()
-    for name in LIMITS[source]:
+    for name in WHAT_IS_REAL[source]:
         assert name in told
     assert source.value in told
 
@@ -329,7 +332,7 @@ def test_settings_are_a_lesson_s_names():
 
 def test_nothing_is_played_before_a_prediction_is_made():
     offered = session()
-    assert offered.predictions["i_think"][0] == NO_PREDICTION
+    assert offered.predictions["i_think"][0] == "(choose)"
     assert "First choose “I think”" in choose(offered.predict, **offered.predictions).snapshot().text()
     first = {name: values[0] for name, values in offered.predictions.items()}
     with pytest.raises(ParameterError):

@@ -12,8 +12,9 @@ from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.notebook.plays.faults import PLATFORMS, break_it
+from workbook.notebook.plays.faults import PLATFORMS
 from workbook.notebook.plays.script import Script, play
+from workbook.notebook.session import session
 from workbook.simulation.world import SIMULATED_KEY
 from workbook.views.exchange import Exchange, details
 from workbook.views.film import film
@@ -88,7 +89,7 @@ def test_the_answer_opens_the_same_request():
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_what_is_seen_between_two_steps_says_what_it_is_in_one_sentence(platform):
-    run = break_it("500", operation="GET", platform=platform)
+    run = session().break_it("500", operation="GET", platform=platform)
     shown = [detail.parts[-1].lines[0] for detail in _details(run.trace)]
     asides = [
         line for line, record in zip(shown, filter(drawn, run.trace), strict=True) if record.kind is Kind.EXCHANGE

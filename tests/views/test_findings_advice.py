@@ -3,7 +3,8 @@
 import re
 
 from workbook.base.rules import rule
-from workbook.notebook.plays.faults import break_it, fault_table, outcomes
+from workbook.notebook.plays.faults import fault_table
+from workbook.notebook.session import outcomes, session
 from workbook.reading.checks.advice import ADVICE
 from workbook.views.findings import advice_table, advised
 
@@ -18,7 +19,7 @@ def test_faults_read_as_tables(golden):
 
 
 def test_a_fault_reads_as_a_scene_with_its_advice_last(golden):
-    golden("fault_scene", break_it("reset", "GET", platform="platform B, in the app").__repr__())
+    golden("fault_scene", session().break_it("reset", "GET", platform="platform B, in the app").__repr__())
 
 
 def test_every_kind_has_its_four_lines_and_is_named_once():

@@ -16,7 +16,7 @@ from workbook.commands.cli import main
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
 from workbook.notebook.display import TABLES
-from workbook.notebook.plays.faults import PLATFORMS, break_it
+from workbook.notebook.plays.faults import PLATFORMS
 from workbook.simulation.faults import FAULTS, OPERATIONS
 from workbook.views.exchange import Exchange
 from workbook.views.lines import Shape
@@ -115,7 +115,7 @@ def test_each_value_in_a_detail_shows_its_source(name):
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_no_finding_shows_what_the_document_does_not_without_a_source_or_its_gap(platform, operation):
     for fault in FAULTS:
-        run = break_it(fault, operation, platform=platform)
+        run = wb.session().break_it(fault, operation, platform=platform)
         ids = {rule.id for rule in rules()}
         assert [found.rule for found in run.findings if found.rule not in ids] == []
         assert _untagged(found.text for found in run.findings if not found.rule.startswith("GAP-")) == []

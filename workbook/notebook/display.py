@@ -136,7 +136,7 @@ TABLES = {
     "back ends": ("workbook.notebook.plays.faults", "back_end_table"),
     "cases": ("workbook.notebook.conform", "case_table"),
     "extensions": ("workbook.views.variants", "extensions"),
-    "fault outcomes": ("workbook.notebook.plays.faults", "outcomes"),
+    "fault outcomes": ("workbook.notebook.session", "outcomes"),
     "faults": ("workbook.notebook.plays.faults", "fault_table"),
     "sources": ("workbook.notebook.session", "sources"),
     "time limits": ("workbook.views.variants", "time_limits"),

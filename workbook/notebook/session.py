@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
@@ -23,26 +23,19 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import variant_a, variant_b
 from workbook.notebook.parameters import Parameters, Source, parameter_names
-from workbook.notebook.plays.faults import (
-    PLATFORMS,
-    PREDICTIONS,
-    FaultRun,
-    Prediction,
-    break_it,
-    on_each_platform,
-    predict,
-)
+from workbook.notebook.plays.faults import PLATFORMS, PREDICTIONS, FaultRun, Prediction, fault_run, how_often
 from workbook.notebook.plays.platform_a import PlatformA
 from workbook.notebook.plays.platform_b import PlatformB
-from workbook.notebook.plays.run import Setup, world_for
+from workbook.notebook.plays.run import Setup
 from workbook.notebook.plays.wallet import Wallet
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.runs.own_code import RELAY
 from workbook.simulation.canned import CANNED, CannedService
-from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
+from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS, Planned
+from workbook.simulation.faults import fault as fault_named
 from workbook.simulation.http import Request
 from workbook.simulation.service import ORIGIN, DirectApi, Service
-from workbook.simulation.world import SIMULATED_KEY, Credential, World
+from workbook.simulation.world import SIMULATED_KEY, Credential, Instrument, World
 from workbook.views.lines import status
 from workbook.views.table import Snapshot, Table, clean, facts, snapshot, table
 
@@ -50,10 +43,7 @@ if TYPE_CHECKING:
     from workbook.api.client import ActivationDataClient
     from workbook.notebook.lesson import Shown
 
-MAX_FILE = 1_048_576
-"""The largest sdkOutput file that is read, in bytes."""
-
-LIMITS = {
+WHAT_IS_REAL = {
     Source.SIMULATED: {
         "GET": "simulated: marked data, bound to the payment instrument",
         "POST": "simulated: takes an sdkOutput that the SDK stand-in made",
@@ -67,23 +57,6 @@ LIMITS = {
     },
 }
 """What is real with each source, and what is not."""
-
-AS_IT_SHOULD_BE = "as it should be"
-"""The answer that the simulated service gives by itself."""
-
-SHORT = 60
-"""A body of fewer characters holds no opaque data and is shown as it is."""
-
-NO_PREDICTION = "(choose)"
-"""The first choice of `predictions`: in parentheses, so a chooser shows nothing until another was chosen."""
-
-HANDED_OVER = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
-NOT_SENT = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
-
-NEXT = (
-    "Next: session.get(), .post(), .platform_a.play(), .platform_b.play(), .wallet.play(), .break_it(), "
-    "each platform's .live(); .limits() says what is real."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +79,14 @@ class RealBackEnd(BackEnd):
     def exchange(self, payment_instrument_id: str, sdk_output: SdkOutput | None = None) -> Relayed:
         """The real GET, then the simulator's sdkInput. The POST is simulated: no simulated sdkOutput is really sent."""
         if sdk_output is not None:
-            exchange = Relayed([(None, m.Noted(NOT_SENT))])
+            told = "Not sent to the API: this sdkOutput is simulated. The simulated service answers instead."
+            exchange = Relayed([(None, m.Noted(told))])
             exchange.settle(self._simulated.post, payment_instrument_id, sdk_output)
             return exchange
         exchange = super().exchange(payment_instrument_id)
         if exchange.error is None:
-            exchange.events.append((None, m.Noted(HANDED_OVER)))
+            told = "The GET was real. From here on all is simulated: only the SDK on a device can open a real sdkInput."
+            exchange.events.append((None, m.Noted(told)))
             exchange.settle(self._simulated.get, payment_instrument_id)
         return exchange
 
@@ -130,7 +105,7 @@ class Session:
         ConfigurationError: `source="api"` without an address or a key in the environment.
     """
 
-    spelled = "session"
+    in_python = "session"
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
@@ -156,7 +131,9 @@ class Session:
         known = self.parameters
         return (
             f"Session(source={known.source.value!r}, payment_instrument_id={self.payment_instrument_id!r}, "
-            f"variant_a={known.variant_a!r}, variant_b={known.variant_b!r}, seed={known.seed})\n{NEXT}"
+            f"variant_a={known.variant_a!r}, variant_b={known.variant_b!r}, seed={known.seed})\n"
+            "Next: session.get(), .post(), .platform_a.play(), .platform_b.play(), .wallet.play(), .break_it(), "
+            "each platform's .live(); .limits() says what is real."
         )
 
     @property
@@ -172,7 +149,7 @@ class Session:
             "operation": OPERATIONS,
             "moment": MOMENTS,
             "platform": tuple(PLATFORMS),
-            "i_think": (NO_PREDICTION, *PREDICTIONS),
+            "i_think": ("(choose)", *PREDICTIONS),  # in parentheses: a chooser waits until another was chosen
         }
 
     @property
@@ -191,7 +168,7 @@ class Session:
 
     def limits(self) -> Table:
         """What is real in this session, what is simulated, and why."""
-        return facts(f"source = {self.parameters.source.value!r}", LIMITS[self.parameters.source])
+        return facts(f"source = {self.parameters.source.value!r}", WHAT_IS_REAL[self.parameters.source])
 
     def get(self) -> ActivationData:
         """Make the GET, real or simulated (API-1).
@@ -219,10 +196,10 @@ class Session:
         if not self.real:
             return self._simulated_output()
         if self.parameters.sdk_output_file is None:
-            return NotPossible(f"the POST is {LIMITS[Source.API]['POST']}.")
+            return NotPossible(f"the POST is {WHAT_IS_REAL[Source.API]['POST']}.")
         return SdkOutput(_read(Path(self.parameters.sdk_output_file)))
 
-    def wire(self, method: str = "GET", answer: str = AS_IT_SHOULD_BE) -> Snapshot:
+    def wire(self, method: str = "GET", answer: str = "as it should be") -> Snapshot:
         """One request and its answer as they are on the wire; always simulated (API-1 to API-6, API-9).
 
         The key is masked, and opaque data is shown as its mark and its length.
@@ -237,7 +214,7 @@ class Session:
         choice("method", method, ("GET", "POST"))
         settings, card = Settings(ORIGIN, SIMULATED_KEY), self.payment_instrument_id
         sent = build_get(settings, card) if method == "GET" else build_post(settings, card, self._simulated_output())
-        service = Service(self._world()) if answer == AS_IT_SHOULD_BE else CannedService(answer)
+        service = Service(self._world()) if answer == "as it should be" else CannedService(answer)
         request = Request(method, sent.url.removeprefix(ORIGIN), sent.headers, sent.body or b"")
         answered = service.respond(request)
         masked = [(name, MASK if name == "x-api-key" else value) for name, value in request.headers]
@@ -346,8 +323,10 @@ class Session:
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        here: dict[str, Any] = {"card": self.payment_instrument_id, "known": self.real}
-        return break_it(fault, operation, moment, platform, back_end, nth, **here, **settings)
+        planned = Planned(
+            fault_named(fault).but(**settings), operation, self.payment_instrument_id, nth, None, moment,  # type: ignore[arg-type]  # it checks
+        )  # fmt: skip
+        return fault_run(planned, platform, back_end, self._world())
 
     def predict(  # noqa: PLR0917  # as for break_it
         self,
@@ -371,7 +350,8 @@ class Session:
         Raises:
             ParameterError: a name is unknown.
         """
-        return predict(fault, operation, moment, platform, i_think, back_end)
+        lookup("prediction", i_think, PREDICTIONS)
+        return Prediction(i_think, self.break_it(fault, operation, moment, platform, back_end))
 
     def on_each_platform(
         self,
@@ -386,7 +366,13 @@ class Session:
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        return on_each_platform(fault, operation, moment, back_end, **settings)
+        if "platform" in settings:
+            raise ParameterError("on_each_platform plays all of them; leave `platform` out, or call break_it.")
+        runs = [self.break_it(fault, operation, moment, platform, back_end, **settings) for platform in PLATFORMS]
+        compared = ("the cardholder sees", "the app got")
+        rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[line] for line in compared)) for run in runs]
+        title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"
+        return table(title, ("platform", "after", *compared), rows)
 
     def _post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
         return self._api.post(payment_instrument_id, sdk_output).sdk_input
@@ -400,7 +386,8 @@ class Session:
 
     def _world(self) -> World:
         """The simulated API's world: it knows its own cards, and with a real API also this session's card."""
-        return world_for(self.payment_instrument_id, self.parameters.seed, known=self.real)
+        card, world = self.payment_instrument_id, World(seed=self.parameters.seed)
+        return replace(world, instruments={card: Instrument(card), **world.instruments}) if self.real else world
 
     def _back_end(self) -> BackEnd:
         """The back end of one play. What is simulated begins anew, so that each play is the same on every run."""
@@ -411,7 +398,7 @@ class Session:
 def _body(body: bytes) -> str:
     """A body as a reader may see it: JSON in lines, opaque data as its mark and length, anything else cut short."""
     text = body.decode("utf-8", "replace")
-    if len(text) < SHORT:
+    if len(text) < 60:  # too short for opaque data
         return clean(text)
     try:
         document = json.loads(text)
@@ -474,18 +461,14 @@ class NoSession:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # asked for by notebooks and debuggers that only look
             raise AttributeError(name)
-        if name in VERBS:
-            return self  # a lesson may give a platform a name of its own
+        if name in ("platform_a", "platform_b", "wallet"):
+            return self  # their verbs say it, because a lesson may give a platform a name of its own
         raise ConfigurationError(f"{self!r} Correct the first cell, run it, and then the cells down to this one.")
-
-
-VERBS = ("platform_a", "platform_b", "wallet")
-"""The parts of a session that have verbs of their own."""
 
 
 def sources() -> Table:
     """What is real with each source, and what is simulated."""
-    rows = [(str(source), what, limit) for source, limits in LIMITS.items() for what, limit in limits.items()]
+    rows = [(str(source), what, limit) for source, limits in WHAT_IS_REAL.items() for what, limit in limits.items()]
     return table("What is real with each source", ("source", "what", "real or simulated"), rows)
 
 
@@ -493,6 +476,29 @@ def answers() -> Table:
     """The answers to a GET that are wrong in one way each, for `Session.ask` and `Session.practice_client`."""
     rows = [(name, response.basis) for name, response in CANNED.items()]
     return table("Answers that are wrong in one way", ("answer", "rests on"), rows)
+
+
+@cache
+def outcomes(moment: str = "after") -> Table:
+    """Every fault on the first GET and on the first POST, on platform A: the result for the good back end.
+
+    Raises:
+        ParameterError: `moment` is neither `before` nor `after`.
+    """
+    opened = session()
+
+    def outcome(fault: str, operation: str) -> str:
+        """How the faulted call ended (an error by its class, which a program acts on), and what became of the card."""
+        run = opened.break_it(fault, operation, moment)
+        ended = next(ended for _record, ended in run.trace.seen(m.ApiCallEnded) if ended.method == operation)
+        asked = f", asked {how_often(ended.attempts)}" if ended.attempts > 1 else ""
+        card = "added" if run.added else "another card added" if run.phone.cards else "not added"
+        return f"{ended.ending}{asked}; {card}"
+
+    rows = [
+        (name, *(outcome(name, operation) for operation in OPERATIONS), each.source) for name, each in FAULTS.items()
+    ]
+    return table("What the good back end makes of each fault", ("fault", *OPERATIONS, "source of the fault"), rows)
 
 
 def _client(service: Any, api_key: str = SIMULATED_KEY, *, once: bool = False) -> ActivationDataClient:
@@ -522,12 +528,10 @@ def _read(path: Path) -> str:
     """The file's text without its closing line break, which editors add and the SDK does not."""
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_FILE + 1)
+            data = file.read(1_048_577)  # bytes: one more than the largest sdkOutput that is read
         text = data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"Cannot read sdk_output_file {quoted(str(path))}: {type(error).__name__}.") from None
-    if len(data) > MAX_FILE:
-        raise ConfigurationError(
-            f"sdk_output_file {quoted(str(path))} is larger than {MAX_FILE} bytes; that is no sdkOutput."
-        )
+    if len(data) > 1_048_576:
+        raise ConfigurationError(f"sdk_output_file {quoted(str(path))} is larger than 1048576 bytes: no sdkOutput.")
     return text.removesuffix("\n").removesuffix("\r")

@@ -4,15 +4,8 @@ import pytest
 
 from workbook.base.rules import rule
 from workbook.errors import ParameterError
-from workbook.notebook.plays.faults import (
-    GROUPS,
-    PLATFORMS,
-    back_end_table,
-    break_it,
-    fault_table,
-    on_each_platform,
-    outcomes,
-)
+from workbook.notebook.plays.faults import PLATFORMS, back_end_table, fault_table
+from workbook.notebook.session import outcomes, session
 from workbook.runs.back_ends import BACK_ENDS
 from workbook.simulation.faults import FAULTS
 
@@ -21,7 +14,6 @@ def test_every_fault_is_in_one_group_with_its_sentence_and_source():
     rows = [row for view in fault_table().views for row in view.rows]
     assert [row[0] for row in rows] == [*FAULTS]
     assert [(row[2], row[3]) for row in rows] == [(one.source, one.sentence) for one in FAULTS.values()]
-    assert [view.title for view in fault_table().views] == [*GROUPS]
 
 
 def test_what_can_be_set_is_named_with_the_number_it_has_otherwise():
@@ -53,7 +45,7 @@ OUTCOMES = {
 def test_an_outcome_is_what_a_run_came_to(fault):
     (row,) = [row[1:3] for row in outcomes().rows if row[0] == fault]
     assert row == OUTCOMES[fault]
-    assert ("; added" in row[1]) == break_it(fault, "POST").added
+    assert ("; added" in row[1]) == session().break_it(fault, "POST").added
 
 
 def test_a_post_is_never_asked_again_by_the_good_back_end():
@@ -61,10 +53,10 @@ def test_a_post_is_never_asked_again_by_the_good_back_end():
 
 
 def test_the_platforms_stand_side_by_side():
-    table = on_each_platform("reset")
+    table = session().on_each_platform("reset")
     assert [row[0] for row in table.rows] == [*PLATFORMS]
     assert [row[3].partition(":")[0] for row in table.rows] == ["no sdkInput", "nil", "nil"]
-    assert on_each_platform("latency", "GET", seconds=1.0).rows[0][1] == "4.39 s"
+    assert session().on_each_platform("latency", "GET", seconds=1.0).rows[0][1] == "4.39 s"
 
 
 def test_every_back_end_names_a_rule_that_exists_or_none():

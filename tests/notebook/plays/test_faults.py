@@ -6,7 +6,8 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.notebook.plays.faults import PLATFORMS, break_it
+from workbook.notebook.plays.faults import PLATFORMS
+from workbook.notebook.session import session
 from workbook.reading.checks import Owner, Severity
 from workbook.reading.checks.api import PATIENCE
 from workbook.runs.back_end import TRY_LATER
@@ -15,6 +16,7 @@ from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
 A, B_APP, B_WALLET = PLATFORMS
+break_it = session().break_it
 STALL = "stall before headers"
 BUSY = ["500", "429 in seconds", "429 at a date", "429 with garbage", "502", "503 that says 500", "504"]
 LOST = [STALL, "stall after headers", "reset", "close", "truncated body", "missing last chunk", "bad chunk"]

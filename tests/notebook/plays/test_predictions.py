@@ -5,11 +5,13 @@ from itertools import product
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.notebook.plays.faults import PLATFORMS, PREDICTIONS, predict
+from workbook.notebook.plays.faults import PLATFORMS, PREDICTIONS
+from workbook.notebook.session import session
 from workbook.notebook.widgets.chooser import Chooser
 from workbook.simulation.faults import FAULTS, OPERATIONS
 
 A, B_APP, B_WALLET = PLATFORMS
+predict = session().predict
 STALL = "stall before headers"
 
 RIGHT = {
@@ -26,7 +28,7 @@ RIGHT = {
 
 def made(i_think):
     fault, operation, moment, platform, back_end = RIGHT[i_think]
-    return predict(fault, operation, moment, platform, i_think, back_end)
+    return predict(fault, i_think, operation, moment, platform, back_end)
 
 
 def test_every_prediction_has_a_fault_that_makes_it_right():
@@ -44,7 +46,7 @@ def test_a_prediction_is_right_where_it_happened(i_think):
 @pytest.mark.parametrize("i_think", RIGHT)
 def test_a_prediction_is_wrong_where_all_goes_well_or_nothing_does(i_think):
     well = i_think == "the card is added"
-    prediction = predict("401" if well else "200", "GET", i_think=i_think)
+    prediction = predict("401" if well else "200", i_think, "GET")
     assert not prediction.right
     assert prediction.verdict["that is"] == "✗ not so"
 
@@ -53,13 +55,13 @@ def test_a_prediction_is_wrong_where_all_goes_well_or_nothing_does(i_think):
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_whatever_happens_can_be_predicted(platform):
     for fault, operation in product(FAULTS, OPERATIONS):
-        assert predict(fault, operation, platform=platform).came_true, (fault, operation)
+        assert predict(fault, operation=operation, platform=platform).came_true, (fault, operation)
 
 
 @pytest.mark.slow
 def test_the_card_is_never_both_added_and_not():
     for fault, operation, platform in product(FAULTS, OPERATIONS, PLATFORMS):
-        true = {*predict(fault, operation, platform=platform).came_true}
+        true = {*predict(fault, operation=operation, platform=platform).came_true}
         assert len(true & {"the card is added", "another card is added", "the wallet offers no card"}) <= 1
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 
-from workbook.notebook.plays.faults import break_it
 from workbook.notebook.session import session
 from workbook.notebook.widgets.page import PANELS
 from workbook.notebook.widgets.panels import Panels, film_of
@@ -16,7 +15,7 @@ SOURCES = {
     "in_app": SESSION.platform_b.play,
     "wallet": SESSION.wallet.play,
     "watch": lambda: SESSION.wallet.play_both()[1],
-    "fault": break_it,
+    "fault": SESSION.break_it,
 }
 
 

@@ -12,7 +12,7 @@ from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
-from workbook.notebook.plays.faults import break_it
+from workbook.notebook.session import session
 from workbook.reading.checks import Owner, Severity, check, platform_b, symptoms
 from workbook.reading.checks.platform_b import CASES, HANDS_OVER, SAYS, SYMPTOMS
 from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
@@ -269,7 +269,7 @@ def test_a_case_is_named_with_its_source(case):
 
 REACHED_BY = {
     m.FinishedWithNeither: lambda: walked(ends_with=NOTHING),
-    m.NoSdkInput: lambda: break_it("403", platform="platform B, in the app").trace,
+    m.NoSdkInput: lambda: session().break_it("403", platform="platform B, in the app").trace,
     m.WatchSessionTakenOver: lambda: walked(pages=2, cards={ID}, app={"keeps_watch_availability": False}),
 }
 

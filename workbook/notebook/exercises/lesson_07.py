@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 from workbook.flows import messages as m
 from workbook.notebook.exercises.model import Judge, Observed, Reason, first_finding
-from workbook.notebook.plays.faults import break_it
 from workbook.notebook.plays.run import Run, run_of, screen_of
+from workbook.notebook.session import session
 from workbook.reading.checks.own_code import API_ERRORS
 from workbook.runs.back_ends import back_end_over
 from workbook.runs.network import Network
@@ -17,6 +17,7 @@ from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import PhoneA
 from workbook.simulation.service import Service
 
+break_it = session().break_it
 IN_APP_B: Final = "platform B, in the app"
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from workbook.base.values import choice, lookup
-from workbook.errors import ParameterError
+from workbook.base.values import lookup
 from workbook.flows import messages as m
 from workbook.flows.extension import State as WalletState
 from workbook.flows.trace import Kind
-from workbook.notebook.plays.run import BUTTONS, Run, run_of, world_for
+from workbook.notebook.plays.run import Run, run_of
 from workbook.reading.checks.advice import Advice, advice_for
 from workbook.reading.checks.api import PATIENCE
 from workbook.runs.back_end import BackEnd
@@ -27,35 +25,14 @@ from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.network import SDK_INPUT, Network, WatchedBackEnd
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun, opened_phone
-from workbook.simulation.faults import (
-    BODIES,
-    FAULTS,
-    MOMENTS,
-    ON_THE_WIRE,
-    OPERATIONS,
-    STATUSES,
-    Fault,
-    FaultPlan,
-    Planned,
-)
-from workbook.simulation.faults import fault as fault_named
+from workbook.simulation.faults import BODIES, ON_THE_WIRE, STATUSES, Fault, FaultPlan, Planned
 from workbook.simulation.service import Service
-from workbook.simulation.world import INSTRUMENT_IDS
+from workbook.simulation.world import World
 from workbook.views.film import film
 from workbook.views.findings import whole
 from workbook.views.html import View
 from workbook.views.screen import Screen
 from workbook.views.table import Stack, Table, facts, table
-
-IN_WALLET = {
-    WalletState.NOT_LISTED: "the wallet does not list the app",
-    WalletState.EMPTY: "the wallet offers no card",
-    WalletState.NOT_AUTHENTICATED: "the wallet says that the card was not added",
-    WalletState.NOT_ADDED: "the wallet says that the card was not added",
-    WalletState.ADDED: "the wallet says that the card was added",
-}
-"""What the wallet app shows at the end."""
-
 
 PLATFORMS: Mapping[str, Callable[[str, BackEnd], PlatformARun | PlatformBRun | WalletApp]] = MappingProxyType({
     "platform A": lambda card, back_end: PlatformARun(payment_instrument_id=card, back_end=back_end),
@@ -115,7 +92,8 @@ class FaultRun(Run):
         }
 
     def _played(self) -> str:
-        which = "every" if self.planned.nth is None else f"the {_ordinal(self.planned.nth)}"
+        nth = self.planned.nth
+        which = "every" if nth is None else f"the {({1: 'first', 2: 'second', 3: 'third'}).get(nth, f'{nth}th')}"
         if not self.network.played:
             nothing = f"{which} {self.method} was answered as usual" if self.network.asked[self.method] else "never"
             return f"{nothing}: nothing was changed"
@@ -146,10 +124,23 @@ class FaultRun(Run):
         return HANDED_ON[type(got[-1])](got[-1]) if got else "nothing"
 
     def _seen(self) -> str:
+        in_wallet: dict[str, str] = {
+            WalletState.NOT_LISTED: "the wallet does not list the app",
+            WalletState.EMPTY: "the wallet offers no card",
+            WalletState.NOT_AUTHENTICATED: "the wallet says that the card was not added",
+            WalletState.NOT_ADDED: "the wallet says that the card was not added",
+            WalletState.ADDED: "the wallet says that the card was added",
+        }
         if self.offered is not None:
-            return IN_WALLET.get(WalletState(self.state), self.state)
+            return in_wallet.get(self.state, self.state)
+        button = {
+            "absent": "no add button yet",
+            "shown": "the add button",
+            "disabled": "the add button, greyed out",
+            "hidden": "no add button",
+        }[self.button]
         label = film(self.trace, self.machine).frames[-1].screen.label  # as the phone's picture has it
-        return f"“{label}”, and {BUTTONS[self.button]}" if label else BUTTONS[self.button]
+        return f"“{label}”, and {button}" if label else button
 
     def _where(self) -> str:
         if others := self.phone.cards - {self.card}:
@@ -183,48 +174,26 @@ HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
 """The messages that tell what the app's own code, or its extension, got from the back end."""
 
 
-def _ordinal(number: int) -> str:
-    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
-
-
 def how_often(number: int) -> str:
     """How often, in words."""
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
 
 
-def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
-    fault: str = "503 that says 500",
-    operation: str = "POST",
-    moment: str = "after",
-    platform: str = "platform A",
-    back_end: str = "good",
-    nth: int | None = 1,
-    *,
-    card: str = INSTRUMENT_IDS[0],
-    known: bool = True,
-    **settings: Any,
-) -> FaultRun:
-    """Play one fault of the API: what do the API, the back end, the app and the cardholder make of it?
+def fault_run(planned: Planned, platform: str, back_end: str, world: World) -> FaultRun:
+    """The run with this fault on the platform, in front of the back end; everything else goes well.
 
     Args:
-        fault: one of `wb.table("faults")`.
-        operation: `GET` or `POST`.
-        moment: `before` the API has done anything, or `after` it has done its part.
-        platform: `platform A`, `platform B, in the app` or `platform B, from the wallet`.
-        back_end: one of `wb.table("back ends")`.
-        nth: which of these requests is faulted, from 1; None faults all of them.
-        card: the payment instrument id of the card that is added.
-        known: whether the simulated API knows a card that is not one of its own.
-        settings: the fault's own settings, such as `seconds=2.0`.
+        planned: the fault, the card that is added, and which of the card's requests the fault meets.
+        platform: one of `PLATFORMS`.
+        back_end: one of `BACK_ENDS`.
+        world: what the simulated API knows.
 
     Raises:
-        ParameterError: a name is unknown, or a value is not allowed.
+        ParameterError: there is no such platform or back end.
     """
-    choice("operation", operation, OPERATIONS)
-    choice("moment", moment, MOMENTS)
     build, kind = lookup("platform", platform, PLATFORMS), lookup("back end", back_end, BACK_ENDS)
-    planned = Planned(fault_named(fault).but(**settings), operation, card, nth, None, moment)  # type: ignore[arg-type]  # checked
-    network = Network(Service(world_for(card, known=known), plan=FaultPlan([planned])))
+    card = str(planned.payment_instrument_id)
+    network = Network(Service(world, plan=FaultPlan([planned])))
     loop = build(card, WatchedBackEnd(kind.make(network), network))
     loop.walk()
     run = run_of(loop, Screen(), card=card)
@@ -232,22 +201,11 @@ def break_it(  # noqa: PLR0917  # one choice each, in the order of the sentence
     return FaultRun(**common, planned=planned, platform=platform, back_end=back_end, network=network)
 
 
-# Tables of all faults: each result is found by playing the fault.
-
-GROUPS = {
-    "Another status": STATUSES,
-    "On the wire: late, cut, lost": ON_THE_WIRE,
-    "In the body": BODIES,
-}
-"""The faults, by the part of an answer that they change."""
-SIDE_BY_SIDE = ("the cardholder sees", "the app got")
-"""The lines of a summary that `on_each_platform` compares."""
-
-
 def fault_table() -> Stack:
     """Every fault: its name, its settings with their defaults, its source, and what it does."""
+    groups = {"Another status": STATUSES, "On the wire: late, cut, lost": ON_THE_WIRE, "In the body": BODIES}
     head = ("fault", "can be set", "source", "what it does")
-    return Stack(tuple(table(group, head, map(_row, faults)) for group, faults in GROUPS.items()))
+    return Stack(tuple(table(group, head, map(_row, faults)) for group, faults in groups.items()))
 
 
 def _row(fault: Fault) -> tuple[str, ...]:
@@ -263,46 +221,6 @@ def back_end_table() -> Table:
     """Every back end that can be compared, with the rules that it breaks."""
     rows = [(name, back_end.breaks or "none", back_end.sentence) for name, back_end in BACK_ENDS.items()]
     return table("The back ends", ("back end", "breaks", "what it does"), rows)
-
-
-def on_each_platform(
-    fault: str = "reset", operation: str = "POST", moment: str = "after", back_end: str = "good", **settings: Any
-) -> Table:
-    """One fault on each platform, side by side; the arguments are those of `break_it`.
-
-    Raises:
-        ParameterError: nothing has this name, or a value is not allowed.
-    """
-    if "platform" in settings:
-        raise ParameterError("on_each_platform plays all of them; leave `platform` out, or call break_it.")
-    runs = [break_it(fault, operation, moment, platform, back_end, **settings) for platform in PLATFORMS]
-    rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[name] for name in SIDE_BY_SIDE)) for run in runs]
-    title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"
-    return table(title, ("platform", "after", *SIDE_BY_SIDE), rows)
-
-
-def outcomes(moment: str = "after") -> Table:
-    """Every fault on the first GET and on the first POST, on platform A: the result for the good back end.
-
-    Raises:
-        ParameterError: `moment` is neither `before` nor `after`.
-    """
-    rows = [
-        (name, *(_outcome(name, operation, moment) for operation in OPERATIONS), fault.source)
-        for name, fault in FAULTS.items()
-    ]
-    return table("What the good back end makes of each fault", ("fault", *OPERATIONS, "source of the fault"), rows)
-
-
-@cache
-def _outcome(name: str, operation: str, moment: str) -> str:
-    """How the faulted call ended (an error by its class, which a program acts on), and what became of the card."""
-    run = break_it(name, operation, moment)
-    ended = next(ended for _record, ended in run.trace.seen(m.ApiCallEnded) if ended.method == operation)
-    got = f"{ended.ending}, asked {how_often(ended.attempts)}" if ended.attempts > 1 else ended.ending
-    if run.added:
-        return f"{got}; added"
-    return f"{got}; {'another card added' if run.phone.cards else 'not added'}"
 
 
 # Predictions. Each is a question to the finished run; there is no table of right answers.
@@ -371,28 +289,3 @@ class Prediction(View):
 
     def _stack(self) -> Stack:
         return Stack((facts("Your prediction", self.verdict), *whole(self.run).views))
-
-
-def predict(  # noqa: PLR0917  # one choice each, in the order of the sentence
-    fault: str = "503 that says 500",
-    operation: str = "POST",
-    moment: str = "after",
-    platform: str = "platform A",
-    i_think: str = "the card is added",
-    back_end: str = "good",
-) -> Prediction:
-    """Say what you think will come of a fault, and see.
-
-    Args:
-        fault: as for `break_it`, like all that is not explained here.
-        operation: GET or POST.
-        moment: before or after.
-        platform: where the cardholder adds the card.
-        i_think: one of `PREDICTIONS`.
-        back_end: who speaks to the API.
-
-    Raises:
-        ParameterError: nothing has this name.
-    """
-    lookup("prediction", i_think, PREDICTIONS)
-    return Prediction(i_think, break_it(fault, operation, moment, platform, back_end))

@@ -37,7 +37,7 @@ class PlatformA:
         damages: the names of the damages that `create` takes.
     """
 
-    spelled = "session.platform_a"
+    in_python = "session.platform_a"
     phones = tuple(PHONES_A)
     variants = tuple(VARIANTS_A)
     damages = tuple(DAMAGES)

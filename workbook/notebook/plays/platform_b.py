@@ -29,7 +29,7 @@ class PlatformB:
         apps: the names of the apps that `play` takes; all but the first and the last make one mistake.
     """
 
-    spelled = "session.platform_b"
+    in_python = "session.platform_b"
     phones = tuple(PHONES_B)
     variants = tuple(VARIANTS_B)
     apps = tuple(APPS_B)

@@ -26,21 +26,12 @@ from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import PhoneA, PhoneB, Watch
 from workbook.simulation.service import DirectApi
-from workbook.simulation.world import Instrument, World
 from workbook.views.html import Markup, tag, trusted
 from workbook.views.screen import InFront, Page, Screen, Sheet
 
 if TYPE_CHECKING:
     from workbook.views.compare import Comparison
     from workbook.views.table import Stack
-
-BUTTONS = {
-    "absent": "no add button yet",
-    "shown": "the add button",
-    "disabled": "the add button, greyed out",
-    "hidden": "no add button",
-}
-"""What the cardholder sees of the button."""
 
 NEXT = 'Next: wb.show(_, VIEW) for "phone", "messages", "states", "limits", "findings", "all"; _.trace; _.findings.'
 """The last line of a run's text form; `_` is the value of the last cell."""
@@ -232,12 +223,6 @@ def screen_of(phone: PhoneA | PhoneB, surface: str = "phone") -> Screen:
     return Screen(
         on_phone=frozenset(phone.cards), on_watch=None if watch is None else frozenset(watch.cards), surface=surface
     )
-
-
-def world_for(card: str, seed: int = 7, *, known: bool = True) -> World:
-    """The simulated API's default world, which also knows this payment instrument where `known` says so."""
-    world = World(seed=seed)
-    return replace(world, instruments={card: Instrument(card), **world.instruments}) if known else world
 
 
 def _yes_or_no(truth: object) -> str:

@@ -35,7 +35,7 @@ class Wallet:
         variants: the names of the variants that every verb takes.
     """
 
-    spelled = "session.wallet"
+    in_python = "session.wallet"
     phones = tuple(WALLETS)
     handlers = tuple(HANDLERS)
     authorizations = tuple(AUTHORIZATIONS)

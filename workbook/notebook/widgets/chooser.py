@@ -259,7 +259,7 @@ def choose(call: Callable[..., object], /, **choices: Options) -> Chooser:
 
 def _name(value: Any) -> str:
     name = str(getattr(value, "__name__", type(value).__name__))
-    owner = getattr(getattr(value, "__self__", None), "spelled", "")
+    owner = getattr(getattr(value, "__self__", None), "in_python", "")
     return f"{owner}.{name}" if owner else name
 
 
