@@ -24,10 +24,7 @@ from workbook.flows import messages as m
 from workbook.flows.variants import variant_a, variant_b
 from workbook.notebook.parameters import Parameters, Source, parameter_names
 from workbook.notebook.plays.faults import PLATFORMS, PREDICTIONS, FaultRun, Prediction, fault_run, how_often
-from workbook.notebook.plays.platform_a import PlatformA
-from workbook.notebook.plays.platform_b import PlatformB
-from workbook.notebook.plays.run import Setup
-from workbook.notebook.plays.wallet import Wallet
+from workbook.notebook.plays.platforms import PlatformA, PlatformB, Setup, Wallet
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.runs.own_code import RELAY
 from workbook.simulation.canned import CANNED, CannedService
@@ -120,7 +117,7 @@ class Session:
             seed=parameters.seed,
             variant_a=variant_a(parameters.variant_a),
             variant_b=variant_b(parameters.variant_b),
-            api=self._api,
+            sdk_input=self.activation_data,
             back_end=self._back_end,
         )
         self.platform_a = PlatformA(setup)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from itertools import product
@@ -16,16 +16,14 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.trace import Kind, Record, Trace, shown
-from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
+from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
 from workbook.reading.checks import Finding, check
 from workbook.reading.checks.advice import Advice, advice_for
 from workbook.reading.checks.finding import Owner, Severity
-from workbook.runs.back_end import BackEnd
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import PhoneA, PhoneB, Watch
-from workbook.simulation.service import DirectApi
 from workbook.views.html import Markup, tag, trusted
 from workbook.views.screen import InFront, Page, Screen, Sheet
 
@@ -35,27 +33,6 @@ if TYPE_CHECKING:
 
 NEXT = 'Next: wb.show(_, VIEW) for "phone", "messages", "states", "limits", "findings", "all"; _.trace; _.findings.'
 """The last line of a run's text form; `_` is the value of the last cell."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What every platform needs of a session.
-
-    Attributes:
-        card: the payment instrument id of the card that is added.
-        seed: of everything that the simulation draws.
-        variant_a: platform A's variant.
-        variant_b: platform B's variant.
-        api: the simulated API, called directly: it gives data that the SDK stand-ins can open.
-        back_end: makes the back end of one play.
-    """
-
-    card: str
-    seed: int
-    variant_a: VariantA
-    variant_b: VariantB
-    api: DirectApi
-    back_end: Callable[[], BackEnd]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
