@@ -131,7 +131,7 @@ def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for e
 
 TABLES = {
     "advice": ("workbook.views.findings", "advice_table"),
-    "agreement": ("workbook.notebook.plays.planning", "agreement"),
+    "agreement": ("workbook.notebook.widgets.planner", "agreement"),
     "answers": ("workbook.notebook.session", "answers"),
     "back ends": ("workbook.notebook.plays.faults", "back_end_table"),
     "cases": ("workbook.notebook.conform", "case_table"),

@@ -4,7 +4,7 @@ import pytest
 
 import workbook as wb
 from workbook.errors import ParameterError
-from workbook.notebook.widgets.planner import NEVER, planner
+from workbook.notebook.widgets.planner import planner
 
 
 def shown(panel):
@@ -39,7 +39,7 @@ def test_every_control_changes_the_plan_and_the_result():
         ("gets", "concurrent", "gets", "concurrent"),
         ("timeout", "5 s", "timeout", 5.0),
         ("retries", 2, "retries", 2),
-        ("timeout", NEVER, "timeout", None),
+        ("timeout", "never", "timeout", None),
     ]:
         panel._controls[name].value = value
         assert getattr(panel.plan, attribute) == expected

@@ -1,4 +1,7 @@
-"""The planner as a panel: a slider for each choice, the histogram, the share that misses, and advice."""
+"""The planner as a panel: a slider for each choice, the histogram, the share that misses, and advice.
+
+And the proof that a plan agrees with the simulated wallet's clock.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,24 @@ from typing import Any
 import ipywidgets
 
 from workbook.base.values import whole
+from workbook.flows import messages as m
+from workbook.flows.trace import handler_calls
 from workbook.notebook.widgets.chooser import Keys, literal
 from workbook.notebook.widgets.player import Live
-from workbook.reading.timing.planner import GETS, LogNormal, Plan, chance_lacking
+from workbook.reading.timing.planner import GETS, Latency, LogNormal, Plan, chance_lacking, generator, totals
 from workbook.reading.timing.verdict import percent, span
+from workbook.runs.back_end import simulated_back_end
+from workbook.runs.extension.handler import ReferenceHandler
+from workbook.runs.extension.service import ExtensionProvisioningService, PassEntry
+from workbook.runs.extension.wallet_app import WalletApp
+from workbook.simulation.phones import LatenciesB, PhoneB
+from workbook.simulation.world import Instrument, World
 from workbook.views.durations import durations
 from workbook.views.html import tag, trusted
-from workbook.views.table import Snapshot, paragraph, preformatted
+from workbook.views.table import Snapshot, Table, facts, paragraph, preformatted
 
-CALLS = 20_000
-"""Simulated calls for one picture: a twentieth of a second, and enough for two digits."""
-NEVER = "never"
-TIMEOUTS = {NEVER: None} | {span(half / 2): half / 2 for half in range(1, 41)}
+TIMEOUTS = {"never": None} | {span(half / 2): half / 2 for half in range(1, 41)}
 """When a GET is given up, by its words on the slider."""
-GRID = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0,
-        8.0, 9.0, 10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)  # fmt: skip
-"""The seconds on the sliders of a GET's latency; the values that were given are among them, too."""
-BAD, GOOD = "var(--jp-error-color1, #b3261e)", "var(--jp-success-color1, #1e6b34)"
 
 
 class Planner(Live):
@@ -41,17 +45,18 @@ class Planner(Live):
 
     def snapshot(self) -> Snapshot:
         """The share that misses the limit, what to change and what that brings, and the histogram."""
-        plan, estimate = self.plan, self.plan.simulate(CALLS)
+        # 20,000 simulated calls take a twentieth of a second, and are enough for two digits
+        plan, estimate = self.plan, self.plan.simulate(20_000)
         late = estimate.missed if (exact := plan.exact()) is None else exact
         share, missed = percent(late), f"of the calls take longer than {span(plan.limit)}: the wallet shows no card."
         if exact is not None:
-            missed = f"{missed} This share is exact; the chart below has {CALLS:,} simulated calls."
+            missed = f"{missed} This share is exact; the chart below has {estimate.calls:,} simulated calls."
         lacking = f"At least one card is missing in {percent(chance_lacking(plan))} of the lists."
-        advice = [f"{one.text} Then: {_outcome(one.plan)}." for one in plan.advice(late)] or [
-            estimate.judgement.todo or ""
-        ]
-        picture, call = durations("One call of passEntries()", [estimate]), self._spelled()
-        colour = BAD if late > 0.001 else GOOD  # the target: one call in a thousand
+        advice = [f"{one.text} Then: {_outcome(one.plan, estimate.calls)}." for one in plan.advice(late)]
+        advice = advice or [estimate.judgement.todo or ""]
+        picture, call = durations("One call of passEntries()", [estimate]), self._in_python()
+        bad, good = "var(--jp-error-color1, #b3261e)", "var(--jp-success-color1, #1e6b34)"
+        colour = bad if late > 0.001 else good  # the target: one call in a thousand
         number = tag("b", share, style=f"font-size:2.6em;line-height:1.1;color:{colour}")
         html = tag(
             "div",
@@ -79,19 +84,22 @@ class Planner(Live):
 
     def _sliders(self) -> dict[str, Any]:
         plan, style = self.plan, {"description_width": "initial"}
-        timeout = next((words for words, value in TIMEOUTS.items() if value == plan.timeout), NEVER)
-        latency = {"median": self.latency.median, "p99": self.latency.p99}
-        seconds = {name: sorted({*GRID, value}) for name, value in latency.items()}
+        timeout = next((words for words, value in TIMEOUTS.items() if value == plan.timeout), "never")
+        median, p99 = self.latency.median, self.latency.p99
+        grid = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0,
+                7.0, 8.0, 9.0, 10.0, 12.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0)  # fmt: skip
+
+        def seconds(value: float) -> list[tuple[str, float]]:
+            """The seconds of a GET's latency on its slider; the value that was given is among them, too."""
+            return [(span(one), one) for one in sorted({*grid, value})]
 
         def among(options: Any, value: Any, words: str) -> Any:
-            layout = {"width": "21em"}
-            return ipywidgets.SelectionSlider(
-                options=options, value=value, description=words, style=style, layout=layout
-            )
+            how = {"style": style, "layout": {"width": "21em"}}
+            return ipywidgets.SelectionSlider(options=options, value=value, description=words, **how)
 
         return {
-            "median": among([(span(one), one) for one in seconds["median"][:-1]], latency["median"], "median of a GET"),
-            "p99": among([(span(one), one) for one in seconds["p99"][1:]], latency["p99"], "1 in 100 above"),
+            "median": among(seconds(median)[:-1], median, "median of a GET"),
+            "p99": among(seconds(p99)[1:], p99, "1 in 100 above"),
             "cards": among(range(1, 31), plan.cards, "cards"),
             "timeout": among(list(TIMEOUTS), timeout, "given up after"),
             "retries": among(range(6), plan.retries, "made again, times"),
@@ -112,16 +120,16 @@ class Planner(Live):
         self.plan = Plan(self.latency, one["cards"], one["gets"], TIMEOUTS[one["timeout"]], one["retries"])
         self._result.value = self.snapshot().html()
 
-    def _spelled(self) -> str:
+    def _in_python(self) -> str:
         """The call that shows this plan, as Python to copy."""
         values = {"median": self.latency.median, "p99": self.latency.p99}
         values |= {name: getattr(self.plan, name) for name in ("cards", "gets", "timeout", "retries")}
         return f"wb.planner({', '.join(f'{name}={literal(value)}' for name, value in values.items())})"
 
 
-def _outcome(plan: Plan) -> str:
+def _outcome(plan: Plan, calls: int) -> str:
     """What a change brings, and what it costs."""
-    return f"{percent(plan.chance(CALLS))} miss, {percent(chance_lacking(plan))} lack a card"
+    return f"{percent(plan.chance(calls))} miss, {percent(chance_lacking(plan))} lack a card"
 
 
 def planner(  # noqa: PLR0917  # one choice each, in the order of the sentence
@@ -150,3 +158,59 @@ def planner(  # noqa: PLR0917  # one choice each, in the order of the sentence
     whole("cards", cards, least=1, most=30)
     whole("retries", retries, least=0, most=5)
     return Planner(LogNormal(median, p99), cards=cards, gets=gets, timeout=timeout, retries=retries)
+
+
+def agreement(latency: Latency | None = None, *, cards: int = 10, calls: int = 100, seed: int = 7) -> Table:
+    """The same latencies through the plan and, call by call, through the simulated wallet.
+
+    Without a latency it takes the planner's: half of the GETs within 0.8 s, 99 in 100 within 6 s.
+
+    Raises:
+        ParameterError: one of these is not what it may be.
+    """
+    latency = latency or LogNormal(0.8, 6.0)
+    plans = {
+        "one by one": Plan(latency, cards=cards),
+        "concurrent": Plan(latency, cards=cards, gets="concurrent"),
+        "concurrent, 5 s for each GET": Plan(latency, cards=cards, gets="concurrent", timeout=5.0),
+    }
+    rows = {}
+    for name, plan in plans.items():
+        drawn = latency.draw(generator(seed), (calls, cards, 1))
+        planned, lost = totals(drawn, plan)
+        played = [played_call(plan, [float(get[0]) for get in call]) for call in drawn]
+        apart = max(abs(float(one) - seconds) for one, (seconds, _lost) in zip(planned, played, strict=True))
+        same = [int(one) for one in lost] == [missing for _seconds, missing in played]
+        within = "the same total to the microsecond" if apart < 1e-6 else f"up to {apart:.6f} s apart"
+        rows[name] = f"{within}; {'the same' if same else 'other'} cards missing"
+    return facts(f"{calls} calls of {cards} cards, planned and played", rows)
+
+
+def played_call(plan: Plan, gets: list[float]) -> tuple[float, int]:
+    """One call of pass_entries() under the wallet's clock: its seconds, and how many cards it lacks.
+
+    Args:
+        plan: how the handler fetches.
+        gets: how long each GET takes, in seconds, one for each card.
+    """
+
+    class Planned(ReferenceHandler):
+        def pass_entries(self) -> list[PassEntry]:
+            timeout = plan.timeout
+            if plan.gets == "concurrent":
+                fresh = self.back_end.get_all(self.cards, timeout=timeout)
+            else:
+                fresh = {card: self.back_end.get(card, timeout=timeout) for card in self.cards}
+            return ExtensionProvisioningService(sdk_inputs=list(fresh.values())).pass_entries(self) if fresh else []
+
+    ids = [f"PISIMULATED{number:014d}" for number in range(1, plan.cards + 1)]
+    world = World({card: Instrument(card) for card in ids})
+    network_only = LatenciesB(storage=0.0, service=0.0, handler=0.0, card_art=0.0)  # nothing else takes time
+    phone = PhoneB(latencies=network_only)
+    wallet = WalletApp(Planned, phone=phone, cards=ids, back_end=simulated_back_end(world), gets=gets)
+    phone.storage.save(ids[0], simulated_back_end(world).get(ids[0]).data)
+    wallet.open_list()
+    wallet.choose_app()
+    call = [call for call in handler_calls(wallet.trace) if call.name == "pass_entries"][-1]
+    made: Any = [record.message for record in call.did(m.ServiceMade)]
+    return call.seconds or 0.0, plan.cards - sum(len(each.cards) for each in made)

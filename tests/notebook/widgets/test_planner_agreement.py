@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.notebook.plays import planning
-from workbook.notebook.plays.planning import agreement, play
+from workbook.notebook.widgets import planner
+from workbook.notebook.widgets.planner import agreement, played_call
 from workbook.reading.timing.planner import LogNormal, Plan, Resampled, totals
+from workbook.simulation.phones import LatenciesB
 
 
 @pytest.mark.rule("X-ENTRIES-3", "API-12")
@@ -21,9 +22,7 @@ def test_one_call_planned_and_played(seconds, gets, timeout):
     timeout = timeout if gets == "concurrent" else None  # one by one the handler lets a late GET end the call
     plan = Plan(LogNormal(1.0, 2.0), cards=len(seconds), gets=gets, timeout=timeout)
     (planned,), (lost,) = totals(np.array([[[one] for one in seconds]]), plan)
-    played = play(plan, seconds)
-    assert played.seconds == pytest.approx(planned)
-    assert played.lost == lost
+    assert played_call(plan, seconds) == (pytest.approx(planned), lost)
 
 
 def test_a_lesson_reads_that_they_agree():
@@ -32,6 +31,6 @@ def test_a_lesson_reads_that_they_agree():
 
 
 def test_they_would_be_told_apart(monkeypatch):
-    monkeypatch.setattr(planning, "NOTHING_ELSE", planning.LatenciesB())
+    monkeypatch.setattr(planner, "LatenciesB", lambda **_none: LatenciesB())
     told = agreement(Resampled([1.0]), cards=2, calls=2).text()
     assert "up to 0.030000 s apart" in told
