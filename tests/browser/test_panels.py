@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from workbook.notebook.widgets.player import WAKE
+from workbook.notebook.widgets.panels import WAKE
 from workbook.views.phone_svg import LEAST_SIZE
 
 NAME = "panels"

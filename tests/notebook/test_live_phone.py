@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.notebook.live_phone import SAYS, LivePhone
+from workbook.notebook.live_phone import LivePhone
+from workbook.notebook.widgets.panels import film_of
 from workbook.views.phone import KeyScreens
 
 CARD = "PISIMULATED00000000000001"
@@ -46,12 +47,12 @@ def test_the_panels_show_what_an_app_does_while_it_does_it(live: LivePhone) -> N
         assert captions(live, 4)[-1].endswith("SDK to App: CanBeProvisioned.")
         call("provisionWithProvider", provisioning=number, cardDisplayName="Card")
         assert "fetchOpc(paymentInstrumentId, sdkOutput)" in captions(live, 7)[-1]
-    assert "The issuer's app shows the card ending in 0001" in KeyScreens(live.seen().film).text()
+    assert "The issuer's app shows the card ending in 0001" in KeyScreens(film_of(live.seen())).text()
 
 
 def test_nothing_of_a_run_is_stored(live: LivePhone) -> None:
     stored = live.snapshot()
-    assert stored.text() == repr(live) == SAYS
+    assert stored.text() == repr(live) == live.sentence
     assert live.settings["WORKBOOK_PHONE_KEY"] not in stored.html()
 
 

@@ -123,7 +123,7 @@ def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for e
         return budgets(title or "The handler's calls", judge_trace(trace))
     if not hasattr(run, "machine"):
         raise ParameterError(f"{part!r} needs a run; a trace does not have it.")
-    from workbook.notebook.widgets.page import PANELS
+    from workbook.notebook.plays.run import PANELS
     from workbook.notebook.widgets.panels import Panels
 
     return Panels(run, *(PANELS if part == "all" else ["timing" if part == "limits" else part]))

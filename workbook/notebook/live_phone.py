@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from threading import Event, Thread
 from typing import Any
 
@@ -13,52 +13,19 @@ import ipywidgets
 
 from workbook.app.server import Client, PhoneServer
 from workbook.base.values import lookup, number, whole
-from workbook.flows.machine import Machine
 from workbook.flows.trace import Trace
-from workbook.notebook.plays.run import screen_of
-from workbook.notebook.widgets.page import PANELS
-from workbook.notebook.widgets.player import Live, Player
-from workbook.reading.checks import check
+from workbook.notebook.plays.run import PANELS, Run, screen_of
+from workbook.notebook.widgets.panels import LiveOnly, Player, film_of
 from workbook.runs.platform_a import PlatformARun
 from workbook.simulation.phones import PHONES_A, PhoneA
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.views.film import Film, film
+from workbook.views.film import film
 from workbook.views.html import tag
 from workbook.views.player_data import player_data
-from workbook.views.screen import InFront, Screen
-from workbook.views.table import Snapshot, paragraph
-
-GLANCE = 0.25
-"""Seconds between two looks for something new."""
-MOST = 200
-"""At most so many lines are drawn, the latest ones: more would take too long."""
-SAYS = (
-    "A phone is served for an app's own test as long as this notebook's kernel runs. Its address and key are new each "
-    "time, so they are shown live and not stored; .settings holds both, .stop() ends the phone."
-)
+from workbook.views.screen import InFront
 
 
-@dataclass(frozen=True, slots=True)
-class PhoneView:
-    """One client's phone at one moment, as the panels take it.
-
-    Attributes:
-        trace: what happened.
-        machine: the flow's table.
-        before: the screen at first.
-    """
-
-    trace: Trace
-    machine: Machine
-    before: Screen
-
-    @property
-    def film(self) -> Film:
-        """The trace, frame by frame."""
-        return film(self.trace, self.machine, self.before)
-
-
-class LivePhone(Live):
+class LivePhone(LiveOnly):
     """A phone that is served until `stop`, or until this process ends.
 
     Args:
@@ -76,6 +43,11 @@ class LivePhone(Live):
         ConfigurationError: the port is taken.
     """
 
+    sentence = (
+        "A phone is served for an app's own test as long as this notebook's kernel runs. Its address and key are new "
+        "each time, so they are shown live and not stored; .settings holds both, .stop() ends the phone."
+    )
+
     def __init__(self, phone: str = "ready", *, port: int = 0, pace: float = 1.0, seed: int = 7) -> None:
         made: Callable[[str], PhoneA] = lookup("phone", phone, PHONES_A)
         whole("port", port, least=0, most=65_535)
@@ -83,7 +55,6 @@ class LivePhone(Live):
         self._last = ""
         self.server = PhoneServer(phone=lambda: made(INSTRUMENT_IDS[0]), pace=pace, seed=seed, log=self._happened)
         self._player: Player | None = None
-        self._box: Any = None
         self._drawn = (self._last, 0)
         self._begun, self._over = Event(), Event()
         self._trouble: BaseException | None = None
@@ -95,51 +66,38 @@ class LivePhone(Live):
         self.settings = self.server.settings
         atexit.register(self.stop)
 
-    def __repr__(self) -> str:
-        return SAYS
-
     def stop(self) -> None:
         """Stop the phone; the panels stay as they are."""
         atexit.unregister(self.stop)
         self._over.set()
         self._thread.join()
 
-    def seen(self) -> PhoneView | None:
-        """The phone of the app that did something last; None before the first call."""
+    def seen(self) -> Run | None:
+        """What the app that did something last has done, as far as it is drawn; None before the first call."""
         client: Client | None = self.server.clients.get(self._last)
         if client is None:
             return None
-        device = client.device
-        latest = Trace(device.trace.title)
-        for record in device.trace[-MOST:]:
-            latest.append(record)
-        before = replace(screen_of(device.phone), place=InFront.APP, card=INSTRUMENT_IDS[0])  # the app's own page
-        return PhoneView(latest, device.variant.machine, before)
+        device, card = client.device, INSTRUMENT_IDS[0]
+        latest = Trace(device.trace.title, device.trace[-200:])  # more lines would take too long to draw
+        before = replace(screen_of(device.phone), place=InFront.APP, card=card)  # the app's own page
+        return Run(latest, device.variant.machine, device.phone, card, before, "")
 
-    def snapshot(self) -> Snapshot:
-        """A sentence only: no two runs are the same."""
-        return Snapshot(SAYS, paragraph(SAYS))
-
-    def widget(self) -> Any:
+    def make_widget(self) -> Any:
         """The settings, and the panels, which follow what the app does."""
-        if self._box is None:
-            lines = "\n".join(f"{name}={value}" for name, value in self.settings.items())
-            nothing = film(Trace("Nothing has happened yet"), PlatformARun().machine)
-            self._player = Player(player_data(nothing), PANELS)
-            self._box = ipywidgets.VBox([ipywidgets.HTML(str(tag("pre", lines))), self._player])
-        return self._box
+        lines = "\n".join(f"{name}={value}" for name, value in self.settings.items())
+        nothing = film(Trace("Nothing has happened yet"), PlatformARun().machine)
+        self._player = Player(player_data(nothing), PANELS)
+        return ipywidgets.VBox([ipywidgets.HTML(str(tag("pre", lines))), self._player])
 
     def refresh(self) -> None:
         """Draw what has happened since the last time, if anything has."""
-        seen = self.seen()
-        if (
-            seen is None
-            or self._player is None
-            or self._drawn == (self._last, now := len(self.server.clients[self._last].device.trace))
-        ):
+        seen, last = self.seen(), self._last
+        if seen is None or self._player is None:
             return
-        self._drawn = (self._last, now)
-        self._player.player_data = player_data(seen.film, check(seen.trace))
+        drawn = (last, len(self.server.clients[last].device.trace))
+        if drawn != self._drawn:
+            self._drawn = drawn
+            self._player.player_data = player_data(film_of(seen), seen.findings)
 
     def _happened(self, line: str) -> None:
         self._last = line.split(maxsplit=1)[0]
@@ -149,7 +107,7 @@ class LivePhone(Live):
             async with self.server.serving(port):
                 self._begun.set()
                 while not self._over.is_set():
-                    await asyncio.sleep(GLANCE)
+                    await asyncio.sleep(0.25)  # seconds between two looks for something new
                     self.refresh()
         except BaseException as error:  # noqa: BLE001  # whoever made this object gets it
             self._trouble = error

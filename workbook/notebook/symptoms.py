@@ -21,7 +21,7 @@ from workbook.notebook.conform import Result
 from workbook.notebook.plays.run import Run
 from workbook.notebook.project import project, texts_of
 from workbook.notebook.session import session
-from workbook.notebook.widgets.paste import Paste
+from workbook.notebook.widgets.chooser import Paste
 from workbook.reading import diagnosis, inspector
 from workbook.reading.diagnosis import MOST_SHOWN, CatalogueRow, Diagnosis
 from workbook.reading.inspector import Inspection
@@ -29,13 +29,11 @@ from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.views.html import joined, tag, trusted
 from workbook.views.table import Snapshot, facts, paragraph, preformatted
 
-ASK = "What do you see? Paste a code, an outcome's name, an error body, a sentence, or a log from the tap on."
-VALUE = "Paste an sdkInput or sdkOutput, or the JSON body around it."
-SHOW = "show the values that are no card data"
-
 
 class DiagnosisPanel(Paste):
     """A symptom, and what it points to."""
+
+    ask = "What do you see? Paste a code, an outcome's name, an error body, a sentence, or a log from the tap on."
 
     @property
     def found(self) -> Diagnosis:
@@ -44,7 +42,7 @@ class DiagnosisPanel(Paste):
         Raises:
             ParameterError: nothing was given yet.
         """
-        return diagnosis.diagnose(_text(self._value))
+        return diagnosis.diagnose(self._value)
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -73,9 +71,9 @@ class DiagnosisPanel(Paste):
         """
         return reproduce(self._row(row).number)
 
-    def read(self, value: str | bytes, *, ticked: bool) -> Snapshot:  # noqa: ARG002  # there is no choice
+    def read(self) -> Snapshot:
         """Each likely row with its causes, and the message to send."""
-        found, scrub = diagnosis.diagnose(_text(value)), Secrets.of_environment(os.environ).scrub
+        found, scrub = self.found, Secrets.of_environment(os.environ).scrub
         if not found.likely:
             return Snapshot(scrub(str(found)), paragraph(scrub(str(found))))
         parts = []
@@ -127,14 +125,17 @@ def diagnose(symptom: str | Path | Run = "") -> DiagnosisPanel:
         case _:
             of_type("symptom", symptom, str, "a text, a Path or a run, such as '15009'")
             text = symptom
-    return DiagnosisPanel(text, ASK)
+    return DiagnosisPanel(text)
 
 
 class InspectionPanel(Paste):
     """An opaque value, and what it is."""
 
+    ask = "Paste an sdkInput or sdkOutput, or the JSON body around it."
+    option = "show the values that are no card data"
+
     def __init__(self, value: str | bytes, seed: int, *, show: bool) -> None:
-        super().__init__(value, VALUE, SHOW, ticked=show)
+        super().__init__(value, ticked=show)
         self.seed = seed
 
     @property
@@ -146,9 +147,9 @@ class InspectionPanel(Paste):
         """
         return inspector.inspect(self._value, show=self._ticked, seed=self.seed)
 
-    def read(self, value: str | bytes, *, ticked: bool) -> Snapshot:
+    def read(self) -> Snapshot:
         """What it is, each wrong layer, who takes it, the fields and the steps."""
-        text = Secrets.of_environment(os.environ).scrub(str(inspector.inspect(value, show=ticked, seed=self.seed)))
+        text = Secrets.of_environment(os.environ).scrub(str(self.found))
         return Snapshot(text, preformatted(text))
 
 
@@ -179,26 +180,34 @@ def inspect(value: str | bytes = "", *, show: bool = False, seed: int = 7) -> In
     return InspectionPanel(value, seed, show=show)
 
 
-def _text(value: str | bytes) -> str:
-    return value if isinstance(value, str) else value.decode("utf-8", "replace")
-
-
-# Playing a row: everything is as it should be, but for its cause.
-
-
 def reproduce(number: int) -> Run | Result | InspectionPanel:
     """Play the row with this number: as a run, as a judged project with the mistake, or as an inspected value.
+
+    Everything is as it should be, but for the row's cause.
 
     Raises:
         ParameterError: there is no such row, or no software can play it.
     """
     found = diagnosis.row(number)
     if not found.play:
-        can = ", ".join(str(one.number) for one in sorted(diagnosis.catalogue(), key=lambda one: one.number)
-                        if one.play)  # fmt: skip
+        can = ", ".join(str(one) for one in sorted(row.number for row in diagnosis.catalogue() if row.play))
         raise ParameterError(f"Row {number} cannot be played: no software here can cause it. These rows can: {can}.")
+    opened = session()
+    platform_a, platform_b, wallet = opened.platform_a, opened.platform_b, opened.wallet
+    plays: Mapping[str, Callable[..., Any]] = {
+        "fault": opened.break_it,
+        "phone_a": platform_a.play,
+        "taps": lambda: platform_a.play(taps=3, guarded=False),
+        "phone_b": platform_b.play,
+        "app_b": lambda app, phone="ready": platform_b.play(phone, app=app, pages=2),
+        "wallet": lambda phone: wallet.play(phone=phone),
+        "wallet_handler": lambda handler, phone="app was opened": wallet.play(handler, phone),
+        "authorization": lambda name: wallet.play(authorization=name),
+        "wrapped_key": lambda: _wrapped_key(opened.payment_instrument_id, opened.parameters.seed),
+        "project": _mistaken,
+    }
     verb, *settings = found.play
-    played: Run | Result | InspectionPanel = PLAYS[verb](session(), *settings)
+    played: Run | Result | InspectionPanel = plays[verb](*settings)
     return played
 
 
@@ -213,18 +222,3 @@ def _wrapped_key(card: str, seed: int) -> InspectionPanel:
     fields = answer(wallet_request(seed, 1).fields(), seed, card, 1)
     fields["wrappedKey"] = fields.pop("ephemeralPublicKey")
     return inspect(b64encode(json.dumps(fields).encode()).decode(), seed=seed)
-
-
-PLAYS: Mapping[str, Callable[..., Any]] = {
-    "fault": lambda session, *settings: session.break_it(*settings),
-    "phone_a": lambda session, phone: session.platform_a.play(phone),
-    "taps": lambda session: session.platform_a.play(taps=3, guarded=False),
-    "phone_b": lambda session, phone: session.platform_b.play(phone),
-    "app_b": lambda session, app, phone="ready": session.platform_b.play(phone, app=app, pages=2),
-    "wallet": lambda session, phone: session.wallet.play(phone=phone),
-    "wallet_handler": lambda session, handler, phone="app was opened": session.wallet.play(handler, phone),
-    "authorization": lambda session, name: session.wallet.play(authorization=name),
-    "wrapped_key": lambda session: _wrapped_key(session.payment_instrument_id, session.parameters.seed),
-    "project": lambda _session, *edit: _mistaken(*edit),
-}
-"""What a row's `play` names, by its verb."""

@@ -14,7 +14,7 @@ from workbook.commands import cli
 from workbook.commands.runner.export import export, page
 from workbook.errors import ConfigurationError
 from workbook.notebook.plays.run import TYPE
-from workbook.notebook.widgets.player import WAKE
+from workbook.notebook.widgets.panels import WAKE
 from workbook.notebook.widgets.stage import stage
 from workbook.views.html import POLICY
 

@@ -88,5 +88,5 @@ def test_a_misspelt_prediction_is_explained():
 
 def test_it_can_be_chosen():
     chooser = Chooser(predict, fault=["reset"], i_think=list(PREDICTIONS))
-    assert "✗ not so" in chooser.first().text()
+    assert "✗ not so" in chooser.first.text()
     assert "✓ right" in chooser.run({"fault": "reset", "i_think": "the button comes back"}).text()

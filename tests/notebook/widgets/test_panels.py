@@ -2,8 +2,8 @@
 
 import pytest
 
+from workbook.notebook.plays.run import PANELS
 from workbook.notebook.session import session
-from workbook.notebook.widgets.page import PANELS
 from workbook.notebook.widgets.panels import Panels, film_of
 from workbook.runs.platform_a import PlatformARun
 

@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.notebook.widgets.player import PANELS, Player
+from workbook.notebook.widgets.panels import PANELS, Player
 
 DATA = {"title": "A run", "frames": []}
 

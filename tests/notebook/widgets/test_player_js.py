@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbook.notebook.widgets.chooser import Keys
-from workbook.notebook.widgets.player import Player
+from workbook.notebook.widgets.panels import Player
 
 HERE = Path(__file__).parent
 WIDGETS = HERE.parents[2] / "workbook" / "notebook" / "widgets"

@@ -5,12 +5,11 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from workbook.notebook.plays.run import PANELS
 from workbook.notebook.session import session
 from workbook.notebook.widgets.builder import build
 from workbook.notebook.widgets.chooser import Chooser
-from workbook.notebook.widgets.page import PANELS
-from workbook.notebook.widgets.panels import Panels
-from workbook.notebook.widgets.player import WAKE, Live
+from workbook.notebook.widgets.panels import WAKE, Live, Panels
 from workbook.notebook.widgets.stage import stage
 from workbook.views.table import Snapshot
 
@@ -26,7 +25,7 @@ class Thing(Live):
     def snapshot(self):
         return Snapshot("stored", "<p>stored</p>")
 
-    def widget(self):
+    def make_widget(self):
         return self.made
 
 

@@ -23,9 +23,8 @@ from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.commands.runner.notebook import read_notebook, without_widgets
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.notebook.plays.run import TYPE, from_json, played
-from workbook.notebook.widgets.page import place, players, policy
-from workbook.notebook.widgets.player import STYLE, WAKE
+from workbook.notebook.plays.run import TYPE, from_json, place, played, players, policy
+from workbook.notebook.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.views.html import POLICY, RULE_ID, Markup, joined, tag, trusted, unbroken
 
 INDEX: Final = "index"
@@ -175,7 +174,7 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
     if "text/html" not in data:
         return output
     stored = str(data["text/html"])
-    html = trusted(stored.replace(f"<style>{STYLE}</style>", ""))
+    html = trusted(stored.replace(f"<style>{SNAPSHOT_STYLE}</style>", ""))
     live = html != stored
     try:
         recording = data.pop(TYPE)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
+from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,20 +22,16 @@ from workbook.flows.trace import Kind, Record, Trace, shown
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
 from workbook.reading.checks import Finding, check
 from workbook.reading.checks.advice import Advice, advice_for
-from workbook.reading.checks.finding import Owner, Severity
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import PhoneA, PhoneB, Watch
-from workbook.views.html import Markup, tag, trusted
-from workbook.views.screen import InFront, Page, Screen, Sheet
+from workbook.views.html import POLICY, Markup, joined, tag, trusted
+from workbook.views.screen import Screen
 
 if TYPE_CHECKING:
     from workbook.views.compare import Comparison
     from workbook.views.table import Stack
-
-NEXT = 'Next: wb.show(_, VIEW) for "phone", "messages", "states", "limits", "findings", "all"; _.trace; _.findings.'
-"""The last line of a run's text form; `_` is the value of the last cell."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,7 +85,11 @@ class Run:
             lines["cards offered"] = str(len(self.offered)) if self.offered else "none"
         if self.label and isinstance(self.phone, PhoneB):
             lines["screen says"] = self.label
-        return lines | self._places() | {"took": f"{self.trace[-1].at:.2f} s of virtual time"}
+        lines["card in the wallet" if isinstance(self.phone, PhoneA) else "card on the phone"] = _yes_or_no(self.added)
+        if isinstance(self.phone, PhoneB):
+            watch = self.phone.watch
+            lines["card on the watch"] = "no watch is paired" if watch is None else _yes_or_no(self.card in watch.cards)
+        return lines | {"took": f"{self.trace[-1].at:.2f} s of virtual time"}
 
     @property
     def findings(self) -> list[Finding]:
@@ -125,11 +128,9 @@ class Run:
         Raises:
             ConfigurationError: the file cannot be written.
         """
-        from workbook.notebook.widgets.page import saved_page  # read when somebody saves
-
-        target = Path(path)
+        target, page = Path(path), saved_page(self.trace.title, played([self]), to_json(self))
         try:
-            write_whole(target, saved_page(self.trace.title, played([self]), kept(self)))
+            write_whole(target, page)
         except OSError as error:
             raise ConfigurationError(f"Cannot write {str(target)!r}: {error.strerror}.") from error
         return target
@@ -143,23 +144,20 @@ class Run:
             ParameterError: it holds no run.
         """
         try:
-            return from_page(Path(path).read_text("utf-8"))
+            page = Path(path).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"Cannot read {str(path)!r}.") from error
-
-    def _places(self) -> dict[str, str]:
-        if isinstance(self.phone, PhoneA):
-            return {"card in the wallet": _yes_or_no(self.added)}
-        watch = self.phone.watch
-        on_watch = "no watch is paired" if watch is None else _yes_or_no(self.card in watch.cards)
-        return {"card on the phone": _yes_or_no(self.added), "card on the watch": on_watch}
+        found = re.search(f'<script type="{re.escape(TYPE)}" id="workbook-run">(.*?)</script>', page, re.DOTALL)
+        return from_json(found[1] if found else "null")
 
     def _view(self) -> Stack:
         from workbook.views.findings import whole  # loaded when somebody looks at the run
         from workbook.views.html import tag
         from workbook.views.table import Snapshot, Stack, paragraph
 
-        return Stack((*whole(self).views, Snapshot(NEXT, paragraph(tag("small", NEXT)))))
+        views = '"phone", "messages", "states", "limits", "findings", "all"'
+        more = f"Next: wb.show(_, VIEW) for {views}; _.trace; _.findings."  # `_` is the value of the last cell
+        return Stack((*whole(self).views, Snapshot(more, paragraph(tag("small", more)))))
 
     def __repr__(self) -> str:
         return self._view().text()
@@ -174,6 +172,7 @@ def _drawn(trace: Trace) -> dict[str, Any]:
     return sequence(trace)._repr_mimebundle_()
 
 
+# A trace draws itself in a notebook; pictures read traces, so the trace cannot import its own.
 Trace.drawing = staticmethod(_drawn)
 
 AnyLoop: TypeAlias = PlatformARun | PlatformBRun | WalletApp
@@ -212,12 +211,8 @@ def _yes_or_no(truth: object) -> str:
 # pictures to the byte, and holds nothing that could be sent to an API. Its findings are saved, too: a check cannot find
 # them again, because it may read what the summary leaves out.
 
-FORMAT = 1
-"""The number of this form; another number is another form."""
 TYPE = "application/vnd.workbook.run+json"
-"""The type under which a notebook's output carries a run."""
-RECORD = ("at", "kind", "before", "after", "rules", "attempt", "deprecated", "source")
-"""What is written of a record besides its message; a value that is its default is left out."""
+"""The type under which a notebook's output, or a page, carries a run."""
 
 
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
@@ -256,11 +251,15 @@ def to_json(run: Run) -> dict[str, Any]:
     Raises:
         ParameterError: its flow is none of the workbook's, so a loaded run could not be drawn.
     """
+    its = run.machine
+    flow = next((name for name, known in _machines().items() if (known.name, known.rows) == (its.name, its.rows)), None)
+    if flow is None:
+        raise ParameterError(f"A run of {its.name!r} cannot be saved: its table is none of the workbook's.")
     watch = getattr(run.phone, "watch", None)
     return {
-        "run": FORMAT,
+        "run": 1,  # the number of this form; another number is another form
         "title": run.trace.title,
-        "flow": _name_of(run.machine),
+        "flow": flow,
         "platform": "A" if isinstance(run.phone, PhoneA) else "B",
         "phone": sorted(run.phone.cards),
         "watch": None if watch is None else sorted(watch.cards),
@@ -273,27 +272,28 @@ def to_json(run: Run) -> dict[str, Any]:
     }
 
 
-def from_json(values: Any) -> SavedRun:
-    """The run of these values.
+def from_json(saved: Any) -> SavedRun:
+    """The run of these values, or of their text.
 
     Raises:
         ParameterError: they are no run of `to_json`.
     """
+    from pydantic import TypeAdapter  # loaded when a run is loaded
+
     try:
-        known = {FORMAT: _machines()}[values["run"]]
-        trace = Trace(str(values["title"]), [_read(record) for record in values["records"]])
+        values = json.loads(saved) if isinstance(saved, str) else saved
+        machine = {1: _machines()}[values["run"]][values["flow"]]
         cards, watch = set(values["phone"]), values["watch"]
         on_watch = None if watch is None else Watch(set(watch))
-        phone = PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=on_watch)
         return SavedRun(
-            trace,
-            known[values["flow"]],
-            phone,
-            before=_screen(values["before"]),
+            Trace(str(values["title"]), [_read(record) for record in values["records"]]),
+            machine,
+            PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=on_watch),
+            before=TypeAdapter(Screen).validate_python(values["before"]),
             **{name: values[name] for name in ("card", "state", "button", "label")},
             offered=None if values["offered"] is None else tuple(values["offered"]),
             story={str(name): str(text) for name, text in values["story"].items()},
-            found=tuple(_finding(found) for found in values["found"]),
+            found=TypeAdapter(tuple[Finding, ...]).validate_python(values["found"]),
             faulted=values["faulted"],
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -317,51 +317,26 @@ def recording(*runs: Run, panels: Sequence[str] = ()) -> dict[str, Any]:
         return {}
 
 
-KEPT = "workbook-run"
-"""The id of the element in which a saved page keeps its run."""
-_KEPT = re.compile(f'<script type="{re.escape(TYPE)}" id="{KEPT}">(.*?)</script>', re.DOTALL)
-
-
-def kept(run: Run) -> Markup:
-    """The element of a page from which the run can be loaded again."""
-    text = json.dumps(to_json(run), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return tag("script", trusted(text), type=TYPE, id=KEPT)
-
-
-def from_page(html: str) -> SavedRun:
-    """The run that a page keeps.
-
-    Raises:
-        ParameterError: it keeps none.
-    """
-    found = _KEPT.search(html)
-    try:
-        return from_json(json.loads(found[1]) if found else None)
-    except ValueError:
-        return from_json(None)
-
-
 def _record(record: Record) -> dict[str, Any]:
-    message = record.message
+    """A record; what has its default is left out."""
+    message, usual = record.message, Record._field_defaults
     values = {field.name: _value(getattr(message, field.name), field.name) for field in fields(message) if field.repr}
-    kept = {name: getattr(record, name) for name in RECORD}
-    usual = Record._field_defaults
-    return {
-        "says": record.name,
-        **({"with": values} if values else {}),
-        **{name: value for name, value in kept.items() if name not in usual or value != usual[name]},
-    }
+    kept = {name: value for name, value in record._asdict().items() if name not in usual or value != usual[name]}
+    del kept["message"]
+    return {"says": record.name, **({"with": values} if values else {}), **kept}
 
 
 def _read(values: Mapping[str, Any]) -> Record:
-    kind = _messages()[values["says"]]
-    message = kind(**{name: _unfolded(value) for name, value in values.get("with", {}).items()})
-    given = {name: values[name] for name in RECORD if name in values}
+    kind = getattr(m, values["says"])
+    if not issubclass(kind, m.Message):
+        raise TypeError(kind)
+    message = kind(**{name: _stand_in(value) for name, value in values.get("with", {}).items()})
+    given = {name: values[name] for name in Record._fields if name in values}
     return Record(message=message, **given | {"kind": Kind(given["kind"]), "rules": tuple(given["rules"])})
 
 
 # A message's value. What JSON has is written as it is; anything else as the name of its type, its length and its
-# redacted form. What is read back is a stand-in, which says the same under the same type's name.
+# redacted form. What is read back is a stand-in: it says the same, under the same type's name and of the same length.
 
 
 def _value(value: object, name: str) -> Any:
@@ -369,50 +344,26 @@ def _value(value: object, name: str) -> Any:
         return {"as": "tuple", "is": [_value(item, name) for item in value]}
     if isinstance(value, list):
         return [_value(item, name) for item in value]
-    plain = shown(value, name)
-    if plain == value and isinstance(value, str | int | float | bool | None):
-        return plain
-    return {"as": type(value).__name__, "length": len(value) if isinstance(value, str | bytes) else 0, "is": plain}
+    redacted = shown(value, name)
+    if redacted == value and isinstance(value, str | int | float | bool | None):
+        return redacted
+    return {"as": type(value).__name__, "length": len(value) if isinstance(value, str | bytes) else 0, "is": redacted}
 
 
-def _unfolded(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_unfolded(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    name, said = value["as"], value["is"]
-    if name == "tuple":
-        return tuple(map(_unfolded, said))
-    bases: dict[str, tuple[type, Any]] = {
-        "str": (str, "·" * value["length"]),
-        "bytes": (bytes, bytes(value["length"])),
-    }
-    base, content = bases.get(name, (object, None))
-    stands = {"summary": lambda _self: said, "identifier": said, "__repr__": lambda _self: str(said)}
-    stand_in = type(str(name), (base,), stands)
-    return stand_in() if content is None else stand_in(content)
-
-
-def _screen(values: Mapping[str, Any]) -> Screen:
-    return Screen(**{
-        **values,
-        "place": InFront(values["place"]),
-        "sheet": Sheet(values["sheet"]),
-        "page": Page(values["page"]),
-        "entries": tuple(values["entries"]),
-        "on_phone": frozenset(values["on_phone"]),
-        "on_watch": None if values["on_watch"] is None else frozenset(values["on_watch"]),
-    })  # fmt: skip
-
-
-def _finding(values: Mapping[str, Any]) -> Finding:
-    return Finding(**{**values, "level": Severity(values["level"]), "owner": Owner(values["owner"])})
-
-
-@cache
-def _messages() -> Mapping[str, type[m.Message]]:
-    kinds = (value for value in vars(m).values() if isinstance(value, type) and issubclass(value, m.Message))
-    return {kind.__name__: kind for kind in kinds}
+def _stand_in(value: Any) -> Any:
+    match value:
+        case list():
+            return [_stand_in(item) for item in value]
+        case {"as": "tuple", "is": items}:
+            return tuple(_stand_in(item) for item in items)
+        case {"as": name, "length": length, "is": said}:
+            says = {"summary": lambda _self: said, "identifier": said, "__repr__": lambda _self: str(said)}
+            contents: dict[str, tuple[str] | tuple[bytes]] = {"str": ("·" * length,), "bytes": (bytes(length),)}
+            content = contents.get(name, ())
+            return type(str(name), tuple(map(type, content)), says)(*content)
+        case Mapping():
+            raise ValueError("no value of a saved run")
+    return value
 
 
 @cache
@@ -432,23 +383,86 @@ def _machines() -> Mapping[str, Machine]:
     return {f"{machine.name}, table {number}": machine for number, machine in enumerate(tables)}
 
 
-def _name_of(machine: Machine) -> str:
-    for name, known in _machines().items():
-        if known.name == machine.name and known.rows == machine.rows:
-            return name
-    raise ParameterError(f"A run of {machine.name!r} cannot be saved: its table is none of the workbook's.")
+# Pages on which recorded runs are played without a kernel and without a network, each one file.
+#
+# The player is the one of the notebook: here its model is a recording that never answers. All runs of a page are one
+# compressed text. The page's policy lets this one script run, by its hash, and lets nothing be loaded or sent.
+
+PANELS = ("phone", "exchange", "states", "timing", "findings")
+"""The panels that a player can show."""
+COMPARED_PANELS = ("phone", "exchange")
+"""The panels of two runs that are compared."""
 
 
 def played(runs: Sequence[Run], panels: Sequence[str] = ()) -> dict[str, Any]:
     """The player's values for one run, or for two that are compared."""
-    from workbook.notebook.widgets.page import PANELS, SIDE_BY_SIDE
     from workbook.views.compare import compare
     from workbook.views.film import film
     from workbook.views.player_data import comparison_data, player_data
 
     if len(runs) > 1:
         first, second = runs
-        return {"player_data": comparison_data(compare(first, second)), "panels": list(SIDE_BY_SIDE)}
+        return {"player_data": comparison_data(compare(first, second)), "panels": list(COMPARED_PANELS)}
     (run,) = runs
     data = player_data(film(run.trace, run.machine, run.before), run.findings)
     return {"player_data": data, "panels": list(panels or PANELS)}
+
+
+@cache
+def player_script(last: str = "") -> str:
+    """The player's JavaScript module, and the file that comes last in it."""
+    names = ("frames.js", "kernel.js", "parts.js", "exchange.js", "breaking.js", "player.js", *filter(None, [last]))
+    return "".join(browser_file(name) for name in names)
+
+
+def browser_file(name: str) -> str:
+    """The text of a file for the browser."""
+    return (Path(__file__).parent.parent / "widgets" / name).read_text("utf-8")
+
+
+def place(number: int, *, opened: bool = False) -> Markup:
+    """Where the player of this recording goes; unless `opened`, a button brings it."""
+    needed = tag("noscript", "This recording is played by a script in the page.")
+    return tag("div", needed, class_="wb-place", data_recording=number, data_opened="yes" if opened else None)
+
+
+def policy() -> str:
+    """The policy of a page with players: this script, by its hash, and nothing else."""
+    digest = b64encode(sha256(player_script("recorded.js").encode()).digest()).decode()
+    return f"{POLICY}; script-src 'sha256-{digest}'"
+
+
+def players(recordings: Sequence[Mapping[str, Any]]) -> Markup:
+    """The end of a page: the style, the recordings, and the script that brings the players to their places."""
+    packed = b64encode(gzip.compress(json.dumps(recordings, ensure_ascii=False).encode(), mtime=0)).decode()
+    return joined(
+        tag("style", trusted(browser_file("player.css"))),
+        tag("script", packed, type="text/plain", id="wb-recordings"),
+        tag("script", trusted(player_script("recorded.js")), type="module"),
+    )
+
+
+def saved_page(title: str, recorded: Mapping[str, Any], run: Mapping[str, Any]) -> str:
+    """A page that plays one recording, without a link, and from which the run can be loaded again."""
+    kept = json.dumps(run, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    main = joined(tag("h1", title), place(0, opened=True))
+    end = joined(players([recorded]), tag("script", trusted(kept), type=TYPE, id="workbook-run"))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy()}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+{tag("title", title)}
+<style>body {{ max-width: 1600px; margin: 1rem auto; padding: 0 1rem; background: Canvas; color: CanvasText; }}
+h1 {{ font: 600 1.3rem system-ui, sans-serif; }}</style>
+</head>
+<body>
+<main>
+{main}
+</main>
+{end}
+</body>
+</html>
+"""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import ipywidgets
-
 from workbook.base.values import did_you_mean
 from workbook.errors import ParameterError
 from workbook.notebook.plays.script import FLOWS, OWN, Script
-from workbook.notebook.widgets.chooser import Keys, dropdown, filtered, literal, words
-from workbook.notebook.widgets.player import Live
+from workbook.notebook.widgets.chooser import controls_above, dropdown, filtered, literal, words
+from workbook.notebook.widgets.panels import Live
 from workbook.notebook.widgets.stage import Stage
 from workbook.runs.back_ends import BACK_ENDS
 from workbook.runs.extension.mistakes import HANDLERS, SHOWS_ON
@@ -98,7 +96,6 @@ class Builder(Live):
             FLOWS[first.flow].stage(first)  # says now what is wrong with the code
         self.stage = Stage(Script(flow))
         self._offering = False
-        self._box: Any = None
 
     def __repr__(self) -> str:
         return "wb.build()"
@@ -110,22 +107,19 @@ class Builder(Live):
         listed = tag("details", tag("summary", "All choices"), preformatted("\n".join(options)))
         return Snapshot("\n".join([*options, stored.text()]), joined(trusted(stored.html()), listed))
 
-    def widget(self) -> Any:
-        """The choices above the stage; always the same box."""
-        if self._box is None:
-            self._dropdowns = {name: dropdown(name, labels) for name, labels in self._everything().items()}
-            self._dropdowns["flow"].value = self._first["flow"]
-            self._offer(self._first["flow"])
-            for box in self._dropdowns.values():
-                box.observe(self._chosen, "value")
-            # A filter keeps the options that it was made with, and those of variants and phones change with the flow.
-            changing = ("variant", "phone")
-            self._fields = {name: box if name in changing else filtered(box) for name, box in self._dropdowns.items()}
-            row = ipywidgets.Box([*self._fields.values()], layout={"flex_flow": "row wrap"})
-            self._box = ipywidgets.VBox([row, Keys(), self.stage.widget()])
-            self._show()
-            self.stage.widget().observe(self._broken, "broken")
-        return self._box
+    def make_widget(self) -> Any:
+        """The choices above the stage."""
+        self._dropdowns = {name: dropdown(name, labels) for name, labels in self._everything().items()}
+        self._dropdowns["flow"].value = self._first["flow"]
+        self._offer(self._first["flow"])
+        for box in self._dropdowns.values():
+            box.observe(self._chosen, "value")
+        # A filter keeps the options that it was made with, and those of variants and phones change with the flow.
+        changing = ("variant", "phone")
+        self._fields = {name: box if name in changing else filtered(box) for name, box in self._dropdowns.items()}
+        self._show()
+        self.stage.widget().observe(self._broken, "broken")
+        return controls_above(self._fields.values(), self.stage.widget())
 
     @property
     def chosen(self) -> dict[str, str]:

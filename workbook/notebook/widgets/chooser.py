@@ -1,4 +1,4 @@
-"""One call with a few choices: choose, read the result, and copy the call.
+"""Panels with a result below their controls: one call with a few choices, and a field to paste a text into.
 
 Every result is the value of an HTML widget, set after the call has returned, so that no output is lost and no handler
 touches an event loop. A stored notebook keeps the result for the first choices.
@@ -10,9 +10,10 @@ import inspect
 import io
 import json
 import sys
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import anywidget
@@ -20,13 +21,12 @@ import ipywidgets
 
 from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ParameterError
-from workbook.notebook.widgets.player import Live
-from workbook.views.html import joined, tag, trusted
+from workbook.notebook.plays.run import browser_file
+from workbook.notebook.widgets.panels import Live
+from workbook.views.html import Markup, joined, tag, trusted
 from workbook.views.table import Snapshot, above, failure, paragraph, preformatted, snapshot
 
 Options = Mapping[str, Any] | Iterable[Any]
-
-_HERE = Path(__file__).parent
 
 
 class Keys(anywidget.AnyWidget):
@@ -35,22 +35,21 @@ class Keys(anywidget.AnyWidget):
     JupyterLab's command mode would take arrows, Enter and letters; shortcuts with Ctrl still reach it.
     """
 
-    _esm = "".join((_HERE / name).read_text("utf-8") for name in ("kernel.js", "keys.js"))
+    _esm = browser_file("kernel.js") + browser_file("keys.js")
 
     def __repr__(self) -> str:
         return "Keys()"
 
 
-SECRETS = frozenset({"apikey", "credential", "key", "passphrase", "password", "secret"})
-"""Words that may not be in a choice's name: choices are saved with the notebook."""
+def controls_above(controls: Iterable[Any], result: Any) -> Any:
+    """A box with the controls in a row, and the result below."""
+    row = ipywidgets.Box([*controls], layout={"flex_flow": "row wrap"})
+    return ipywidgets.VBox([row, Keys(), result])
 
-MANY = 12
-"""A list with more options than this has a filter."""
-DIMMED = "0.4"
-"""The opacity of a result that no longer belongs to the choices."""
-STOPPED = "Stopped. Change a choice to run the call again."
 
-_BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+def status(*children: object) -> Markup:
+    """A result that a screen reader reads out when it changes."""
+    return tag("div", *children, role="status", style="line-height:1.4")
 
 
 class Chooser(Live):
@@ -76,8 +75,6 @@ class Chooser(Live):
         self.call = call
         self.choices = {name: _labelled(name, options) for name, options in choices.items()}
         _check_call(call, choices)
-        self._first: Snapshot | None = None
-        self._box: Any = None
 
     def __repr__(self) -> str:
         choices = ", ".join(f"{name}=[{', '.join(labels)}]" for name, labels in self.choices.items())
@@ -85,9 +82,9 @@ class Chooser(Live):
 
     def snapshot(self) -> Snapshot:
         """The result for the first choices, and the names of all."""
-        first = self.first()
+        first = self.first
         hint = f"Choices: {', '.join(self.choices)}."
-        call = f"{self.spelled(self.defaults())}  # the first of each choice"
+        call = f"{self.in_python(self.defaults())}  # the first of each choice"
         html = joined(preformatted(call), trusted(first.html()), paragraph(tag("em", hint)))
         return Snapshot(f"{call}\n{first.text()}\n{hint}", html)
 
@@ -95,52 +92,44 @@ class Chooser(Live):
         """The first label of each choice."""
         return {name: next(iter(labels)) for name, labels in self.choices.items()}
 
+    @cached_property
     def first(self) -> Snapshot:
         """The result for the first of each choice; the call is made once and its result kept."""
-        if self._first is None:
-            self._first = self.run(self.defaults())
-        return self._first
+        return self.run(self.defaults())
 
-    def widget(self) -> Any:
-        """The live panel, always the same ipywidgets box: a dropdown for each choice, and the result.
+    def make_widget(self) -> Any:
+        """A dropdown for each choice, and the result.
 
         While a call runs, the older result is dimmed. A change in that time is run afterwards.
         """
-        if self._box is not None:
-            return self._box
         dropdowns = {name: dropdown(name, labels) for name, labels in self.choices.items()}
         result, running, asked = ipywidgets.HTML(), False, self.defaults()
 
-        def labels() -> dict[str, str]:
-            return {name: chosen.value for name, chosen in dropdowns.items()}
-
         def show(shown: Snapshot) -> None:
-            same = [] if self._open(asked) else [paragraph("The same in Python:"), preformatted(self.spelled(asked))]
-            result.value = str(tag("div", trusted(shown.html()), *same, role="status", style="line-height:1.4"))
+            call = [] if self._open(asked) else [paragraph("The same in Python:"), preformatted(self.in_python(asked))]
+            result.value = str(status(trusted(shown.html()), *call))
 
         def changed(_change: object) -> None:
             nonlocal running, asked
             if running:
                 return  # the run under way sees it when it ends
-            running = True
-            result.layout.opacity = DIMMED
+            running, result.layout.opacity = True, "0.4"
             try:
-                while (wanted := labels()) != asked:
+                while (wanted := {name: box.value for name, box in dropdowns.items()}) != asked:
                     asked = self._opened_again(asked, wanted)
                     for name, label in asked.items():
                         dropdowns[name].value = label
                     show(self.run(asked))
             except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in the reader's own code
-                show(Snapshot(STOPPED, paragraph(STOPPED)))
+                stopped = "Stopped. Change a choice to run the call again."
+                show(Snapshot(stopped, paragraph(stopped)))
             finally:
                 running, result.layout.opacity = False, None
 
         for box in dropdowns.values():
             box.observe(changed, "value")
-        show(self.first())
-        row = ipywidgets.Box([*map(filtered, dropdowns.values())], layout={"flex_flow": "row wrap"})
-        self._box = ipywidgets.VBox([row, Keys(), result])
-        return self._box
+        show(self.first)
+        return controls_above(map(filtered, dropdowns.values()), result)
 
     def _open(self, labels: Mapping[str, str]) -> list[str]:
         """The open choices that were not made."""
@@ -161,25 +150,22 @@ class Chooser(Live):
             first = f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it."
             return Snapshot(first, paragraph(first))
         printed = io.StringIO()
+        values = {name: self.choices[name][label] for name, label in labels.items()}
         try:
             with redirect_stdout(printed):
-                result = snapshot(self.call(**self._values(labels)))
+                result = snapshot(self.call(**values))
         except Exception as error:  # noqa: BLE001  # the reader wants to see every error of the call
             result = failure(error)
         return above(snapshot(printed.getvalue().rstrip()), result) if printed.getvalue().strip() else result
 
-    def spelled(self, labels: Mapping[str, str]) -> str:
+    def in_python(self, labels: Mapping[str, str]) -> str:
         """The call as Python to copy."""
-        values = self._values(labels)
-        arguments = ", ".join(f"{name}={literal(value, labels[name])}" for name, value in values.items())
+        arguments = ", ".join(f"{name}={literal(self.choices[name][label], label)}" for name, label in labels.items())
         return f"{_name(self.call)}({arguments})"
-
-    def _values(self, labels: Mapping[str, str]) -> dict[str, Any]:
-        return {name: self.choices[name][label] for name, label in labels.items()}
 
 
 def _labelled(name: str, options: Options) -> dict[str, Any]:
-    if SECRETS & set(name.lower().split("_")):
+    if {"apikey", "credential", "key", "passphrase", "password", "secret"} & set(name.lower().split("_")):
         raise ParameterError(f"{name!r}: a chooser never takes a key or a secret; its choices are saved in the file.")
     if isinstance(options, str) or not isinstance(options, Iterable):
         message = f"{name!r} needs a list of values or a mapping from label to value, not {quoted(options)}."
@@ -202,7 +188,8 @@ def _check_call(call: object, names: Iterable[str]) -> None:
         parameters = inspect.signature(call).parameters.values()
     except ValueError:  # a function in C may have no signature; then the call itself will check
         return
-    takes = [parameter.name for parameter in parameters if parameter.kind in _BY_NAME]
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    takes = [parameter.name for parameter in parameters if parameter.kind in by_name]
     anything = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
     for name in () if anything else sorted(set(names).difference(takes)):
         raise ParameterError(f"{_name(call)} takes no {name!r}. {did_you_mean(name, takes)}")
@@ -226,7 +213,7 @@ def dropdown(name: str, labels: Iterable[str]) -> Any:
 def filtered(box: Any) -> Any:
     """The dropdown; where it has many options, a field beside it keeps only those that contain a text."""
     everything = list(box.options)
-    if len(everything) <= MANY:
+    if len(everything) <= 12:  # so many can be read at a glance
         return box
     field = ipywidgets.Text(placeholder="filter", layout={"width": "8em"})
     field.add_class("wb-filter")
@@ -275,3 +262,64 @@ def literal(value: object, otherwise: str = "...") -> str:
         return _name(value)
     written = repr(value)
     return otherwise if " at 0x" in written else written
+
+
+class Paste(Live):
+    """A field to paste a text into, a box to tick where there is a choice, and the result for what was pasted last.
+
+    What is pasted may be card data. The panel empties its field as soon as it has read it, so no saved notebook holds
+    the text. The kernel keeps the text until the next one comes, and sends it nowhere. The notebook stores the redacted
+    result.
+
+    Args:
+        value: the text to read first; empty shows `ask`.
+        ticked: whether the box is ticked at first.
+
+    Attributes:
+        ask: the sentence that is shown until something is pasted.
+        option: the label of the box; empty shows no box.
+    """
+
+    ask: str
+    option = ""
+
+    def __init__(self, value: Any, *, ticked: bool = False) -> None:
+        self._value = value
+        self._ticked = ticked
+
+    @abstractmethod
+    def read(self) -> Snapshot:
+        """The result for what was given last."""
+
+    def snapshot(self) -> Snapshot:
+        """The result for what was given last, or what to give."""
+        if not self._value:
+            return Snapshot(self.ask, paragraph(self.ask))
+        try:
+            return self.read()
+        except Exception as error:  # noqa: BLE001  # the reader wants to see every error
+            return failure(error)
+
+    def make_widget(self) -> Any:
+        """The field and the result."""
+        hint = "Paste here, then press Tab. The field is emptied at once: the notebook keeps nothing and sends nothing."
+        field = ipywidgets.Textarea(placeholder=hint, continuous_update=False, rows=5, layout={"width": "100%"})
+        tick = ipywidgets.Checkbox(value=self._ticked, description=self.option, indent=False)
+        result = ipywidgets.HTML()
+
+        def show() -> None:
+            result.value = str(status(trusted(self.snapshot().html())))
+
+        def pasted(change: Any) -> None:
+            if change["new"]:
+                self._value, field.value = change["new"], ""
+                show()
+
+        def decided(change: Any) -> None:
+            self._ticked = change["new"]
+            show()
+
+        field.observe(pasted, "value")
+        tick.observe(decided, "value")
+        show()
+        return ipywidgets.VBox([field, *([tick] if self.option else []), Keys(), result])

@@ -1,21 +1,23 @@
-"""Panels of a run: the phone, the messages behind it, the states, the time limits and the findings.
+"""The live panels: a run's phone, the messages behind it, the states, the time limits and the findings.
 
 All are drawn from one film, so they move together. A snapshot of each is stored; with a kernel they can be played.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+import anywidget
 import ipywidgets
+import traitlets
 
+from workbook.base.values import choice
 from workbook.flows.machine import Machine
 from workbook.flows.trace import Trace
-from workbook.notebook.plays.run import Run, recording
-from workbook.notebook.widgets.page import SIDE_BY_SIDE
-from workbook.notebook.widgets.player import Live, Player
+from workbook.notebook.plays.run import COMPARED_PANELS, PANELS, Run, browser_file, player_script, recording
 from workbook.reading.checks import check
 from workbook.reading.timing.measuring import HandlerTiming
 from workbook.views import durations as bars
@@ -29,13 +31,148 @@ from workbook.views.player_data import comparison_data, player_data
 from workbook.views.states import States
 from workbook.views.table import Snapshot, Stack, paragraph, preformatted
 
-FACES: Mapping[str, Callable[[Film], View]] = {
-    "phone": KeyScreens,
-    "exchange": Exchange,
-    "states": States,
-    "timing": bars.timing,
-}
-"""The stored form of each panel."""
+# The base of everything live. A notebook gets two outputs: a snapshot, which is stored, and a view, which is not.
+#
+# A view lives as long as its kernel. A notebook that was saved and is opened again still has the view's address, and
+# JupyterLab then shows an error message instead of another form of the same output. So the snapshot is an output of its
+# own. Its style sheet hides it while a living view is below it, and replaces a dead view by a sentence. In a notebook
+# that is not trusted JupyterLab removes both the style sheet and the view, and the snapshot remains.
+
+WAKE = "Run the cells down to this one to make it live."
+_OUTPUT, _DEAD = ".jp-OutputArea-child", ".jp-OutputArea-output.jupyter-widgets:not(:has(*))"
+SNAPSHOT_STYLE = (
+    f"{_OUTPUT}:has(.wb-snapshot):has(+{_OUTPUT} :is(.wb-player,.jupyter-widgets *)){{display:none}}"
+    f"{_OUTPUT}:has(.wb-snapshot)+{_OUTPUT} {_DEAD}{{visibility:hidden;font-size:0}}"
+    f"{_OUTPUT}:has(.wb-snapshot)+{_OUTPUT} {_DEAD}::after"
+    f'{{content:"{WAKE}";visibility:visible;font-size:var(--jp-ui-font-size1,13px)}}'
+)
+
+
+class Live(ABC):
+    """A live panel, with a snapshot for a reader without a kernel."""
+
+    def __repr__(self) -> str:
+        return self.snapshot().text()
+
+    @abstractmethod
+    def snapshot(self) -> Snapshot:
+        """The stored form, the same on every run."""
+
+    _widget: Any = None
+
+    def widget(self) -> Any:
+        """The live form, always the same ipywidget."""
+        if self._widget is None:
+            self._widget = self.make_widget()
+        return self._widget
+
+    @abstractmethod
+    def make_widget(self) -> Any:
+        """Make the live form."""
+
+    def recording(self) -> dict[str, Any]:
+        """What is stored beside the snapshot, so that an exported page can play it; see `plays.run.recording`."""
+        return {}
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """The snapshot's two forms, and the recording."""
+        stored = self.snapshot()
+        html = tag("div", tag("style", trusted(SNAPSHOT_STYLE)), trusted(stored.html()), class_="wb-snapshot")
+        return {"text/plain": stored.text(), "text/html": str(joined(html)), **self.recording()}
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display  # only a notebook displays
+
+        display(self._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
+        view: dict[str, Any] = self.widget()._repr_mimebundle_()
+        bundle = view[0] if isinstance(view, tuple) else view
+        display(bundle | {"text/plain": WAKE}, raw=True)  # type: ignore[no-untyped-call]
+
+
+# The panels as one widget: Python draws everything and answers taps, the browser only plays. Six files of plain
+# JavaScript make its module: `frames.js` chooses the frame (pure functions), `kernel.js` watches the kernel, `parts.js`
+# makes elements, `exchange.js` is one of the panels, `breaking.js` breaks one of its messages, and `player.js` is the
+# whole page.
+
+
+class Player(anywidget.AnyWidget):
+    """The panels of one run.
+
+    Attributes:
+        player_data: the run; see `workbook.views.player_data`.
+        panels: which of `PANELS` are shown.
+        speed: the speed at the start, one of those in `frames.js`.
+        by_hand: the phone's buttons work, and each press is sent to `answer`.
+        number: the number of the last answered message; an older one is dropped, so that no click counts twice.
+        acts: how many acts led to this run.
+        guarded: the app disables its button, so the browser drops a tap that comes before the answer (A-BTN-1).
+        careless_offered: there is a switch for an app that does not disable its button.
+        hint: why the last message was refused; empty if it was not.
+        faults: what can go wrong with a message, by groups.
+        requests: of each line that is a request or an answer, by the line's number: which request it is.
+        broken: which message is broken, and how; empty where none is.
+        call: the call that plays this very run, as Python to copy.
+        printed: what code of the learner's own printed in this run.
+    """
+
+    _esm = player_script()
+    _css = browser_file("player.css")
+
+    player_data = traitlets.Dict().tag(sync=True)
+    panels = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    speed = traitlets.Unicode("for reading").tag(sync=True)
+    by_hand = traitlets.Bool(default_value=False).tag(sync=True)
+    number = traitlets.Int(0).tag(sync=True)
+    acts = traitlets.Int(0).tag(sync=True)
+    guarded = traitlets.Bool(default_value=True).tag(sync=True)
+    careless_offered = traitlets.Bool(default_value=False).tag(sync=True)
+    hint = traitlets.Unicode("").tag(sync=True)
+    faults = traitlets.List(traitlets.Dict()).tag(sync=True)
+    requests = traitlets.Dict().tag(sync=True)
+    broken = traitlets.Unicode("").tag(sync=True)
+    call = traitlets.Unicode("").tag(sync=True)
+    printed = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        panels: Iterable[str] = PANELS,
+        *,
+        answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
+        **more: Any,
+    ) -> None:
+        """Show a run.
+
+        Args:
+            data: the run.
+            panels: which of `PANELS` are shown.
+            answer: takes a message and returns the values of the traits that change; called once for each number.
+            more: values of further traits.
+
+        Raises:
+            ParameterError: there is no such panel.
+        """
+        names = list(panels)
+        for name in names:
+            choice("panel", name, PANELS)
+        super().__init__(player_data=dict(data), panels=names, by_hand=answer is not None, **more)
+        self._answer = answer
+        self.on_msg(self._received)
+
+    def __repr__(self) -> str:
+        return f"Player({self.player_data['title']!r}, {', '.join(self.panels)})"
+
+    def _received(self, _widget: object, content: object, _buffers: object) -> None:
+        """Messages from a browser are not trusted: only one with a newer number is answered."""
+        if self._answer is None or not isinstance(content, dict):
+            return
+        number = content.get("number")
+        if type(number) is not int or number <= self.number:
+            return
+        with self.hold_sync():
+            for name, value in self._answer(content).items():
+                setattr(self, name, value)
+            self.number = number
 
 
 class Recorded(Protocol):
@@ -62,32 +199,34 @@ class Panels(Live):
 
     Attributes:
         film: the run.
-        shown: which of `workbook.notebook.widgets.page.PANELS`, in this order.
+        shown: which of `PANELS`, in this order.
     """
 
     def __init__(self, source: Recorded, *shown: str) -> None:
         self.film = film_of(source)
         self.shown = shown
         self._source = source
-        self._findings = check(source.trace)
-        self._player: Player | None = None
+        self._findings = source.findings if isinstance(source, Run) else check(source.trace)
 
     def snapshot(self) -> Snapshot:
         """The stored forms of the panels."""
-        faces = Stack(tuple(FACES[name](self.film) for name in self.shown if name in FACES))
-        if "findings" in self.shown:
-            faces = Stack((*faces.views, findings(self._findings)))
-        return Snapshot(faces.text(), faces.html())
+        stored: dict[str, Callable[[], View]] = {
+            "phone": lambda: KeyScreens(self.film),
+            "exchange": lambda: Exchange(self.film),
+            "states": lambda: States(self.film),
+            "timing": lambda: bars.timing(self.film),
+            "findings": lambda: findings(self._findings),
+        }
+        panels = Stack(tuple(stored[name]() for name in self.shown))
+        return Snapshot(panels.text(), panels.html())
 
     def recording(self) -> dict[str, Any]:
         """The run, where it is a whole one."""
         return recording(self._source, panels=self.shown) if isinstance(self._source, Run) else {}
 
-    def widget(self) -> Player:
-        """The live panels, always the same widget."""
-        if self._player is None:
-            self._player = Player(player_data(self.film, self._findings), self.shown)
-        return self._player
+    def make_widget(self) -> Player:
+        """The panels, to be played."""
+        return Player(player_data(self.film, self._findings), self.shown)
 
 
 class Compared(Live):
@@ -95,7 +234,6 @@ class Compared(Live):
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
-        self._player: Player | None = None
 
     def snapshot(self) -> Snapshot:
         """The comparison as text and picture."""
@@ -103,33 +241,32 @@ class Compared(Live):
 
     def recording(self) -> dict[str, Any]:
         """Both runs."""
-        return {kind: {**runs, "panels": list(SIDE_BY_SIDE)} for kind, runs in self.comparison.recording.items()}
+        return {kind: {**runs, "panels": list(COMPARED_PANELS)} for kind, runs in self.comparison.recording.items()}
 
-    def widget(self) -> Player:
-        """The live panels, always the same widget."""
-        if self._player is None:
-            self._player = Player(comparison_data(self.comparison), SIDE_BY_SIDE)
-        return self._player
+    def make_widget(self) -> Player:
+        """Both runs, to be played."""
+        return Player(comparison_data(self.comparison), COMPARED_PANELS)
 
 
-# Measurements of this machine and this moment. A stored notebook must be the same on every run, and a measurement is
-# not: so its figures are in the live widget only, and a sentence about them is stored.
+class LiveOnly(Live):
+    """What is shown live only, because it is large, or another on every run: a notebook stores a sentence about it."""
+
+    sentence: str
+
+    def snapshot(self) -> Snapshot:
+        """The sentence."""
+        return Snapshot(self.sentence, paragraph(self.sentence))
 
 
-class PageFrame(Live):
-    """A whole page in a frame, with a link that saves it; live only, because it is large."""
+class PageFrame(LiveOnly):
+    """A whole page in a frame, with a link that saves it."""
+
+    sentence = "The page conform.html, with every case and both sides. It is shown live, and .write(FOLDER) writes it."
 
     def __init__(self, page: str) -> None:
         self.page = page
 
-    def __repr__(self) -> str:
-        return "The page conform.html, with every case and both sides. It is shown live, and .write(FOLDER) writes it."
-
-    def snapshot(self) -> Snapshot:
-        """A sentence in the place of the page."""
-        return Snapshot(repr(self), paragraph(repr(self)))
-
-    def widget(self) -> Any:
+    def make_widget(self) -> Any:
         """The page and the link, as an ipywidgets HTML."""
         data = b64encode(self.page.encode()).decode()
         link = tag("a", "Save this page as conform.html", href=f"data:text/html;base64,{data}", download="conform.html")
@@ -137,26 +274,18 @@ class PageFrame(Live):
         return ipywidgets.HTML(str(tag("div", paragraph(link), frame)))
 
 
-NOT_STORED = "The figures depend on the machine that runs this cell, so they are shown live and not stored."
-
-
-class Here(Live):
-    """A measurement, shown live only."""
+class Here(LiveOnly):
+    """A measurement of this machine."""
 
     def __init__(self, timing: HandlerTiming) -> None:
         self.timing = timing
+        self.why = "The figures depend on the machine that runs this cell, so they are shown live and not stored."
+        self.sentence = f"Measured here: {timing.measurement.call}(). {timing.network}. {self.why}"
 
-    def __repr__(self) -> str:
-        return f"Measured here: {self.timing.measurement.call}(). {self.timing.network}. {NOT_STORED}"
-
-    def snapshot(self) -> Snapshot:
-        """A sentence about the measurement, without its figures."""
-        return Snapshot(repr(self), paragraph(repr(self)))
-
-    def widget(self) -> Any:
+    def make_widget(self) -> Any:
         """The picture, which has each verdict, and what no picture shows, as an ipywidgets HTML."""
         measured = self.timing.measurement
         picture = bars.durations(f"{measured.call}(), measured here", measured.judgements)
         beside = preformatted(f"{measured.beside}\n      {self.timing.network}")
-        shown = joined(trusted(picture.html()), beside, paragraph(NOT_STORED))
+        shown = joined(trusted(picture.html()), beside, paragraph(self.why))
         return ipywidgets.HTML(str(tag("div", shown, style="line-height:1.4")))

@@ -12,8 +12,8 @@ import ipywidgets
 from workbook.base.values import whole
 from workbook.flows import messages as m
 from workbook.flows.trace import handler_calls
-from workbook.notebook.widgets.chooser import Keys, literal
-from workbook.notebook.widgets.player import Live
+from workbook.notebook.widgets.chooser import controls_above, literal, status
+from workbook.notebook.widgets.panels import Live
 from workbook.reading.timing.planner import GETS, Latency, LogNormal, Plan, chance_lacking, generator, totals
 from workbook.reading.timing.verdict import percent, span
 from workbook.runs.back_end import simulated_back_end
@@ -41,7 +41,6 @@ class Planner(Live):
     def __init__(self, latency: LogNormal, **choices: Any) -> None:
         self.latency = latency
         self.plan = Plan(latency, **choices)
-        self._box: Any = None
 
     def snapshot(self) -> Snapshot:
         """The share that misses the limit, what to change and what that brings, and the histogram."""
@@ -58,29 +57,22 @@ class Planner(Live):
         bad, good = "var(--jp-error-color1, #b3261e)", "var(--jp-success-color1, #1e6b34)"
         colour = bad if late > 0.001 else good  # the target: one call in a thousand
         number = tag("b", share, style=f"font-size:2.6em;line-height:1.1;color:{colour}")
-        html = tag(
-            "div",
+        html = status(
             tag("p", number, f" {missed}", tag("br"), lacking, style="margin:0.2em 0"),
             tag("ul", *(tag("li", one) for one in advice), style="margin:0.4em 0"),
             trusted(picture.picture().figure(picture.text())),
             paragraph("The same in Python:"),
             preformatted(call),
-            role="status",
-            style="line-height:1.4",
         )
         lines = [call, f"{share} {missed}", lacking, *(f"- {one}" for one in advice), picture.text()]
         return Snapshot("\n".join(lines), html)
 
-    def widget(self) -> Any:
-        """The sliders and the result; always the same box."""
-        if self._box is None:
-            self._controls = self._sliders()
-            self._result = ipywidgets.HTML(self.snapshot().html())
-            for control in self._controls.values():
-                control.observe(self._changed, "value")
-            row = ipywidgets.Box([*self._controls.values()], layout={"flex_flow": "row wrap"})
-            self._box = ipywidgets.VBox([row, Keys(), self._result])
-        return self._box
+    def make_widget(self) -> Any:
+        """The sliders and the result."""
+        self._controls, self._result = self._sliders(), ipywidgets.HTML(self.snapshot().html())
+        for control in self._controls.values():
+            control.observe(self._changed, "value")
+        return controls_above(self._controls.values(), self._result)
 
     def _sliders(self) -> dict[str, Any]:
         plan, style = self.plan, {"description_width": "initial"}

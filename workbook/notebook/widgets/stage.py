@@ -17,11 +17,10 @@ from typing import Any
 from workbook.base.values import did_you_mean, lookup, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.notebook.plays.run import recording
+from workbook.notebook.plays.run import PANELS, recording
 from workbook.notebook.plays.script import FLOWS, OWN, REACTION, Act, Play, Script, play
 from workbook.notebook.widgets.chooser import literal
-from workbook.notebook.widgets.page import PANELS
-from workbook.notebook.widgets.player import EACH_MESSAGE, Live, Player
+from workbook.notebook.widgets.panels import Live, Player
 from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Body, Fault, Number, OneOf, Text, fault
 from workbook.views.exchange import pairs
 from workbook.views.film import Film, Frame
@@ -34,8 +33,6 @@ from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
 
 HINT = "The run after one press of each button. Live, it is played by hand."
-CLIENT = "workbook.api.client"
-"""The module that only a run with a fault needs."""
 TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
 STOPPED = "Stopped before your code had ended. Nothing was changed; mend it, or press again."
@@ -68,7 +65,6 @@ class Stage(Live):
 
     def __init__(self, script: Script) -> None:
         self.script = script
-        self._player: Player | None = None
         self._last: Play | None = None
 
     def __repr__(self) -> str:
@@ -89,26 +85,25 @@ class Stage(Live):
         done = play(self.script if self.script.acts else walked(self.script))
         return recording(done.run, panels=PANELS)
 
-    def widget(self) -> Player:
-        """The live panels, always the same widget."""
-        if self._player is None:
-            values = self._values()
-            more: dict[str, Any] = {"faults": offered_faults(), "speed": EACH_MESSAGE}
-            self._player = Player(values.pop("player_data"), answer=self.answer, **more, **values)
-            if CLIENT not in sys.modules:  # it takes half a second to load, which the first broken message would wait
-                timer = Timer(1.0, import_module, [CLIENT])
-                timer.daemon = True
-                timer.start()
-        return self._player
+    def make_widget(self) -> Player:
+        """The live panels."""
+        values = self._values()
+        more: dict[str, Any] = {"faults": offered_faults(), "speed": "message by message"}
+        client = "workbook.api.client"  # only a run with a fault needs this module
+        if client not in sys.modules:  # it takes half a second to load, which the first broken message would wait
+            timer = Timer(1.0, import_module, [client])
+            timer.daemon = True
+            timer.start()
+        return Player(values.pop("player_data"), answer=self.answer, **more, **values)
 
     def begin(self, script: Script) -> None:
         """Replace the script; the live panels follow."""
         self.script = script
-        if self._player is None:
+        if self._widget is None:
             return
-        with self._player.hold_sync():
+        with self._widget.hold_sync():
             for name, value in self._values().items():
-                setattr(self._player, name, value)
+                setattr(self._widget, name, value)
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """The traits that change with a message of the browser; after a refusal only the hint, which says why."""
@@ -150,7 +145,7 @@ class Stage(Live):
         frame, act = frames[number], (message.get("name"), message.get("value"))
         # `seen` is the number of the last answer that the page had. With an older number, the tap was made before the
         # last tap was answered. A guarded app has disabled its button by then, so such a tap never happened.
-        unseen = message.get("seen") != (0 if self._player is None else self._player.number)
+        unseen = message.get("seen") != getattr(self._widget, "number", 0)
         if (unseen and self.script.guarded) or act not in [(control.act, control.value) for control in offered(frame)]:
             raise ParameterError(NOT_OFFERED)
         name, value = act
