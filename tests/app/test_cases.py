@@ -14,11 +14,8 @@ from workbook.harness.model import Verdict, gravest
 from workbook.relay.cases import CASES
 from workbook.simulation.world import INSTRUMENT_IDS
 
-LEAST = 40
 
-
-def test_there_are_enough_cases_and_no_name_is_another_tools() -> None:
-    assert len(APP_CASES) >= LEAST
+def test_no_name_is_another_tools() -> None:
     assert not set(APP_CASES) & set(CASES)
     assert all(name == case.name and name.startswith(f"app.{case.group}.") for name, case in APP_CASES.items())
 

@@ -59,7 +59,6 @@ def _required(name: str) -> set[str]:
     return set(p.CALLS[name].model_json_schema()["required"])
 
 
-@pytest.mark.slow
 @given(st.sampled_from(sorted(GOOD)), st.dictionaries(st.sampled_from(["client", "turn", "sdkInput", "x"]), JSON))
 def test_a_wrong_call_gets_a_clear_error_and_nothing_else(name: str, fields: dict[str, Any]) -> None:
     body = json.dumps(fields).encode()

@@ -23,7 +23,6 @@ def run(*arguments: str, only: tuple[str, ...] = ()) -> AppRun:
     return AppRun(command=f"exec {shlex.join([sys.executable, str(APP), *arguments])}", cases=cases)
 
 
-@pytest.mark.slow
 @pytest.mark.rule("A-PROV-1", "FLOW-1")
 def test_an_app_of_the_earlier_variant_makes_two_steps() -> None:
     record = conform_app(
@@ -36,7 +35,6 @@ def test_an_app_of_the_earlier_variant_makes_two_steps() -> None:
     }
 
 
-@pytest.mark.slow
 def test_an_app_of_the_later_variant_makes_none_of_them() -> None:
     record = conform_app(run("from-0.4.0", only=("app.form.two-steps", "app.form.migrated", "app.screen.reported")))
     assert {case.name: case.verdict for case in record.cases} == {
@@ -47,8 +45,7 @@ def test_an_app_of_the_later_variant_makes_none_of_them() -> None:
     assert from_json(to_json(record)) == record
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("mistake", ["hangs", "exits"])
+@pytest.mark.parametrize("mistake", [pytest.param("hangs", marks=pytest.mark.slow), "exits"])
 def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPatch, mistake: str) -> None:
     monkeypatch.setattr(run_module, "PATIENCE", 4.0)
     names = ("app.screen.shown-when-possible", "app.form.adds-the-card", "app.life.rotation")
@@ -64,7 +61,6 @@ def test_an_app_that_does_nothing_more_ends_the_run(monkeypatch: pytest.MonkeyPa
     assert ("the app's process ended" in missed.observed) == (mistake == "exits")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mistake", ["", "crashes"])
 def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
     record = conform_app(run("from-0.4.0", mistake, only=("app.form.nothing-before-tap", "app.concurrency.quick-taps")))
@@ -73,7 +69,6 @@ def test_an_exception_that_nothing_caught_fails_any_case(mistake: str) -> None:
     assert told == ({"nothing caught java.io.IOException at App.kt"} if mistake else set())
 
 
-@pytest.mark.slow
 def test_reports_from_before_a_case_do_not_count() -> None:
     record = conform_app(
         run("from-0.4.0", "counts", only=("app.screen.not-reported-when-added", "app.screen.reported"))
@@ -98,7 +93,6 @@ def test_an_app_gives_a_call_up_before_the_wallet_does(
     assert [case.verdict for case in record.cases] == [verdict] * 2
 
 
-@pytest.mark.slow
 def test_a_command_that_calls_nothing_is_not_decided() -> None:
     record = conform_app(AppRun(command="echo no test here", cases=[APP_CASES["app.life.rotation"]]))
     assert record.about.exit_code == 2

@@ -3,10 +3,10 @@
 import plistlib
 
 import pytest
-from sample_projects import good_project
+from sample_projects import good_project, judged
 
 from workbook.harness.model import Verdict
-from workbook.preflight.run import PREFLIGHT_CASES, Preflight, preflight
+from workbook.preflight.run import PREFLIGHT_CASES
 
 GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
 MODEL = "app/src/main/kotlin/AddCardModel.kt"
@@ -124,10 +124,6 @@ def ids(rows):
     return [f"{row[0]}-{at}" for at, row in enumerate(rows)]
 
 
-def judged(*paths, **options):
-    return {case.name.removeprefix("preflight."): case for case in preflight(Preflight(tuple(paths), **options)).cases}
-
-
 def edited(file, old, new):
     text = file.read_text()
     assert old is None or old in text
@@ -148,7 +144,6 @@ def good_b(tmp_path_factory):
     return judged(good_project(tmp_path_factory.mktemp("good"), "b"))
 
 
-@pytest.mark.slow
 @pytest.mark.rule("B-DEL-1", "B-DEL-2", "B-CAN-1", "B-CAN-2", "B-WATCH-1", "X-DEL-1", "X-ART-1")
 @pytest.mark.rule("X-PLIST-1", "X-PLIST-2", "X-PLIST-3", "X-STATUS-3", "X-ENTRIES-2", "X-HANDLER-1", "B-WATCH-2")
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), B, ids=ids(B))
@@ -211,7 +206,6 @@ def test_a_back_end_of_the_app_with_a_function_provision_is_no_delegate(platform
     assert judged(platform_b)["swift.delegate"].verdict is Verdict.NOT_APPLICABLE
 
 
-@pytest.mark.slow
 @pytest.mark.rule("A-DEP-1", "A-DEP-2", "A-DEP-3", "A-MIG-1", "A-BTN-1", "A-OPC-1", "API-13", "A-ALLOW-2")
 @pytest.mark.parametrize(("name", "file", "old", "new", "place"), A, ids=ids(A))
 def test_platform_a_passes_until_it_is_broken(platform_a, good_a, name, file, old, new, place):  # noqa: PLR0917

@@ -1,8 +1,9 @@
-"""The sample projects of both platforms, with the sources that come with the workbook."""
+"""The sample projects of both platforms, with the sources that come with the workbook; and how a project is judged."""
 
 import shutil
 
 from workbook.base.files import FIXTURES, NATIVE
+from workbook.preflight.run import Preflight, preflight
 
 SOURCES = {"a": ("kotlin/*.kt", "app/src/main/kotlin"), "b": ("swift/*.swift", "App")}
 
@@ -17,3 +18,34 @@ def good_project(folder, platform):
         if not file.name.endswith("Sdk.swift"):  # the SDK brings these names
             shutil.copy(file, folder / place)
     return folder
+
+
+def judged(*paths, **options):
+    """The results of the cases by their names without `preflight.`."""
+    return {case.name.removeprefix("preflight."): case for case in preflight(Preflight(tuple(paths), **options)).cases}
+
+
+HOSTILE = [
+    "{" * 100_000,
+    "/*" * 100_000,
+    '"\\"' * 60_000,
+    '"""' * 60_001,
+    "a(" * 60_000,
+    "a.b=" * 60_000,
+    "'\\" * 80_000,
+]
+"""Texts that take a careless reader very long, or too deep."""
+PIECES = [
+    *"{}()[]=;,\"'\n$\\ /*#<>abc0",
+    "/*",
+    "*/",
+    '"""',
+    "<plist>",
+    "<dict>",
+    "<key>",
+    "</key>",
+    "//",
+    "{{{",
+    "bplist00",
+]
+"""What the texts that a reader may meet are made of."""

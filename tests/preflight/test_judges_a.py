@@ -1,0 +1,64 @@
+"""Cases of platform A and of the app's secrets, beyond one small edit of a good project."""
+
+import pytest
+from sample_projects import judged
+
+from workbook.harness.model import Verdict
+
+
+@pytest.mark.rule("A-ALLOW-2")
+@pytest.mark.parametrize(("flavours", "end"), [(3, "; com.issuer.f2 (f2Release)"), (6, "; and 6 more")])
+def test_many_application_ids_are_cut_between_two_and_counted(tmp_path, flavours, end):
+    names = [f"f{number}" for number in range(flavours)]
+    (tmp_path / "build.gradle").write_text(
+        "platform { defaultConfig { applicationId 'com.issuer' }\n"
+        "buildTypes { debug { applicationIdSuffix '.debug' } }\n"
+        "productFlavors {\n" + "\n".join(f"{one} {{ applicationIdSuffix '.{one}' }}" for one in names) + "\n} }\n"
+        "dependencies { implementation 'operator:card-provisioning:0.4.1' }\n"
+    )
+    (miss,) = judged(tmp_path)["gradle.application-ids"].misses
+    assert miss.observed.startswith(f"{2 * flavours} application ids: com.issuer.f0.debug (f0Debug); ")
+    assert miss.observed.endswith(end)
+
+
+def test_a_library_module_that_publishes_itself_publishes_no_private_library(platform_a):
+    script = platform_a / "app" / "build.gradle.kts"
+    script.write_text(script.read_text().replace("plugins {", "plugins {\n    `maven-publish`") + (
+        'publishing { publications { create<P>("release") { from(components["release"]) } } }\n'
+    ))  # fmt: skip
+    assert judged(platform_a)["gradle.publishing"].verdict is Verdict.PASS
+
+
+@pytest.mark.rule("A-DEP-2")
+def test_a_librarys_module_alone_leaves_the_repositories_to_the_app_that_uses_it(tmp_path):
+    script = """
+plugins { id 'a.library' }
+platform { defaultConfig { minSdkVersion 26 } }
+repositories { mavenCentral() }
+dependencies { implementation 'wallet.gms:play-services-tapandpay:18.8.0' }
+"""
+    (tmp_path / "build.gradle").write_text(script)
+    assert judged(tmp_path)["gradle.repository"].verdict is Verdict.PASS
+    (tmp_path / "build.gradle").write_text(script.replace("minSdkVersion 26", "applicationId 'a.b'"))
+    assert judged(tmp_path)["gradle.repository"].verdict is Verdict.FAIL
+
+
+def test_a_back_end_beside_the_app_may_know_the_api(platform_a):
+    server = platform_a / "server"
+    (server / "src").mkdir(parents=True)
+    (server / "build.gradle.kts").write_text('plugins { id("org.server.boot") }\n')
+    (server / "src" / "Relay.kt").write_text('val path = "/bcl/v2/paymentInstruments"; val header = "x-api-key"\n')
+    (platform_a / "app" / "src" / "test").mkdir(exist_ok=True)
+    (platform_a / "app" / "src" / "test" / "Fake.kt").write_text('val header = "x-api-key"\n')
+    cases = judged(platform_a)
+    assert cases["app.api-address"].verdict is cases["app.api-key"].verdict is Verdict.PASS
+
+
+@pytest.mark.rule("API-13")
+def test_a_comment_about_the_api_is_no_trace_of_it_and_an_address_is_no_comment(platform_b):
+    file = platform_b / "App" / "BackEnd.swift"
+    text = file.read_text()
+    file.write_text(f"// our back end calls /bcl/v2 with x-api-key\n{text}")
+    assert judged(platform_b)["app.api-key"].verdict is Verdict.PASS
+    file.write_text(f'let url = "https://api.example/bcl/v2"\n{text}')
+    assert judged(platform_b)["app.api-address"].verdict is Verdict.FAIL

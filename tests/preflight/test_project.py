@@ -1,0 +1,72 @@
+"""Finding and reading files: within limits, without links, and whatever is in them."""
+
+import pytest
+from sample_projects import judged
+
+from workbook.errors import ParameterError
+from workbook.preflight import project as project_module
+from workbook.preflight.project import read_project
+from workbook.preflight.run import Preflight, preflight
+
+
+@pytest.mark.parametrize(
+    ("name", "good"),
+    [
+        ("build.gradle", "// Bär".encode("latin-1")),
+        ("gradle/libs.versions.toml", b"[versions]"),
+        ("src/Page.kt", "// Bär".encode("latin-1")),
+        ("App/Page.swift", b""),
+    ],
+)
+def test_random_bytes_are_no_good_project_and_another_encoding_is_no_fault(tmp_path, name, good):
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    for content, found in ((bytes(range(1, 256)), [name]), (good, [])):
+        file.write_bytes(content)
+        done = preflight(Preflight((tmp_path,)))
+        assert [miss.file for case in done.cases for miss in case.misses] == found
+        assert done.about.exit_code == (1 if found else 2)
+
+
+def test_a_source_of_too_many_bytes_is_said_to_be_unread(tmp_path, monkeypatch):
+    monkeypatch.setattr(project_module, "LARGEST", 10)
+    (tmp_path / "Page.kt").write_text("class Page" + "\n" * 10)
+    assert [miss.observed for miss in judged(tmp_path)["text.readable"].misses] == ["more than 10 bytes"]
+
+
+def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, platform_b):
+    (tmp_path / "secret.swift").write_text('let key = "x-api-key"')
+    (platform_b / "again").symlink_to(platform_b)
+    (platform_b / "App" / "Secret.swift").symlink_to(tmp_path / "secret.swift")
+    project = read_project([platform_b])
+    assert [file.name for file in project.files if "again" in file.name or "Secret" in file.name] == []
+
+
+def test_a_tree_that_is_too_deep_is_refused(tmp_path):
+    folder = tmp_path
+    for _level in range(70):
+        folder = folder / "d"
+        folder.mkdir()
+    with pytest.raises(ParameterError, match="folders inside one another"):
+        read_project([tmp_path])
+
+
+def test_a_tree_of_too_many_entries_or_bytes_is_refused_before_a_file_is_read(tmp_path, monkeypatch):
+    for number in range(30):
+        (tmp_path / f"{number}.swift").write_bytes(b"x" * 100)
+    reads = []
+    monkeypatch.setattr(project_module, "read_regular", lambda path, _most: reads.append(path) or b"")
+    monkeypatch.setattr(project_module, "MOST_BYTES", 2000)
+    with pytest.raises(ParameterError, match="too many bytes of sources"):
+        read_project([tmp_path])
+    monkeypatch.setattr(project_module, "MOST_BYTES", 10**9)
+    monkeypatch.setattr(project_module, "MOST_FILES", 20)
+    with pytest.raises(ParameterError, match="more than 20 files"):
+        read_project([tmp_path])
+    links = tmp_path / "links"
+    links.mkdir()
+    for number in range(41):
+        (links / f"{number}.swift").symlink_to("/dev/zero")
+    with pytest.raises(ParameterError, match="too many entries"):
+        read_project([links])
+    assert reads == []
