@@ -15,7 +15,7 @@ from workbook.base.rules import MEANINGS, Basis, bases, rules
 from workbook.commands.cli import main
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
-from workbook.notebook.display import TABLES
+from workbook.notebook.display import LOOK_UPS
 from workbook.notebook.plays.faults import PLATFORMS
 from workbook.simulation.faults import FAULTS, OPERATIONS
 from workbook.views.exchange import Exchange
@@ -140,7 +140,7 @@ def test_no_line_of_a_command_shows_what_the_document_does_not_without_a_source(
 
 @pytest.mark.slow
 def test_no_row_of_a_table_shows_what_the_document_does_not_without_a_source():
-    for name in TABLES:
+    for name in LOOK_UPS:
         shown = wb.table(name)
         for one in shown.views if isinstance(shown, Stack) else [shown]:
             assert _untagged(" | ".join(row) for row in one.rows) == [], name

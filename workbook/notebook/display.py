@@ -6,19 +6,22 @@ import inspect
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.base.files import needs_lab
 from workbook.base.values import choice, lookup, quoted
 from workbook.errors import ParameterError
-
-if TYPE_CHECKING:
-    from workbook.views.html import View
-    from workbook.views.table import Table
-
-PARTS = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
-"""What `show` can show: a run has all but `report`, a trace has `messages`, `findings` and `durations`, and a result of
-`conform` has its `report`."""
+from workbook.flows.trace import Trace
+from workbook.notebook.plays.run import PANELS, Run
+from workbook.reading.checks import Finding, check
+from workbook.reading.timing.measuring import HandlerTiming
+from workbook.reading.timing.verdict import judge_trace
+from workbook.views.compare import Comparison
+from workbook.views.durations import budgets, durations
+from workbook.views.findings import advised, findings, show_rules, whole
+from workbook.views.html import View
+from workbook.views.sequence import sequence
+from workbook.views.table import Table, code, facts, files
 
 
 @needs_lab("wb.show")
@@ -46,90 +49,69 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
         ✓ Nothing to report: no check found anything in this run.
     """
     if part:
-        return _part(thing, choice("part", part, PARTS), title)
+        parts = ("messages", "phone", "states", "limits", "findings", "advice", "durations", "all", "report")
+        return _part(thing, choice("part", part, parts), title)
     if isinstance(thing, Path) or inspect.isclass(thing) or inspect.isroutine(thing):
-        from workbook.views.table import code
-
         return code(thing)
-    if isinstance(thing, Mapping):
-        from workbook.views.table import facts
+    match thing:
+        case Mapping():
+            return facts(title or "Facts", thing)
+        case HandlerTiming():
+            from workbook.notebook.widgets.panels import Here
 
-        return facts(title or "Facts", thing)
-    if hasattr(thing, "network_calls"):
-        from workbook.notebook.widgets.panels import Here
-
-        return Here(thing)
-    if hasattr(thing, "findings") and hasattr(thing, "trace"):
-        from workbook.views.findings import whole
-
-        return whole(thing)
-    if hasattr(thing, "trace") or hasattr(thing, "select"):
-        return _part(thing, "messages", title)
+            return Here(thing)
+        case Run():
+            return whole(thing)
+        case Trace() | object(trace=Trace()):
+            return _part(thing, "messages", title)
     many = list(thing) if isinstance(thing, list | tuple) else [thing]
     if many and all(isinstance(path, Path) for path in many):
-        from workbook.views.table import files
-
         return files(many)
-    if many and all(hasattr(judged, "judgement") or hasattr(judged, "limit_text") for judged in many):
-        from workbook.views.durations import durations
-
+    if many and all(hasattr(judged, "judgement") for judged in many):
         return durations(title or "Durations", many)
-    if all(hasattr(finding, "todo") for finding in many):
-        from workbook.views.findings import findings
-
+    if all(isinstance(finding, Finding) for finding in many):
         return findings(many)
     raise ParameterError(
         f"show does not know {quoted(thing)}. Give a run, a trace, findings, judgements, a mapping, a class or a path."
     )
 
 
-def _part(run: Any, part: str, title: str) -> Any:  # noqa: PLR0911  # one for each part
+def _part(thing: Any, part: str, title: str) -> Any:
     """One part of a run or of a trace on its own; for two compared runs, their live panels."""
-    if hasattr(run, "folded"):
+    if isinstance(thing, Comparison):
         from workbook.notebook.widgets.panels import Compared
 
-        return Compared(run)
+        return Compared(thing)
     if part == "report":
-        if not hasattr(run, "report"):
-            raise ParameterError(f"{quoted(run)} has no report. Give a result of wb.conform(...).")
+        if not hasattr(thing, "report"):
+            raise ParameterError(f"{quoted(thing)} has no report. Give a result of wb.conform(...).")
         from workbook.notebook.widgets.panels import PageFrame
 
-        return PageFrame(run.report)
-    trace = run if hasattr(run, "select") else getattr(run, "trace", None)
+        return PageFrame(thing.report)
+    trace = thing if isinstance(thing, Trace) else getattr(thing, "trace", None)
     if trace is None:
         raise ParameterError(
-            f"{quoted(run)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
+            f"{quoted(thing)} has no messages, states or findings. Give a run, such as session.platform_a.play()."
         )
-    if part == "messages":
-        from workbook.views.sequence import sequence
-
-        return sequence(trace)
-    if part == "findings":
-        from workbook.reading.checks import check
-        from workbook.views.findings import findings
-
-        return findings(check(trace))
-    if part == "advice":
-        from workbook.views.findings import advised
-
-        advice = getattr(run, "advice", None)
-        if advice is None:
-            raise ParameterError("This run has no failure of the API, so there is no advice about one.")
-        return advised(advice)
-    if part == "durations":
-        from workbook.reading.timing.verdict import judge_trace
-        from workbook.views.durations import budgets
-
-        return budgets(title or "The handler's calls", judge_trace(trace))
-    if not hasattr(run, "machine"):
+    advice: Any = getattr(thing, "advice", None)
+    if part == "advice" and advice is None:
+        raise ParameterError("This run has no failure of the API, so there is no advice about one.")
+    of_a_trace: dict[str, Callable[[], View]] = {
+        "messages": lambda: sequence(trace),
+        "findings": lambda: findings(thing.findings if isinstance(thing, Run) else check(trace)),
+        "advice": lambda: advised(advice),
+        "durations": lambda: budgets(title or "The handler's calls", judge_trace(trace)),
+    }
+    if part in of_a_trace:
+        return of_a_trace[part]()
+    if not hasattr(thing, "machine"):
         raise ParameterError(f"{part!r} needs a run; a trace does not have it.")
-    from workbook.notebook.plays.run import PANELS
     from workbook.notebook.widgets.panels import Panels
 
-    return Panels(run, *(PANELS if part == "all" else ["timing" if part == "limits" else part]))
+    return Panels(thing, *(PANELS if part == "all" else ["timing" if part == "limits" else part]))
 
 
-TABLES = {
+LOOK_UPS = {
     "advice": ("workbook.views.findings", "advice_table"),
     "agreement": ("workbook.notebook.widgets.planner", "agreement"),
     "answers": ("workbook.notebook.session", "answers"),
@@ -166,7 +148,7 @@ def table(name: str, *args: Any, **choices: Any) -> View:
         >>> print(wb.table("time limits").text().splitlines()[0])
         How long the wallet waits
     """
-    module, function = lookup("table", name, TABLES)
+    module, function = lookup("table", name, LOOK_UPS)
     make: Callable[..., View] = getattr(import_module(module), function)
     try:
         inspect.signature(make).bind(*args, **choices)
@@ -189,6 +171,4 @@ def rule(*rule_ids: str) -> Table:
         >>> "A-BTN-1" in wb.rule("A-BTN-1").text()
         True
     """
-    from workbook.views.findings import show_rules
-
     return show_rules(*rule_ids)
