@@ -10,20 +10,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 from workbook.base.values import choice, did_you_mean, is_text, quoted, whole
 from workbook.errors import ParameterError
-
-VARIANTS_A: Final = ("before-0.4.0", "from-0.4.0")
-VARIANTS_B: Final = ("earlier", "later")
-SEED_LIMIT: Final = 2**32
-SIMULATED_INSTRUMENT: Final = "PISIMULATED00000000000001"
-LONGEST_ID: Final = 1000
-"""The most characters of a payment instrument id; the client refuses a longer one."""
-
-_KEY_WORDS: Final = ("key", "token", "secret", "password", "passwd", "credential", "authorization")
+from workbook.flows.variants import VARIANTS_A, VARIANTS_B
+from workbook.simulation.world import INSTRUMENT_IDS
 
 
 class Source(StrEnum):
@@ -41,8 +34,8 @@ class Parameters:
         source: who answers; variables of the environment never change it.
         base_url: the API's address, only with `source="api"`; None means the environment's WORKBOOK_BASE_URL.
         payment_instrument_id: the `{id}` of both calls; text, so leading zeros stay.
-        variant_a: which variant of platform A, one of `VARIANTS_A`.
-        variant_b: which variant of platform B, one of `VARIANTS_B`.
+        variant_a: which variant of platform A, by name.
+        variant_b: which variant of platform B, by name.
         seed: determines everything that the simulation makes up, 0 to 2**32 - 1.
         sdk_output_file: path of a file with a real sdkOutput, only with `source="api"`.
 
@@ -52,7 +45,7 @@ class Parameters:
 
     source: Source = Source.SIMULATED
     base_url: str | None = None
-    payment_instrument_id: str = SIMULATED_INSTRUMENT
+    payment_instrument_id: str = INSTRUMENT_IDS[0]
     variant_a: str = "from-0.4.0"
     variant_b: str = "later"
     seed: int = 7
@@ -62,28 +55,28 @@ class Parameters:
         object.__setattr__(self, "source", Source(choice("source", self.source, Source)))
         choice("variant_a", self.variant_a, VARIANTS_A)
         choice("variant_b", self.variant_b, VARIANTS_B)
-        whole("seed", self.seed, least=0, most=SEED_LIMIT - 1)
+        whole("seed", self.seed, least=0, most=2**32 - 1)
         card = self.payment_instrument_id
         if isinstance(card, int | float):
             raise ParameterError(
                 f"payment_instrument_id arrived as the number {quoted(card)}, so leading zeros may already be lost. "
                 "Send text: quote it in the cell, or use papermill's -r, which never converts."
             )
-        if len(_text("payment_instrument_id", card)) > LONGEST_ID:
+        if len(_text("payment_instrument_id", card)) > 1000:  # the client refuses a longer one
             raise ParameterError(
-                f"payment_instrument_id is {quoted(card)}; allowed: at most {LONGEST_ID} characters, "
-                "as the API gave it."
+                f"payment_instrument_id is {quoted(card)}; allowed: at most 1000 characters, as the API gave it."
             )
-        if self.base_url is not None:
-            _check_address(_text("base_url", self.base_url))
-        if self.sdk_output_file is not None:
-            _text("sdk_output_file", self.sdk_output_file)
-        for name in ("base_url", "sdk_output_file"):
-            if self.source is Source.SIMULATED and getattr(self, name) is not None:
+        for name, value in (("base_url", self.base_url), ("sdk_output_file", self.sdk_output_file)):
+            if value is None:
+                continue
+            if self.source is Source.SIMULATED:
                 raise ParameterError(
                     f"{name} was given while source is 'simulated', where it means nothing. "
                     f"Give source='api' as well, or leave {name} out."
                 )
+            _text(name, value)
+        if self.base_url is not None:
+            _check_address(self.base_url)
 
     @classmethod
     def of(cls, **values: Any) -> Parameters:
@@ -92,10 +85,9 @@ class Parameters:
         Raises:
             ParameterError: a name is unknown or names a key, or a value is not allowed.
         """
-        for name in values:
-            if name in parameter_names():
-                continue
-            if any(word in re.sub(r"[^a-z]", "", name.lower()) for word in _KEY_WORDS):
+        keys = ("key", "token", "secret", "password", "passwd", "credential", "authorization")
+        for name in [name for name in values if name not in parameter_names()]:
+            if any(word in re.sub(r"[^a-z]", "", name.lower()) for word in keys):
                 raise ParameterError(
                     f"{name!r} looks like a key. A parameter is saved in the notebook's file, so keys come from the "
                     "environment variable WORKBOOK_API_KEY, never from a cell or a command line."

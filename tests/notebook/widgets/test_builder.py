@@ -5,14 +5,14 @@ import pytest
 from workbook.errors import ParameterError
 from workbook.notebook.plays.script import FLOWS, play
 from workbook.notebook.session import session
-from workbook.notebook.widgets.builder import NO_FAULT, SECONDS, build, choices, script, timed
-from workbook.notebook.widgets.stage import spelled, stage
+from workbook.notebook.widgets.builder import build, choices, script, timed
+from workbook.notebook.widgets.stage import in_python, stage
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.simulation.faults import FAULTS
 
 
 def call(changes):
-    return spelled(script(changes))
+    return in_python(script(changes))
 
 
 def chosen(**changes):
@@ -44,10 +44,10 @@ def test_the_call_is_python_that_runs(changes, words):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flow", sorted(FLOWS))
-@pytest.mark.parametrize("fault", [NO_FAULT, *list(FAULTS)[1:]])
+@pytest.mark.parametrize("fault", ["none", *list(FAULTS)[1:]])
 def test_every_fault_can_be_chosen_on_every_flow(flow, fault):
     made = script(chosen(flow=flow, fault=fault))
-    assert made.fault == ("" if fault == NO_FAULT else fault)
+    assert made.fault == ("" if fault == "none" else fault)
     assert play(made).film.frames
 
 
@@ -59,7 +59,7 @@ def test_what_is_ordinary_is_the_first_choice(flow):
 def test_a_time_is_only_for_faults_that_take_one():
     assert timed(chosen(fault="latency"))
     assert not timed(chosen(fault="reset"))
-    assert "seconds" not in call(chosen(fault="reset", seconds=SECONDS[1]))
+    assert "seconds" not in call(chosen(fault="reset", seconds="0.5"))
 
 
 def test_the_controls_choose():
@@ -85,7 +85,7 @@ def test_a_fault_is_played_by_hand_with_everything_else_that_was_chosen():
         False,
     )
     assert built._dropdowns["seconds"].disabled
-    built._dropdowns["fault"].value = NO_FAULT
+    built._dropdowns["fault"].value = "none"
     assert built.stage.script == stage(phone="cardholder cancels").script
 
 
@@ -98,7 +98,7 @@ def test_which_request_a_fault_meets_is_said_while_one_is_chosen():
     assert "It meets the first POST, before the API does anything" in shown.broken
     built._dropdowns["operation"].value = "GET"
     assert "the first GET" in shown.broken
-    built._dropdowns["fault"].value = NO_FAULT
+    built._dropdowns["fault"].value = "none"
     assert shown.broken == ""
 
 
@@ -124,7 +124,7 @@ def test_a_message_that_is_broken_by_its_arrow_is_in_the_choices():
     ]  # fmt: skip
     for name, value in built.stage.answer({"kind": "mend", "value": ""}).items():
         setattr(shown, name, value)
-    assert built.chosen["fault"] == NO_FAULT
+    assert built.chosen["fault"] == "none"
 
 
 def test_choosing_a_fault_moves_nothing_above_the_stage():

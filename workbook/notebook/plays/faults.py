@@ -92,8 +92,7 @@ class FaultRun(Run):
         }
 
     def _played(self) -> str:
-        nth = self.planned.nth
-        which = "every" if nth is None else f"the {({1: 'first', 2: 'second', 3: 'third'}).get(nth, f'{nth}th')}"
+        which = "every" if self.planned.nth is None else f"the {ordinal(self.planned.nth)}"
         if not self.network.played:
             nothing = f"{which} {self.method} was answered as usual" if self.network.asked[self.method] else "never"
             return f"{nothing}: nothing was changed"
@@ -172,6 +171,11 @@ HANDED_ON: Mapping[type[m.Message], Callable[[Any], str]] = {
     m.RequestReturned: lambda _message: "sdkInput",
 }
 """The messages that tell what the app's own code, or its extension, got from the back end."""
+
+
+def ordinal(number: int) -> str:
+    """A place in an order, in words."""
+    return {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth"}.get(number, f"{number}th")
 
 
 def how_often(number: int) -> str:

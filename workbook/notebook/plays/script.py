@@ -1,9 +1,9 @@
-"""A stage: a run that somebody plays by hand, one act after the other.
+"""A run that somebody plays by hand, one act after the other.
 
-A play is a pure function of its script. Each act says when it was done, in virtual seconds; whoever acts once more adds
-an act, and the whole is played again from the beginning, which takes milliseconds. So nothing has to be kept between
-two acts but the script: a panel can be shown twice, reopened, or copied as a call, and the same script gives the same
-film to the byte. What had happened before an act stays as it was, because the act comes after it.
+A script holds the settings and the acts, each with its moment in virtual seconds. `play` plays a script from its
+beginning, which takes milliseconds, and the same script gives the same film to the byte. Whoever acts once more adds an
+act, and the whole script is played again; what happened before that act stays as it was. So between two acts nothing is
+kept but the script, and a panel can be shown twice, opened again, or copied as a call.
 """
 
 from __future__ import annotations
@@ -38,15 +38,6 @@ from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.film import Film, film
 from workbook.views.screen import Screen
 
-REACTION = 0.1
-"""Seconds from what a cardholder sees to the finger on the glass (assumed)."""
-
-MOST_PRINTED = 4_000
-"""How many characters of what code prints are kept, counted from the end."""
-
-MOST_ACTS = 40
-"""How many acts a script holds at most: far more than any lesson needs, and still played in a moment."""
-
 
 @dataclass(frozen=True, slots=True)
 class Act:
@@ -74,7 +65,7 @@ class Act:
         return ACTS[self.name](self.value)
 
 
-OWN: Mapping[str, tuple[str, ...]] = {
+FLOWS_THAT_TAKE: Mapping[str, tuple[str, ...]] = {
     "handler": ("from the wallet",),
     "authorization": ("from the wallet",),
     "fetch_opc": ("platform A",),
@@ -94,9 +85,6 @@ ACTS: Mapping[str, Callable[[str], m.Event | None]] = {
     "cancel": lambda _value: None,
 }
 """Each action of the cardholder, and its event."""
-
-DECISIONS = ("confirm", "cancel")
-"""What an authorization UI waits for: until then nothing of what follows is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,22 +145,22 @@ class Script:
         choice("card", self.card, INSTRUMENT_IDS)
         choice("surface", self.surface, SURFACES)
         check_back_end(self.back_end)
-        for name, flows in OWN.items():
+        for name, flows in FLOWS_THAT_TAKE.items():
             if getattr(self, name) != type(self).__dataclass_fields__[name].default and self.flow not in flows:
                 raise ParameterError(f"The flow {self.flow!r} has no {name}. It belongs to: {', '.join(flows)}.")
         if self.fault_card:
             choice("fault_card", self.fault_card, INSTRUMENT_IDS)
         if self.fault:
             self.planned()
-        if len(self.acts) > MOST_ACTS:
-            raise ParameterError(f"A script holds {MOST_ACTS} acts at most. Begin again.")
+        if len(self.acts) > 40:  # far more than any lesson needs, and still played in a moment
+            raise ParameterError("A script holds 40 acts at most. Begin again.")
 
     def planned(self) -> Planned:
         """The fault, as a rule for the one request that it is meant for."""
         chosen = fault_named(self.fault).but(**self.settings)
         return Planned(chosen, self.operation, self.fault_card or None, self.nth, None, self.moment)  # type: ignore[arg-type]  # it checks
 
-    def front(self, phone: PhoneA | PhoneB) -> BackEnd | None:
+    def watched_back_end(self, phone: PhoneA | PhoneB) -> BackEnd | None:
         """The back end that meets the fault, or the integrator's own, recorded by attempt; None without either."""
         if not self.fault and isinstance(self.back_end, str):
             return None
@@ -181,7 +169,7 @@ class Script:
         return back_end_over(self.back_end, Network(Service(plan=plan), takes))
 
     @property
-    def own(self) -> bool:
+    def has_own_code(self) -> bool:
         """Whether code of the integrator's own is played."""
         named = isinstance(self.handler, str) and isinstance(self.back_end, str)
         return not named or any(value is not None for value in (self.authorization, self.fetch_opc, self.delegate))
@@ -189,7 +177,7 @@ class Script:
     @property
     def decisions(self) -> tuple[str, ...]:
         """What the cardholder decided: the first belongs to the first authorization UI, and so on."""
-        return tuple(act.name for act in self.acts if act.name in DECISIONS)
+        return tuple(act.name for act in self.acts if act.name in ("confirm", "cancel"))
 
     def then(self, name: str, at: float, value: str = "") -> Script:
         """The same script with one more act."""
@@ -219,7 +207,7 @@ def play(script: Script) -> Play:
     """Play a script from its beginning to the moment at which nothing is due."""
     printed = StringIO()
     with redirect_stdout(printed):  # a run is played anew after each act, and prints anew
-        loop, screen, first = FLOWS[script.flow].stage(script)
+        loop, screen, first = FLOWS[script.flow].begin(script)
         for act in (first, *script.acts):
             if (event := act.event()) is not None:
                 loop.soon(event, act.at)
@@ -228,7 +216,8 @@ def play(script: Script) -> Play:
     if script.authorization is None:
         shown = shown.until(m.AuthorizationUiShown, len(script.decisions) + 1)
     found = tuple(finding for finding in check(loop.trace) if finding.at <= shown.ends)
-    return Play(script, shown, found, run_of(loop, screen, script.card), printed.getvalue()[-MOST_PRINTED:])
+    last_printed = printed.getvalue()[-4_000:]  # characters
+    return Play(script, shown, found, run_of(loop, screen, script.card), last_printed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,12 +227,12 @@ class Flow:
     Attributes:
         variants: its variants by name, the latest last.
         phones: its phones by name, the ordinary one first.
-        stage: builds the run that a script asks for, what is seen before it, and the act that opens it.
+        begin: builds the run that a script asks for, what is seen before it, and the act that opens it.
     """
 
     variants: Mapping[str, Any]
     phones: Mapping[str, Any]
-    stage: Callable[[Script], tuple[AnyLoop, Screen, Act]]
+    begin: Callable[[Script], tuple[AnyLoop, Screen, Act]]
 
     @property
     def latest(self) -> str:
@@ -266,13 +255,13 @@ def _in_app(script: Script) -> tuple[AnyLoop, Screen, Act]:
         if script.fetch_opc is not None:
             check_callable(script.fetch_opc, "live", "fetch_opc", FETCH_OPC)
         app_a = AppA(calls=own_calls(guarded, script.calls), fetch_opc=script.fetch_opc)
-        run = PlatformARun(guarded, script.card, phone=phone, app=app_a, back_end=script.front(phone))
+        run = PlatformARun(guarded, script.card, phone=phone, app=app_a, back_end=script.watched_back_end(phone))
     else:
         delegate = script.delegate() if isinstance(script.delegate, type) else script.delegate
         variant, app_b = app_named(script.app, variant, delegate)
         if script.calls is not None:
             app_b = replace(app_b, calls=own_calls(variant, script.calls, app_b.calls))
-        run = PlatformBRun(variant, script.card, phone=phone, app=app_b, back_end=script.front(phone))
+        run = PlatformBRun(variant, script.card, phone=phone, app=app_b, back_end=script.watched_back_end(phone))
     return run, screen_of(phone), Act("open", 0.0, script.card)
 
 
@@ -285,7 +274,7 @@ def _wallet(script: Script) -> tuple[AnyLoop, Screen, Act]:
         surface=script.surface,
         phone=phone,
         authorization=script.authorization or _decided(script),
-        back_end=script.front(phone),
+        back_end=script.watched_back_end(phone),
     )
     return wallet, screen_of(phone, script.surface), Act("look", 0.0)
 

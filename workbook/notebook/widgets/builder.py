@@ -7,7 +7,7 @@ from typing import Any
 
 from workbook.base.values import did_you_mean
 from workbook.errors import ParameterError
-from workbook.notebook.plays.script import FLOWS, OWN, Script
+from workbook.notebook.plays.script import FLOWS, FLOWS_THAT_TAKE, Script
 from workbook.notebook.widgets.chooser import controls_above, dropdown, filtered, literal, words
 from workbook.notebook.widgets.panels import Live
 from workbook.notebook.widgets.stage import Stage
@@ -19,14 +19,8 @@ from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.html import joined, tag, trusted
 from workbook.views.table import Snapshot, preformatted
 
-NO_FAULT = "none"
 WITH_FAULT = ("operation", "moment", "seconds")
 """The choices that only a fault has."""
-SECONDS = ("as the fault has it", "0.5", "2.0", "7.0", "25.0")
-MINE = ("handler", "authorization", "fetch_opc", "delegate", "back_end")
-"""The choices that code of your own can be given for."""
-USUAL = {"authorization": "the cardholder decides", "fetch_opc": "asks the back end", "delegate": "asks the back end"}
-"""What there is without code of your own."""
 
 
 def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[str, Any]]:
@@ -34,7 +28,7 @@ def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[s
 
     Args:
         flow: one of `FLOWS`.
-        own: code of your own for any of `MINE`.
+        own: code of your own; see `build`.
     """
     kind = FLOWS[flow]
     named: dict[str, tuple[str, ...]] = {
@@ -45,56 +39,57 @@ def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[s
         "back_end": tuple(BACK_ENDS),
         "app": tuple(APPS_B),
         "handler": tuple(HANDLERS),
-        "fault": (NO_FAULT, *(name for name in FAULTS if name != next(iter(FAULTS)))),
+        "fault": ("none", *tuple(FAULTS)[1:]),
         "operation": tuple(reversed(OPERATIONS)),
-        "moment": MOMENTS,
-        "seconds": SECONDS,
     }
     before, after = MOMENTS
     offered: dict[str, dict[str, Any]] = {name: {label: label for label in labels} for name, labels in named.items()}
     offered["moment"] = {"before the API's part": before, "after the API's part": after}
+    offered["seconds"] = {"as the fault has it": None, "0.5": 0.5, "2.0": 2.0, "7.0": 7.0, "25.0": 25.0}
     for name, value in (own or {}).items():
-        offered.setdefault(name, {USUAL.get(name, ""): None})[f"yours: {literal(value, name)}"] = value
-    return {name: labels for name, labels in offered.items() if name not in OWN or flow in OWN[name]}
+        usual = "the cardholder decides" if name == "authorization" else "asks the back end"
+        offered.setdefault(name, {usual: None})[f"yours: {literal(value, name)}"] = value
+    return {name: labels for name, labels in offered.items() if flow in FLOWS_THAT_TAKE.get(name, (flow,))}
 
 
 def script(chosen: Mapping[str, str], own: Mapping[str, Any] | None = None) -> Script:
     """The script for these labels; an ordinary value is left to its default, so that the call stays short."""
     offered = choices(chosen["flow"], own)
     given = {name: labels[chosen[name]] for name, labels in offered.items() if chosen[name] != next(iter(labels))}
-    for name in ("flow", "seconds", *(() if "fault" in given else WITH_FAULT)):
+    for name in ("flow", *(() if "fault" in given else WITH_FAULT)):
         given.pop(name, None)
-    if chosen["seconds"] != SECONDS[0] and timed(chosen):
-        given["settings"] = {"seconds": float(chosen["seconds"])}
+    seconds = given.pop("seconds", None)
+    if seconds is not None and timed(chosen):
+        given["settings"] = {"seconds": seconds}
     return Script(chosen["flow"], **dict(SHOWS_ON.get(str(given.get("handler")), {})) | given)
 
 
 def timed(chosen: Mapping[str, str]) -> bool:
     """Whether the fault takes a time that can be set."""
-    return chosen["fault"] != NO_FAULT and "seconds" in FAULTS[chosen["fault"]].settings
+    return chosen["fault"] in FAULTS and "seconds" in FAULTS[chosen["fault"]].settings
 
 
 class Builder(Live):
     """The scenario builder.
 
     Args:
-        own: code of your own, for any of `MINE`.
+        own: code of your own; see `build`.
 
     Raises:
         ParameterError: there is no such choice, or the SDK cannot call the code.
     """
 
     def __init__(self, **own: Any) -> None:
+        takes = ("handler", "authorization", "fetch_opc", "delegate", "back_end")
         for name in own:
-            if name not in MINE:
-                raise ParameterError(f"A builder takes no {name!r}. {did_you_mean(name, MINE)}")
+            if name not in takes:
+                raise ParameterError(f"A builder takes no {name!r}. {did_you_mean(name, takes)}")
         self.own = own
-        flow = next((OWN[name][0] for name in own if name in OWN), next(iter(FLOWS)))
-        self._first = {name: next(iter(labels)) for name, labels in choices(flow).items()} | {"flow": flow}
+        self._flow = next((FLOWS_THAT_TAKE[name][0] for name in own if name in FLOWS_THAT_TAKE), next(iter(FLOWS)))
         for name, value in own.items():
-            first = Script(flow if name == "back_end" else OWN[name][0], **{name: value})
-            FLOWS[first.flow].stage(first)  # says now what is wrong with the code
-        self.stage = Stage(Script(flow))
+            first = Script(FLOWS_THAT_TAKE.get(name, (self._flow,))[0], **{name: value})
+            FLOWS[first.flow].begin(first)  # says now what is wrong with the code
+        self.stage = Stage(Script(self._flow))
         self._offering = False
 
     def __repr__(self) -> str:
@@ -110,8 +105,8 @@ class Builder(Live):
     def make_widget(self) -> Any:
         """The choices above the stage."""
         self._dropdowns = {name: dropdown(name, labels) for name, labels in self._everything().items()}
-        self._dropdowns["flow"].value = self._first["flow"]
-        self._offer(self._first["flow"])
+        self._dropdowns["flow"].value = self._flow
+        self._offer(self._flow)
         for box in self._dropdowns.values():
             box.observe(self._chosen, "value")
         # A filter keeps the options that it was made with, and those of variants and phones change with the flow.
@@ -130,7 +125,7 @@ class Builder(Live):
     def _everything(self) -> dict[str, dict[str, Any]]:
         """The choices of every flow."""
         everything: dict[str, dict[str, Any]] = {}
-        for flow in (*FLOWS, self._first["flow"]):  # where two flows differ, the first one shown wins
+        for flow in (*FLOWS, self._flow):  # where two flows differ, the first one shown wins
             everything |= choices(flow, self.own)
         order = [*choices("platform B", self.own), *everything]
         return {name: everything[name] for name in dict.fromkeys(order)}
@@ -166,9 +161,8 @@ class Builder(Live):
         """Offer what there is to choose now, each in its place."""
         for name, box in self._dropdowns.items():
             self._fields[name].layout.display = None if name in chosen else "none"
-            box.disabled = name in WITH_FAULT and (
-                chosen["fault"] == NO_FAULT or (name == "seconds" and not timed(chosen))
-            )
+            enabled = timed(chosen) if name == "seconds" else chosen["fault"] in FAULTS
+            box.disabled = name in WITH_FAULT and not enabled
 
     def _show(self) -> None:
         self._able(self.chosen)

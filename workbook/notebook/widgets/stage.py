@@ -17,8 +17,9 @@ from typing import Any
 from workbook.base.values import did_you_mean, lookup, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
+from workbook.notebook.plays.faults import ordinal
 from workbook.notebook.plays.run import PANELS, recording
-from workbook.notebook.plays.script import FLOWS, OWN, REACTION, Act, Play, Script, play
+from workbook.notebook.plays.script import FLOWS, FLOWS_THAT_TAKE, Act, Play, Script, play
 from workbook.notebook.widgets.chooser import literal
 from workbook.notebook.widgets.panels import Live, Player
 from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Body, Fault, Number, OneOf, Text, fault
@@ -32,28 +33,12 @@ from workbook.views.phone_svg import draw
 from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
 
-HINT = "The run after one press of each button. Live, it is played by hand."
-TWICE = "The run after two quick taps, which this app does not prevent. Live, it is played by hand."
 NOT_OFFERED = "That is not offered at this moment."
-STOPPED = "Stopped before your code had ended. Nothing was changed; mend it, or press again."
 CHOICES = (
     "variant", "phone", "card", "guarded", "surface", "fault", "operation", "nth", "fault_card", "moment", "back_end",
-    *OWN, "acts",
+    *FLOWS_THAT_TAKE, "acts",
 )  # fmt: skip
 """The settings of a stage, and the acts with which it begins; a fault's own settings are given beside them."""
-UNBROKEN: dict[str, Any] = {
-    "fault": "",
-    "operation": "POST",
-    "nth": 1,
-    "fault_card": "",
-    "moment": "before",
-    "settings": {},
-}
-"""A script without a fault."""
-CARELESS = ("platform A",)
-"""The flows for which the document describes quick taps (A-BTN-2)."""
-BACK = ("look", "open")
-"""The acts that lead back to the beginning of a flow."""
 
 
 class Stage(Live):
@@ -68,17 +53,18 @@ class Stage(Live):
         self._last: Play | None = None
 
     def __repr__(self) -> str:
-        return spelled(self.script)
+        return in_python(self.script)
 
     def snapshot(self) -> Snapshot:
         """The phone in a run in which the first button is pressed each time, for a reader without a kernel."""
         done = play(self.script if self.script.acts else walked(self.script))
-        hint = TWICE if careless(self.script) else HINT
-        faces: tuple[View, ...] = (KeyScreens(done.film),)
-        if self.script.own:  # the picture alone does not say what the learner's code did
-            faces += (findings(done.findings),)
-        shown = Stack(faces) if self.script.own else faces[0]
-        return Snapshot(f"{spelled(self.script)}\n{shown.text()}\n{hint}", f"{shown.html()}<p>{hint}</p>")
+        quickly = "two quick taps, which this app does not prevent"
+        presses = quickly if careless(self.script) else "one press of each button"
+        hint = f"The run after {presses}. Live, it is played by hand."
+        shown: View = KeyScreens(done.film)
+        if self.script.has_own_code:  # the picture alone does not say what the learner's code did
+            shown = Stack((shown, findings(done.findings)))
+        return Snapshot(f"{in_python(self.script)}\n{shown.text()}\n{hint}", f"{shown.html()}<p>{hint}</p>")
 
     def recording(self) -> dict[str, Any]:
         """The run of the snapshot, with all panels."""
@@ -116,24 +102,21 @@ class Stage(Live):
             return {"hint": str(error)}
         except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in code of the learner's own
             self.script = before
-            return {"hint": STOPPED}
-
-    @property
-    def _empty(self) -> Script:
-        return replace(self.script, acts=())
+            return {"hint": "Stopped before your code had ended. Nothing was changed; mend it, or press again."}
 
     def _next(self, message: Mapping[str, Any]) -> Script:
         match message.get("kind"), message.get("value"):
             case "act", _:
                 return self._acted(message)
             case "again", _:
-                return self._empty
+                return replace(self.script, acts=())
             case "break", Mapping() as value:
                 return self._broken(value)
             case "mend", _:
-                return replace(self.script, **UNBROKEN)
-            case "careless", bool(wrong) if self.script.flow in CARELESS:
-                return replace(self._empty, guarded=not wrong)
+                unbroken: dict[str, Any] = {"operation": "POST", "nth": 1, "fault_card": "", "moment": "before"}
+                return replace(self.script, fault="", settings={}, **unbroken)
+            case "careless", bool(wrong) if self.script.flow == "platform A":
+                return replace(self.script, acts=(), guarded=not wrong)
             case _:
                 raise ParameterError(NOT_OFFERED)
 
@@ -185,11 +168,11 @@ class Stage(Live):
             "player_data": player_data(self._played.film, self._played.findings),
             "acts": len(self.script.acts) + bool(self.script.fault),
             "guarded": self.script.guarded,
-            "careless_offered": self.script.flow in CARELESS,
+            "careless_offered": self.script.flow == "platform A",
             "hint": "",
             "requests": requests(self._played.film),
             "broken": meets(self.script),
-            "call": spelled(self.script),
+            "call": in_python(self.script),
             "printed": self._played.printed,
         }
 
@@ -213,26 +196,10 @@ def stage(flow: str = "platform A", **choices: Any) -> Stage:
     if choices.get("variant") == lookup("flow", flow, FLOWS).latest:
         choices |= {"variant": ""}
     script = Script(flow, **choices)
-    FLOWS[flow].stage(script)  # says now what is wrong with code of the integrator's own
+    FLOWS[flow].begin(script)  # says now what is wrong with code of the integrator's own
     return Stage(script)
 
 
-LIVE = {
-    "platform A": "session.platform_a.live",
-    "platform B": "session.platform_b.live",
-    "from the wallet": "session.wallet.live",
-}
-"""The call of a lesson that sets the stage of each flow."""
-
-
-GROUPS = {
-    "Lose, cut or delay the answer": ON_THE_WIRE,
-    "Another status": STATUSES[1:],
-    "Another body": BODIES,
-    "Write the answer": (EDITED,),
-}
-"""The faults, grouped for somebody who wants to break a message."""
-KINDS: Mapping[type, str] = {Number: "number", OneOf: "choice", Text: "text", Body: "body"}
 EFFECTS = {
     "GET": ("before the API does anything", "after the API has made the sdkInput; a GET uses nothing up"),
     "POST": (
@@ -241,17 +208,23 @@ EFFECTS = {
     ),
 }
 """What either moment of a fault means, for each operation."""
-ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def offered_faults() -> list[dict[str, Any]]:
-    """Every fault with what can be set, in groups."""
-    return [{"label": label, "faults": [_fault(one) for one in faults]} for label, faults in GROUPS.items()]
+    """Every fault with what can be set, in groups for somebody who wants to break a message."""
+    groups = {
+        "Lose, cut or delay the answer": ON_THE_WIRE,
+        "Another status": STATUSES[1:],
+        "Another body": BODIES,
+        "Write the answer": (EDITED,),
+    }
+    return [{"label": label, "faults": [_fault(one) for one in faults]} for label, faults in groups.items()]
 
 
 def _fault(one: Fault) -> dict[str, Any]:
+    kinds: Mapping[type, str] = {Number: "number", OneOf: "choice", Text: "text", Body: "body"}
     settings = [
-        {"name": name, "kind": KINDS[type(setting)], "value": setting.default}
+        {"name": name, "kind": kinds[type(setting)], "value": setting.default}
         | {limit: getattr(setting, limit) for limit in ("least", "most", "known") if hasattr(setting, limit)}
         for name, setting in one.settings.items()
     ]
@@ -265,18 +238,13 @@ def requests(film: Film) -> dict[str, dict[str, Any]]:
     for number, record in enumerate(records):
         if not isinstance(message := record.message, m.ApiRequested):
             continue
-        counts[message.method, message.payment_instrument_id] += 1
-        before, after = EFFECTS[message.method]
-        about: dict[str, Any] = {
-            "operation": message.method,
-            "card": message.payment_instrument_id,
-            "before": before,
-            "after": after,
-        }
-        about |= {"nth": counts[message.method, message.payment_instrument_id], "from": number}
-        found[str(number)] = about | {"row": number, "name": f"{message.method}'s answer"}
-        if number in answers:
-            found[str(answers[number])] = about | {"row": answers[number], "name": f"{message.method}'s answer"}
+        operation, card = message.method, message.payment_instrument_id
+        counts[operation, card] += 1
+        before, after = EFFECTS[operation]
+        about = {"operation": operation, "card": card, "nth": counts[operation, card], "from": number}
+        about |= {"before": before, "after": after, "name": f"{operation}'s answer"}
+        for row in dict.fromkeys((number, answers.get(number, number))):
+            found[str(row)] = about | {"row": row}
     return found
 
 
@@ -285,12 +253,11 @@ def meets(script: Script) -> str:
     if not script.fault:
         return ""
     before, after = EFFECTS[script.operation]
-    nth = ORDINALS[script.nth - 1] if script.nth <= len(ORDINALS) else f"{script.nth}th"
     whose = f" for {script.fault_card}" if script.fault_card else ""
     moment = before if script.moment == "before" else after
     chosen = fault(script.fault)
     when = "and the answer is whole" if chosen.harmless else moment
-    return f"{chosen.sentence} It meets the {nth} {script.operation}{whose}, {when}. It meets no other."
+    return f"{chosen.sentence} It meets the {ordinal(script.nth)} {script.operation}{whose}, {when}. It meets no other."
 
 
 def offered(frame: Frame) -> tuple[Pressable, ...]:
@@ -306,13 +273,13 @@ def acted(script: Script, at: float, name: str, value: str = "", *, again: bool 
     """
     kept = script.acts if again else tuple(act for act in script.acts if act.at <= at)
     last = max((act.at for act in kept), default=0.0)
-    moment = max(at, last if again else 0.0) + REACTION
-    return replace(script, acts=(*kept, Act(name, round(moment, 9), value)))
+    moment = max(at, last if again else 0.0) + 0.1  # seconds from what a cardholder sees to the finger (assumed)
+    return replace(script, acts=kept).then(name, round(moment, 9), value)
 
 
 def careless(script: Script) -> bool:
     """Whether all quick taps count, because the app does not disable its button."""
-    return not script.guarded and script.flow in CARELESS
+    return not script.guarded and script.flow == "platform A"  # the document describes quick taps there (A-BTN-2)
 
 
 def walked(script: Script) -> Script:
@@ -322,7 +289,7 @@ def walked(script: Script) -> Script:
     """
     while True:
         frame = play(script).film.frames[-1]
-        done = {*BACK, *(act.name for act in script.acts)}
+        done = {"look", "open", *(act.name for act in script.acts)}  # these two lead back to the flow's beginning
         fresh = [control for control in offered(frame) if control.act not in done]
         if not fresh:
             return script
@@ -330,11 +297,12 @@ def walked(script: Script) -> Script:
             script = acted(script, frame.at, fresh[0].act, fresh[0].value, again=again)
 
 
-def spelled(script: Script) -> str:
+def in_python(script: Script) -> str:
     """The call that sets this stage, as Python to copy."""
     defaults = Script(script.flow)
     values = {name: getattr(script, name) for name in CHOICES if getattr(script, name) != getattr(defaults, name)}
     if script.acts:
         values["acts"] = [(act.name, act.at, *filter(None, [act.value])) for act in script.acts]
-    given = [f"{name}={literal(value)}" for name, value in {**values, **script.settings}.items()]
-    return f"{LIVE[script.flow]}({', '.join(given)})"
+    given = ", ".join(f"{name}={literal(value)}" for name, value in {**values, **script.settings}.items())
+    platforms = {"platform A": "platform_a", "platform B": "platform_b", "from the wallet": "wallet"}
+    return f"session.{platforms[script.flow]}.live({given})"
