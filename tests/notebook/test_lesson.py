@@ -1,7 +1,7 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.notebook.lesson import CHECK_MIMETYPE, FAILED, Check, Shown, check, expect
+from workbook.notebook.lesson import CHECK_MIMETYPE, Check, Shown, check, expect
 
 
 def test_a_check_reads_as_a_sentence():
@@ -18,7 +18,8 @@ def test_a_check_leaves_its_fact_for_the_runner():
     bundle = check("<b>", passed=False, rule="A-CAN-2", otherwise="<i>")._repr_mimebundle_(include=None, exclude=None)
     assert bundle == {
         "text/plain": "✗ <b> (A-CAN-2): <i>",
-        "text/html": f'<p style="{FAILED}"><span role="img" aria-label="failed">✗</span> <b>&lt;b&gt;</b> '
+        "text/html": '<p style="border-left:5px solid var(--jp-error-color1, #b3261e);padding-left:0.6em">'
+        '<span role="img" aria-label="failed">✗</span> <b>&lt;b&gt;</b> '
         '(<span style="white-space:nowrap">A-CAN-2</span>): &lt;i&gt;</p>',
         CHECK_MIMETYPE: {"name": "<b>", "passed": False, "rule": "A-CAN-2", "source": ""},
     }

@@ -187,9 +187,9 @@ def test_a_real_post_sends_the_files_text_without_its_last_line_break(real, tmp_
 
 
 BAD_FILES = {
-    "missing": (None, ConfigurationError, "FileNotFoundError"),
-    "not UTF-8": (b"\xff\xfe", ConfigurationError, "UnicodeDecodeError"),
-    "too large": (b"x" * 1_048_577, ConfigurationError, "larger than 1048576 bytes"),
+    "missing": (None, ConfigurationError, "No such file"),
+    "not UTF-8": (b"\xff\xfe", ConfigurationError, "no UTF-8 text"),
+    "too large": (b"x" * 1_048_577, ConfigurationError, "larger than 1,048,576 bytes"),
     "empty": (b"", OpaqueDataError, "is empty"),
     "a line break only": (b"\n", OpaqueDataError, "is empty"),
 }

@@ -17,10 +17,6 @@ from workbook.errors import ParameterError
 from workbook.views.html import View, joined, tag
 
 CHECK_MIMETYPE: Final = "application/vnd.workbook.check+json"
-WHOLE: Final = "white-space:nowrap"
-"""The style of a rule's id: without it a narrow page would break the id at its hyphens."""
-FAILED: Final = "border-left:5px solid var(--jp-error-color1, #b3261e);padding-left:0.6em"
-"""The style of a check that failed; a finding that is a failure looks the same."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -63,9 +59,11 @@ class Check(View):
 
     def html(self) -> str:
         """The same as one paragraph."""
-        style, verdict = (None, "passed") if self.passed else (FAILED, "failed")
+        failed = "border-left:5px solid var(--jp-error-color1, #b3261e);padding-left:0.6em"  # as a finding that fails
+        style, verdict = (None, "passed") if self.passed else (failed, "failed")
         mark = tag("span", self._mark, role="img", aria_label=verdict)
-        basis = [part for word in self._basis for part in (", ", tag("span", word, style=WHOLE))][1:]
+        unbroken = "white-space:nowrap"  # a narrow page would break a rule's id at its hyphens
+        basis = [part for word in self._basis for part in (", ", tag("span", word, style=unbroken))][1:]
         sources = joined(" (", *basis, ")") if basis else ""
         return tag("p", mark, " ", tag("b", self.name), sources, self._advice, style=style)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from workbook.api.opaque import SdkInput, SdkOutput
 from workbook.api.protocol import ActivationData, Settings, build_get, build_post
+from workbook.base.files import read_named
 from workbook.base.secrecy import MASK
 from workbook.base.values import choice, flag, lookup, quoted
 from workbook.errors import ConfigurationError, ParameterError
@@ -194,7 +195,15 @@ class Session:
             return self._simulated_output()
         if self.parameters.sdk_output_file is None:
             return NotPossible(f"the POST is {WHAT_IS_REAL[Source.API]['POST']}.")
-        return SdkOutput(_read(Path(self.parameters.sdk_output_file)))
+        path, again = (
+            Path(self.parameters.sdk_output_file),
+            "Give sdk_output_file a text file that holds one sdkOutput.",
+        )
+        try:
+            text = read_named(path, 1_048_576, again).decode()
+        except UnicodeDecodeError:
+            raise ConfigurationError(f"{str(path)!r} is no UTF-8 text. {again}") from None
+        return SdkOutput(text.removesuffix("\n").removesuffix("\r"))  # editors add a line break; the SDK does not
 
     def wire(self, method: str = "GET", answer: str = "as it should be") -> Snapshot:
         """One request and its answer as they are on the wire; always simulated (API-1 to API-6, API-9).
@@ -214,21 +223,11 @@ class Session:
         service = Service(self._world()) if answer == "as it should be" else CannedService(answer)
         request = Request(method, sent.url.removeprefix(ORIGIN), sent.headers, sent.body or b"")
         answered = service.respond(request)
-        masked = [(name, MASK if name == "x-api-key" else value) for name, value in request.headers]
-        lines = [
-            f"{method} {request.target}",
-            *(f"{name}: {value}" for name, value in masked),
-            "",
-            _body(request.body) or "(no body)",
-            "",
-            status(answered.status),
-            *(f"{name}: {value}" for name, value in answered.headers),
-            "",
-            _body(answered.body) or "(no body)",
-            "",
-            f"The answer rests on: {answered.basis}",
-        ]
-        return snapshot("\n".join(lines))
+        blocks = []
+        for first, sides in ((f"{method} {request.target}", request), (status(answered.status), answered)):
+            headers = [f"{name}: {MASK if name == 'x-api-key' else value}" for name, value in sides.headers]
+            blocks += ["\n".join([first, *headers]), _body(sides.body) or "(no body)"]
+        return snapshot("\n\n".join([*blocks, f"The answer rests on: {answered.basis}"]))
 
     def activation_data(self) -> SdkInput:
         """A simulated sdkInput, whatever the source: the SDK stand-ins can open no other."""
@@ -256,7 +255,8 @@ class Session:
                 "delegate is given sdkOutput first; the extension's is given paymentInstrumentId first (sdk-b)."
             )
         output = SdkOutput.from_bytes(sdk_output) if isinstance(sdk_output, bytes) else sdk_output
-        sdk_input = (RELAY.get() or self._post)(payment_instrument_id, output)
+        relay = RELAY.get() or (lambda card, given: self._api.post(card, given).sdk_input)
+        sdk_input = relay(payment_instrument_id, output)
         return sdk_input.data if isinstance(sdk_output, bytes) else sdk_input.text
 
     def practice_client(
@@ -274,11 +274,8 @@ class Session:
             ConfigurationError: no header can carry the key.
         """
         flag("role", role)
-        if answer is not None:
-            lookup("answer", answer, CANNED)
-            return _client(CannedService(answer), api_key, once=True)
-        credential = Credential() if role else Credential(frozenset())
-        return _client(Service(World(credentials={SIMULATED_KEY: credential})), api_key, once=True)
+        world = World(credentials={SIMULATED_KEY: Credential() if role else Credential(frozenset())})
+        return _client(Service(world) if answer is None else CannedService(answer), api_key, once=True)
 
     def ask(self, answer: str = "sdkInput missing") -> Shown:
         """The error that the client makes of this answer to a GET, shown instead of raised.
@@ -371,14 +368,10 @@ class Session:
         title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"
         return table(title, ("platform", "after", *compared), rows)
 
-    def _post(self, payment_instrument_id: str, sdk_output: SdkOutput | str) -> SdkInput:
-        return self._api.post(payment_instrument_id, sdk_output).sdk_input
-
     def _simulated_output(self) -> SdkOutput:
         created: Any = self.platform_a.create("before-0.4.0")
-        sdk = created.card_provisioning
-        sdk.can_provision()
-        output: SdkOutput = sdk.create_sdk_output().sdk_output
+        created.card_provisioning.can_provision()
+        output: SdkOutput = created.card_provisioning.create_sdk_output().sdk_output
         return output
 
     def _world(self) -> World:
@@ -400,7 +393,7 @@ def _body(body: bytes) -> str:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        return clean(text, 200)
+        document = None
     if not isinstance(document, dict):
         return clean(text, 200)
     for name, kind in (("sdkInput", SdkInput), ("sdkOutput", SdkOutput)):
@@ -504,31 +497,17 @@ def _client(service: Any, api_key: str = SIMULATED_KEY, *, once: bool = False) -
     from workbook.api.exchange import RetryPolicy
     from workbook.simulation.transport import SimulatedTransport  # httpx is loaded when a client is needed
 
-    transport = SimulatedTransport(service)
     retries = RetryPolicy(attempts=1) if once else None
-    return ActivationDataClient(base_url=ORIGIN, api_key=api_key, transport=transport, retries=retries)
+    return ActivationDataClient(ORIGIN, api_key, transport=SimulatedTransport(service), retries=retries)
 
 
 def _check_environment(parameters: Parameters) -> None:
     """Name every missing setting at once, in the words of a notebook."""
-    address = () if parameters.base_url else ("WORKBOOK_BASE_URL",)
-    missing = [name for name in (*address, "WORKBOOK_API_KEY") if not os.environ.get(name)]
+    needed = ("WORKBOOK_API_KEY",) if parameters.base_url else ("WORKBOOK_BASE_URL", "WORKBOOK_API_KEY")
+    missing = [name for name in needed if not os.environ.get(name)]
     other = " The address may also be given as the parameter base_url." if "WORKBOOK_BASE_URL" in missing else ""
     if missing:
         raise ConfigurationError(
             f"source='api' needs settings that the environment lacks: {', '.join(missing)}. "
             f"Set them, then start JupyterLab or the command again.{other}"
         )
-
-
-def _read(path: Path) -> str:
-    """The file's text without its closing line break, which editors add and the SDK does not."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(1_048_577)  # bytes: one more than the largest sdkOutput that is read
-        text = data.decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"Cannot read sdk_output_file {quoted(str(path))}: {type(error).__name__}.") from None
-    if len(data) > 1_048_576:
-        raise ConfigurationError(f"sdk_output_file {quoted(str(path))} is larger than 1048576 bytes: no sdkOutput.")
-    return text.removesuffix("\n").removesuffix("\r")

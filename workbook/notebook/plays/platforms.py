@@ -76,7 +76,14 @@ class Setup:
         return self.variant_b if variant is None else lookup("variant", variant, VARIANTS_B)
 
 
-class PlatformA:
+class Verbs:
+    """The verbs of a session on one platform."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+
+
+class PlatformA(Verbs):
     """Platform A of a session: `create` for the SDK by hand, `play` for a whole flow, `live` to press it yourself.
 
     `serve_phone` serves a phone for an app of your own.
@@ -91,9 +98,6 @@ class PlatformA:
     phones = tuple(PHONES_A)
     variants = tuple(VARIANTS_A)
     damages = tuple(DAMAGES)
-
-    def __init__(self, setup: Setup) -> None:
-        self._setup = setup
 
     def __repr__(self) -> str:
         return (
@@ -219,7 +223,7 @@ class PlatformA:
         return difference(A_BEFORE_0_4_0.machine, A_FROM_0_4_0.machine)
 
 
-class PlatformB:
+class PlatformB(Verbs):
     """Platform B of a session, in the app: `service` for the SDK by hand, `play` for a whole flow, `live` to press it.
 
     Attributes:
@@ -232,10 +236,7 @@ class PlatformB:
     phones = tuple(PHONES_B)
     variants = tuple(VARIANTS_B)
     apps = tuple(APPS_B)
-
-    def __init__(self, setup: Setup) -> None:
-        self._setup = setup
-        self._phones = 0
+    _phones = 0
 
     def __repr__(self) -> str:
         return (
@@ -345,7 +346,7 @@ class PlatformB:
         return run_of(run, before)
 
 
-class Wallet:
+class Wallet(Verbs):
     """The wallet app of a session: `open` to go step by step, `play` for a whole flow, `live` to press it yourself.
 
     Attributes:
@@ -360,9 +361,6 @@ class Wallet:
     handlers = tuple(HANDLERS)
     authorizations = tuple(AUTHORIZATIONS)
     variants = tuple(VARIANTS_B)
-
-    def __init__(self, setup: Setup) -> None:
-        self._setup = setup
 
     def __repr__(self) -> str:
         return (

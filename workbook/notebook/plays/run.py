@@ -369,17 +369,12 @@ def _stand_in(value: Any) -> Any:
 @cache
 def _machines() -> Mapping[str, Machine]:
     """Every table that a run can have been played with, by a name of its own."""
-    both = (False, True)
-    on_a = [
-        replace(variant, guarded=guarded, by_hand=by_hand)
-        for variant, guarded, by_hand in product(VARIANTS_A.values(), both, both)
+    both = [*product((False, True), repeat=2)]
+    tables = [
+        *(replace(v, guarded=one, by_hand=other).machine for v in VARIANTS_A.values() for one, other in both),
+        *(replace(v, tells=one, says_available=other).machine for v in VARIANTS_B.values() for one, other in both),
+        *(variant.extension(surface) for variant, surface in product(VARIANTS_B.values(), SURFACES)),
     ]
-    on_b = [
-        replace(variant, tells=tells, says_available=says)
-        for variant, tells, says in product(VARIANTS_B.values(), both, both)
-    ]
-    wallets = [variant.extension(surface) for variant, surface in product(VARIANTS_B.values(), SURFACES)]
-    tables = [*(variant.machine for variant in on_a), *(variant.machine for variant in on_b), *wallets]
     return {f"{machine.name}, table {number}": machine for number, machine in enumerate(tables)}
 
 
