@@ -74,6 +74,7 @@ class Chooser(Live):
             raise ParameterError("A chooser needs something to choose, such as choose(play, taps=[1, 2]).")
         self.call = call
         self.choices = {name: _labelled(name, options) for name, options in choices.items()}
+        self._open = {name: first for name, first in self.defaults().items() if first[:1] == "(" and first[-1:] == ")"}
         _check_call(call, choices)
 
     def __repr__(self) -> str:
@@ -106,7 +107,9 @@ class Chooser(Live):
         result, running, asked = ipywidgets.HTML(), False, self.defaults()
 
         def show(shown: Snapshot) -> None:
-            call = [] if self._open(asked) else [paragraph("The same in Python:"), preformatted(self.in_python(asked))]
+            call = (
+                [] if self._to_make(asked) else [paragraph("The same in Python:"), preformatted(self.in_python(asked))]
+            )
             result.value = str(status(trusted(shown.html()), *call))
 
         def changed(_change: object) -> None:
@@ -116,7 +119,8 @@ class Chooser(Live):
             running, result.layout.opacity = True, "0.4"
             try:
                 while (wanted := {name: box.value for name, box in dropdowns.items()}) != asked:
-                    asked = self._opened_again(asked, wanted)
+                    # an open choice that was not changed is open again
+                    asked = {n: self._open.get(n, one) if one == asked[n] else one for n, one in wanted.items()}
                     for name, label in asked.items():
                         dropdowns[name].value = label
                     show(self.run(asked))
@@ -131,22 +135,13 @@ class Chooser(Live):
         show(self.first)
         return controls_above(map(filtered, dropdowns.values()), result)
 
-    def _open(self, labels: Mapping[str, str]) -> list[str]:
+    def _to_make(self, labels: Mapping[str, str]) -> list[str]:
         """The open choices that were not made."""
-        return [name for name, label in labels.items() if label == next(iter(self.choices[name])) and _is_open(label)]
-
-    def _opened_again(self, before: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
-        """The wanted labels; an open choice that was not changed is open again."""
-        unchanged = [name for name, label in wanted.items() if label == before[name]]
-        first = self.defaults()
-        return {
-            name: first[name] if name in unchanged and _is_open(first[name]) else label
-            for name, label in wanted.items()
-        }
+        return [name for name, first in self._open.items() if labels[name] == first]
 
     def run(self, labels: Mapping[str, str]) -> Snapshot:
         """The result of the call with these labels' values; an error is shown as a result, too."""
-        if to_make := self._open(labels):
+        if to_make := self._to_make(labels):
             first = f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it."
             return Snapshot(first, paragraph(first))
         printed = io.StringIO()
@@ -168,29 +163,24 @@ def _labelled(name: str, options: Options) -> dict[str, Any]:
     if {"apikey", "credential", "key", "passphrase", "password", "secret"} & set(name.lower().split("_")):
         raise ParameterError(f"{name!r}: a chooser never takes a key or a secret; its choices are saved in the file.")
     if isinstance(options, str) or not isinstance(options, Iterable):
-        message = f"{name!r} needs a list of values or a mapping from label to value, not {quoted(options)}."
-        raise ParameterError(message)
-    if isinstance(options, Mapping):
-        labelled = dict(options)
-    else:
-        labelled = {value if isinstance(value, str) else literal(value, _name(value)): value for value in options}
-    if not labelled:
+        raise ParameterError(f"{name!r} needs a list of values or a mapping from label to value: {quoted(options)}.")
+    if not isinstance(options, Mapping):
+        options = {value if isinstance(value, str) else literal(value, _name(value)): value for value in options}
+    if not options:
         raise ParameterError(f"{name!r} has nothing to choose from. Give a list with at least one value.")
-    return labelled
+    return dict(options)
 
 
 def _check_call(call: object, names: Iterable[str]) -> None:
     """Check that the call takes these keywords and needs no other: one error here saves one for every click."""
     if not callable(call):
-        message = f"A chooser needs a function to call, such as choose(play, taps=[1, 2]), not {quoted(call)}."
-        raise ParameterError(message)
+        raise ParameterError(f"A chooser needs a function to call, such as choose(play, taps=[1]), not {quoted(call)}.")
     try:
         parameters = inspect.signature(call).parameters.values()
     except ValueError:  # a function in C may have no signature; then the call itself will check
         return
-    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    takes = [parameter.name for parameter in parameters if parameter.kind in by_name]
-    anything = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters)
+    takes = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    anything = any(each.kind is each.VAR_KEYWORD for each in parameters)
     for name in () if anything else sorted(set(names).difference(takes)):
         raise ParameterError(f"{_name(call)} takes no {name!r}. {did_you_mean(name, takes)}")
 
@@ -198,10 +188,6 @@ def _check_call(call: object, names: Iterable[str]) -> None:
 def words(name: str) -> str:
     """The name of a choice as a person writes it."""
     return " ".join("I" if word == "i" else word for word in name.split("_"))
-
-
-def _is_open(label: str) -> bool:
-    return label.startswith("(") and label.endswith(")")
 
 
 def dropdown(name: str, labels: Iterable[str]) -> Any:
