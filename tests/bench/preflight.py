@@ -34,7 +34,7 @@ from sample_projects import good_project
 
 from workbook.errors import WorkbookError
 from workbook.preflight import run as preflight_run
-from workbook.preflight.gradle import statements
+from workbook.preflight.gradle import read_script
 from workbook.preflight.platform_b import read_old_plist, read_plist
 from workbook.preflight.project import File, Project, read_project
 from workbook.preflight.run import Preflight, finding_lines, preflight, read_environment
@@ -115,7 +115,7 @@ def parsers(folder: Path) -> list[Parser]:
     pair = debug_pair()
     signs = forms(pair, pair[1].public_bytes(Encoding.DER))
     return [
-        Parser("build scripts", 18, of[".kts"] * 2 + of[".toml"], lambda data: statements(text(data))),
+        Parser("build scripts", 18, of[".kts"] * 2 + of[".toml"], lambda data: read_script(text(data))),
         Parser("project files", 15, of[".pbxproj"], lambda data: read_old_plist(text(data))),
         Parser("property lists", 20, [*of["plist"], *binary, *of[".entitlements"]], read_plist),
         Parser("opaque data", 15, [*opaque, *map(b64encode, opaque)], inspect),

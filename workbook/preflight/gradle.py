@@ -8,32 +8,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, product
-from typing import Any
+from typing import Any, TypeAlias
 
-from workbook.preflight.project import File, Project
+from workbook.preflight.project import File, Project, rows, table
 
-# A string or a comment that is not closed ends with its line, or with the file: no text is read twice.
-_TOKEN = re.compile(
-    r"(?P<skip>//[^\n]*|/\*.*?(?:\*/|\Z)|[ \t\r]+|\\\n)"
-    r'|(?P<string>"""(.*?)(?:"""|\Z)|\'\'\'(.*?)(?:\'\'\'|\Z)|"((?:\\.|[^"\\\n])*+)(?:"|(?=\n)|\\?\Z)'
-    r"|'((?:\\.|[^'\\\n])*+)(?:'|(?=\n)|\\?\Z))|(?P<word>[\w`$][\w.`$-]*)|(?P<mark>.|\n)",
-    re.DOTALL,
-)
-PAIR, COMPUTED = 2, "${}"
-"""How many words a name and its value have, and what stands for a value that a script computes."""
-LARGEST_SCRIPT = 1_048_576
-"""Characters of a script; what comes after them is not read."""
-PARTS = 3
-"""The parts of a coordinate: group, name, version."""
-_OPEN, _CLOSE = "([", ")]"
-_VARIABLE = re.compile(r"\$\{?([\w.]*)\}?")
-_NUMBERS = re.compile(r"\d+(\.\d+)*")
-DEEPEST = 40
-"""Blocks inside one another; a deeper one is read as empty."""
-SCRIPTS = ("*.gradle", "*.gradle.kts")
+Catalog: TypeAlias = Mapping[str, tuple[tuple[str, str], ...]]
+"""Coordinate and version of each library, by the name that a script uses; a bundle has several libraries."""
+BUILD_SCRIPTS = ("*.gradle", "*.gradle.kts")
 DECLARING = frozenset({"val", "def", "var", "const", "final", "private", "internal", "String"})
 """Words before the name of a variable that only its script sees."""
 
@@ -66,82 +50,84 @@ class Statement:
         """What it is set to, as text."""
         return self.strings[0] if self.strings else self.words[1] if len(self.words) > 1 else ""
 
-    def all_below(self) -> Iterator[Statement]:
-        """Every statement in its block, however deep."""
-        for inner in self.block:
-            yield inner
-            yield from inner.all_below()
+    def all_below(self, without: Container[str] = ()) -> Iterator[Statement]:
+        """Every statement in its block, however deep, except those with one of these names, and their blocks."""
+        waiting = [*reversed(self.block)]
+        while waiting:
+            if (inner := waiting.pop()).name not in without:
+                yield inner
+                waiting += reversed(inner.block)
 
     def below(self, *names: str) -> Iterator[Statement]:
         """Every statement below with one of these names."""
         return (inner for inner in self.all_below() if inner.name in names)
 
 
-def statements(text: str) -> tuple[Statement, ...]:
-    """The statements of a script; never raises, whatever the text is."""
-    tokens, line = [], 1
-    for match in _TOKEN.finditer(text[:LARGEST_SCRIPT]):
-        kind = match.lastgroup if match.lastgroup in {"skip", "word", "mark"} else "string"
-        inner = next((group for group in match.groups()[2:6] if group is not None), "")
-        if kind != "skip":
-            tokens.append((kind, inner if kind == "string" else match[0], line))
-        line += match[0].count("\n")
-    return _block(tokens, [0], 0)
+@dataclass(slots=True)
+class _OpenBlock:
+    """A block that is being read: its statements so far, and the parts of the next one."""
 
-
-def _block(tokens: list[tuple[str, str, int]], at: list[int], depth: int) -> tuple[Statement, ...]:
-    """The statements up to the brace that closes this block; `at` holds the next token's place, for all levels."""
-    found: list[Statement] = []
-    words: list[str] = []
-    strings: list[str] = []
+    found: list[Statement] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    strings: list[str] = field(default_factory=list)
     inner: tuple[Statement, ...] = ()
-    line = brackets = 0
+    line: int = 0
+    brackets: int = 0
 
-    def end() -> None:
-        nonlocal inner
-        if words:
-            found.append(Statement(tuple(words), tuple(strings), line, inner))
-        elif inner:
-            found.extend(inner)
-        words.clear()
-        strings.clear()
-        inner = ()
-
-    while at[0] < len(tokens):
-        kind, text, place = tokens[at[0]]
-        at[0] += 1
-        line = line if words else place
-        if kind == "word":
-            words.append(text)
-        elif kind == "string":
-            strings.append(text)
-        elif text == "{":
-            if depth < DEEPEST:
-                inner += _block(tokens, at, depth + 1)
-            else:
-                _skip(tokens, at)
-        elif text == "}":
-            if depth:
-                break
-        elif text in _OPEN:
-            brackets += 1
-        elif text in _CLOSE:
-            brackets = max(brackets - 1, 0)
-        elif text in "\n;" and not brackets:
-            following = tokens[at[0]] if at[0] < len(tokens) else ("", "", 0)
-            if following[1] not in {"{", "else"} or not words:
-                end()
-    end()
-    return tuple(found)
+    def end(self) -> None:
+        """The statement ends. Braces without a word before them are no block of their own."""
+        if self.words:
+            self.found.append(Statement(tuple(self.words), tuple(self.strings), self.line, self.inner))
+        else:
+            self.found += self.inner
+        self.words, self.strings, self.inner = [], [], ()
 
 
-def _skip(tokens: list[tuple[str, str, int]], at: list[int]) -> None:
-    """Move `at` past the brace that closes this block."""
-    depth = 1
-    while depth and at[0] < len(tokens):
-        kind, text, _line = tokens[at[0]]
-        depth += (text == "{") - (text == "}") if kind == "mark" else 0
-        at[0] += 1
+def read_script(text: str) -> Statement:
+    """The script as one statement, whose block is all that is in it; never raises, whatever the text is.
+
+    A string or a comment that is not closed ends with its line, or with the file, so no text is read twice. The end of
+    a line ends a statement unless a brace or `else` follows. Characters beyond the first 1,048,576 are not read.
+    """
+    tokens = re.finditer(
+        r"(?P<skip>//[^\n]*|/\*.*?(?:\*/|\Z)|[ \t\r]+|\\\n|[\n;][ \t\r]*(?=\{|else\b))"
+        r'|(?P<string>"""(.*?)(?:"""|\Z)|\'\'\'(.*?)(?:\'\'\'|\Z)|"((?:\\.|[^"\\\n])*+)(?:"|(?=\n)|\\?\Z)'
+        r"|'((?:\\.|[^'\\\n])*+)(?:'|(?=\n)|\\?\Z))|(?P<word>[\w`$][\w.`$-]*)|(?P<mark>.|\n)",
+        text[:1_048_576],
+        re.DOTALL,
+    )
+    line, opened = 1, [_OpenBlock()]
+    for token in tokens:
+        block = opened[-1]
+        match token.lastgroup, token[0]:
+            case "word", word:
+                block.line = block.line if block.words else line
+                block.words.append(word)
+            case "string", _:
+                block.strings.append(next(inner for inner in token.groups()[2:6] if inner is not None))
+            case "mark", "{":
+                opened.append(_OpenBlock())
+            case "mark", "}" if len(opened) > 1:
+                _close(opened)
+            case "mark", "(" | "[":
+                block.brackets += 1
+            case "mark", ")" | "]":
+                block.brackets = max(block.brackets - 1, 0)
+            case "mark", "\n" | ";" if not block.brackets:
+                block.end()
+        line += token[0].count("\n")
+    while len(opened) > 1:
+        _close(opened)
+    opened[0].end()
+    return Statement(("script",), (), 1, tuple(opened[0].found))
+
+
+def _close(opened: list[_OpenBlock]) -> None:
+    """The innermost block ends. One that is more than 40 deep is read as empty: no build is written like that."""
+    closed = opened.pop()
+    closed.end()
+    if len(opened) <= 40:
+        opened[-1].inner += tuple(closed.found)
 
 
 @dataclass(frozen=True)
@@ -169,20 +155,15 @@ class Module:
 
     Attributes:
         file: the script.
-        statements: what is in it.
+        root: the whole script as one statement.
         names: what names stand for: the script's own first, then the project's properties and variables.
-        catalog: the libraries of the version catalog, by the name that a script uses; a bundle has several.
+        catalog: the libraries of the version catalog.
     """
 
     file: File
-    statements: tuple[Statement, ...]
+    root: Statement
     names: Mapping[str, str]
-    catalog: Mapping[str, tuple[tuple[str, str], ...]]
-
-    @property
-    def root(self) -> Statement:
-        """The whole script as one statement."""
-        return Statement(("script",), (), 1, self.statements)
+    catalog: Catalog
 
     @property
     def is_mobile(self) -> bool:
@@ -197,28 +178,20 @@ class Module:
     @property
     def _mobile(self) -> tuple[Statement, ...]:
         """What configures the build of an app or a library, whatever the platform's block is called."""
-        blocks = [one.block for one in self.statements if any(inner.name == "defaultConfig" for inner in one.block)]
+        blocks = [one.block for one in self.root.block if any(inner.name == "defaultConfig" for inner in one.block)]
         return tuple(inner for block in blocks for inner in block)
 
     def has_plugin(self, *endings: str) -> bool:
         """Whether a plugin is applied whose id, or whose alias in the catalog, ends in one of these words."""
-        applied = [one for one in self.root.below("id", "alias", "apply", "maven-publish") if one.words]
+        applied = self.root.below("id", "alias", "apply", "maven-publish")
         ids = [text for one in applied for text in (*one.strings, *one.words)]
         return any(re.split(r"[.\s]", text.strip("`"))[-1] in endings for text in ids if "." in text or "-" in text)
 
     def resolved(self, text: str) -> str:
         """A text with the names in it replaced; empty where one is unknown."""
-        unknown = False
-
-        def value(match: re.Match[str]) -> str:
-            nonlocal unknown
-            name = match[1]
-            found = self.names.get(name, self.names.get(name.rpartition(".")[2]))
-            unknown = unknown or found is None
-            return found or ""
-
-        resolved = _VARIABLE.sub(value, text)
-        return "" if unknown else resolved
+        variable = re.compile(r"\$\{?([\w.]*)\}?")
+        known = {name: self.names.get(name, self.names.get(name.rpartition(".")[2])) for name in variable.findall(text)}
+        return "" if None in known.values() else variable.sub(lambda match: known[match[1]] or "", text)
 
     def _named(self, word: str) -> str:
         """What a name without quotes stands for, by its part after the last dot; empty where it is unknown."""
@@ -226,22 +199,24 @@ class Module:
 
     def dependencies(self) -> Iterator[Dependency]:
         """Every dependency of the script that names a group and a name."""
-        blocks = [one for one in self.root.below("dependencies") if one.block]
-        for one in [inner for block in blocks for inner in block.block]:
-            if one.words[1:3] == ("group", "name") and len(one.strings) >= PAIR:
-                group, name, *rest = map(self.resolved, one.strings)
-                version = self._named(one.words[4]) if len(one.words) > PARTS + 1 else ""  # `version: tap`
-                version = version or (rest[0] if rest and one.words[3:4] == ("version",) else "")
-                yield Dependency(f"{group}:{name}", version, one.words[0], self.file, one.line)
-            elif one.strings and one.strings[0].count(":") in {1, 2, 3}:
-                group, name, *rest = one.strings[0].split(":")
-                version = self.resolved(rest[0].partition("@")[0]) if rest else ""
-                if not version and len(one.words) > 1:  # "group:name:" + version
-                    version = self._named(one.words[-1])
-                yield Dependency(f"{self.resolved(group) or group}:{name}", version, one.words[0], self.file, one.line)
-            for word in one.words[1:]:
-                for coordinate, version in self.catalog.get(re.sub("[-_]", ".", word), ()):
-                    yield Dependency(coordinate, version, one.words[0], self.file, one.line)
+        for one in (inner for block in self.root.below("dependencies") for inner in block.block):
+            for coordinate, version in self._coordinates(one):
+                yield Dependency(coordinate, version, one.words[0], self.file, one.line)
+
+    def _coordinates(self, one: Statement) -> Iterator[tuple[str, str]]:
+        """What a statement depends on: `group:name` and the version of each, however the statement writes them."""
+        if one.words[1:3] == ("group", "name") and len(one.strings) > 1:
+            group, name, *rest = map(self.resolved, one.strings)
+            version = self._named(one.words[4]) if len(one.words) > 4 else ""  # `version: tap`
+            yield f"{group}:{name}", version or (rest[0] if rest and one.words[3:4] == ("version",) else "")
+        elif one.strings and one.strings[0].count(":") in {1, 2, 3}:
+            group, name, *rest = one.strings[0].split(":")
+            version = self.resolved(rest[0].partition("@")[0]) if rest else ""
+            if not version and len(one.words) > 1:  # "group:name:" + version
+                version = self._named(one.words[-1])
+            yield f"{self.resolved(group) or group}:{name}", version
+        for word in one.words[1:]:
+            yield from self.catalog.get(_dotted(word), ())
 
     def level(self, *names: str) -> tuple[int, int] | None:
         """A number of the main configuration, such as minSdk, and its line; None where the script does not say it."""
@@ -256,19 +231,16 @@ class Module:
 
     def variants(self) -> list[Variant]:
         """Every build variant with its application id; none where the id is computed."""
-        mobile = Statement(("mobile",), (), 1, self._mobile)
-        default = next((one for one in mobile.block if one.name == "defaultConfig"), None)
-        types = {"debug": "", "release": ""} | self._suffixes(mobile, "buildTypes")
-        listed = [one for block in mobile.block if block.name == "productFlavors" for one in block.block if one.block]
+        default = [one for one in self._mobile if one.name == "defaultConfig"][:1]
+        listed = [one for block in self._mobile if block.name == "productFlavors" for one in block.block if one.block]
         dimensions: dict[str, list[Statement]] = {}
         for flavor in listed:
             dimensions.setdefault(_of(flavor, "dimension"), []).append(flavor)
         found = []
         for flavors in product(*dimensions.values()):  # one of each dimension; one empty choice without any
-            chosen = [*flavors, *([default] if default else [])]
-            identity = next((one for flavor in chosen if (one := _of(flavor, "applicationId"))), "")
-            suffixes = "".join(_of(flavor, "applicationIdSuffix") for flavor in (*chosen[len(flavors) :], *flavors))
-            for kind, suffix in types.items():
+            identity = next((one for part in (*flavors, *default) if (one := _of(part, "applicationId"))), "")
+            suffixes = "".join(_of(part, "applicationIdSuffix") for part in (*default, *flavors))
+            for kind, suffix in self._build_types().items():
                 words = [flavor.name for flavor in flavors] + [kind]
                 name = words[0] + "".join(f"{word[:1].upper()}{word[1:]}" for word in words[1:])
                 resolved = self.resolved(identity + suffixes + suffix)
@@ -276,16 +248,13 @@ class Module:
                     found.append(Variant(name, resolved))
         return found
 
-    def _suffixes(self, mobile: Statement, block: str) -> dict[str, str]:
-        entries = [one for part in mobile.block if part.name == block for one in part.block if one.words]
-        suffixes: dict[str, str] = {}
-        for one in entries:
+    def _build_types(self) -> dict[str, str]:
+        """The suffix of the application id by build type; debug and release are there in any case."""
+        suffixes = {"debug": "", "release": ""}
+        for one in (inner for part in self._mobile if part.name == "buildTypes" for inner in part.block):
             if one.block or one.words[0] in {"create", "register", "getByName", "named"}:
-                parent = next((inner for inner in one.block if inner.name == "initWith"), None)
-                inherited = ""
-                if parent is not None:
-                    source = parent.strings[0] if parent.strings else parent.value.rpartition(".")[2]
-                    inherited = suffixes.get(source, "")
+                copied = [inner.value.rpartition(".")[2] for inner in one.block if inner.name == "initWith"][:1]
+                inherited = suffixes.get(copied[0], "") if copied else ""
                 suffixes[one.name] = _of(one, "applicationIdSuffix") or inherited
         return suffixes
 
@@ -295,7 +264,7 @@ def _of(block: Statement, name: str) -> str:
     for one in block.block:
         if one.name == name:
             literal = one.strings[0] if len(one.words) == 1 and len(one.strings) == 1 else ""
-            return literal or (f"${one.value}" if len(one.words) == PAIR and not one.strings else COMPUTED)
+            return literal or (f"${one.value}" if len(one.words) == 2 and not one.strings else "${}")
     return ""
 
 
@@ -304,7 +273,7 @@ class Build:
     """All build scripts of a project."""
 
     modules: tuple[Module, ...] = ()
-    settings: tuple[Module, ...] = field(default=())
+    settings: tuple[Module, ...] = ()
     broken: tuple[tuple[File, str], ...] = ()
     """Files that cannot be read, and why."""
 
@@ -321,16 +290,9 @@ class Build:
     def repositories(self) -> Iterator[tuple[Module, Statement]]:
         """Every repository that a script names, except those that it publishes to."""
         for module in (*self.settings, *self.modules):
-            for block in _outside_publishing(module.statements):
+            for block in module.root.all_below({"publishing", "uploadArchives", "pluginManagement", "buildscript"}):
                 if block.name == "repositories":
                     yield from ((module, one) for one in block.block)
-
-
-def _outside_publishing(found: tuple[Statement, ...]) -> Iterator[Statement]:
-    for one in found:
-        if one.name not in {"publishing", "uploadArchives", "pluginManagement", "buildscript"}:
-            yield one
-            yield from _outside_publishing(one.block)
 
 
 def read_build(project: Project) -> Build:
@@ -340,7 +302,7 @@ def read_build(project: Project) -> Build:
         pairs = (line.partition("=") for line in file.text.splitlines() if not line.lstrip().startswith("#"))
         names |= {key.strip(): value.strip() for key, mark, value in pairs if mark}
     catalog: dict[str, tuple[tuple[str, str], ...]] = {}
-    broken = [(file, file.no_text) for file in project.named("gradle.properties", *SCRIPTS) if file.no_text]
+    broken = [(file, file.no_text) for file in project.named("gradle.properties", *BUILD_SCRIPTS) if file.no_text]
     for file in project.named("*.versions.toml"):
         try:
             libraries, versions = _catalog(file)
@@ -349,13 +311,17 @@ def read_build(project: Project) -> Build:
         else:
             catalog |= libraries
             names |= versions
-    read = [(file, statements(file.text)) for file in project.named(*SCRIPTS)]
-    for _file, found in read:
-        for one in found:
-            names |= _assigned(one) if one.words[0] not in DECLARING or "extra" in one.words else {}
-    modules = [Module(file, found, names | _own(found), catalog) for file, found in read]
-    scripts = [module for module in modules if not module.file.path.name.startswith("settings.")]
-    return Build(tuple(scripts), tuple(module for module in modules if module not in scripts), tuple(broken))
+    read = [(file, read_script(file.text)) for file in project.named(*BUILD_SCRIPTS)]
+    for one in (one for _file, root in read for one in root.block):
+        names |= _assigned(one) if one.words[0] not in DECLARING or "extra" in one.words else {}
+    modules: list[Module] = []
+    settings: list[Module] = []
+    for file, root in read:
+        # what only this script sees: a name at its top wins over one in a block
+        own = {name: text for one in (*root.all_below(), *root.block) for name, text in _assigned(one).items()}
+        kind = settings if file.path.name.startswith("settings.") else modules
+        kind.append(Module(file, root, names | own, catalog))
+    return Build(tuple(modules), tuple(settings), tuple(broken))
 
 
 def _assigned(one: Statement) -> dict[str, str]:
@@ -370,12 +336,6 @@ def _assigned(one: Statement) -> dict[str, str]:
     return _set(one) if one.words[0].startswith(("ext.", "project.ext.")) else {}
 
 
-def _own(found: tuple[Statement, ...]) -> dict[str, str]:
-    """The variables that only this script sees; the whole script's wins over a block's."""
-    inner = Statement(("script",), (), 1, found).all_below()
-    return {name: text for one in (*inner, *found) for name, text in _assigned(one).items()}
-
-
 def _set(one: Statement) -> dict[str, str]:
     if one.block or not one.value:
         return {}
@@ -383,45 +343,42 @@ def _set(one: Statement) -> dict[str, str]:
     return maps or {one.name: one.value}
 
 
-def _catalog(file: File) -> tuple[dict[str, tuple[tuple[str, str], ...]], dict[str, str]]:
+def _catalog(file: File) -> tuple[Catalog, dict[str, str]]:
     """A version catalog's libraries and bundles, and its versions, by their names in a script.
 
     Raises:
         ValueError: it is no TOML.
     """
-    content: dict[str, Any] = tomllib.loads(file.text)
-    table = content.get("versions")
-    versions = {key: str(_plain(value)) for key, value in table.items()} if isinstance(table, dict) else {}
+    content = tomllib.loads(file.text)
+    versions = {_dotted(name): _version(value) for name, value in table(content.get("versions")).items()}
     libraries: dict[str, tuple[tuple[str, str], ...]] = {}
-    entries = content.get("libraries")
-    for alias, listed in entries.items() if isinstance(entries, dict) else ():
+    for alias, listed in table(content.get("libraries")).items():
         short = dict(zip(("group", "name", "version"), str(listed).split(":"), strict=False))
         entry = listed if isinstance(listed, dict) else short
         coordinate = str(entry.get("module") or f"{entry.get('group', '')}:{entry.get('name', '')}")
         version = entry.get("version", "")
-        if isinstance(version, dict) and "ref" in version:
-            version = versions.get(str(version["ref"]), "")
-        libraries[_accessor(alias)] = ((coordinate, str(_plain(version))),)
-    bundles = content.get("bundles")
-    for alias, members in bundles.items() if isinstance(bundles, dict) else ():
-        listed = [libraries.get(_accessor(str(one)), ()) for one in members] if isinstance(members, list) else []
-        libraries[_accessor(f"bundles.{alias}")] = tuple(chain.from_iterable(listed))
-    return libraries, {re.sub("[-_]", ".", key): value for key, value in versions.items()}
+        reference = table(version).get("ref")
+        known = _version(version) if reference is None else versions.get(_dotted(str(reference)), "")
+        libraries[f"libs.{_dotted(alias)}"] = ((coordinate, known),)
+    for alias, members in table(content.get("bundles")).items():
+        listed = [libraries.get(f"libs.{_dotted(str(one))}", ()) for one in rows(members)]
+        libraries[f"libs.bundles.{_dotted(alias)}"] = tuple(chain.from_iterable(listed))
+    return libraries, versions
 
 
-def _accessor(alias: str) -> str:
-    """How a script writes an alias of the catalog."""
-    return "libs." + re.sub("[-_]", ".", alias)
+def _dotted(alias: str) -> str:
+    """A name of the catalog as a script writes it."""
+    return re.sub("[-_]", ".", alias)
 
 
-def _plain(version: Any) -> Any:
+def _version(value: Any) -> str:
     """A catalog's version; of a table, its `strictly`, `require` or `prefer`."""
-    if isinstance(version, dict):
-        return version.get("strictly") or version.get("require") or version.get("prefer") or ""
-    return version
+    if isinstance(value, dict):
+        value = value.get("strictly") or value.get("require") or value.get("prefer") or ""
+    return str(value)
 
 
 def numbers(version: str) -> tuple[int, ...]:
     """The numbers of a version, for comparing; none where it is unknown or a range."""
-    match = _NUMBERS.match(version)
+    match = re.match(r"\d+(\.\d+)*", version)
     return tuple(map(int, match[0].split("."))) if match and "+" not in version and "," not in version else ()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from workbook.harness.model import Group, Miss
 from workbook.preflight.gradle import numbers
 from workbook.preflight.model import Facts, Part, delegates_with, handlers, miss_at, preflight_case
-from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, POINT, BuildTarget
+from workbook.preflight.platform_b import AUTHORIZATION, ISSUER, BuildTarget
 from workbook.preflight.project import File
 from workbook.preflight.sources import (
     FUNCTIONS,
@@ -69,7 +70,8 @@ def identifiers(facts: Facts) -> Iterator[Miss]:
             todo = f"Set {KEY} of {target.name}; its principal class says that it is one."
             yield _miss(target, f"{KEY} com.<platform>.<kit>.{target.role}", f"{point!s:.80}", todo, KEY)
         for _place, text in target.points:
-            if not POINT.match(text):
+            wanted = r"com\.[a-z][a-z0-9-]*\.[A-Za-z][A-Za-z0-9]*\.issuer-provisioning(\.authorization)?"
+            if not re.fullmatch(wanted, text):
                 todo = f"Correct the identifier of {target.name}, letter by letter."
                 yield _miss(
                     target,

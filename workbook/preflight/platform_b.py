@@ -16,22 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from workbook.preflight.gradle import numbers
-from workbook.preflight.project import File, Project
+from workbook.preflight.project import File, Project, rows, table
 from workbook.preflight.sources import Sources, read_sources
 
 ISSUER, AUTHORIZATION = "issuer-provisioning", "issuer-provisioning.authorization"
-POINT = re.compile(r"com\.[a-z][a-z0-9-]*\.[A-Za-z][A-Za-z0-9]*\.issuer-provisioning(\.authorization)?\Z")
-"""An extension point: com.<platform>.<kit>.issuer-provisioning, and the same with .authorization."""
-MEANS_POINT = re.compile(r"issuer.?provisioning", re.IGNORECASE)
-"""What is probably meant as an extension point, misspelt or not."""
-PROVISIONING = re.compile(r"(^|\.)payment-pass-provisioning\Z")
-GROUPS = re.compile(r"\.application-groups\Z")
-DEPLOYMENT = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
-SDK_PACKAGE = re.compile(r"card.?provisioning", re.IGNORECASE)
-"""How the SDK's package is recognised where the user names none."""
-_TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|\s+|"(?:\\.|[^"\\])*+(?:"|\\?\Z)|[{}()=;,]|[^\s{}()=;,"]+', re.DOTALL)
-_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
-DEEPEST = 60
 
 
 def read_plist(content: bytes) -> dict[str, Any] | None:
@@ -45,39 +33,42 @@ def read_plist(content: bytes) -> dict[str, Any] | None:
 
 def read_old_plist(text: str) -> Any:
     """A property list in the old text form, as project files have it; None for anything else."""
-    tokens = [found for found in _TOKEN.findall(text) if not found.isspace() and not found.startswith(("//", "/*"))]
+    pattern = r'//[^\n]*|/\*.*?(?:\*/|\Z)|\s+|"(?:\\.|[^"\\])*+(?:"|\\?\Z)|[{}()=;,]|[^\s{}()=;,"]+'
+    tokens = re.findall(pattern, text, re.DOTALL)
     try:
-        value, _at = _value(tokens, 0, 0)
+        return _value([token for token in reversed(tokens) if not token.isspace() and token[:2] not in {"//", "/*"}])
     except (IndexError, ValueError):
         return None
-    return value
 
 
-def _value(tokens: list[str], at: int, depth: int) -> tuple[Any, int]:
-    if depth > DEEPEST:
+def _value(tokens: list[str], depth: int = 0) -> Any:
+    """The next value of these tokens, the next of which is the last in the list. No project file is 60 deep."""
+    if depth > 60:
         raise ValueError("nested too deep")
-    text = tokens[at]
-    if text == "{":
-        found: dict[str, Any] = {}
-        at += 1
-        while tokens[at] != "}":
-            key = _unquoted(tokens[at])
-            if tokens[at + 1] != "=":
-                raise ValueError("no = behind a key")
-            found[key], at = _value(tokens, at + 2, depth + 1)
-            at += tokens[at] == ";"
-        return found, at + 1
-    if text == "(":
-        listed = []
-        at += 1
-        while tokens[at] != ")":
-            value, at = _value(tokens, at, depth + 1)
-            listed.append(value)
-            at += tokens[at] == ","
-        return listed, at + 1
-    if text in {"}", ")", "=", ";", ","}:
-        raise ValueError("no value")
-    return _unquoted(text), at + 1
+    match tokens.pop():
+        case "{":
+            found: dict[str, Any] = {}
+            while tokens[-1] != "}":
+                key = _unquoted(tokens.pop())
+                if tokens.pop() != "=":
+                    raise ValueError("no = behind a key")
+                found[key] = _value(tokens, depth + 1)
+                if tokens[-1] == ";":
+                    tokens.pop()
+            tokens.pop()
+            return found
+        case "(":
+            listed = []
+            while tokens[-1] != ")":
+                listed.append(_value(tokens, depth + 1))
+                if tokens[-1] == ",":
+                    tokens.pop()
+            tokens.pop()
+            return listed
+        case "}" | ")" | "=" | ";" | ",":
+            raise ValueError("no value")
+        case text:
+            return _unquoted(text)
 
 
 def _unquoted(token: str) -> str:
@@ -118,22 +109,24 @@ class BuildTarget:
     @property
     def extension(self) -> Mapping[str, Any]:
         """The NSExtension dictionary; empty where there is none."""
-        found = (self.plist or {}).get("NSExtension")
-        return found if isinstance(found, dict) else {}
+        return table((self.plist or {}).get("NSExtension"))
 
     @cached_property
     def points(self) -> list[tuple[str, str]]:
-        """Every place in its list where something like our extension point stands, and the text there."""
-        found = []
-        places = [("", self.plist or {}), ("NSExtension.", self.extension)]
-        attributes = self.extension.get("NSExtensionAttributes")
-        if isinstance(attributes, dict):
-            places.append(("NSExtension.NSExtensionAttributes.", attributes))
-        for where, table in places:
-            for key, text in table.items():
-                if isinstance(text, str) and MEANS_POINT.search(text) and not str(key).startswith("CFBundle"):
-                    found.append((f"{where}{key}", text))
-        return found
+        """Each place in its list with what is probably meant as our extension point, misspelt or not, and the text."""
+        places = {
+            "": self.plist or {},
+            "NSExtension.": self.extension,
+            "NSExtension.NSExtensionAttributes.": table(self.extension.get("NSExtensionAttributes")),
+        }
+        texts = [(f"{where}{key}", str(key), text) for where, found in places.items() for key, text in found.items()]
+        return [
+            (place, text)
+            for place, key, text in texts
+            if isinstance(text, str)
+            and re.search(r"issuer.?provisioning", text, re.IGNORECASE)
+            and not key.startswith("CFBundle")
+        ]
 
     @property
     def role(self) -> str:
@@ -152,18 +145,20 @@ class BuildTarget:
     @property
     def deployment(self) -> str:
         """The lowest version of the phone's system; empty where it is unknown."""
-        return next((value for key, value in self.settings.items() if DEPLOYMENT.match(key) and "$" not in value), "")
+        named = re.compile(r"[A-Z]*PHONEOS_DEPLOYMENT_TARGET\Z")
+        return next((value for key, value in self.settings.items() if named.match(key) and "$" not in value), "")
 
     @property
     def may_provision(self) -> bool:
         """Whether it has the provisioning entitlement."""
-        return any(PROVISIONING.search(key) and value for key, value in (self.entitlements or {}).items())
+        name = re.compile(r"(^|\.)payment-pass-provisioning\Z")
+        return any(name.search(key) and value for key, value in (self.entitlements or {}).items())
 
     @property
     def groups(self) -> set[str]:
         """The app groups that it is in."""
-        values = [value for key, value in (self.entitlements or {}).items() if GROUPS.search(key)]
-        return {str(group) for value in values if isinstance(value, list) for group in value}
+        listed = [value for key, value in (self.entitlements or {}).items() if key.endswith(".application-groups")]
+        return {str(group) for value in listed for group in rows(value)}
 
 
 @dataclass(frozen=True)
@@ -232,19 +227,12 @@ def _targets(
     """The targets of a project file, each in each build configuration."""
 
     def at(reference: Any) -> Mapping[str, Any]:
-        found = objects.get(reference) if isinstance(reference, str) else None
-        return found if isinstance(found, dict) else {}
+        return table(objects.get(str(reference)))
 
     def configurations(owner: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, str], bool]]:
-        listed = at(owner.get("buildConfigurationList")).get("buildConfigurations")
-        for one in map(at, listed if isinstance(listed, list) else ()):
-            table = one.get("buildSettings")
-            texts = (
-                {key: value for key, value in table.items() if isinstance(value, str)}
-                if isinstance(table, dict)
-                else {}
-            )
-            yield str(one.get("name", "")), texts, "baseConfigurationReference" in one
+        for one in map(at, rows(at(owner.get("buildConfigurationList")).get("buildConfigurations"))):
+            own = {key: text for key, text in table(one.get("buildSettings")).items() if isinstance(text, str)}
+            yield str(one.get("name", "")), own, "baseConfigurationReference" in one
 
     projects = [one for one in objects.values() if isinstance(one, dict) and one.get("isa") == "PBXProject"]
     of_project = {name: settings for one in projects for name, settings, _base in configurations(one)}
@@ -274,7 +262,8 @@ def _targets(
 
 
 def _file(settings: Mapping[str, str], key: str, folder: Path, project: Project) -> File | None:
-    text = _VARIABLE.sub(lambda match: settings.get(match[1], match[0]), settings.get(key, "")).lstrip("/")
+    variable = r"\$[({](\w+)[)}]"
+    text = re.sub(variable, lambda match: settings.get(match[1], match[0]), settings.get(key, "")).lstrip("/")
     return project.at(folder / text) if text and "$" not in text else None
 
 
@@ -302,18 +291,14 @@ def _packages(project: Project, package: str) -> Iterator[Package]:
     """The SDK's package in every `Package.resolved` and every package manifest."""
     for file in project.named("Package.resolved"):
         try:
-            content = json.loads(file.text)
+            content = table(json.loads(file.text))
         except (ValueError, RecursionError):
             continue
-        inner = content.get("object") if isinstance(content, dict) else None
-        pins = (inner if isinstance(inner, dict) else content if isinstance(content, dict) else {}).get("pins")
-        for pin in pins if isinstance(pins, list) else ():
-            if not isinstance(pin, dict) or not isinstance(pin.get("state"), dict):
-                continue
+        for pin in map(table, rows((table(content.get("object")) or content).get("pins"))):
             name = str(pin.get("identity") or pin.get("package") or "")
             location = str(pin.get("location") or pin.get("repositoryURL") or "")
             if _is_sdk(package, name, location):
-                version = pin["state"].get("version")
+                version = table(pin.get("state")).get("version")
                 yield Package(name, version if isinstance(version, str) else "", file, file.line(f'"{name}"'))
     for file in project.named("Package.swift"):
         # `from: "2.0.0"`, and `.upToNextMajor(from: "2.0.0")`
@@ -338,7 +323,7 @@ def _is_sdk(package: str, name: str, location: str) -> bool:
     """Whether this is the package that the user named, or one named as the SDK's usually is."""
     if package:
         return package.lower() in {name.lower(), location.lower().rstrip("/").removesuffix(".git")}
-    return bool(SDK_PACKAGE.search(name) or SDK_PACKAGE.search(location))
+    return re.search(r"card.?provisioning", f"{name}\n{location}", re.IGNORECASE) is not None
 
 
 def _last(url: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from workbook.base.files import read_regular
 from workbook.errors import ParameterError
@@ -166,3 +167,13 @@ def _listed(folder: str) -> Iterator[os.DirEntry[str]]:
     # a folder that this user may not read, or that goes away meanwhile, holds nothing of the project
     with suppress(OSError), os.scandir(folder) as entries:
         yield from entries
+
+
+def table(value: Any) -> dict[str, Any]:
+    """The value if it is a table, else an empty table: what a file holds may have any form."""
+    return value if isinstance(value, dict) else {}
+
+
+def rows(value: Any) -> list[Any]:
+    """The value if it is a list, else an empty list."""
+    return value if isinstance(value, list) else []
