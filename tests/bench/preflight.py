@@ -134,7 +134,7 @@ def parsers(folder: Path) -> list[Parser]:
 def judge(files: list[File], name: str, content: bytes) -> object:
     """Judge a project in memory, one file of which has this content."""
     changed = File(Path("/nowhere") / name, name)
-    changed.__dict__["content"] = content
+    changed.__dict__["_read"] = (content, "")
     for file in files:
         file.__dict__.pop("_small", None)
     preflight_run.read_project = lambda _paths: Project((*files, changed))

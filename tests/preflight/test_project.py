@@ -28,10 +28,10 @@ def test_random_bytes_are_no_good_project_and_another_encoding_is_no_fault(tmp_p
         assert done.about.exit_code == (1 if found else 2)
 
 
-def test_a_source_of_too_many_bytes_is_said_to_be_unread(tmp_path, monkeypatch):
-    monkeypatch.setattr(project_module, "LARGEST", 10)
-    (tmp_path / "Page.kt").write_text("class Page" + "\n" * 10)
-    assert [miss.observed for miss in judged(tmp_path)["text.readable"].misses] == ["more than 10 bytes"]
+def test_a_source_of_too_many_bytes_is_said_to_be_unread(tmp_path):
+    with (tmp_path / "Page.kt").open("wb") as file:
+        file.truncate(16_777_217)
+    assert [miss.observed for miss in judged(tmp_path)["text.readable"].misses] == ["more than 16,777,216 bytes"]
 
 
 def test_links_in_a_circle_and_links_to_elsewhere_are_not_followed(tmp_path, platform_b):
@@ -56,17 +56,14 @@ def test_a_tree_of_too_many_entries_or_bytes_is_refused_before_a_file_is_read(tm
         (tmp_path / f"{number}.swift").write_bytes(b"x" * 100)
     reads = []
     monkeypatch.setattr(project_module, "read_regular", lambda path, _most: reads.append(path) or b"")
-    monkeypatch.setattr(project_module, "MOST_BYTES", 2000)
     with pytest.raises(ParameterError, match="too many bytes of sources"):
-        read_project([tmp_path])
-    monkeypatch.setattr(project_module, "MOST_BYTES", 10**9)
-    monkeypatch.setattr(project_module, "MOST_FILES", 20)
+        read_project([tmp_path], most_bytes=2000)
     with pytest.raises(ParameterError, match="more than 20 files"):
-        read_project([tmp_path])
+        read_project([tmp_path], most_files=20)
     links = tmp_path / "links"
     links.mkdir()
     for number in range(41):
         (links / f"{number}.swift").symlink_to("/dev/zero")
     with pytest.raises(ParameterError, match="too many entries"):
-        read_project([links])
+        read_project([links], most_files=20)
     assert reads == []

@@ -19,20 +19,8 @@ from typing import Any
 from workbook.base.files import read_regular
 from workbook.errors import ParameterError
 
-MOST_FILES, DEEPEST, MOST_BYTES = 200_000, 64, 1024 * 1_048_576
-"""The largest tree that is read: its files, folders inside one another, and bytes of readable files."""
-READ = (".swift", ".kt", ".java", ".m", ".mm", ".plist", ".xml", ".gradle", ".kts", ".properties", ".toml", ".xcconfig",
-        ".strings", ".entitlements", ".pbxproj", ".resolved")  # fmt: skip
-"""Endings of the names of files that may be read; their bytes are counted."""
-LARGEST = 16 * 1_048_576
-"""Bytes of a file that is read; no property list, project file or source has more."""
-LEFT_OUT = frozenset({"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData",
-                      "SourcePackages", "vendor", "third_party", "__pycache__"})  # fmt: skip
-"""Names of folders whose files the project's authors did not write. Names that begin with a dot are left out, too."""
-CONTROL = re.compile(rb"[\x01-\x08\x0e-\x19\x1c-\x1f]")
-"""Bytes that no text has."""
-TESTS = ("test*", "*test", "*tests", "androidtest*", "mock*", "sample*server*")
-"""Folders whose code is in no app; compared in small letters."""
+LARGEST_FILE = 16 * 1_048_576
+"""Bytes of a file that is read; no property list, project file, source or environment has more."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +38,10 @@ class File:
     @cached_property
     def _read(self) -> tuple[bytes, str]:
         try:
-            content = read_regular(self.path, LARGEST)
+            content = read_regular(self.path, LARGEST_FILE)
         except OSError as error:
             return b"", error.strerror or "it cannot be opened"
-        return (content, "") if len(content) <= LARGEST else (b"", f"more than {LARGEST:,} bytes")
+        return (content, "") if len(content) <= LARGEST_FILE else (b"", f"more than {LARGEST_FILE:,} bytes")
 
     @property
     def content(self) -> bytes:
@@ -64,7 +52,8 @@ class File:
     def no_text(self) -> str:
         """Why this is no text that a person wrote; empty where it may be one, in any encoding."""
         content, why = self._read
-        binary = b"\0" in content or ("\ufffd" in self.text and CONTROL.search(content))
+        # bytes that no text has in any encoding
+        binary = b"\0" in content or ("\ufffd" in self.text and re.search(rb"[\x01-\x08\x0e-\x19\x1c-\x1f]", content))
         return "binary data, and no text" if binary else why
 
     @cached_property
@@ -93,7 +82,8 @@ class File:
 
 @cache
 def _is_test(folder: str) -> bool:
-    return any(fnmatchcase(part, pattern) for part in folder.lower().split("/") for pattern in TESTS)
+    patterns = ("test*", "*test", "*tests", "androidtest*", "mock*", "sample*server*")
+    return any(fnmatchcase(part, pattern) for part in folder.lower().split("/") for pattern in patterns)
 
 
 @dataclass(frozen=True)
@@ -119,8 +109,13 @@ class Project:
         return self._by_path.get(os.path.normpath(path))
 
 
-def read_project(paths: Sequence[Path]) -> Project:
+def read_project(paths: Sequence[Path], *, most_files: int = 200_000, most_bytes: int = 1024 * 1_048_576) -> Project:
     """Find the files below these paths.
+
+    Args:
+        paths: folders and files.
+        most_files: of all paths; a tree may have twice as many entries.
+        most_bytes: of all readable files in one tree.
 
     Raises:
         ParameterError: a path does not exist, or a tree is larger than a project can be.
@@ -132,32 +127,37 @@ def read_project(paths: Sequence[Path]) -> Project:
             continue
         if not path.is_dir():
             raise ParameterError(f"No folder {str(path)!r}. Name the folder of a mobile project.")
-        for found in _walk(path):
-            whole = os.path.normpath(found)
+        for found in _walk(path, 2 * most_files, most_bytes):
+            place = os.path.normpath(found)
             name = found[len(str(path)) :].replace(os.sep, "/").lstrip("/")
-            files[whole] = File(Path(whole), name if len(paths) == 1 else f"{path.name}/{name}")
-            if len(files) > MOST_FILES:
+            files[place] = File(Path(place), name if len(paths) == 1 else f"{path.name}/{name}")
+            if len(files) > most_files:
                 raise ParameterError(
-                    f"{str(path)!r} has more than {MOST_FILES:,} files. Name the project's own folder in it."
+                    f"{str(path)!r} has more than {most_files:,} files. Name the project's own folder in it."
                 )
     return Project(tuple(sorted(files.values(), key=lambda file: file.name)))
 
 
-def _walk(top: Path) -> Iterator[str]:
+def _walk(top: Path, most_entries: int, most_bytes: int) -> Iterator[str]:
+    """The files below a folder, without what a build made and what others wrote."""
+    readable = (".swift", ".kt", ".java", ".m", ".mm", ".plist", ".xml", ".gradle", ".kts", ".properties", ".toml",
+                ".xcconfig", ".strings", ".entitlements", ".pbxproj", ".resolved")  # fmt: skip
+    left_out = {"build", "out", "bin", "target", "node_modules", "Pods", "Carthage", "DerivedData", "SourcePackages",
+                "vendor", "third_party", "__pycache__"}  # fmt: skip
     folders: list[tuple[str, int]] = [(str(top), 0)]
     entries = size = 0
     while folders:
         folder, depth = folders.pop()
         for entry in _listed(folder):
             entries += 1
-            size += entry.stat(follow_symlinks=False).st_size if entry.name.endswith(READ) else 0
-            if entries > 2 * MOST_FILES or size > MOST_BYTES:
-                what = "entries" if size <= MOST_BYTES else "bytes of sources"
+            size += entry.stat(follow_symlinks=False).st_size if entry.name.endswith(readable) else 0
+            if entries > most_entries or size > most_bytes:
+                what = "entries" if size <= most_bytes else "bytes of sources"
                 raise ParameterError(f"{str(top)!r} has too many {what}. Name the project's own folder in it.")
             if entry.is_dir(follow_symlinks=False):
-                if depth >= DEEPEST:
-                    raise ParameterError(f"{str(top)!r} has more than {DEEPEST} folders inside one another.")
-                if entry.name not in LEFT_OUT and not entry.name.startswith("."):
+                if depth >= 64:
+                    raise ParameterError(f"{str(top)!r} has more than 64 folders inside one another.")
+                if entry.name not in left_out and not entry.name.startswith("."):
                     folders.append((entry.path, depth + 1))
             elif not entry.is_symlink():
                 yield entry.path

@@ -20,7 +20,7 @@ from workbook.preflight import judges_a, judges_b
 from workbook.preflight.gradle import Dependency, read_build
 from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PreflightCase, ProjectA
 from workbook.preflight.platform_b import read_platform_b
-from workbook.preflight.project import LARGEST, Project, read_project
+from workbook.preflight.project import LARGEST_FILE, Project, read_project
 from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
 from workbook.preflight.sources import read_sources
 
@@ -122,7 +122,7 @@ def read_environment(path: Path) -> dict[str, tuple[str, int]]:
         ConfigurationError: it cannot be read, or has no such line.
     """
     again = "Name the file with a line for each setting."
-    text = read_named(path, LARGEST, again).decode("utf-8-sig", "replace")
+    text = read_named(path, LARGEST_FILE, again).decode("utf-8-sig", "replace")
     lines = ((match, number) for number, line in enumerate(text.splitlines(), 1) if (match := _LINE.match(line)))
     found = {match[1]: (match[2].strip("\"'"), number) for match, number in lines}
     if not found or "\0" in text:

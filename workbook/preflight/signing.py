@@ -13,27 +13,18 @@ import re
 import struct
 import warnings
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from workbook.base.files import pip_line, read_named, read_regular
+from workbook.base.files import read_named, read_regular
 from workbook.errors import ConfigurationError, ParameterError
 
-LARGEST = 8 * 1_048_576
-"""Bytes of a report, a certificate or a keystore."""
-LARGEST_SIGNATURE, LARGEST_DIRECTORY = 1_048_576, 32 * 1_048_576
-"""Bytes of a signature in a package, unpacked, and of the package's list of files."""
 PASSWORD = "WORKBOOK_KEYSTORE_PASSWORD"  # noqa: S105
-ALLOWED = "Name a signing report's text, a certificate (PEM or DER), a keystore (PKCS#12 or JKS), or a signed package."
-_FINGERPRINT = re.compile(r"SHA-?256(?:\s+digest)?\s*:\s*((?:[0-9A-Fa-f]{2}:?){32})\b")
-_FIELD = re.compile(r"^\s*(Variant|Config|Store|Alias)\s*:\s*(.*?)\s*$", re.MULTILINE)
-_DEBUG_STORE = re.compile(r"debug\.keystore\Z|\A\w*debugkey\Z", re.IGNORECASE)
-_DEBUG_SUBJECT = re.compile(r"(?=.*\bCN=(\w+) Debug(,|\Z))(?=.*\bO=\1(,|\Z))(?=.*\bC=US(,|\Z))")
-_BLOCK_MAGIC, _SCHEMES = b"APK Sig Block 42", {0x7109871A, 0xF05368C0, 0x1B93AD61}
-_JKS = b"\xfe\xed\xfe\xed"
+MOST_BYTES = 8 * 1_048_576
+"""Bytes of a report, a certificate, a keystore or the signing block of a package."""
 
 
 @dataclass(frozen=True)
@@ -81,64 +72,67 @@ def read_certificates(path: Path, password: str = "", machine: str = "") -> list
     Raises:
         ConfigurationError: it cannot be read, or has no known form.
     """
+    allowed = (
+        "Name a signing report's text, a certificate (PEM or DER), a keystore (PKCS#12 or JKS), or a signed package."
+    )
     try:
         head = read_regular(path, 4)[:4]
     except OSError:
         head = b""  # it is read again, for the error
-    content = b"" if head == b"PK\x03\x04" else read_named(path, LARGEST, ALLOWED)
+    is_package = head == b"PK\x03\x04"
+    content = b"" if is_package else read_named(path, MOST_BYTES, allowed)
     try:
-        if head == b"PK\x03\x04":
-            found = [_certificate(der, path.name) for der in _in_package(path)]
-        elif head == _JKS:
-            found = [_certificate(der, f"{path.name}, alias {alias}", alias) for alias, der in _in_jks(content)]
-        elif b"-----BEGIN" in content:
-            x509, _more = _library()
-            found = [_certificate(_der(one), path.name) for one in x509.load_pem_x509_certificates(content)[:1]]
-        elif head[:1] == b"\x30":
-            found = _in_der(content, path.name, password)
-        else:
-            found = list(_in_report(content.decode("utf-8", "replace"), path.name))
+        found = [*(_in_package(path) if is_package else _in_file(content, path.name, password))]
     except ConfigurationError:
         raise
     except Exception as error:  # noqa: BLE001 - on broken input the libraries raise whatever their parts raise
         raise ConfigurationError(
-            f"{str(path)!r} is broken: {str(error)[:200] or 'it ends too early'}. {ALLOWED}"
+            f"{str(path)!r} is broken: {str(error)[:200] or 'it ends too early'}. {allowed}"
         ) from None
     if not found:
-        raise ConfigurationError(f"{str(path)!r} holds no certificate and no SHA-256. {ALLOWED}")
+        raise ConfigurationError(f"{str(path)!r} holds no certificate and no SHA-256. {allowed}")
     return [replace(one, machine=machine) for one in dict.fromkeys(found)]
 
 
-def _in_report(text: str, name: str) -> Iterator[SigningCertificate]:
+def _in_file(content: bytes, name: str, password: str) -> Iterable[SigningCertificate]:
+    """What a file holds that is no package; its first bytes say which form it has."""
+    if content.startswith(b"\xfe\xed\xfe\xed"):
+        return (_certificate(der, f"{name}, alias {alias}", alias) for alias, der in _in_jks(content))
+    if b"-----BEGIN" in content:
+        from cryptography.x509 import load_pem_x509_certificates
+
+        return (_certificate(_der(one), name) for one in load_pem_x509_certificates(content)[:1])
+    return _in_der(content, name, password) if content.startswith(b"\x30") else _in_report(content, name)
+
+
+def _in_report(content: bytes, name: str) -> Iterator[SigningCertificate]:
     """A signing report's fingerprints, each below its variant's fields."""
+    text, end = content.decode("utf-8", "replace"), 0
     fields: dict[str, str] = {}
-    end = 0
-    for match in _FINGERPRINT.finditer(text):
-        between = dict(_FIELD.findall(text, end, match.start()))
-        fields = between if "Variant" in between else fields | between
+    for match in re.finditer(r"SHA-?256(?:\s+digest)?\s*:\s*((?:[0-9A-Fa-f]{2}:?){32})\b", text):
+        between = text[end : match.start()]
+        said = dict(re.findall(r"^\s*(Variant|Config|Store|Alias)\s*:\s*(.*?)\s*$", between, re.MULTILINE))
+        fields = said if "Variant" in said else fields | said
         end = match.end()
+        debug = _is_debug(between[-2000:], fields.get("Store", ""), fields.get("Alias", ""))
         line = text.count("\n", 0, match.start()) + 1
-        debug = any(_DEBUG_STORE.search(fields.get(key, "")) for key in ("Store", "Alias"))
-        debug = debug or _DEBUG_SUBJECT.search(text[max(match.start() - 2000, 0) : match.start()]) is not None
         yield SigningCertificate(normalised(match[1]), name, fields.get("Variant", ""), debug, line=line)
 
 
 def _certificate(der: bytes, source: str, alias: str = "") -> SigningCertificate:
-    x509, _serialization = _library()
+    from cryptography.x509 import load_der_x509_certificate
+
     with warnings.catch_warnings():  # a certificate that breaks a rule of its form still has a fingerprint
         warnings.simplefilter("ignore")
-        subject = x509.load_der_x509_certificate(der).subject.rfc4514_string()
-    debug = bool(_DEBUG_SUBJECT.search(subject) or _DEBUG_STORE.search(alias))
-    return SigningCertificate(normalised(sha256(der).hexdigest()), source, debug=debug)
+        subject = load_der_x509_certificate(der).subject.rfc4514_string()
+    return SigningCertificate(normalised(sha256(der).hexdigest()), source, debug=_is_debug(subject, alias))
 
 
-def _library() -> tuple[Any, Any]:
-    try:
-        from cryptography import x509
-        from cryptography.hazmat.primitives.serialization import pkcs7, pkcs12
-    except ImportError:
-        raise ConfigurationError(f"Certificates are read with a library: {pip_line('preflight')}") from None
-    return x509, (pkcs7, pkcs12)
+def _is_debug(subject: str, *names: str) -> bool:
+    """Whether a certificate's subject, or a keystore's file or alias, is that of the default debug certificate."""
+    store = re.compile(r"debug\.keystore\Z|\A\w*debugkey\Z", re.IGNORECASE)
+    of_debug = r"(?=.*\bCN=(\w+) Debug(,|\Z))(?=.*\bO=\1(,|\Z))(?=.*\bC=US(,|\Z))"
+    return any(map(store.search, names)) or re.search(of_debug, subject) is not None
 
 
 def _der(certificate: Any) -> bytes:
@@ -149,15 +143,17 @@ def _der(certificate: Any) -> bytes:
 
 def _in_der(content: bytes, name: str, password: str) -> list[SigningCertificate]:
     """A certificate, or a PKCS#12 keystore: both begin with the same byte."""
-    x509, (_pkcs7, pkcs12) = _library()
+    from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+    from cryptography.x509 import load_der_x509_certificate
+
     try:
-        return [_certificate(_der(x509.load_der_x509_certificate(content)), name)]
+        return [_certificate(_der(load_der_x509_certificate(content)), name)]
     except ValueError:
         pass
     try:
         with warnings.catch_warnings():  # as above
             warnings.simplefilter("ignore")
-            store = pkcs12.load_pkcs12(content, password.encode() or None)
+            store = load_pkcs12(content, password.encode() or None)
     except ValueError as error:
         if "password" in str(error).lower() or "mac" in str(error).lower():
             wrong = f"does not open with the password in {PASSWORD}: the password is wrong, or the file broken"
@@ -175,57 +171,57 @@ def _in_jks(content: bytes) -> Iterator[tuple[str, bytes]]:
     """The first certificate of each entry: in a key's entry, it is the one that signs."""
     data = io.BytesIO(content)
 
-    def number(form: str) -> int:
-        return int(struct.unpack(form, data.read(struct.calcsize(form)))[0])
-
     def block(length: int) -> bytes:
         found = data.read(length)
         if len(found) < length:
             raise ValueError("the keystore ends too early")
         return found
 
-    def certificate(version: int) -> bytes:
-        if version == 2:
-            block(number(">H"))
-        return block(number(">I"))
+    def number(size: int) -> int:
+        return int.from_bytes(block(size), "big")
 
-    number(">I")
-    version = number(">I")
-    for _entry in range(number(">I")):
-        kind, alias = number(">I"), block(number(">H")).decode("utf-8", "replace")
-        number(">Q")
+    def certificate() -> bytes:
+        if version == 2:
+            block(number(2))  # the name of its form
+        return block(number(4))
+
+    block(4)
+    version = number(4)
+    for _entry in range(number(4)):
+        kind, alias = number(4), block(number(2)).decode("utf-8", "replace")
+        block(8)  # the time at which it was made
         if kind == 1:
-            block(number(">I"))
-            chain = [certificate(version) for _one in range(number(">I"))]
+            block(number(4))  # the private key
+            chain = [certificate() for _one in range(number(4))]
             yield from ((alias, der) for der in chain[:1])
         elif kind == 2:
-            yield alias, certificate(version)
+            yield alias, certificate()
         else:
             raise ValueError(f"an entry of the unknown kind {kind}")
 
 
-def _in_package(path: Path) -> list[bytes]:
+def _in_package(path: Path) -> list[SigningCertificate]:
     """The signer's certificate of a signed package: from its signing block, else from the signature in META-INF."""
     with path.open("rb") as file:
         size = file.seek(0, 2)
-        file.seek(max(size - 65_557, 0))
+        file.seek(max(size - 65_557, 0))  # the record at the end, with the longest comment
         tail = file.read()
         at = tail.rfind(b"PK\x05\x06")
         if at < 0 or len(tail) - at < 22:
             raise ValueError("the package has no end")
         length, start = struct.unpack("<II", tail[at + 12 : at + 20])
-        if length > LARGEST_DIRECTORY or b"PK\x06\x07" in tail:  # ZIP64 has another list; no package uses it
+        if length > 32 * 1_048_576 or b"PK\x06\x07" in tail:  # ZIP64 has another list; no package uses it
             raise ValueError("its list of files is too long")
         file.seek(max(start - 24, 0))
         footer = file.read(24)
-        if footer.endswith(_BLOCK_MAGIC):
+        signers: Iterable[bytes] = ()
+        if footer.endswith(b"APK Sig Block 42"):
             (block,) = struct.unpack("<Q", footer[:8])
-            if not 24 <= block <= min(LARGEST, start):
+            if not 24 <= block <= min(MOST_BYTES, start):
                 raise ValueError("its signing block has a wrong length")
             file.seek(start - block)
-            if found := list(_in_block(file.read(block - 24))):
-                return found
-    return _in_meta_inf(path)
+            signers = _in_block(file.read(block - 24))
+        return [_certificate(der, path.name) for der in [*signers] or _in_meta_inf(path)]
 
 
 def _in_block(pairs: bytes) -> Iterator[bytes]:
@@ -234,7 +230,7 @@ def _in_block(pairs: bytes) -> Iterator[bytes]:
     while at + 12 <= len(pairs):
         length, scheme = struct.unpack_from("<QI", pairs, at)
         value = pairs[at + 12 : at + 8 + length]
-        if scheme in _SCHEMES:
+        if scheme in {0x7109871A, 0xF05368C0, 0x1B93AD61}:  # versions 2, 3 and 3.1 of the signing block
             for signer in _prefixed(next(_prefixed(value), b"")):
                 signed = next(_prefixed(signer), b"")
                 certificates = [*_prefixed(signed)][1:2]
@@ -254,20 +250,22 @@ def _prefixed(data: bytes) -> Iterator[bytes]:
 
 
 def _in_meta_inf(path: Path) -> list[bytes]:
-    _x509, (pkcs7, _pkcs12) = _library()
+    from cryptography.hazmat.primitives.serialization.pkcs7 import load_der_pkcs7_certificates
+
+    most = 1_048_576  # bytes of a signature, unpacked
     with zipfile.ZipFile(path) as package:
         for entry in package.infolist():
             if re.fullmatch(r"META-INF/[^/]+\.(RSA|DSA|EC)", entry.filename):
                 with package.open(entry) as file:
-                    content = file.read(LARGEST_SIGNATURE + 1)
-                if len(content) > LARGEST_SIGNATURE:
+                    content = file.read(most + 1)
+                if len(content) > most:
                     raise ValueError("its signature is too large")
-                return [_der(one) for one in pkcs7.load_der_pkcs7_certificates(content)][:1]
+                return [_der(one) for one in load_der_pkcs7_certificates(content)][:1]
     return []
 
 
 def allowlist_request(
-    variants: Iterable[tuple[str, str]], certificates: Sequence[SigningCertificate]
+    variants: Collection[tuple[str, str]], certificates: Sequence[SigningCertificate]
 ) -> list[Mapping[str, str]]:
     """What to send: one row for each build variant and each certificate that may sign it (A-ALLOW-2, A-ALLOW-4).
 
@@ -275,7 +273,6 @@ def allowlist_request(
         variants: the name of each build variant, and its application id.
         certificates: one with a known variant signs that variant only; any other may sign every variant.
     """
-    variants = list(variants)
     names = {name for name, _id in variants}
     rows = [
         {
@@ -300,7 +297,7 @@ def read_sent(path: Path) -> frozenset[tuple[str, str]]:
     """
     again = "Name what `workbook preflight allowlist-request --json` wrote."
     try:
-        content = json.loads(read_named(path, LARGEST, again))
+        content = json.loads(read_named(path, MOST_BYTES, again))
         return frozenset((str(row["applicationId"]), normalised(str(row["sha256"]))) for row in content["request"])
     except (ValueError, KeyError, TypeError, RecursionError):
         raise ConfigurationError(f"{str(path)!r} is no request for allowlisting. {again}") from None
