@@ -37,8 +37,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--repeats", type=int, default=100)
     parser.add_argument("--relay", default=relays.REFERENCE)
-    parser.add_argument("--deadline", type=float, default=relays.DEADLINE)
-    parser.add_argument("--bound", type=float, default=relays.BOUND)
+    parser.add_argument("--deadline", type=float, default=1.5)
+    parser.add_argument("--bound", type=float, default=3.5)
     options = parser.parse_args()
     turns = [turn(number, options) for number in range(1, options.repeats + 1)]
     flaky = Counter(name for _took, names in turns for name in names)

@@ -19,7 +19,7 @@ from workbook.harness.model import Miss, Verdict
 from workbook.harness.report import GRAVEST_FIRST, first_lines, headline, telling, todos
 from workbook.harness.reports import MOST_CASES, UNFOLDED, from_json, to_html, to_json, to_junit, to_markdown
 from workbook.harness.reports import MOST_IN_SIGHT as SHOWN
-from workbook.notebook.conform import conformance
+from workbook.notebook.conform import Result
 from workbook.views.html import POLICY
 from workbook.views.table import clean
 from workbook.views.templates import COLOURS, escaped
@@ -323,7 +323,7 @@ def test_the_markdown_says_what_a_reader_needs():
 
 @pytest.mark.slow
 def test_a_notebook_shows_the_same():
-    view = conformance(recorded(trouble="No <b>answer</b> came."))
+    view = Result(recorded(trouble="No <b>answer</b> came."))
     text, html = view.text(), view.html()
     assert text.startswith(headline(recorded()))
     for words in ("By group", "What to do first", "What did not hold", "✗ fail", MISS.observed):
@@ -331,7 +331,7 @@ def test_a_notebook_shows_the_same():
         assert words in html
     assert "<b>answer" not in html
     assert repr(view) == text
-    many = conformance(recorded(*(result(name) for name in NAMES[:30])))
+    many = Result(recorded(*(result(name) for name in NAMES[:30])))
     assert "What did not hold (20 of 30)" in many.text()
 
 
@@ -360,7 +360,7 @@ def test_a_terminal_is_told_what_to_do_first():
 
 
 def test_a_notebook_shows_a_run_without_a_case():
-    assert conformance(replace(recorded(), cases=())).text() == "No case finished."
+    assert Result(replace(recorded(), cases=())).shown().text() == "No case finished."
 
 
 def test_the_run_itself_is_told():

@@ -9,7 +9,7 @@ from workbook.errors import ParameterError
 from workbook.harness.compare import compare
 from workbook.harness.model import Broke, Verdict
 from workbook.harness.report import record
-from workbook.notebook.conform import Result, case_table, shown_case
+from workbook.notebook.conform import Result, case_table, case_view
 from workbook.relay.cases import CASES
 from workbook.simulation.http import JSON_HEADERS, Response
 
@@ -64,7 +64,7 @@ def test_the_apps_of_two_platforms_have_a_table_each():
         case,
         exchanges=tuple(replace(one, platform=app) for app in ("platform A", "platform B") for one in case.exchanges),
     )
-    told = shown_case(twice).text()
+    told = case_view(twice).text()
     assert told.count("Both sides with the app of platform") == 2
     assert told.count("⟨value A: simulated sdkOutput") == 4
 

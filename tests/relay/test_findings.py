@@ -20,7 +20,7 @@ from workbook.harness.model import (
 )
 from workbook.harness.report import todos
 from workbook.harness.reports import from_json, reports, to_json
-from workbook.notebook.conform import conformance
+from workbook.notebook.conform import Result
 from workbook.relay.findings import (
     FEWEST,
     GIVE_BACK,
@@ -181,7 +181,7 @@ def test_what_to_do_is_ordered_by_where_it_comes_from():
 def test_every_form_says_what_to_do_first_before_the_rest():
     record = recorded(*collapse(), findings=(FINDING,))
     texts = reports(record)
-    assert FINDING.says in conformance(record).text().replace("\n", " ")
+    assert FINDING.says in Result(record).text().replace("\n", " ")
     for name in ("conform.html", "conform.md"):
         text = texts[name]
         assert text.index("What to do first") < text.index(FINDING.says) < text.index(AFRESH[:30])

@@ -7,7 +7,7 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.harness.selection import Known
-from workbook.notebook.conform import CARDS, ODD_CARDS, SESSIONS, Refused, Relay, conformance, judge
+from workbook.notebook.conform import ODD_CARDS, RELAY_CARDS, RELAY_SESSIONS, Refused, Relay, Result, judge
 
 BLANKS = ("relay.get.text-outer-blanks", "relay.post.text-outer-blanks")
 
@@ -28,7 +28,7 @@ def test_the_reference_passes_and_a_relay_made_of_it_is_caught():
 
 @pytest.mark.slow
 def test_the_same_seed_says_the_same_to_the_letter():
-    first, second = (conformance(judge(Tidy, "relay.get.text-*", seed=3)).text() for _ in range(2))
+    first, second = (Result(judge(Tidy, "relay.get.text-*", seed=3)).text() for _ in range(2))
     assert first == second
     assert not re.search(r"127\.0\.0\.1|\d s\b", first)
 
@@ -43,7 +43,7 @@ def test_a_record_names_the_class_and_no_address_that_is_gone():
 def test_known_failures_are_known_and_stale_ones_are_told():
     known = [Known(name, "ticket 123") for name in BLANKS]
     assert {case.verdict for case in judge(Tidy, *BLANKS, known=known).cases} == {"known"}
-    told = conformance(judge(Relay, *BLANKS, known=known)).text()
+    told = Result(judge(Relay, *BLANKS, known=known)).text()
     assert all(f"{name}: " in told or name in told for name in BLANKS)
     assert "stale" in told
 
@@ -63,8 +63,8 @@ def test_what_a_relay_logs_is_scanned_and_stays_off_the_console(caplog, capsys):
 
 
 def test_two_cardholders_have_cards_of_their_own():
-    ann, bob = SESSIONS.values()
-    assert sorted([*ann, *bob]) == sorted((*CARDS, *ODD_CARDS))
+    ann, bob = RELAY_SESSIONS.values()
+    assert sorted([*ann, *bob]) == sorted((*RELAY_CARDS, *ODD_CARDS))
     assert not set(ann) & set(bob)
 
 

@@ -21,7 +21,7 @@ from ran import ABOUT
 from workbook.harness.logs import Logs
 from workbook.harness.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
 from workbook.harness.report import record, todos
-from workbook.notebook.conform import BOUND, DEADLINE, SESSIONS, mock_api, relay_running
+from workbook.notebook.conform import RELAY_SESSIONS, mock_api, relay_running
 from workbook.relay.case_runner import CaseRunner, run_cases
 from workbook.relay.cases import CASES
 from workbook.relay.config import Exports
@@ -66,7 +66,7 @@ def verdicts(name, cases=tuple(CASES)):
     return {result.case.name: result.verdict for result in results(name, cases)}
 
 
-def results(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
+def results(name, cases=tuple(CASES), deadline=1.5, bound=3.5, **more):
     """What each of these cases came to; `more` is the target's."""
     with running(name, cases, deadline, bound, **more) as runner:
         return asyncio.run(run_cases([CASES[name] for name in cases], runner))
@@ -94,7 +94,7 @@ def catches(name):
 
 
 @contextmanager
-def running(name, cases=tuple(CASES), deadline=DEADLINE, bound=BOUND, **more):
+def running(name, cases=tuple(CASES), deadline=1.5, bound=3.5, **more):
     """A runner in front of this relay."""
     with TemporaryDirectory() as folder, mock_api([CASES[case] for case in cases], key=KEY) as api:
         log = Path(folder) / "relay.log"
@@ -117,7 +117,7 @@ def _running(name, api, log, deadline):
 def _program(command, api, log, deadline):
     """The relay as a program, which prints its address first."""
     values = Exports().values(api.url, api.key, api.ca_file) | surroundings(api, proxy=True)
-    values |= {"RELAY_SESSIONS": json.dumps(SESSIONS), "PORT": "0"}
+    values |= {"RELAY_SESSIONS": json.dumps(RELAY_SESSIONS), "PORT": "0"}
     environment = {**os.environ, **values, "RELAY_DEADLINE": str(deadline)}
     with log.open("wb") as errors:
         process = subprocess.Popen(command, cwd=FOLDER, env=environment, stdout=subprocess.PIPE, stderr=errors)
@@ -132,7 +132,7 @@ def _program(command, api, log, deadline):
 def _target(name, address, log, bound):
     holders = [
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
-        for session, cards in SESSIONS.items()
+        for session, cards in RELAY_SESSIONS.items()
     ]
     offered = getattr(kinds().get(name), "surfaces", {"platform A": {}, "platform B": {}})
     surfaces = {platform: surface(**more) for platform, more in offered.items()}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,7 +18,8 @@ from workbook.base.forms import read_toml
 from workbook.base.values import lookup
 from workbook.errors import ParameterError
 from workbook.harness.compare import CaseChange, compare
-from workbook.harness.model import PLATFORMS, SURFACE, Cardholder, Case, Need, Target, Values
+from workbook.harness.model import PLATFORMS, SURFACE, Cardholder, Case, CaseResult, Need, Target, Values
+from workbook.harness.progress import RunProgress
 from workbook.harness.report import (
     PHONE,
     CaseRecord,
@@ -34,7 +35,6 @@ from workbook.harness.report import (
 )
 from workbook.harness.reports import to_html, write_reports
 from workbook.harness.selection import Known, chosen
-from workbook.notebook.progress import cell_progress
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
 from workbook.relay.cases import CASES
@@ -42,24 +42,20 @@ from workbook.relay.config import Api, Config, Exports
 from workbook.relay.config_file import EXAMPLE, load_config
 from workbook.relay.process import exported, surroundings
 from workbook.relay.session import RunOptions
-from workbook.views.html import View, tag, trusted
-from workbook.views.table import Table, facts, paragraph, table
+from workbook.views.html import View
+from workbook.views.table import Stack, Table, facts, statement, table
 
 # The reference relay of the sample files, or a class derived from it, runs in this process. Every limit is shorter than
 # the real one, so that a lesson does not wait: the relay gives up after 1.5 s instead of 8, the wallet after 3.5 s
 # instead of 20.
 
-DEADLINE, BOUND = 1.5, 3.5
-"""Seconds: of a relay for a whole call, and of the wallet."""
-CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
+RELAY_CARDS = tuple(f"PIRELAY{number:018d}" for number in range(1, 29))
 ODD_CARDS = ("pirelay-in-small-letters", "000123456789012345", "PI RELAY:7+%")
 """Ids that a careless back end changes on their way: by their case, as numbers, by escaping."""
-SESSIONS = {"session-of-ann-7d1f": [*CARDS[:26], *ODD_CARDS], "session-of-bob-93c2": list(CARDS[26:])}
+RELAY_SESSIONS = {"session-of-ann-7d1f": [*RELAY_CARDS[:26], *ODD_CARDS], "session-of-bob-93c2": list(RELAY_CARDS[26:])}
+"""The cards of each session."""
 
-
-_spec = spec_from_file_location("workbook_sample_reference", sample("back_ends/reference.py"))
-if _spec is None or _spec.loader is None:  # the path ends in .py, so there is a loader
-    raise ImportError("workbook_sample_reference")
+_spec: Any = spec_from_file_location("workbook_sample_reference", sample("back_ends/reference.py"))
 _reference = module_from_spec(_spec)
 sys.modules[_spec.name] = _reference
 _spec.loader.exec_module(_reference)
@@ -96,13 +92,11 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] =
 def mock_api(cases: Iterable[Case], *, key: str | None = None, seed: int = 7) -> MockApi:
     """The API for these cases, with a certificate where one of them is about that."""
     tls = any(Need.API_TLS in case.needs for case in cases)
-    return MockApi((*CARDS, *ODD_CARDS), key=key, seed=seed, tls=tls)
+    return MockApi((*RELAY_CARDS, *ODD_CARDS), key=key, seed=seed, tls=tls)
 
 
 @contextmanager
-def relay_running(
-    kind: Any, api: MockApi, log: Path, *, handler: Any = None, deadline: float = DEADLINE
-) -> Iterator[str]:
+def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, deadline: float = 1.5) -> Iterator[str]:
     """The address of a relay that runs in this process for the block.
 
     Args:
@@ -119,7 +113,7 @@ def relay_running(
     logger.propagate = False
     try:
         with exported(surroundings(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)):
-            relay = kind(api.url, api.key, SESSIONS, deadline=deadline)
+            relay = kind(api.url, api.key, RELAY_SESSIONS, deadline=deadline)
         server = _reference.serve(relay, handler=handler or _reference.Handler)
         thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
@@ -140,79 +134,32 @@ def target(address: str, log: Path, *, tls: bool = False) -> Target:
     """The configuration of such a relay. A `back-end.toml` would say the same."""
     cardholders = tuple(
         Cardholder(session[:14], tuple(cards), (("authorization", f"Bearer {session}"),))
-        for session, cards in SESSIONS.items()
+        for session, cards in RELAY_SESSIONS.items()
     )
-    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, BOUND, (log,), api_tls=tls, proxied=True)
+    return Target(address, dict.fromkeys(PLATFORMS, SURFACE), cardholders, 3.5, (log,), api_tls=tls, proxied=True)
 
 
 # A record in a notebook: how the run ended, what to do first, one case with both sides, and what changed since.
 #
 # Views leave out times, addresses and headers, which differ on every run; `conform.html` has them.
 
-MOST = 20
-"""Rows of each table; `conform.html` has them all."""
 
-
-@dataclass(frozen=True, slots=True, repr=False)
-class ReportView(View):
-    """Sentences and tables, one below the other."""
-
-    parts: tuple[str | Table, ...]
-
-    def text(self) -> str:
-        """All of it as text."""
-        return "\n\n".join(part if isinstance(part, str) else part.text() for part in self.parts)
-
-    def html(self) -> str:
-        """The same as HTML."""
-        parts = (paragraph(part) if isinstance(part, str) else trusted(part.html()) for part in self.parts)
-        return tag("div", *parts)
-
-
-def conformance(record: RunRecord) -> ReportView:
-    """How the run ended, what to do first, and what did not hold."""
-    about = record.about
-    parts: list[str | Table] = [headline(record)]
-    parts += [sentence for sentence in (about.trouble, *about.stale) if sentence]
-    if verdicts := counts(record):
-        head = ("group", *(f"{verdict.mark} {verdict}" for verdict, _count in verdicts))
-        parts.append(table("By group", head, ((group, *(n or "" for n in row)) for group, row in by_group(record))))
-    if advice := todos(record):
-        rows = ((todo.verdict.mark, todo.verdict, len(todo.cases), todo.text) for todo in advice[:MOST])
-        parts.append(table(_title("What to do first", len(advice)), ("", "verdict", "cases", "what"), rows))
-    if cases := to_look_at(record):
-        head = ("case", "verdict", "rule", "expected; observed")
-        missed = []
-        for case in cases[:MOST]:
-            what = case.why or case.verdict.meaning
-            if case.misses:
-                first, *more = case.misses
-                what = f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
-            missed.append((case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, what))
-        parts.append(table(_title("What did not hold", len(cases)), head, missed))
-    return ReportView(tuple(parts))
-
-
-def shown_case(case: CaseRecord) -> ReportView:
+def case_view(case: CaseRecord) -> Stack:
     """What the case expected, what it observed, and both sides in the order of time, with a table for each app."""
     lines = [("the case", case.says), (f"{case.rule.id} ({case.rule.level})", case.rule.text)]
     for miss in case.misses:
-        lines += [
-            ("expected", miss.expected),
-            ("observed", timeless(miss.observed)),
-            (f"for {case.owner}", miss.todo),
-            *([("read more", miss.see)] if miss.see else []),
-        ]
+        lines += [("expected", miss.expected), ("observed", timeless(miss.observed)), (f"for {case.owner}", miss.todo)]
+        lines += [("read more", miss.see)] if miss.see else []
     if not case.misses:
         lines.append(("so", case.why or case.verdict.meaning))
-    parts: list[str | Table] = [facts(f"{case.verdict.mark} {case.verdict}  {case.name}", lines)]
+    views = [facts(f"{case.verdict.mark} {case.verdict}  {case.name}", lines)]
     values, apps = Values(), dict.fromkeys(exchange.platform for exchange in case.exchanges)
     for app in apps:
         with_app = f" with the app of {app}" if len(apps) > 1 else ""
         exchanges = [exchange for exchange in case.exchanges if exchange.platform == app]
         title = f"Both sides{with_app}, in the order of time"
-        parts.append(table(title, ("from", "to", "what"), _rows(exchanges, values)))
-    return ReportView(tuple(parts))
+        views.append(table(title, ("from", "to", "what"), _rows(exchanges, values)))
+    return Stack(tuple(views))
 
 
 def case_table(*patterns: str) -> Table:
@@ -225,8 +172,18 @@ def case_table(*patterns: str) -> Table:
     return table("What is asked", ("case", "rule", "in a sentence"), rows)
 
 
-def _title(title: str, count: int) -> str:
-    return f"{title} ({MOST} of {count})" if count > MOST else title
+def _first_rows(title: str, head: Iterable[str], rows: Sequence[tuple[object, ...]]) -> list[Table]:
+    """A table of 20 rows at most, because `conform.html` has them all; none without rows."""
+    number = f" (20 of {len(rows)})" if len(rows) > 20 else ""
+    return [table(f"{title}{number}", head, rows[:20])] if rows else []
+
+
+def _missed(case: CaseRecord) -> str:
+    """What was expected and what was observed first."""
+    if not case.misses:
+        return case.why or case.verdict.meaning
+    first, *more = case.misses
+    return f"{first.expected}; {timeless(first.observed)}{f' (and {len(more)} more)' if more else ''}"
 
 
 def _rows(exchanges: list[ReportedExchange], values: Values) -> list[tuple[str, str, str]]:
@@ -250,9 +207,6 @@ def _rows(exchanges: list[ReportedExchange], values: Values) -> list[tuple[str, 
     return rows
 
 
-NEXT = 'Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit_code; wb.show(result, "report").'
-
-
 class Result(View):
     """The result of judging a back end or an app.
 
@@ -260,6 +214,10 @@ class Result(View):
         record: everything that the reports are made of.
         note: a sentence about where the record comes from; empty where it was just made.
     """
+
+    next_steps = (
+        'Next: result.failed, .case(NAME), .changes(OTHER), .write(FOLDER), .exit_code; wb.show(result, "report").'
+    )
 
     def __init__(self, record: RunRecord, note: str = "") -> None:
         self.record = record
@@ -284,7 +242,7 @@ class Result(View):
         Raises:
             ParameterError: the run has no such case.
         """
-        return shown_case(self._case(name))
+        return case_view(self._case(name))
 
     def verdict(self, name: str) -> str:
         """The verdict of one case, such as `pass` or `fail`.
@@ -316,20 +274,70 @@ class Result(View):
         """Write `conform.json`, `.html`, `.xml` and `.md` into a folder, all of them or none."""
         return write_reports(self.record, Path(folder))
 
-    def text(self) -> str:
+    def shown(self) -> View:
         """How it ended, what to do first, and every case that did not pass."""
-        return f"{self._shown.text()}\n{NEXT}"
+        record, about = self.record, self.record.about
+        sentences = (self.note, headline(record), about.trouble, *about.stale)
+        views: list[View] = [statement(sentence) for sentence in sentences if sentence]
+        if verdicts := counts(record):
+            head = ("group", *(f"{verdict.mark} {verdict}" for verdict, _count in verdicts))
+            views.append(table("By group", head, ((group, *(n or "" for n in row)) for group, row in by_group(record))))
+        advice = [(todo.verdict.mark, todo.verdict, len(todo.cases), todo.text) for todo in todos(record)]
+        views += _first_rows("What to do first", ("", "verdict", "cases", "what"), advice)
+        missed = [
+            (case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, _missed(case))
+            for case in to_look_at(record)
+        ]
+        views += _first_rows("What did not hold", ("case", "verdict", "rule", "expected; observed"), missed)
+        return Stack(tuple(views))
+
+    def text(self) -> str:
+        """What is shown, and what can be done next."""
+        return f"{self.shown().text()}\n{self.next_steps}"
 
     def html(self) -> str:
-        """The same as HTML."""
-        return self._shown.html()
+        """What is shown, as HTML."""
+        return self.shown().html()
 
     def _case(self, name: str) -> CaseRecord:
         return lookup("case", name, {case.name: case for case in self.record.cases})
 
-    @property
-    def _shown(self) -> ReportView:
-        return ReportView((*filter(None, [self.note]), *conformance(self.record).parts))
+
+class Cell(RunProgress):
+    """Shows a bar below the cell of a notebook. It is gone when the cell has ended, and only its sentence is stored."""
+
+    view: Any = None
+
+    def begin(self, total: int) -> None:
+        """Start the bar, where there is enough to wait for."""
+        if total < 100:  # fewer cases take only a few seconds
+            return
+        import ipywidgets  # of the extra [lab]
+        from IPython.display import display  # only a notebook displays
+
+        self.total, self.bar = total, ipywidgets.IntProgress(max=total)
+        self.label = ipywidgets.Label(f"0 of {total} cases")
+        self.view = ipywidgets.HBox([self.bar, self.label])
+        view: dict[str, Any] = self.view._repr_mimebundle_()
+        stored = {"text/plain": f"A bar showed the progress of {total} cases."}
+        display(view | stored, raw=True)  # type: ignore[no-untyped-call]
+
+    def ended(self, result: CaseResult) -> None:  # noqa: ARG002  # the bar only counts
+        """Advance the bar."""
+        if self.view is not None:
+            self.bar.value += 1
+            self.label.value = f"{self.bar.value} of {self.total} cases"
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self.view is not None:
+            self.view.close()
+
+
+def cell_progress() -> RunProgress | None:
+    """The progress below the cell of a notebook that runs this; None outside a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return None if getattr(shell, "kernel", None) is None else Cell()
 
 
 def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, str] | None = None) -> Result:

@@ -12,14 +12,13 @@ from workbook.base.values import of_type, quoted
 from workbook.errors import ParameterError
 from workbook.harness.report import RunRecord, headline
 from workbook.harness.selection import Known, chosen
-from workbook.notebook.conform import ReportView, Result
+from workbook.notebook.conform import Result
 from workbook.preflight.gradle import read_build
 from workbook.preflight.project import read_project
 from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, finding_lines, preflight
 from workbook.preflight.signing import allowlist_request, read_certificates
-from workbook.views.table import Table, table
-
-NEXT = "Next: result.failed, .files, .changes(OTHER), .write(FOLDER), .exit_code."
+from workbook.views.html import View
+from workbook.views.table import Snapshot, Stack, Table, statement, table
 
 
 class ProjectResult(Result):
@@ -30,6 +29,8 @@ class ProjectResult(Result):
         variants: the name of each build variant of platform A, and its application id.
         record: everything that the reports are made of.
     """
+
+    next_steps = "Next: result.failed, .files, .changes(OTHER), .write(FOLDER), .exit_code."
 
     def __init__(self, record: RunRecord, variants: Iterable[tuple[str, str]], folder: Path | None = None) -> None:
         super().__init__(record)
@@ -59,32 +60,20 @@ class ProjectResult(Result):
         )
         return table("Please allowlist with the wallet provider (A-ALLOW-1)", head, rows)
 
-    def text(self) -> str:
-        """A line for each finding, and how it ended."""
-        return "\n".join([*finding_lines(self.record), *self._end(), NEXT])
-
-    def html(self) -> str:
-        """The findings as a table, and how it ended."""
+    def shown(self) -> View:
+        """Each finding, and how it ended: lines as text, a table as HTML."""
+        about = self.record.about
+        end = [*about.stale, *filter(None, [about.trouble]), headline(self.record)]
         rows = [
-            (
-                miss.place,
-                case.verdict,
-                miss.rule,
-                f"expected {miss.expected}, observed {miss.observed}",
-                miss.todo,
-                miss.see,
-            )
+            (one.place, case.verdict, one.rule, f"expected {one.expected}, observed {one.observed}", one.todo, one.see)
             for case in self.record.cases
             if case.verdict in LEVELS
-            for miss in case.misses
+            for one in case.misses
         ]
-        found = (
-            [table("What was found", ("where", "verdict", "rule", "what", "what to do", "more"), rows)] if rows else []
-        )
-        return ReportView((*found, *self._end())).html()
-
-    def _end(self) -> list[str]:
-        return [*self.record.about.stale, *filter(None, [self.record.about.trouble]), headline(self.record)]
+        head = ("where", "verdict", "rule", "what", "what to do", "more")
+        found = [table("What was found", head, rows)] if rows else []
+        views = Stack((*found, *map(statement, end)))
+        return Snapshot("\n".join([*finding_lines(self.record), *end]), views.html())
 
 
 def project(

@@ -27,7 +27,7 @@ from workbook.reading.diagnosis import MOST_SHOWN, CatalogueRow, Diagnosis
 from workbook.reading.inspector import Inspection
 from workbook.simulation.ecc_v2 import answer, wallet_request
 from workbook.views.html import joined, tag, trusted
-from workbook.views.table import Snapshot, facts, paragraph, preformatted
+from workbook.views.table import Snapshot, facts, preformatted, statement
 
 
 class DiagnosisPanel(Paste):
@@ -75,7 +75,7 @@ class DiagnosisPanel(Paste):
         """Each likely row with its causes, and the message to send."""
         found, scrub = self.found, Secrets.of_environment(os.environ).scrub
         if not found.likely:
-            return Snapshot(scrub(str(found)), paragraph(scrub(str(found))))
+            return statement(scrub(str(found)))
         parts = []
         for number, likely in enumerate(found.likely[:MOST_SHOWN], 1):
             rows = [(name, scrub(words)) for name, words in found.described(likely)]

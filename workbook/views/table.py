@@ -252,10 +252,15 @@ class Snapshot(View):
         return self.markup
 
 
+def statement(words: str) -> Snapshot:
+    """A few words, as one paragraph."""
+    return Snapshot(words, paragraph(words))
+
+
 def snapshot(value: object) -> Snapshot:
     """The forms in which a notebook would show `value`: its own HTML if it has some, else its text."""
     if value is None:
-        return Snapshot("Nothing was returned.", paragraph("Nothing was returned."))
+        return statement("Nothing was returned.")
     if isinstance(value, str):
         return Snapshot(value, preformatted(value))
     bundle: dict[str, Any] = {}

@@ -24,7 +24,7 @@ from workbook.errors import ParameterError
 from workbook.notebook.plays.run import browser_file
 from workbook.notebook.widgets.panels import Live
 from workbook.views.html import Markup, joined, tag, trusted
-from workbook.views.table import Snapshot, above, failure, paragraph, preformatted, snapshot
+from workbook.views.table import Snapshot, above, failure, paragraph, preformatted, snapshot, statement
 
 Options = Mapping[str, Any] | Iterable[Any]
 
@@ -125,8 +125,7 @@ class Chooser(Live):
                         dropdowns[name].value = label
                     show(self.run(asked))
             except (KeyboardInterrupt, SystemExit):  # the kernel's stop button, or exit() in the reader's own code
-                stopped = "Stopped. Change a choice to run the call again."
-                show(Snapshot(stopped, paragraph(stopped)))
+                show(statement("Stopped. Change a choice to run the call again."))
             finally:
                 running, result.layout.opacity = False, None
 
@@ -142,8 +141,7 @@ class Chooser(Live):
     def run(self, labels: Mapping[str, str]) -> Snapshot:
         """The result of the call with these labels' values; an error is shown as a result, too."""
         if to_make := self._to_make(labels):
-            first = f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it."
-            return Snapshot(first, paragraph(first))
+            return statement(f"First choose “{' and '.join(map(words, to_make))}”. The result comes with it.")
         printed = io.StringIO()
         values = {name: self.choices[name][label] for name, label in labels.items()}
         try:
@@ -280,7 +278,7 @@ class Paste(Live):
     def snapshot(self) -> Snapshot:
         """The result for what was given last, or what to give."""
         if not self._value:
-            return Snapshot(self.ask, paragraph(self.ask))
+            return statement(self.ask)
         try:
             return self.read()
         except Exception as error:  # noqa: BLE001  # the reader wants to see every error

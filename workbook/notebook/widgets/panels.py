@@ -29,7 +29,7 @@ from workbook.views.html import View, joined, tag, trusted
 from workbook.views.phone import KeyScreens
 from workbook.views.player_data import comparison_data, player_data
 from workbook.views.states import States
-from workbook.views.table import Snapshot, Stack, paragraph, preformatted
+from workbook.views.table import Snapshot, Stack, paragraph, preformatted, statement
 
 # The base of everything live. A notebook gets two outputs: a snapshot, which is stored, and a view, which is not.
 #
@@ -255,7 +255,7 @@ class LiveOnly(Live):
 
     def snapshot(self) -> Snapshot:
         """The sentence."""
-        return Snapshot(self.sentence, paragraph(self.sentence))
+        return statement(self.sentence)
 
 
 class PageFrame(LiveOnly):

@@ -8,7 +8,7 @@ import ran
 
 import workbook as wb
 from workbook.errors import ParameterError
-from workbook.notebook.progress import Cell, cell_progress
+from workbook.notebook.conform import Cell, cell_progress
 
 
 @pytest.fixture
@@ -24,10 +24,9 @@ def test_each_case_advances_the_bar_and_the_end_takes_it_away(displayed):
     progress.begin(100)
     for _ in range(3):
         progress.ended(ran.result())
-    bar = progress._bar
-    assert (bar._bar.value, bar._bar.max, bar._label.value) == (3, 100, "3 of 100 cases")
+    assert (progress.bar.value, progress.bar.max, progress.label.value) == (3, 100, "3 of 100 cases")
     progress.close()
-    assert bar.view.comm is None
+    assert progress.view.comm is None
     (bundle,) = displayed
     assert bundle["text/plain"] == "A bar showed the progress of 100 cases."
     assert "application/vnd.jupyter.widget-view+json" in bundle
