@@ -26,12 +26,15 @@ from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import PhoneA, PhoneB, Watch
+from workbook.views.film import film
+from workbook.views.findings import whole
 from workbook.views.html import POLICY, Markup, joined, tag, trusted
 from workbook.views.screen import Screen
+from workbook.views.sequence import sequence
+from workbook.views.table import Snapshot, Stack, paragraph
 
 if TYPE_CHECKING:
     from workbook.views.compare import Comparison
-    from workbook.views.table import Stack
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -85,10 +88,11 @@ class Run:
             lines["cards offered"] = str(len(self.offered)) if self.offered else "none"
         if self.label and isinstance(self.phone, PhoneB):
             lines["screen says"] = self.label
-        lines["card in the wallet" if isinstance(self.phone, PhoneA) else "card on the phone"] = _yes_or_no(self.added)
+        yes = {True: "yes", False: "no"}
+        lines["card in the wallet" if isinstance(self.phone, PhoneA) else "card on the phone"] = yes[self.added]
         if isinstance(self.phone, PhoneB):
             watch = self.phone.watch
-            lines["card on the watch"] = "no watch is paired" if watch is None else _yes_or_no(self.card in watch.cards)
+            lines["card on the watch"] = "no watch is paired" if watch is None else yes[self.card in watch.cards]
         return lines | {"took": f"{self.trace[-1].at:.2f} s of virtual time"}
 
     @property
@@ -151,10 +155,6 @@ class Run:
         return from_json(found[1] if found else "null")
 
     def _view(self) -> Stack:
-        from workbook.views.findings import whole  # loaded when somebody looks at the run
-        from workbook.views.html import tag
-        from workbook.views.table import Snapshot, Stack, paragraph
-
         views = '"phone", "messages", "states", "limits", "findings", "all"'
         more = f"Next: wb.show(_, VIEW) for {views}; _.trace; _.findings."  # `_` is the value of the last cell
         return Stack((*whole(self).views, Snapshot(more, paragraph(tag("small", more)))))
@@ -166,14 +166,8 @@ class Run:
         return self._view()._repr_mimebundle_() | recording(self)
 
 
-def _drawn(trace: Trace) -> dict[str, Any]:
-    from workbook.views.sequence import sequence  # loaded when somebody looks at a trace
-
-    return sequence(trace)._repr_mimebundle_()
-
-
-# A trace draws itself in a notebook; pictures read traces, so the trace cannot import its own.
-Trace.drawing = staticmethod(_drawn)
+# A trace draws itself in a notebook. It cannot import its picture, because pictures read traces.
+Trace.drawing = staticmethod(lambda trace: sequence(trace)._repr_mimebundle_())
 
 AnyLoop: TypeAlias = PlatformARun | PlatformBRun | WalletApp
 """Whatever plays a flow."""
@@ -199,10 +193,6 @@ def screen_of(phone: PhoneA | PhoneB, surface: str = "phone") -> Screen:
     return Screen(
         on_phone=frozenset(phone.cards), on_watch=None if watch is None else frozenset(watch.cards), surface=surface
     )
-
-
-def _yes_or_no(truth: object) -> str:
-    return "yes" if truth else "no"
 
 
 # A run as plain JSON, and back: what is saved, stored in a notebook's outputs, and played on a page without a kernel.
@@ -391,8 +381,7 @@ COMPARED_PANELS = ("phone", "exchange")
 
 def played(runs: Sequence[Run], panels: Sequence[str] = ()) -> dict[str, Any]:
     """The player's values for one run, or for two that are compared."""
-    from workbook.views.compare import compare
-    from workbook.views.film import film
+    from workbook.views.compare import compare  # both are loaded when a page is made
     from workbook.views.player_data import comparison_data, player_data
 
     if len(runs) > 1:

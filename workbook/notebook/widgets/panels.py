@@ -8,16 +8,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import anywidget
 import ipywidgets
 import traitlets
 
 from workbook.base.values import choice
-from workbook.flows.machine import Machine
-from workbook.flows.trace import Trace
-from workbook.notebook.plays.run import COMPARED_PANELS, PANELS, Run, browser_file, player_script, recording
+from workbook.notebook.plays.run import COMPARED_PANELS, PANELS, AnyLoop, Run, browser_file, player_script, recording
 from workbook.reading.checks import check
 from workbook.reading.timing.measuring import HandlerTiming
 from workbook.views import durations as bars
@@ -95,6 +93,10 @@ class Live(ABC):
 # whole page.
 
 
+Answer: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Takes a message of the browser, and returns the values of the traits that change."""
+
+
 class Player(anywidget.AnyWidget):
     """The panels of one run.
 
@@ -134,19 +136,14 @@ class Player(anywidget.AnyWidget):
     printed = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
-        self,
-        data: Mapping[str, Any],
-        panels: Iterable[str] = PANELS,
-        *,
-        answer: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None,
-        **more: Any,
+        self, data: Mapping[str, Any], panels: Iterable[str] = PANELS, *, answer: Answer | None = None, **more: Any
     ) -> None:
         """Show a run.
 
         Args:
             data: the run.
             panels: which of `PANELS` are shown.
-            answer: takes a message and returns the values of the traits that change; called once for each number.
+            answer: called once for each number.
             more: values of further traits.
 
         Raises:
@@ -175,23 +172,9 @@ class Player(anywidget.AnyWidget):
             self.number = number
 
 
-class Recorded(Protocol):
-    """Anything with a trace and the machine that was stepped."""
-
-    @property
-    def trace(self) -> Trace:
-        """Every step."""
-        ...
-
-    @property
-    def machine(self) -> Machine:
-        """The table of states and events."""
-        ...
-
-
-def film_of(source: Recorded) -> Film:
+def film_of(run: Run | AnyLoop) -> Film:
     """The film of a run; its `before` is the screen at the beginning, if it has one."""
-    return film(source.trace, source.machine, getattr(source, "before", None))
+    return film(run.trace, run.machine, getattr(run, "before", None))
 
 
 class Panels(Live):
@@ -202,7 +185,7 @@ class Panels(Live):
         shown: which of `PANELS`, in this order.
     """
 
-    def __init__(self, source: Recorded, *shown: str) -> None:
+    def __init__(self, source: Run | AnyLoop, *shown: str) -> None:
         self.film = film_of(source)
         self.shown = shown
         self._source = source
