@@ -9,6 +9,8 @@ Every public name is here and is loaded when it is first used, so that `import w
 `notebooks/reference/python.md` explains each of them.
 """
 
+import re
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -56,70 +58,36 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 
-_HOMES = {
-    "ActivationDataClient": "workbook.api.client",
-    "AsyncActivationDataClient": "workbook.api.client",
-    "AuthorizationProvider": "workbook.runs.extension.handler",
-    "CardAddress": "workbook.runs.platform_a",
-    "CardProvisioning": "workbook.runs.card_provisioning",
-    "ExtensionProvisioningService": "workbook.runs.extension.service",
-    "LogNormal": "workbook.reading.timing.planner",
-    "MockServer": "workbook.mockserver.mock_server",
-    "Plan": "workbook.reading.timing.planner",
-    "ProvisioningService": "workbook.runs.provisioning_service",
-    "ReferenceHandler": "workbook.runs.extension.handler",
-    "Relay": "workbook.notebook.conform",
-    "RetryPolicy": "workbook.api.exchange",
-    "Run": "workbook.notebook.plays.run",
-    "SdkInput": "workbook.api.opaque",
-    "SdkOutput": "workbook.api.opaque",
-    "Timeouts": "workbook.api.exchange",
-    "Watch": "workbook.simulation.phones",
-    "WatchAvailability": "workbook.runs.provisioning_service",
-    "build": "workbook.notebook.widgets.builder",
-    "check": "workbook.notebook.lesson",
-    "choose": "workbook.notebook.widgets.chooser",
-    "conform": "workbook.notebook.conform",
-    "diagnose": "workbook.notebook.symptoms",
-    "errors": "workbook.errors",
-    "examine": "workbook.commands.doctor",
-    "exercise": "workbook.notebook.exercises.asking",
-    "expect": "workbook.notebook.lesson",
-    "inspect": "workbook.notebook.symptoms",
-    "judge": "workbook.reading.timing.recorded",
-    "measure": "workbook.reading.timing.measuring",
-    "messages": "workbook.flows.messages",
-    "planner": "workbook.notebook.widgets.planner",
-    "project": "workbook.notebook.project",
-    "read_durations": "workbook.reading.timing.recorded",
-    "rule": "workbook.notebook.display",
-    "sample": "workbook.base.files",
-    "session": "workbook.notebook.session",
-    "show": "workbook.notebook.display",
-    "table": "workbook.notebook.display",
-}
-"""The module that defines each public name; some names are the module itself."""
 
-if not TYPE_CHECKING:  # a type checker reads the imports above; __getattr__ would tell it: any name exists
-    __all__ = list(_HOMES)
+if not TYPE_CHECKING:  # a type checker reads the imports; __getattr__ would tell it that any name exists
+
+    @cache
+    def _homes() -> dict[str, str]:
+        """The module of each public name, read from the imports above: there is no second list to keep."""
+        source = __spec__.loader.get_source(__name__)
+        found = re.findall(r"^    from (\S+) import (\w+) as ", source, re.MULTILINE)
+        return dict(sorted((name, home) for home, name in found))
+
+    def __dir__() -> list[str]:
+        return [*_homes(), "__version__"]
 
     def __getattr__(name: str) -> object:
-        if name not in _HOMES:
+        homes = _homes()
+        if name == "__all__":
+            return list(homes)
+        if name not in homes:
             from difflib import get_close_matches
 
-            close = get_close_matches(name, _HOMES, n=1)
-            hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(_HOMES)}."
+            close = get_close_matches(name, homes, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Public names: {', '.join(homes)}."
             raise AttributeError(f"workbook has no public name {name!r}. {hint}")
         try:
-            loaded = import_module(_HOMES[name])
+            home = import_module(homes[name])
+            value = vars(home)[name] if name in vars(home) else import_module(f"{homes[name]}.{name}")
         except ModuleNotFoundError:
             from workbook.base.files import needs_lab
 
             with needs_lab(f"wb.{name}"):
                 raise
-        globals()[name] = value = getattr(loaded, name, loaded)
+        globals()[name] = value
         return value
-
-
-def __dir__() -> list[str]:
-    return [*_HOMES, "__version__"]
