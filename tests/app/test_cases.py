@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from workbook.app.cases import APP_CASES, AppSeen
-from workbook.app.device import Device
 from workbook.app.in_process import Reference, play_core
+from workbook.app.phone import Device
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.harness.model import Verdict, gravest
 from workbook.relay.cases import CASES

@@ -35,13 +35,13 @@ JSON = st.recursive(
 
 
 def test_every_call_has_an_example_here() -> None:
-    assert set(GOOD) == set(p.CALLS)
+    assert set(GOOD) == set(p.PHONE_CALLS)
 
 
 @pytest.mark.parametrize("name", GOOD)
 def test_a_good_call_is_read(name: str) -> None:
     call = p.read(name, json.dumps({"client": "app", **GOOD[name]}).encode())
-    assert isinstance(call, p.CALLS[name])
+    assert isinstance(call, p.PHONE_CALLS[name])
     assert call.client == "app"
 
 
@@ -56,7 +56,7 @@ def test_each_field_that_is_missing_or_wrong_is_named(name: str) -> None:
 
 
 def _required(name: str) -> set[str]:
-    return set(p.CALLS[name].model_json_schema()["required"])
+    return set(p.PHONE_CALLS[name].model_json_schema()["required"])
 
 
 @given(st.sampled_from(sorted(GOOD)), st.dictionaries(st.sampled_from(["client", "turn", "sdkInput", "x"]), JSON))
@@ -80,7 +80,7 @@ def test_any_bytes_get_a_clear_error(name: str, body: bytes) -> None:
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ('{"client": "app", "turn": 1, "sdkInput": "%s"}' % ("x" * p.LONGEST), "has more than 1,048,576 bytes"),
+        ('{"client": "app", "turn": 1, "sdkInput": "%s"}' % ("x" * p.LONGEST_MESSAGE), "has more than 1,048,576 bytes"),
         ('{"client": "app", "turn": %s, "sdkInput": "x"}' % ("1" * 5_000), "has a number with too many digits"),
         ('{"client": "app", "turn": 1, "turn": 2, "sdkInput": "x"}', "has 'turn' twice"),
         ("[" * 100_000 + "]" * 100_000, "is nested too deeply"),
@@ -95,7 +95,9 @@ def test_a_body_that_cannot_be_taken_is_told_the_true_reason(body: str, says: st
 
 def test_the_longest_message_is_read() -> None:
     rest = len('{"client": "app", "turn": 1, "sdkInput": ""}')
-    call = p.read("opc", json.dumps({"client": "app", "turn": 1, "sdkInput": "x" * (p.LONGEST - rest)}).encode())
+    call = p.read(
+        "opc", json.dumps({"client": "app", "turn": 1, "sdkInput": "x" * (p.LONGEST_MESSAGE - rest)}).encode()
+    )
     assert isinstance(call, p.Opc)
 
 
@@ -108,5 +110,5 @@ def test_a_name_nearly_right_is_guessed() -> None:
 
 def test_the_schema_describes_every_call() -> None:
     schema = p.schema()
-    assert set(schema) == set(p.CALLS)
+    assert set(schema) == set(p.PHONE_CALLS)
     assert all(not each["additionalProperties"] for each in schema.values())

@@ -6,7 +6,7 @@ import inspect
 import json
 
 from workbook.app import protocol as p
-from workbook.app.back_end import ANSWERS
+from workbook.app.back_end import WRONG_ANSWERS
 from workbook.app.cases import APP_CASES
 from workbook.base.files import NATIVE
 from workbook.simulation.phones import PHONES_A
@@ -153,12 +153,12 @@ def page() -> str:
         cases=len(APP_CASES),
         cards=", ".join(f"`{card}`" for card in INSTRUMENT_IDS),
         phones=", ".join(f"`{name}`" for name in PHONES_A),
-        answers=", ".join(f"`{name}`" for name in ANSWERS),
-        version=p.VERSION,
+        answers=", ".join(f"`{name}`" for name in WRONG_ANSWERS),
+        version=p.PROTOCOL_VERSION,
         adapter=_adapter(),
         about=(p.__doc__ or "").partition("\n\n")[2].strip(),
     )
-    return head + "".join(map(_row, p.CALLS)) + _schema() + PLATFORM_B
+    return head + "".join(map(_row, p.PHONE_CALLS)) + _schema() + PLATFORM_B
 
 
 def _adapter() -> str:
@@ -168,7 +168,7 @@ def _adapter() -> str:
 
 
 def _row(name: str) -> str:
-    kind = p.CALLS[name]
+    kind = p.PHONE_CALLS[name]
     about = " ".join((inspect.getdoc(kind) or "").split())
     fields = ", ".join(f"`{field}`: {what}" for field, what in p.fields_of(name).items() if field != "client")
     return f"| `{name}` | {about} | {fields} | {kind.answer} |\n".replace("|  |", "| - |")

@@ -11,13 +11,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from time import monotonic
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
 from jsonpointer import JsonPointer
 
-from workbook.api.opaque import SdkOutput
 from workbook.base.values import lookup, quoted
 from workbook.errors import OpaqueDataError, WorkbookError
 from workbook.harness.model import GET, POST, RAW, Surface
@@ -29,8 +27,6 @@ from workbook.simulation.seal import HardSeal
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import CARDS, World
 
-BASIS = "the issuer's back end: its routes and answers are the integrator's own"
-
 
 @dataclass(frozen=True, slots=True)
 class WrongAnswer:
@@ -38,44 +34,31 @@ class WrongAnswer:
 
     Attributes:
         status: of the answer.
-        body: of the answer.
-        holds: one value (None or a text) for the sdkInput's place, used instead of `body`; `()` where `body` is used.
+        body: of the answer; None for one with `sdk_input` at its place.
+        sdk_input: None or a text.
         ending: how its bytes end.
     """
 
     status: int = 200
-    body: bytes = b""
-    holds: tuple[str | None, ...] = ()
+    body: bytes | None = None
+    sdk_input: str | None = None
     ending: Ending = Ending.WHOLE
 
-    def body_at(self, place: str) -> bytes:
-        """The body for a surface with the sdkInput at this place; where the body is cut, the cut is in that value."""
-        if not self.holds:
-            return self.body
-        (value,) = self.holds
-        return (value or "").encode() if place == RAW else json.dumps(_placed(place, value)).encode()
 
-
-def _neutral(status: int) -> WrongAnswer:
-    return WrongAnswer(status, json.dumps({"error": TRY_LATER}).encode())
-
-
-ANSWERS: Mapping[str, WrongAnswer] = MappingProxyType({
-    "401": _neutral(401),
-    "403": _neutral(403),
-    "404": _neutral(404),
-    "500": _neutral(500),
-    "502": _neutral(502),
-    "503": _neutral(503),
-    "empty body": WrongAnswer(),
+WRONG_ANSWERS: Mapping[str, WrongAnswer] = {
+    **{
+        str(status): WrongAnswer(status, json.dumps({"error": TRY_LATER}).encode())
+        for status in (401, 403, 404, 500, 502, 503)
+    },
+    "empty body": WrongAnswer(body=b""),
     "no sdkInput": WrongAnswer(body=b"{}"),
-    "sdkInput null": WrongAnswer(holds=(None,)),
-    "sdkInput empty": WrongAnswer(holds=("",)),
+    "sdkInput null": WrongAnswer(),
+    "sdkInput empty": WrongAnswer(sdk_input=""),
     "no JSON": WrongAnswer(body=b"<html>Please log in.</html>"),
-    "connection cut": WrongAnswer(ending=Ending.RESET),
-    "cut in the middle": WrongAnswer(holds=("SIMULATED" * 9,), ending=Ending.TRUNCATED),
-})  # fmt: skip
-"""Every way in which the back end fails, by its name."""
+    "connection cut": WrongAnswer(body=b"", ending=Ending.RESET),
+    "cut in the middle": WrongAnswer(sdk_input="SIMULATED" * 9, ending=Ending.TRUNCATED),
+}
+"""Every way in which the back end fails, by its name. Where the body is cut, the cut is in the sdkInput."""
 
 
 @dataclass(slots=True)
@@ -117,7 +100,7 @@ class PlayedBackEnd:
 
     Attributes:
         arrivals: every request so far.
-        failing: by operation, the name of what it does wrong, one of `ANSWERS`.
+        failing: by operation, the name of what it does wrong, one of `WRONG_ANSWERS`.
         held: by operation, an event that an answer waits for.
     """
 
@@ -137,14 +120,14 @@ class PlayedBackEnd:
         return any(arrival.answered is None for arrival in self.arrivals)
 
     def fail(self, operation: str, how: str) -> None:
-        """From here on answer this operation with one of `ANSWERS`; an empty text ends that.
+        """From here on answer this operation with one of `WRONG_ANSWERS`; an empty text ends that.
 
         Raises:
             ParameterError: there is no such answer.
         """
         self.failing.pop(operation, None)
         if how:
-            lookup("answer", how, ANSWERS)
+            lookup("answer", how, WRONG_ANSWERS)
             self.failing[operation] = how
 
     def waiting(self, operation: str) -> bool:
@@ -175,26 +158,35 @@ class PlayedBackEnd:
 
     def _answer(self, arrival: Arrival) -> Response:
         if arrival.operation in self.failing:
-            played = ANSWERS[self.failing[arrival.operation]]
-            failed = played.body_at(self._operations[arrival.operation].sdk_input)
-            return Response(played.status, JSON_HEADERS, failed, BASIS, Wire(ending=played.ending))
+            wrong = WRONG_ANSWERS[self.failing[arrival.operation]]
+            body = self._body(arrival, wrong.sdk_input) if wrong.body is None else wrong.body
+            return answered(wrong.status, body, wrong.ending)
         if not arrival.operation:
-            return _refused(404, "The app's back end has no such route. Is the surface configured as the app calls it?")
+            why = "The app's back end has no such route. Is the surface configured as the app calls it?"
+            return answered(404, {"error": why})
         if self._session and not arrival.session:
-            return _refused(401, "The app presented no session.")
+            return answered(401, {"error": "The app presented no session."})
         try:
             if arrival.operation == GET:
                 arrival.given = self._relay.get(arrival.card).text
             else:
-                arrival.given = self._relay.post(arrival.card, SdkOutput(arrival.sdk_output or "")).text
+                arrival.given = self._relay.post(arrival.card, arrival.sdk_output or "").text
         except OpaqueDataError:
-            return _refused(400, "There is no sdkOutput at its place in the body.")
+            return answered(400, {"error": "There is no sdkOutput at its place in the body."})
         except WorkbookError:
             unknown = f"No card {quoted(arrival.card)} is simulated. These are: {', '.join(CARDS)}."
-            return _refused(502, TRY_LATER if arrival.card in CARDS else unknown)
+            return answered(502, {"error": TRY_LATER if arrival.card in CARDS else unknown})
+        return answered(200, self._body(arrival, arrival.given))
+
+    def _body(self, arrival: Arrival, sdk_input: str | None) -> bytes:
+        """The answer's body, with this sdkInput where the surface has it."""
         place = self._operations[arrival.operation].sdk_input
-        body = arrival.given if place == RAW else json.dumps(_placed(place, arrival.given))
-        return Response(200, JSON_HEADERS, body.encode(), BASIS)
+        if place == RAW:
+            return (sdk_input or "").encode()
+        document: Any = sdk_input
+        for part in reversed(JsonPointer(place).parts):
+            document = {part: document}
+        return json.dumps(document).encode()
 
     def _read(self, request: Request) -> Arrival:
         path = request.target.partition("?")[0]
@@ -211,13 +203,7 @@ class PlayedBackEnd:
         return Arrival(monotonic(), "", "", request, session=session)
 
 
-def _placed(pointer: str, value: str | None) -> Any:
-    """A document with this value at its place."""
-    document: Any = value
-    for part in reversed(JsonPointer(pointer).parts):
-        document = {part: document}
-    return document
-
-
-def _refused(status: int, why: str) -> Response:
-    return Response(status, JSON_HEADERS, json.dumps({"error": why}).encode(), BASIS)
+def answered(status: int, body: bytes | Mapping[str, Any], ending: Ending = Ending.WHOLE) -> Response:
+    """An answer of what the workbook plays for an app."""
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return Response(status, JSON_HEADERS, content, "the document shows no back end of an app", Wire(ending=ending))

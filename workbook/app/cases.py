@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from pydantic.alias_generators import to_snake
 
 from workbook.api.opaque import SdkInput
-from workbook.app.back_end import ANSWERS, Arrival
-from workbook.app.device import Device
+from workbook.app.back_end import WRONG_ANSWERS, Arrival
+from workbook.app.phone import Device
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.trace import Record
@@ -566,7 +566,7 @@ ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
 def _cases() -> Iterator[AppCase]:
     for row in ROWS:
         yield app_case(*row)
-    for name in ANSWERS:
+    for name in WRONG_ANSWERS:
         told = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
         judge = all_of(in_order, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))

@@ -26,24 +26,8 @@ from workbook.base.files import FIXTURES, NATIVE, pip_line, write_all
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
 
-COMPILER = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
-QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
-"""For programs that end within a minute."""
-PATIENCE = 300.0
-"""Seconds that a compilation may take; a machine may be busy with other things (assumed)."""
-MOST = 10
-"""Mistakes of a compilation that are shown."""
-KEPT = 20
-"""Compilations whose classes are kept; one takes 300 KB."""
-OURS = "native/kotlin"
+REFERENCE_CORE = "native/kotlin"
 """How a configuration names the reference app core, which is a part of the workbook."""
-MISTAKE = re.compile(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", re.MULTILINE)
-
-# The stand-in's source files, written for one variant of the SDK.
-
-LATER = re.compile(r"^ *// from 0\.4\.0 \{\n.*?^ *// \}\n|^[^\n]*// from 0\.4\.0\n", re.DOTALL | re.MULTILINE)
-"""What only the later variant has: a block between two such comments, or a line that ends in one."""
-MARKS = re.compile(r"^ *// (?:from 0\.4\.0 \{|\})\n| // from 0\.4\.0$", re.MULTILINE)
 
 
 def standin(variant: str) -> dict[str, str]:
@@ -54,10 +38,12 @@ def standin(variant: str) -> dict[str, str]:
     """
     name = variant_a(variant).name
     files = {path.name: path.read_text(encoding="utf-8") for path in sorted((NATIVE / "kotlin/standin").glob("*.kt"))}
-    if name == A_FROM_0_4_0.name:
-        return {file: MARKS.sub("", text) for file, text in files.items()}
+    # What only the later variant has is a block between two such comments, or a line that ends in one.
+    later = r"^ *// from 0\.4\.0 \{\n.*?^ *// \}\n|^[^\n]*// from 0\.4\.0\n"
+    marks = r"^ *// (?:from 0\.4\.0 \{|\})\n| // from 0\.4\.0$"
+    unwanted = re.compile(marks if name == A_FROM_0_4_0.name else later, re.DOTALL | re.MULTILINE)
     said = f'VARIANT = "{A_FROM_0_4_0.name}"'
-    return {file: LATER.sub("", text).replace(said, f'VARIANT = "{name}"') for file, text in files.items()}
+    return {file: unwanted.sub("", text).replace(said, f'VARIANT = "{name}"') for file, text in files.items()}
 
 
 def write_standin(folder: Path, variant: str, *, force: bool = False) -> list[Path]:
@@ -96,6 +82,10 @@ class Toolchain:
         """These, and what every program in Kotlin needs."""
         return os.pathsep.join(map(str, (*more, self.stdlib, self.compiler)))
 
+    def line(self, classpath: str, *arguments: str) -> list[str]:
+        """A command line for a program that ends within a minute."""
+        return [self.java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classpath, *arguments]
+
 
 @cache
 def toolchain() -> Toolchain | None:
@@ -115,6 +105,17 @@ def missing() -> str:
     return "" if toolchain() else f"Kotlin's compiler or Java is not installed: {pip_line('kotlin')}"
 
 
+def needed_toolchain() -> Toolchain:
+    """The compiler and Java.
+
+    Raises:
+        ConfigurationError: one of the two is not installed.
+    """
+    if (tools := toolchain()) is None:
+        raise ConfigurationError(missing())
+    return tools
+
+
 def files_of(names: Iterable[str], folder: Path) -> list[Path]:
     """The Kotlin files that these names mean: files and folders in `folder`, or parts of the reference app core.
 
@@ -123,8 +124,8 @@ def files_of(names: Iterable[str], folder: Path) -> list[Path]:
     """
     found: list[Path] = []
     for name in names:
-        path = NATIVE / name.removeprefix("native/") if name.startswith(OURS) else folder / name
-        own = [path] if path.is_file() else sorted(path.glob("*.kt" if name == OURS else "**/*.kt"))
+        path = NATIVE / name.removeprefix("native/") if name.startswith(REFERENCE_CORE) else folder / name
+        own = [path] if path.is_file() else sorted(path.glob("*.kt" if name == REFERENCE_CORE else "**/*.kt"))
         if not own:
             raise ConfigurationError(f"There is no Kotlin file at {name!r} in {str(folder)!r}.")
         found += own
@@ -151,10 +152,7 @@ def compiled(files: Sequence[Path], variant: str = A_FROM_0_4_0.name, libraries:
 
 @cache
 def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tuple[Path, ...]) -> Path:
-    tools = toolchain()
-    if tools is None:
-        raise ConfigurationError(missing())
-    own = standin(variant)
+    tools, own = needed_toolchain(), standin(variant)
     classes = cache_folder() / _key(tools, [*own.items(), *((path.name, text) for path, text in texts)], libraries)
     if classes.exists():
         return classes
@@ -164,17 +162,18 @@ def _compiled(texts: tuple[tuple[Path, str], ...], variant: str, libraries: tupl
         made.mkdir()
         next(iter(sources)).parent.mkdir()
         write_all(sources)
-        line = [
-            tools.java, *QUICK, "-cp", str(tools.compiler), COMPILER, "-no-stdlib", "-no-reflect", "-nowarn",
-            "-cp", tools.classpath(*libraries), "-d", str(made), *map(str, sources), *(str(path) for path, _ in texts),
-        ]  # fmt: skip
+        compiler = "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler"
+        options = ["-no-stdlib", "-no-reflect", "-nowarn", "-cp", tools.classpath(*libraries), "-d", str(made)]
+        files = [*map(str, sources), *(str(path) for path, _text in texts)]
         done = subprocess.run(  # noqa: S603 - the compiler, on files that the caller named
-            line, capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
+            tools.line(str(tools.compiler), compiler, *options, *files),
+            capture_output=True, text=True, check=False,
+            timeout=300,  # seconds; a machine may be busy with other things (assumed)
+        )  # fmt: skip
         if done.returncode:
-            mistakes = MISTAKE.findall(done.stderr)
-            shown = "\n".join(mistakes[:MOST]) or done.stderr[-1000:]
-            more = f"\nand {len(mistakes) - MOST} more" if len(mistakes) > MOST else ""
+            mistakes = re.findall(r"^(?:.*[/\\])?([^/\\]+\.kt:\d+:\d+: error: .*)$", done.stderr, re.MULTILINE)
+            shown = "\n".join(mistakes[:10]) or done.stderr[-1000:]
+            more = f"\nand {len(mistakes) - 10} more" if len(mistakes) > 10 else ""
             raise ConfigurationError(f"The Kotlin code does not compile.\n{shown}{more}")
         with suppress(OSError):  # another process was quicker
             made.rename(classes)
@@ -187,8 +186,11 @@ def _key(tools: Toolchain, texts: Iterable[tuple[str, str]], libraries: Iterable
     return sha256(repr((str(tools.compiler), sorted(texts), used)).encode()).hexdigest()[:32]
 
 
-def cache_folder() -> Path:
-    """Where compiled classes are kept, the `KEPT` latest: in XDG_CACHE_HOME, or else in `.cache` of the user's home.
+def cache_folder(keep: int = 20) -> Path:
+    """Where compiled classes are kept: in XDG_CACHE_HOME, or else in `.cache` of the user's home.
+
+    Args:
+        keep: the latest compilations stay; one takes 300 KB.
 
     Raises:
         ConfigurationError: it cannot be written.
@@ -201,7 +203,7 @@ def cache_folder() -> Path:
         raise ConfigurationError(
             f"Cannot keep compiled classes in {str(folder)!r}: {error.strerror}. Set XDG_CACHE_HOME to another folder."
         ) from None
-    for old in latest_first[KEPT:]:
+    for old in latest_first[keep:]:
         shutil.rmtree(old, ignore_errors=True)
     return folder
 
@@ -213,7 +215,7 @@ def for_cells(file: Path, variant: str = A_FROM_0_4_0.name) -> str:
         ConfigurationError: the extra is not installed, or the file cannot be written.
     """
     later = variant == A_FROM_0_4_0.name  # the reference core is for this variant only, and needs Json.kt
-    classes = compiled(files_of([OURS, "Json.kt"], FIXTURES / "apps") if later else [], variant)
+    classes = compiled(files_of([REFERENCE_CORE, "Json.kt"], FIXTURES / "apps") if later else [], variant)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with ZipFile(file, "w") as jar:
@@ -221,18 +223,15 @@ def for_cells(file: Path, variant: str = A_FROM_0_4_0.name) -> str:
                 jar.write(path, path.relative_to(classes))
     except OSError as error:
         raise ConfigurationError(f"Cannot write {str(file)!r}: {error.strerror}.") from None
-    tools = toolchain()
-    needed = [file.absolute(), *([tools.compiler] if tools else [])]
+    needed = [file.absolute(), needed_toolchain().compiler]
     return "\n".join([*(f'@file:DependsOn("{path.as_posix()}")' for path in needed), "import provisioning.*"])
 
 
-def command(classes: Path, main: str, *arguments: str, libraries: Sequence[Path] = ()) -> str:
+def command(classes: Path, main: str, *, libraries: Sequence[Path] = ()) -> str:
     """A command line that runs compiled code.
 
     Raises:
         ConfigurationError: the extra is not installed.
     """
-    tools = toolchain()
-    if tools is None:
-        raise ConfigurationError(missing())
-    return "exec " + shlex.join([tools.java, *QUICK, "-cp", tools.classpath(classes, *libraries), main, *arguments])
+    tools = needed_toolchain()
+    return "exec " + shlex.join(tools.line(tools.classpath(classes, *libraries), main))

@@ -9,29 +9,17 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from workbook.app import protocol as p
 from workbook.app.back_end import PlayedBackEnd
 from workbook.app.cases import AppCase, AppSeen
-from workbook.app.device import Device
+from workbook.app.phone import Client, Device, PhoneReply
 from workbook.app.run import AppStage, Tempo
-from workbook.app.server import Client
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.harness.model import SURFACE, LogLine, Miss
 from workbook.runs.own_code import completed, exception_words, own_line
 from workbook.simulation.http import Ending, Request
-
-NAME: Final = "exercise"
-TEMPO: Final = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, restless=2.0)
-"""Nothing crosses a network here, so nothing takes longer."""
-OK: Final = 200
-
-
-def _call(name: str, **fields: object) -> p.PhoneRequest:
-    """A call, read by the protocol as if it had arrived."""
-    return p.read(name, json.dumps({"client": NAME, **fields}).encode())
-
 
 FetchOpc = Callable[[str, str], Awaitable[str]]
 
@@ -52,7 +40,7 @@ class BackEndOfApp:
 
     async def _call(self, method: str, path: str, body: bytes) -> str:
         answer = await self.played.respond(Request(method, path, (), body))
-        usable = answer.status == OK and answer.wire.ending is Ending.WHOLE and answer.body.startswith(b"{")
+        usable = answer.status == 200 and answer.wire.ending is Ending.WHOLE and answer.body.startswith(b"{")
         sdk_input = json.loads(answer.body).get("sdkInput") if usable else None
         if not sdk_input:
             raise ConnectionError("the back end gave no sdkInput")
@@ -68,35 +56,39 @@ class Sdk:
 
     async def button(self, sdk_input: str) -> str:
         """`create` and `canProvision`: "shown" on CanBeProvisioned, else "hidden"."""
-        created = await self.device.answer(_call("create", sdkInput=sdk_input))
+        created = await self._do("create", sdkInput=sdk_input)
         if created["outcome"] != "Success":
             return "hidden"
         self._number = created["provisioning"]
-        answer = await self.device.answer(_call("canProvision", provisioning=self._number))
+        answer = await self._do("canProvision", provisioning=self._number)
         return "shown" if answer["outcome"] == "CanBeProvisioned" else "hidden"
 
     async def provision(self, fetch_opc: FetchOpc) -> str:
         """`provision(..., opcProvider)`: "Success" or "Failure"."""
-        call = _call("provisionWithProvider", provisioning=self._number, cardDisplayName="My card")
-        while "ask" in (reply := await self.device.answer(call)):
-            turn = reply["turn"]
+        reply = await self._do("provisionWithProvider", provisioning=self._number, cardDisplayName="My card")
+        while "ask" in reply:
             if reply["ask"] == "activity":
-                call = _call("activity", turn=turn, there=True)
+                reply = await self._do("activity", turn=reply["turn"], there=True)
             else:
-                call = await self._asked(turn, fetch_opc, reply["paymentInstrumentId"], reply["sdkOutput"])
+                reply = await self._fetched(reply, fetch_opc)
         return str(reply["outcome"])
 
-    async def _asked(self, turn: int, fetch_opc: FetchOpc, card: str, sdk_output: str) -> p.PhoneRequest:
+    async def _fetched(self, asked: PhoneReply, fetch_opc: FetchOpc) -> PhoneReply:
+        turn = asked["turn"]
         try:
-            opc = await fetch_opc(card, sdk_output)
+            opc = await fetch_opc(asked["paymentInstrumentId"], asked["sdkOutput"])
         except asyncio.CancelledError:
-            await asyncio.shield(self.device.answer(_call("cancelled", turn=turn)))
+            await asyncio.shield(self._do("cancelled", turn=turn))
             raise
         except Exception as error:  # noqa: BLE001  # the SDK catches what a provider throws (sdk-a)
-            return _call("noOpc", turn=turn, threw=type(error).__name__)
+            return await self._do("noOpc", turn=turn, threw=type(error).__name__)
         if not isinstance(opc, str):  # Kotlin would not compile it
-            return _call("noOpc", turn=turn, threw="TypeError")
-        return _call("opc", turn=turn, sdkInput=opc)
+            return await self._do("noOpc", turn=turn, threw="TypeError")
+        return await self._do("opc", turn=turn, sdkInput=opc)
+
+    async def _do(self, name: str, **fields: object) -> PhoneReply:
+        """Make a call, read by the protocol as if it had arrived."""
+        return await self.device.answer(p.read(name, json.dumps({"client": self.device.client, **fields}).encode()))
 
 
 @dataclass
@@ -127,7 +119,7 @@ class InProcess:
                     self.client.device.process_ended()
         await asyncio.sleep(0)  # what has begun runs as far as its first wait
         threw, self._threw = self._threw, ""
-        return p.Next(client=NAME, turn=0, threw=threw, button=self._button)
+        return p.Next(client=self.client.device.client, turn=0, threw=threw, button=self._button)
 
     @property
     def _button(self) -> str:
@@ -152,10 +144,12 @@ def play_core(kind: Callable[..., Any], case: AppCase) -> AppSeen:
     """What one case saw with an app core of this class."""
 
     async def play() -> AppSeen:
-        device = Device(NAME, A_FROM_0_4_0, pace=0)
+        device = Device("exercise", A_FROM_0_4_0, pace=0)
+        # seconds; nothing crosses a network here, so nothing takes long
+        tempo = Tempo(looks=0.002, quiet=0.015, starting=0.03, closing=0.15, restless=2.0)
         client = Client(device, PlayedBackEnd(SURFACE), "")
         app = InProcess(kind, client)
-        seen = await AppStage(client, app, "http://127.0.0.1", tempo=TEMPO).play(case)
+        seen = await AppStage(client, app, "http://127.0.0.1", tempo=tempo).play(case)
         await app.does("closeCardPage")
         return replace(seen, log=tuple(app.log))
 

@@ -23,15 +23,17 @@ from workbook.base.values import did_you_mean, quoted
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 
-VERSION = 1
-PREFIX = f"/phone/v{VERSION}/"
-KEY_HEADER = "x-workbook-key"
-LONGEST = 1_048_576
-"""Characters of a text, and bytes of a whole message (assumed; the document shows no limit, GAP-3)."""
+PROTOCOL_VERSION = 1
+LONGEST_MESSAGE = 1_048_576
+"""Characters of a text, and bytes of a message (assumed; the document shows no limit, GAP-3)."""
 
-Name = Annotated[StrictStr, Field(pattern=r"^[A-Za-z0-9._-]{1,40}$")]
-Text = Annotated[StrictStr, Field(max_length=LONGEST)]
-Number = Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
+Name = Annotated[
+    StrictStr,
+    Field(pattern=r"^[A-Za-z0-9._-]{1,40}$", description="a name of 1 to 40 letters, digits, '.', '_' and '-'"),
+]
+Text = Annotated[StrictStr, Field(max_length=LONGEST_MESSAGE)]
+Line = Annotated[StrictStr, Field(max_length=200)]
+Number = Annotated[StrictInt, Field(ge=0, le=2**31 - 1, description="a whole number from 0")]
 
 
 class PhoneRequest(BaseModel):
@@ -70,7 +72,7 @@ def outcome_fields(event: m.Event) -> dict[str, Any]:
     return {"outcome": _name(type(event))} | {to_camel(f.name): getattr(event, f.name) for f in fields(event)}
 
 
-def _spelled(event: type[m.Event]) -> str:
+def _with_fields(event: type[m.Event]) -> str:
     carried = ", ".join(f"`{to_camel(f.name)}`" for f in fields(event))
     return f'"{_name(event)}"{carried and f" with {carried}"}'
 
@@ -88,7 +90,7 @@ class OfOne(PhoneRequest):
 class CanProvision(OfOne):
     """`canProvision()` (A-CAN-1)."""
 
-    answer = "outcome " + " or ".join(map(_spelled, get_args(m.CanProvisionResult)))
+    answer = "outcome " + " or ".join(map(_with_fields, get_args(m.CanProvisionResult)))
 
 
 class CreateSdkOutput(OfOne):
@@ -135,7 +137,7 @@ class Turn(PhoneRequest):
 class Activity(Turn):
     """Says whether the activityProvider, which was called, returned an activity."""
 
-    there: StrictBool
+    there: Annotated[StrictBool, Field(description="true or false")]
 
 
 class Opc(Turn):
@@ -147,7 +149,7 @@ class Opc(Turn):
 class NoOpc(Turn):
     """fetchOpc threw; the SDK catches that (sdk-a). The call names the exception's class only."""
 
-    threw: Annotated[StrictStr, Field(max_length=200)]
+    threw: Line
 
 
 class Cancelled(Turn):
@@ -161,8 +163,8 @@ class UsePhone(PhoneRequest):
 
     answer = "nothing; a refusal names the phones that there are"
 
-    name: Annotated[StrictStr, Field(max_length=200)]
-    card: Annotated[StrictStr, Field(max_length=200)] = ""
+    name: Line
+    card: Line = ""
 
 
 class UseBackEnd(PhoneRequest):
@@ -171,7 +173,7 @@ class UseBackEnd(PhoneRequest):
     answer = "nothing; a refusal names what it can do wrong"
 
     operation: StrictStr
-    fails: Annotated[StrictStr, Field(max_length=200)] = ""
+    fails: Line = ""
 
 
 class Next(Turn):
@@ -190,7 +192,7 @@ class Next(Turn):
     reports: Number = 0
 
 
-CALLS: Mapping[str, type[PhoneRequest]] = {
+PHONE_CALLS: Mapping[str, type[PhoneRequest]] = {
     kind.__name__[0].lower() + kind.__name__[1:]: kind
     for kind in (Hello, Create, CanProvision, CreateSdkOutput, Provision, ProvisionWithProvider, Activity, Opc, NoOpc,
                  Cancelled, UsePhone, UseBackEnd, Next)
@@ -205,27 +207,29 @@ def read(name: str, body: bytes) -> PhoneRequest:
         ParameterError: there is no such call, or the body does not fit it; says what is wrong and what is allowed,
             and repeats no value.
     """
-    if name not in CALLS:
-        raise ParameterError(f"There is no call {quoted(name)}. {did_you_mean(name, CALLS)}")
-    if len(body) > LONGEST:
-        raise ParameterError(f"The body of {name} has more than {LONGEST:,} bytes, which is the most for a message.")
+    if name not in PHONE_CALLS:
+        raise ParameterError(f"There is no call {quoted(name)}. {did_you_mean(name, PHONE_CALLS)}")
+    if len(body) > LONGEST_MESSAGE:
+        raise ParameterError(
+            f"The body of {name} has more than {LONGEST_MESSAGE:,} bytes, which is the most for a message."
+        )
     try:
         document = json.loads(body, object_pairs_hook=lambda pairs: _each_once(name, pairs))
-    except ParameterError:  # is a ValueError, too
-        raise
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise ParameterError(f"The body of {name} is no JSON. Send one flat JSON object in UTF-8.") from None
     except RecursionError:
         raise ParameterError(f"The body of {name} is nested too deeply. Send one flat JSON object.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise ParameterError(f"The body of {name} is no JSON. Send one flat JSON object in UTF-8.") from None
+    except ParameterError:  # is a ValueError, too
+        raise
     except ValueError:  # what Python says of an integer beyond its limit of digits
         raise ParameterError(f"The body of {name} has a number with too many digits.") from None
     if not isinstance(document, dict):
-        raise ParameterError(f"The body of {name} is no JSON object. Send one, such as {{{example(name)}}}.")
+        example = ", ".join(f'"{field}": ...' for field in fields_of(name))
+        raise ParameterError(f"The body of {name} is no JSON object. Send one, such as {{{example}}}.")
     try:
-        return CALLS[name].model_validate(document)
+        return PHONE_CALLS[name].model_validate(document)
     except ValidationError as error:
-        mistakes = " ".join(_mistakes(name, error))
-        raise ParameterError(f"{name}: {mistakes}") from None
+        raise ParameterError(f"{name}: {' '.join(_mistakes(name, error))}") from None
 
 
 def _each_once(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -254,29 +258,13 @@ def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
 
 def fields_of(name: str) -> dict[str, str]:
     """The fields of a call by their names on the wire, and what each is, in words."""
-    properties = CALLS[name].model_json_schema()["properties"]
-    return {field: _in_words(schema) for field, schema in properties.items()}
-
-
-def _in_words(schema: Mapping[str, Any]) -> str:
-    match schema:
-        case {"type": "string", "pattern": _}:
-            return "a name of 1 to 40 letters, digits, '.', '_' and '-'"
-        case {"type": "string", "maxLength": most}:
-            return f"text of at most {most:,} characters"
-        case {"type": "integer"}:
-            return "a whole number from 0"
-        case {"type": "boolean"}:
-            return "true or false"
-        case _:
-            return "text"
-
-
-def example(name: str) -> str:
-    """The fields of a call as an example writes them."""
-    return ", ".join(f'"{field}": ...' for field in fields_of(name))
+    words = {}
+    for field, schema in PHONE_CALLS[name].model_json_schema()["properties"].items():
+        limit = f" of at most {schema['maxLength']:,} characters" if "maxLength" in schema else ""
+        words[field] = schema.get("description", f"text{limit}")
+    return words
 
 
 def schema() -> dict[str, Any]:
     """Every call as JSON Schema, by its name."""
-    return {name: kind.model_json_schema() for name, kind in CALLS.items()}
+    return {name: kind.model_json_schema() for name, kind in PHONE_CALLS.items()}

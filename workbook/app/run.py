@@ -43,7 +43,7 @@ from workbook.app.cases import (
     Settle,
 )
 from workbook.app.compiling import command, compiled, files_of, missing
-from workbook.app.server import Client, PhoneServer
+from workbook.app.phone import Client, PhoneServer
 from workbook.base.forms import Form, Mistakes, Says, Text, Texts, read_form, read_toml
 from workbook.base.secrecy import Secrets
 from workbook.errors import WorkbookError

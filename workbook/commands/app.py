@@ -55,8 +55,8 @@ def phone(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C, then write the traces."""
     import asyncio  # 50 ms
 
+    from workbook.app.phone import PhoneServer
     from workbook.app.protocol import schema
-    from workbook.app.server import PhoneServer
     from workbook.base.files import write_all
     from workbook.base.values import checked_port, lookup, number
     from workbook.mockserver.server import print_log

@@ -11,7 +11,7 @@ from typing import Any
 
 import ipywidgets
 
-from workbook.app.server import Client, PhoneServer
+from workbook.app.phone import Client, PhoneServer
 from workbook.base.values import lookup, number, whole
 from workbook.flows.trace import Trace
 from workbook.notebook.plays.run import PANELS, Run, screen_of

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 import pytest
 
-from workbook.app.back_end import ANSWERS
-from workbook.app.server import PhoneServer
+from workbook.app.back_end import WRONG_ANSWERS
+from workbook.app.phone import PhoneServer
 from workbook.flows import messages as m
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -115,7 +115,7 @@ def test_a_test_chooses_the_phone(phone: str, outcome: Said) -> None:
     served(work)
 
 
-@pytest.mark.parametrize("how", ANSWERS)
+@pytest.mark.parametrize("how", WRONG_ANSWERS)
 def test_a_test_chooses_what_the_back_end_does_wrong(how: str) -> None:
     async def work(server: PhoneServer, app: Callable[[str], App]) -> None:
         one = app("one")

@@ -1,51 +1,48 @@
-"""The phone that an app's SDK stand-in calls: one device for each client, in real time.
+"""`workbook phone`: the phone that an app's SDK stand-in calls, one device for each client, in real time.
 
 The same table as everywhere else decides what may come when, and the same simulated SDK (`SdkA`) answers. Here the app
 acts: it calls from another process, and several calls may run at once. So each call is a coroutine that steps the
 table, waits as long as the SDK takes, and steps it again. When the SDK asks the app for something, the question leaves
 as the answer of one exchange, and the app's reply comes with the next.
+
+The phones' protocol, and the back end behind each app, are served on loopback. A run has one key. Each client (`hello`)
+has a world and a device of its own, so two apps never mix; its back end is at an address of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import replace
+import hmac
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count
 from time import monotonic
-from typing import Any, get_args
+from typing import Any
 
 from workbook.app import protocol as p
-from workbook.errors import DefinitionError, OutOfOrderError
+from workbook.app.back_end import PlayedBackEnd, answered
+from workbook.base.values import choice, lookup
+from workbook.errors import DefinitionError, OutOfOrderError, ParameterError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Command, Event
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.flows.variants import VariantA
+from workbook.flows.variants import VARIANTS_A, VariantA, variant_a
+from workbook.harness.model import GET, POST, SURFACE, Surface
+from workbook.mockserver.server import Server, base_url, is_own_host, listening
 from workbook.runs.card_provisioning import opaque
 from workbook.runs.platform_a import CardAddress
-from workbook.simulation.phones import NUMBERS, PhoneA
+from workbook.simulation.http import Request, Response
+from workbook.simulation.phones import NUMBERS, PHONES_A, PhoneA
 from workbook.simulation.sdks import SdkA
 from workbook.simulation.seal import HardSeal
+from workbook.simulation.world import INSTRUMENT_IDS
 
 PhoneReply = dict[str, Any]
-
-OUTCOMES: Mapping[type[Event], Callable[[Any], PhoneReply]] = {
-    m.CreateSuccess: lambda _event: {"outcome": "Success"},
-    m.WalletPayNotSupported: lambda _event: {"outcome": "WalletPayNotSupported"},
-    m.InvalidSdkInput: lambda _event: {"outcome": "InvalidSdkInput"},
-    **dict.fromkeys(get_args(m.CanProvisionResult), p.outcome_fields),
-    m.SdkOutputCreated: lambda event: {"outcome": "Success", "sdkOutput": event.sdk_output.text},
-    m.SdkOutputFailed: lambda event: {"outcome": "Failure", "message": event.why},
-    m.ProvisionSuccess: lambda _event: {"outcome": "Success"},
-    m.ProvisionFailure: lambda event: {"outcome": "Failure", "name": event.reason, "message": event.why},
-}
-"""Each outcome of the SDK as the protocol spells it."""
-
-CANCELLED = "the app's scope was cancelled while fetchOpc ran"
-GONE = "One that an earlier process of the app made is gone: call create again."
 
 
 class Device:
@@ -161,7 +158,8 @@ class Device:
 
     def _of(self, call: p.OfOne) -> _Provisioning:
         if call.provisioning not in self._made:
-            raise OutOfOrderError(f"No CardProvisioning {call.provisioning} is on this phone. {GONE}")
+            again = "One that an earlier process of the app made is gone: call create again."
+            raise OutOfOrderError(f"No CardProvisioning {call.provisioning} is on this phone. {again}")
         return self._made[call.provisioning]
 
     async def _converse(self, of: _Provisioning, call: Event, first: Event) -> PhoneReply:
@@ -297,7 +295,7 @@ class _Steps:
             case p.NoOpc():
                 return m.ProviderFailed(f"fetchOpc threw {answer.threw}")
             case _:
-                return m.OpcFailed(CANCELLED)
+                return m.OpcFailed("the app's scope was cancelled while fetchOpc ran")
 
     async def _wallet_begins(self) -> None:
         """Ask the app for the activity above which the wallet shows itself; then wait while the wallet is held."""
@@ -317,8 +315,174 @@ class _Steps:
 
 
 def _reply(event: Event) -> PhoneReply:
-    return OUTCOMES[type(event)](event)
+    """An outcome of the SDK as the protocol writes it."""
+    match event:
+        case m.CreateSuccess() | m.ProvisionSuccess():
+            return {"outcome": "Success"}
+        case m.SdkOutputCreated():
+            return {"outcome": "Success", "sdkOutput": event.sdk_output.text}
+        case m.SdkOutputFailed():
+            return {"outcome": "Failure", "message": event.why}
+        case m.ProvisionFailure():
+            return {"outcome": "Failure", "name": event.reason, "message": event.why}
+        case m.WalletPayNotSupported() | m.InvalidSdkInput():
+            return {"outcome": type(event).__name__}
+        case _:
+            return p.outcome_fields(event)
 
 
 def _address(call: p.Provision | p.ProvisionWithProvider) -> CardAddress:
     return CardAddress(**{name: getattr(call, name) for name in CardAddress.__slots__})
+
+
+@dataclass
+class Client:
+    """One app in front of the phone: its device, its back end, and who plays its cardholder.
+
+    Attributes:
+        device: the phone.
+        back_end: the issuer's back end behind the app.
+        prefix: where that back end is, below the server's address.
+        on_next: takes what the app's process did, and returns its next action; None where a person plays.
+    """
+
+    device: Device
+    back_end: PlayedBackEnd
+    prefix: str
+    on_next: Callable[[p.Next], Awaitable[PhoneReply]] | None = field(default=None, repr=False)
+
+
+class PhoneServer:
+    """The phones of a run, and the back ends of their apps.
+
+    Args:
+        surface: the routes of the back end that each app calls.
+        phone: makes the phone of a new client; an ordinary one by default.
+        pace: multiplies the SDK's seconds.
+        seed: of everything simulated.
+        log: called with each line about what happens.
+
+    Attributes:
+        key: what each call has to carry.
+        clients: by their names.
+        on_hello: called with each new client, before its next call is read.
+    """
+
+    def __init__(
+        self,
+        surface: Surface = SURFACE,
+        phone: Callable[[], PhoneA] = PhoneA,
+        *,
+        pace: float = 1.0,
+        seed: int = 7,
+        log: Callable[[str], None] | None = None,
+    ) -> None:
+        self.key = secrets.token_urlsafe(18)
+        self.clients: dict[str, Client] = {}
+        self.url = ""
+        self._surface, self._phone, self._pace, self._seed = surface, phone, pace, seed
+        self._log = log
+        self.on_hello: Callable[[Client], None] = lambda _client: None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The environment variables by which the stand-in finds this server, and the ids of all cards."""
+        cards = ",".join(INSTRUMENT_IDS)
+        return {"WORKBOOK_PHONE_URL": self.url, "WORKBOOK_PHONE_KEY": self.key, "WORKBOOK_PHONE_CARDS": cards}
+
+    @asynccontextmanager
+    async def serving(self, port: int = 0) -> AsyncIterator[None]:
+        """Serve in this event loop for as long as the block lasts; `url` says where.
+
+        Raises:
+            ConfigurationError: the port is taken.
+        """
+        server, ready = Server(self.respond, most_body=p.LONGEST_MESSAGE), asyncio.Event()
+        with listening("127.0.0.1", port) as listener:
+            server.listen(listener)
+            self.url = base_url(listener)
+            task = asyncio.create_task(server.serve(ready.set))
+            await ready.wait()
+            try:
+                yield
+            finally:
+                for client in self.clients.values():
+                    client.device.process_ended()
+                server.stop()
+                await task
+
+    async def respond(self, request: Request) -> Response:
+        """The answer to a call of the protocol, or to a request of an app to its back end."""
+        if not is_own_host(request):
+            return answered(403, {"error": "This server is for this machine only."})
+        if request.target.startswith("/back-end/"):
+            return await self._back_end(request)
+        try:
+            return answered(200, await self._called(request))
+        except ParameterError as error:
+            return answered(400, {"error": str(error)})
+        except OutOfOrderError as error:
+            return answered(409, {"error": str(error)})
+        except WorkbookError as error:
+            return answered(401, {"error": str(error)})
+
+    async def _called(self, request: Request) -> PhoneReply:
+        prefix = f"/phone/v{p.PROTOCOL_VERSION}/"
+        if request.method != "POST" or not request.target.startswith(prefix):
+            raise ParameterError(f"Each call is a POST to {prefix} and the name of the call; this request is not.")
+        if not hmac.compare_digest((request.header("x-workbook-key") or "").encode(), self.key.encode()):
+            raise WorkbookError("The header x-workbook-key has to carry the key that `workbook phone` printed.")
+        call = p.read(request.target.removeprefix(prefix).partition("?")[0], request.body)
+        if isinstance(call, p.Hello):
+            return self._hello(call)
+        client = lookup("client", call.client, self.clients)
+        match call:
+            case p.UsePhone():
+                card = call.card or INSTRUMENT_IDS[0]
+                client.device.phone = replace(lookup("phone", call.name, PHONES_A)(card), number=next(NUMBERS))
+                return {}
+            case p.UseBackEnd():
+                client.back_end.fail(choice("operation", call.operation, (GET, POST)), call.fails)
+                return {}
+            case p.Next():
+                if client.on_next is None:
+                    raise OutOfOrderError("A person plays the cardholder here. `workbook conform app` drives an app.")
+                return await client.on_next(call)
+            case _:
+                return await client.device.answer(call)
+
+    def _hello(self, call: p.Hello) -> PhoneReply:
+        """A process begins: it keeps the phone of its client, if there is one, and its memory is new."""
+        if call.protocol != p.PROTOCOL_VERSION:
+            raise ParameterError(
+                f"This workbook speaks version {p.PROTOCOL_VERSION} of the protocol, and the stand-in speaks "
+                f"{call.protocol}. Write its files again: workbook native kotlin DIR."
+            )
+        if call.platform != "A":
+            raise ParameterError(
+                "Platform B's calls are not served: its apps are in Swift, and there is no stand-in for them here yet. "
+                "Only platform A is served."
+            )
+        variant = variant_a(call.variant)
+        if (client := self.clients.get(call.client)) is None:
+            client = self.clients[call.client] = self.new(call.client, variant.name)
+            self.on_hello(client)
+        else:
+            client.device.process_ended()
+        return {"variant": variant.name, "backEnd": f"{self.url}{client.prefix}"}
+
+    def new(self, name: str, variant: str, number: int = 1, *, session: str = "") -> Client:
+        """A client with a new phone and a new back end, which demands this session."""
+        device = Device(name, VARIANTS_A[variant], self._phone(), seed=self._seed, pace=self._pace)
+        if self._log is not None:
+            device.log = self._log
+        back_end = PlayedBackEnd(self._surface, seed=self._seed, session=session)
+        return Client(device, back_end, f"/back-end/{name}/{number}")
+
+    async def _back_end(self, request: Request) -> Response:
+        """Route a request of an app to the back end of its client."""
+        for client in self.clients.values():
+            if request.target.startswith(f"{client.prefix}/"):
+                inner = request.target.removeprefix(client.prefix)
+                return await client.back_end.respond(replace(request, target=inner))
+        return answered(404, {"error": "No app has its back end here, or the case that it belonged to is over."})
