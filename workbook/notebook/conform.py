@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -107,27 +107,24 @@ def relay_running(kind: Any, api: MockApi, log: Path, *, handler: Any = None, de
         deadline: of the relay for a whole call, in seconds.
     """
     logger, file = logging.getLogger("relay"), logging.FileHandler(log)
-    before = logger.level, logger.propagate
-    logger.addHandler(file)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
+    with ExitStack() as undo:
+        undo.callback(file.close)
+        undo.callback(setattr, logger, "propagate", logger.propagate)
+        undo.callback(logger.setLevel, logger.level)
+        undo.callback(logger.removeHandler, file)
+        logger.addHandler(file)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
         with exported(surroundings(api, proxy=True) | Exports().values(api.url, api.key, api.ca_file)):
             relay = kind(api.url, api.key, RELAY_SESSIONS, deadline=deadline)
+        undo.callback(relay.api.close)
         server = _reference.serve(relay, handler=handler or _reference.Handler)
+        undo.callback(server.socket.close)
         thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
         thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-            server.socket.close()
-            relay.api.close()
-    finally:
-        logger.removeHandler(file)
-        logger.level, logger.propagate = before
-        file.close()
+        undo.callback(thread.join)
+        undo.callback(server.shutdown)
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def target(address: str, log: Path, *, tls: bool = False) -> Target:
@@ -284,10 +281,8 @@ class Result(View):
             views.append(table("By group", head, ((group, *(n or "" for n in row)) for group, row in by_group(record))))
         advice = [(todo.verdict.mark, todo.verdict, len(todo.cases), todo.text) for todo in todos(record)]
         views += _first_rows("What to do first", ("", "verdict", "cases", "what"), advice)
-        missed = [
-            (case.name, f"{case.verdict.mark} {case.verdict}", case.rule.id, _missed(case))
-            for case in to_look_at(record)
-        ]
+        unsettled = to_look_at(record)
+        missed = [(one.name, f"{one.verdict.mark} {one.verdict}", one.rule.id, _missed(one)) for one in unsettled]
         views += _first_rows("What did not hold", ("case", "verdict", "rule", "expected; observed"), missed)
         return Stack(tuple(views))
 

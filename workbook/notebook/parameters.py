@@ -103,9 +103,8 @@ class Parameters:
             ParameterError: a name is unknown or names a key, or a value is not allowed.
         """
         typed: dict[str, Any] = dict(values)
-        if "seed" in typed:
-            digits = re.fullmatch(r"[0-9]{1,10}", values["seed"])
-            typed["seed"] = int(values["seed"]) if digits else values["seed"]
+        if re.fullmatch(r"[0-9]{1,10}", values.get("seed", "")):
+            typed["seed"] = int(values["seed"])
         return cls.of(**typed)
 
     def as_papermill(self) -> dict[str, Any]:

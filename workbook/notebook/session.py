@@ -195,10 +195,8 @@ class Session:
             return self._simulated_output()
         if self.parameters.sdk_output_file is None:
             return NotPossible(f"the POST is {WHAT_IS_REAL[Source.API]['POST']}.")
-        path, again = (
-            Path(self.parameters.sdk_output_file),
-            "Give sdk_output_file a text file that holds one sdkOutput.",
-        )
+        again = "Name a text file that holds one sdkOutput."
+        path = Path(self.parameters.sdk_output_file)
         try:
             text = read_named(path, 1_048_576, again).decode()
         except UnicodeDecodeError:

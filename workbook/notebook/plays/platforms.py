@@ -14,16 +14,7 @@ from workbook.api.opaque import SdkInput
 from workbook.base.files import needs_lab
 from workbook.base.values import choice, flag, lookup, whole
 from workbook.flows.machine import Difference, Machine, difference
-from workbook.flows.variants import (
-    A_BEFORE_0_4_0,
-    A_FROM_0_4_0,
-    A_NOT_MIGRATED,
-    SURFACES,
-    VARIANTS_A,
-    VARIANTS_B,
-    VariantA,
-    VariantB,
-)
+from workbook.flows.variants import A_NOT_MIGRATED, SURFACES, VARIANTS_A, VARIANTS_B, VariantA, VariantB
 from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.reading.checks.finding import Severity
 from workbook.runs.back_end import BackEnd
@@ -220,7 +211,7 @@ class PlatformA(Verbs):
 
     def migration(self) -> Difference:
         """What changes in the flow from before 0.4.0 to 0.4.0 (A-MIG-1)."""
-        return difference(A_BEFORE_0_4_0.machine, A_FROM_0_4_0.machine)
+        return difference(VARIANTS_A["before-0.4.0"].machine, VARIANTS_A["from-0.4.0"].machine)
 
 
 class PlatformB(Verbs):
@@ -388,14 +379,10 @@ class Wallet(Verbs):
         Raises:
             ParameterError: a value is not of its kind.
         """
-        return WalletApp(
-            handler,
-            self._setup.variant_b,
-            phone=PhoneB(seed=self._setup.seed) if phone is None else phone,
-            cards=[self._setup.card] if cards is None else cards,
-            back_end=self._setup.back_end(),
-            plists=plists,
-        )
+        setup, back_end = self._setup, self._setup.back_end()
+        held = PhoneB(seed=setup.seed) if phone is None else phone
+        ids = [setup.card] if cards is None else cards
+        return WalletApp(handler, setup.variant_b, phone=held, cards=ids, back_end=back_end, plists=plists)
 
     def play(
         self,
@@ -451,9 +438,8 @@ class Wallet(Verbs):
         ids = self._cards()
         phone, back_end = opened_phone("with a watch", ids), self._setup.back_end()
         kind, flow = handler_named(handler), self._setup.on_b(variant)
-        wallets = [
-            WalletApp(kind, flow, surface=surface, phone=phone, cards=ids, back_end=back_end) for surface in SURFACES
-        ]
+        shared: dict[str, Any] = {"phone": phone, "cards": ids, "back_end": back_end}
+        wallets = [WalletApp(kind, flow, surface=surface, **shared) for surface in SURFACES]
         before = [screen_of(phone, wallet.surface) for wallet in wallets]
         while acts := [(wallet, act) for wallet in wallets if (act := wallet.next_act()) is not None]:
             for wallet, act in acts:

@@ -55,9 +55,13 @@ class Stage(Live):
     def __repr__(self) -> str:
         return in_python(self.script)
 
+    def _stored(self) -> Play:
+        """A run in which the first button is pressed each time, for a reader without a kernel."""
+        return play(self.script if self.script.acts else walked(self.script))
+
     def snapshot(self) -> Snapshot:
-        """The phone in a run in which the first button is pressed each time, for a reader without a kernel."""
-        done = play(self.script if self.script.acts else walked(self.script))
+        """The phone in that run."""
+        done = self._stored()
         quickly = "two quick taps, which this app does not prevent"
         presses = quickly if careless(self.script) else "one press of each button"
         hint = f"The run after {presses}. Live, it is played by hand."
@@ -68,19 +72,17 @@ class Stage(Live):
 
     def recording(self) -> dict[str, Any]:
         """The run of the snapshot, with all panels."""
-        done = play(self.script if self.script.acts else walked(self.script))
-        return recording(done.run, panels=PANELS)
+        return recording(self._stored().run, panels=PANELS)
 
     def make_widget(self) -> Player:
         """The live panels."""
-        values = self._values()
-        more: dict[str, Any] = {"faults": offered_faults(), "speed": "message by message"}
+        values = self._values() | {"faults": offered_faults(), "speed": "message by message"}
         client = "workbook.api.client"  # only a run with a fault needs this module
         if client not in sys.modules:  # it takes half a second to load, which the first broken message would wait
             timer = Timer(1.0, import_module, [client])
             timer.daemon = True
             timer.start()
-        return Player(values.pop("player_data"), answer=self.answer, **more, **values)
+        return Player(values.pop("player_data"), answer=self.answer, **values)
 
     def begin(self, script: Script) -> None:
         """Replace the script; the live panels follow."""
