@@ -113,14 +113,9 @@ class Session:
             _ = self.client  # refuses a malformed key or address now
         self._service = Service(self._world())
         self._api = DirectApi(self._service)
-        setup = Setup(
-            card=self.payment_instrument_id,
-            seed=parameters.seed,
-            variant_a=variant_a(parameters.variant_a),
-            variant_b=variant_b(parameters.variant_b),
-            sdk_input=self.activation_data,
-            back_end=self._back_end,
-        )
+        on_a, on_b = variant_a(parameters.variant_a), variant_b(parameters.variant_b)
+        card, seed = self.payment_instrument_id, parameters.seed
+        setup = Setup(card, seed, on_a, on_b, sdk_input=self.activation_data, back_end=self._back_end)
         self.platform_a = PlatformA(setup)
         self.platform_b = PlatformB(setup)
         self.wallet = Wallet(setup)

@@ -273,12 +273,11 @@ def from_json(saved: Any) -> SavedRun:
     try:
         values = json.loads(saved) if isinstance(saved, str) else saved
         machine = {1: _machines()}[values["run"]][values["flow"]]
-        cards, watch = set(values["phone"]), values["watch"]
-        on_watch = None if watch is None else Watch(set(watch))
+        cards, watch = set(values["phone"]), None if values["watch"] is None else Watch(set(values["watch"]))
         return SavedRun(
             Trace(str(values["title"]), [_read(record) for record in values["records"]]),
             machine,
-            PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=on_watch),
+            PhoneA(cards=cards) if values["platform"] == "A" else PhoneB(cards=cards, watch=watch),
             before=TypeAdapter(Screen).validate_python(values["before"]),
             **{name: values[name] for name in ("card", "state", "button", "label")},
             offered=None if values["offered"] is None else tuple(values["offered"]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from threading import Timer
 from typing import Any
@@ -19,7 +19,7 @@ from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.notebook.plays.faults import ordinal
 from workbook.notebook.plays.run import PANELS, recording
-from workbook.notebook.plays.script import FLOWS, FLOWS_THAT_TAKE, Act, Play, Script, play
+from workbook.notebook.plays.script import FLOWS, Act, Play, Script, play
 from workbook.notebook.widgets.chooser import literal
 from workbook.notebook.widgets.panels import Live, Player
 from workbook.simulation.faults import BODIES, EDITED, ON_THE_WIRE, STATUSES, Body, Fault, Number, OneOf, Text, fault
@@ -34,10 +34,7 @@ from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
 
 NOT_OFFERED = "That is not offered at this moment."
-CHOICES = (
-    "variant", "phone", "card", "guarded", "surface", "fault", "operation", "nth", "fault_card", "moment", "back_end",
-    *FLOWS_THAT_TAKE, "acts",
-)  # fmt: skip
+CHOICES = tuple(each.name for each in fields(Script) if each.name not in ("flow", "settings"))
 """The settings of a stage, and the acts with which it begins; a fault's own settings are given beside them."""
 
 
