@@ -12,7 +12,7 @@ from workbook.base.rules import rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.notebook.plays.faults import PLATFORMS
+from workbook.notebook.plays.faults import WAYS_TO_ADD
 from workbook.notebook.plays.script import Script, play
 from workbook.notebook.session import session
 from workbook.simulation.world import SIMULATED_KEY
@@ -87,7 +87,7 @@ def test_the_answer_opens_the_same_request():
     assert "x-api-key: [key]" in answered
 
 
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_what_is_seen_between_two_steps_says_what_it_is_in_one_sentence(platform):
     run = session().break_it("500", operation="GET", platform=platform)
     shown = [detail.parts[-1].lines[0] for detail in _details(run.trace)]

@@ -16,7 +16,7 @@ from workbook.commands.cli import main
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record
 from workbook.notebook.display import LOOK_UPS
-from workbook.notebook.plays.faults import PLATFORMS
+from workbook.notebook.plays.faults import WAYS_TO_ADD
 from workbook.simulation.faults import FAULTS, OPERATIONS
 from workbook.views.exchange import Exchange
 from workbook.views.lines import Shape
@@ -112,7 +112,7 @@ def test_each_value_in_a_detail_shows_its_source(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_no_finding_shows_what_the_document_does_not_without_a_source_or_its_gap(platform, operation):
     for fault in FAULTS:
         run = wb.session().break_it(fault, operation, platform=platform)

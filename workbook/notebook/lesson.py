@@ -40,32 +40,28 @@ class Check(View):
     def __bool__(self) -> bool:
         return self.passed
 
+    def _words(self) -> tuple[str, list[str], str]:
+        """The mark, the rule and the sources, and what to do."""
+        basis = [*filter(None, [self.rule]), *map(str, bases(self.source))]
+        advice = f": {self.otherwise}" if self.otherwise and not self.passed else ""
+        return "✓" if self.passed else "✗", basis, advice
+
     def text(self) -> str:
         """The fact on one line, with its rule and its sources; where it does not hold, also what to do."""
-        basis = ", ".join(self._basis)
-        return f"{self._mark} {self.name}{f' ({basis})' if basis else ''}{self._advice}"
-
-    @property
-    def _mark(self) -> str:
-        return "✓" if self.passed else "✗"
-
-    @property
-    def _basis(self) -> list[str]:
-        return [*filter(None, [self.rule]), *map(str, bases(self.source))]
-
-    @property
-    def _advice(self) -> str:
-        return "" if self.passed or not self.otherwise else f": {self.otherwise}"
+        mark, basis, advice = self._words()
+        sources = f" ({', '.join(basis)})" if basis else ""
+        return f"{mark} {self.name}{sources}{advice}"
 
     def html(self) -> str:
         """The same as one paragraph."""
+        mark, basis, advice = self._words()
         failed = "border-left:5px solid var(--jp-error-color1, #b3261e);padding-left:0.6em"  # as a finding that fails
         style, verdict = (None, "passed") if self.passed else (failed, "failed")
-        mark = tag("span", self._mark, role="img", aria_label=verdict)
         unbroken = "white-space:nowrap"  # a narrow page would break a rule's id at its hyphens
-        basis = [part for word in self._basis for part in (", ", tag("span", word, style=unbroken))][1:]
-        sources = joined(" (", *basis, ")") if basis else ""
-        return tag("p", mark, " ", tag("b", self.name), sources, self._advice, style=style)
+        spans = [part for word in basis for part in (", ", tag("span", word, style=unbroken))][1:]
+        sources = joined(" (", *spans, ")") if basis else ""
+        spoken = tag("span", mark, role="img", aria_label=verdict)
+        return tag("p", spoken, " ", tag("b", self.name), sources, advice, style=style)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         fact = {"name": self.name, "passed": self.passed, "rule": self.rule, "source": self.source}

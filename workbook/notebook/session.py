@@ -24,7 +24,7 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.flows import messages as m
 from workbook.flows.variants import variant_a, variant_b
 from workbook.notebook.parameters import Parameters, Source, parameter_names
-from workbook.notebook.plays.faults import PLATFORMS, PREDICTIONS, FaultRun, Prediction, fault_run, how_often
+from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD, FaultRun, Prediction, fault_run, how_often
 from workbook.notebook.plays.platforms import PlatformA, PlatformB, Setup, Wallet
 from workbook.runs.back_end import BackEnd, Relayed, simulated_back_end
 from workbook.runs.own_code import RELAY
@@ -141,7 +141,7 @@ class Session:
             "fault": tuple(FAULTS)[1:],
             "operation": OPERATIONS,
             "moment": MOMENTS,
-            "platform": tuple(PLATFORMS),
+            "platform": tuple(WAYS_TO_ADD),
             "i_think": ("(choose)", *PREDICTIONS),  # in parentheses: a chooser waits until another was chosen
         }
 
@@ -355,7 +355,7 @@ class Session:
         """
         if "platform" in settings:
             raise ParameterError("on_each_platform plays all of them; leave `platform` out, or call break_it.")
-        runs = [self.break_it(fault, operation, moment, platform, back_end, **settings) for platform in PLATFORMS]
+        runs = [self.break_it(fault, operation, moment, platform, back_end, **settings) for platform in WAYS_TO_ADD]
         compared = ("the cardholder sees", "the app got")
         rows = [(run.platform, f"{run.ended:.2f} s", *(run.summary[line] for line in compared)) for run in runs]
         title = f"{fault} on the first {operation}, {moment} the API did its part; back end: {back_end}"

@@ -13,7 +13,7 @@ import workbook as wb
 from workbook.commands import cli
 from workbook.commands.runner.export import export, page
 from workbook.errors import ConfigurationError
-from workbook.notebook.plays.run import TYPE
+from workbook.notebook.plays.run import RUN_MIMETYPE
 from workbook.notebook.widgets.panels import WAKE
 from workbook.notebook.widgets.stage import stage
 from workbook.views.html import POLICY
@@ -129,7 +129,7 @@ def test_a_stored_run_can_be_played_on_the_page_by_the_one_script_that_the_polic
     packed = re.search(r'id="wb-recordings">([^<]*)<', text)[1]
     [recording] = json.loads(gzip.decompress(b64decode(packed)))
     assert recording["player_data"]["title"] == RUN.trace.title
-    assert TYPE not in text
+    assert RUN_MIMETYPE not in text
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_what_needs_a_kernel_says_so(tmp_path):
 
 @pytest.mark.slow
 def test_a_run_of_another_version_stays_a_picture(tmp_path):
-    bundle = RUN._repr_mimebundle_() | {TYPE: {"runs": [{"run": 0}], "panels": []}}
+    bundle = RUN._repr_mimebundle_() | {RUN_MIMETYPE: {"runs": [{"run": 0}], "panels": []}}
     text = page(written(tmp_path, code(bundle)))
     assert scripts(text) == []
     assert "How it ended" in text

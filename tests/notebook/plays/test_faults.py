@@ -6,7 +6,7 @@ import pytest
 
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
-from workbook.notebook.plays.faults import PLATFORMS
+from workbook.notebook.plays.faults import WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.reading.checks import Owner, Severity
 from workbook.reading.checks.api import PATIENCE
@@ -15,7 +15,7 @@ from workbook.runs.back_ends import BACK_ENDS, DEADLINE, GET_READ, POST_READ
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
-A, B_APP, B_WALLET = PLATFORMS
+A, B_APP, B_WALLET = WAYS_TO_ADD
 break_it = session().break_it
 STALL = "stall before headers"
 BUSY = ["500", "429 in seconds", "429 at a date", "429 with garbage", "502", "503 that says 500", "504"]
@@ -54,7 +54,7 @@ NEUTRAL = {TRY_LATER, "the answer is empty", "the answer is no base64 text"}
 @pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-2", "REL-3", "REL-5", "REL-6", "REL-9")
 @pytest.mark.parametrize("back_end", BACK_ENDS)
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_every_fault_ends_somewhere_and_leaks_nothing(platform, back_end):
     for fault, operation, moment in product(FAULTS, OPERATIONS, MOMENTS):
         scene = break_it(fault, operation, moment, platform, back_end)
@@ -97,7 +97,7 @@ MATTERS = {
 
 @pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-2", "REL-5", "REL-6")
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 @pytest.mark.parametrize("back_end", MATTERS)
 def test_each_mistake_is_found_where_it_matters_and_nowhere_else(back_end, platform):
     rule, level, operation, faults = MATTERS[back_end]
@@ -108,7 +108,7 @@ def test_each_mistake_is_found_where_it_matters_and_nowhere_else(back_end, platf
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 @pytest.mark.parametrize("back_end", MATTERS)
 def test_the_good_back_end_does_not_make_it(back_end, platform):
     rule, level, operation, faults = MATTERS[back_end]
@@ -166,7 +166,7 @@ def test_a_scene_without_a_fault_differs_from_the_plain_one_in_nothing_that_is_d
 
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize("fault", [*BUSY, *LOST])
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_the_good_back_end_asks_again_for_a_get_and_never_for_a_post(fault, platform):
     got, posted = break_it(fault, "GET", "before", platform), break_it(fault, "POST", "before", platform)
     assert got.added
@@ -187,7 +187,7 @@ def test_a_post_that_is_sent_again_works_only_where_nothing_had_happened():
 
 @pytest.mark.slow
 @pytest.mark.rule("REL-5")
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_the_good_back_end_is_done_before_the_wallet_is(platform):
     for fault, operation in product(FAULTS, OPERATIONS):
         ends = break_it(fault, operation, platform=platform, nth=None).trace.select(m.ApiCallEnded)
@@ -216,7 +216,7 @@ def test_a_handler_that_gives_up_first_leaves_the_back_end_to_itself():
 
 
 @pytest.mark.rule("REL-6", "API-9")
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("fault", EMPTY)
 def test_a_200_without_sdk_input_is_refused_or_believed(fault, operation, platform):

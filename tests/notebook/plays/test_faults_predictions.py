@@ -5,12 +5,12 @@ from itertools import product
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.notebook.plays.faults import PLATFORMS, PREDICTIONS
+from workbook.notebook.plays.faults import PREDICTIONS, WAYS_TO_ADD
 from workbook.notebook.session import session
 from workbook.notebook.widgets.chooser import Chooser
 from workbook.simulation.faults import FAULTS, OPERATIONS
 
-A, B_APP, B_WALLET = PLATFORMS
+A, B_APP, B_WALLET = WAYS_TO_ADD
 predict = session().predict
 STALL = "stall before headers"
 
@@ -52,7 +52,7 @@ def test_a_prediction_is_wrong_where_all_goes_well_or_nothing_does(i_think):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_whatever_happens_can_be_predicted(platform):
     for fault, operation in product(FAULTS, OPERATIONS):
         assert predict(fault, operation=operation, platform=platform).came_true, (fault, operation)
@@ -60,7 +60,7 @@ def test_whatever_happens_can_be_predicted(platform):
 
 @pytest.mark.slow
 def test_the_card_is_never_both_added_and_not():
-    for fault, operation, platform in product(FAULTS, OPERATIONS, PLATFORMS):
+    for fault, operation, platform in product(FAULTS, OPERATIONS, WAYS_TO_ADD):
         true = {*predict(fault, operation=operation, platform=platform).came_true}
         assert len(true & {"the card is added", "another card is added", "the wallet offers no card"}) <= 1
 

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.base.rules import rule
 from workbook.errors import ParameterError
-from workbook.notebook.plays.faults import PLATFORMS, back_end_table, fault_table
+from workbook.notebook.plays.faults import WAYS_TO_ADD, back_end_table, fault_table
 from workbook.notebook.session import outcomes, session
 from workbook.runs.back_ends import BACK_ENDS
 from workbook.simulation.faults import FAULTS
@@ -54,7 +54,7 @@ def test_a_post_is_never_asked_again_by_the_good_back_end():
 
 def test_the_platforms_stand_side_by_side():
     table = session().on_each_platform("reset")
-    assert [row[0] for row in table.rows] == [*PLATFORMS]
+    assert [row[0] for row in table.rows] == [*WAYS_TO_ADD]
     assert [row[3].partition(":")[0] for row in table.rows] == ["no sdkInput", "nil", "nil"]
     assert session().on_each_platform("latency", "GET", seconds=1.0).rows[0][1] == "4.39 s"
 

@@ -11,8 +11,8 @@ import pytest
 import workbook as wb
 from workbook.api.opaque import SdkInput
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.notebook.plays.faults import PLATFORMS
-from workbook.notebook.plays.run import TYPE, from_json, to_json
+from workbook.notebook.plays.faults import WAYS_TO_ADD
+from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, to_json
 from workbook.notebook.widgets.panels import film_of
 from workbook.simulation.faults import FAULTS
 from workbook.views.exchange import Exchange
@@ -46,7 +46,7 @@ def test_a_loaded_run_says_and_draws_the_same(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", PLATFORMS)
+@pytest.mark.parametrize("platform", WAYS_TO_ADD)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_run_with_a_fault_says_the_same_and_gives_the_same_advice(fault, platform):
     run = wb.session().break_it(fault, platform=platform)
@@ -121,8 +121,8 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
 
 def test_what_a_notebook_shows_carries_the_run():
     bundle = RUNS["A"]._repr_mimebundle_()
-    assert bundle[TYPE] == {"runs": [to_json(RUNS["A"])], "panels": []}
+    assert bundle[RUN_MIMETYPE] == {"runs": [to_json(RUNS["A"])], "panels": []}
     compared = RUNS["A"].compare(RUNS["A, quick taps"])
-    assert compared._repr_mimebundle_()[TYPE]["runs"] == [to_json(RUNS["A"]), to_json(RUNS["A, quick taps"])]
-    assert wb.show(RUNS["A"], "states")._repr_mimebundle_()[TYPE]["panels"] == ["states"]
-    assert wb.show(compared, "all")._repr_mimebundle_()[TYPE]["panels"] == ["phone", "exchange"]
+    assert compared._repr_mimebundle_()[RUN_MIMETYPE]["runs"] == [to_json(RUNS["A"]), to_json(RUNS["A, quick taps"])]
+    assert wb.show(RUNS["A"], "states")._repr_mimebundle_()[RUN_MIMETYPE]["panels"] == ["states"]
+    assert wb.show(compared, "all")._repr_mimebundle_()[RUN_MIMETYPE]["panels"] == ["phone", "exchange"]

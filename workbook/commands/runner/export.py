@@ -23,7 +23,7 @@ from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
 from workbook.commands.runner.notebook import read_notebook, without_widgets
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.notebook.plays.run import TYPE, from_json, place, played, players, policy
+from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, place, played, players, policy
 from workbook.notebook.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.views.html import POLICY, RULE_ID, Markup, joined, tag, trusted, unbroken
 
@@ -177,7 +177,7 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
     html = trusted(stored.replace(f"<style>{SNAPSHOT_STYLE}</style>", ""))
     live = html != stored
     try:
-        recording = data.pop(TYPE)
+        recording = data.pop(RUN_MIMETYPE)
         values = played([from_json(run) for run in recording["runs"]], recording["panels"])
     except (LookupError, TypeError, ParameterError):  # none, or of another version: the still form stays
         data["text/html"] = joined(html, tag("p", NEEDS_A_KERNEL, class_="recorded")) if live else html

@@ -34,7 +34,7 @@ from workbook.views.html import View
 from workbook.views.screen import Screen
 from workbook.views.table import Stack, Table, facts, table
 
-PLATFORMS: Mapping[str, Callable[[str, BackEnd], PlatformARun | PlatformBRun | WalletApp]] = MappingProxyType({
+WAYS_TO_ADD: Mapping[str, Callable[[str, BackEnd], PlatformARun | PlatformBRun | WalletApp]] = MappingProxyType({
     "platform A": lambda card, back_end: PlatformARun(payment_instrument_id=card, back_end=back_end),
     "platform B, in the app": lambda card, back_end: PlatformBRun(payment_instrument_id=card, back_end=back_end),
     "platform B, from the wallet": lambda card, back_end: WalletApp(
@@ -50,7 +50,7 @@ class FaultRun(Run):
 
     Attributes:
         planned: the fault, and the requests that it was planned for.
-        platform: one of `PLATFORMS`.
+        platform: one of `WAYS_TO_ADD`.
         back_end: one of `BACK_ENDS`.
         network: the network between the back end and the API; it counts requests and answers.
     """
@@ -188,14 +188,14 @@ def fault_run(planned: Planned, platform: str, back_end: str, world: World) -> F
 
     Args:
         planned: the fault, the card that is added, and which of the card's requests the fault meets.
-        platform: one of `PLATFORMS`.
+        platform: one of `WAYS_TO_ADD`.
         back_end: one of `BACK_ENDS`.
         world: what the simulated API knows.
 
     Raises:
         ParameterError: there is no such platform or back end.
     """
-    build, kind = lookup("platform", platform, PLATFORMS), lookup("back end", back_end, BACK_ENDS)
+    build, kind = lookup("platform", platform, WAYS_TO_ADD), lookup("back end", back_end, BACK_ENDS)
     card = str(planned.payment_instrument_id)
     network = Network(Service(world, plan=FaultPlan([planned])))
     loop = build(card, WatchedBackEnd(kind.make(network), network))

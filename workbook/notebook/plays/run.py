@@ -151,7 +151,7 @@ class Run:
             page = Path(path).read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigurationError(f"Cannot read {str(path)!r}.") from error
-        found = re.search(f'<script type="{re.escape(TYPE)}" id="workbook-run">(.*?)</script>', page, re.DOTALL)
+        found = re.search(f'<script type="{re.escape(RUN_MIMETYPE)}" id="workbook-run">(.*?)</script>', page, re.DOTALL)
         return from_json(found[1] if found else "null")
 
     def _view(self) -> Stack:
@@ -201,7 +201,7 @@ def screen_of(phone: PhoneA | PhoneB, surface: str = "phone") -> Screen:
 # pictures to the byte, and holds nothing that could be sent to an API. Its findings are saved, too: a check cannot find
 # them again, because it may read what the summary leaves out.
 
-TYPE = "application/vnd.workbook.run+json"
+RUN_MIMETYPE = "application/vnd.workbook.run+json"
 """The type under which a notebook's output, or a page, carries a run."""
 
 
@@ -301,7 +301,7 @@ def recording(*runs: Run, panels: Sequence[str] = ()) -> dict[str, Any]:
         one entry of a bundle; none for a run that cannot be saved.
     """
     try:
-        return {TYPE: {"runs": [to_json(run) for run in runs], "panels": list(panels)}}
+        return {RUN_MIMETYPE: {"runs": [to_json(run) for run in runs], "panels": list(panels)}}
     except ParameterError:
         return {}
 
@@ -429,7 +429,7 @@ def saved_page(title: str, recorded: Mapping[str, Any], run: Mapping[str, Any]) 
     """A page that plays one recording, without a link, and from which the run can be loaded again."""
     kept = json.dumps(run, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     main = joined(tag("h1", title), place(0, opened=True))
-    end = joined(players([recorded]), tag("script", trusted(kept), type=TYPE, id="workbook-run"))
+    end = joined(players([recorded]), tag("script", trusted(kept), type=RUN_MIMETYPE, id="workbook-run"))
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbook.base.values import did_you_mean
@@ -30,22 +30,24 @@ def choices(flow: str, own: Mapping[str, Any] | None = None) -> dict[str, dict[s
         flow: one of `FLOWS`.
         own: code of your own; see `build`.
     """
-    kind = FLOWS[flow]
-    named: dict[str, tuple[str, ...]] = {
-        "flow": tuple(FLOWS),
-        "variant": (*reversed([*kind.variants]),),
-        "phone": tuple(kind.phones),
-        "card": INSTRUMENT_IDS,
-        "back_end": tuple(BACK_ENDS),
-        "app": tuple(APPS_B),
-        "handler": tuple(HANDLERS),
-        "fault": ("none", *tuple(FAULTS)[1:]),
-        "operation": tuple(reversed(OPERATIONS)),
-    }
+
+    def same(names: Iterable[str]) -> dict[str, Any]:
+        return {name: name for name in names}
+
     before, after = MOMENTS
-    offered: dict[str, dict[str, Any]] = {name: {label: label for label in labels} for name, labels in named.items()}
-    offered["moment"] = {"before the API's part": before, "after the API's part": after}
-    offered["seconds"] = {"as the fault has it": None, "0.5": 0.5, "2.0": 2.0, "7.0": 7.0, "25.0": 25.0}
+    offered: dict[str, dict[str, Any]] = {
+        "flow": same(FLOWS),
+        "variant": same(reversed([*FLOWS[flow].variants])),
+        "phone": same(FLOWS[flow].phones),
+        "card": same(INSTRUMENT_IDS),
+        "back_end": same(BACK_ENDS),
+        "app": same(APPS_B),
+        "handler": same(HANDLERS),
+        "fault": same(("none", *tuple(FAULTS)[1:])),
+        "operation": same(reversed(OPERATIONS)),
+        "moment": {"before the API's part": before, "after the API's part": after},
+        "seconds": {"as the fault has it": None, "0.5": 0.5, "2.0": 2.0, "7.0": 7.0, "25.0": 25.0},
+    }
     for name, value in (own or {}).items():
         usual = "the cardholder decides" if name == "authorization" else "asks the back end"
         offered.setdefault(name, {usual: None})[f"yours: {literal(value, name)}"] = value
