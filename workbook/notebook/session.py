@@ -310,9 +310,8 @@ class Session:
         Raises:
             ParameterError: a name is unknown, or a value is not allowed.
         """
-        planned = Planned(
-            fault_named(fault).but(**settings), operation, self.payment_instrument_id, nth, None, moment,  # type: ignore[arg-type]  # it checks
-        )  # fmt: skip
+        chosen, card = fault_named(fault).but(**settings), self.payment_instrument_id
+        planned = Planned(chosen, operation, card, nth, None, moment)  # type: ignore[arg-type]  # it checks
         return fault_run(planned, platform, back_end, self._world())
 
     def predict(  # noqa: PLR0917  # as for break_it

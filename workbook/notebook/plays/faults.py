@@ -230,18 +230,14 @@ def back_end_table() -> Table:
 # Predictions. Each is a question to the finished run; there is no table of right answers.
 
 
-def _ends(state: WalletState) -> Callable[[FaultRun], bool]:
-    return lambda run: run.state == state
-
-
 PREDICTIONS: Mapping[str, Callable[[FaultRun], bool]] = MappingProxyType({
     "the card is added": lambda run: run.added,
     "the button comes back": lambda run: bool(run.trace.select(m.EnableButton)) and not run.added,
     "there is no button to tap": lambda run: (
         bool(run.trace.select(m.HideButton)) and not run.trace.select(m.AddTapped)
     ),
-    "the wallet offers no card": _ends(WalletState.EMPTY),
-    "the wallet says that the card was not added": _ends(WalletState.NOT_ADDED),
+    "the wallet offers no card": lambda run: run.state == WalletState.EMPTY,
+    "the wallet says that the card was not added": lambda run: run.state == WalletState.NOT_ADDED,
     f"nothing happens for {PATIENCE:g} s": lambda run: run.longest_wait >= PATIENCE,
     "another card is added": lambda run: bool(run.phone.cards) and not run.added,
 })  # fmt: skip

@@ -53,11 +53,11 @@ class Stage(Live):
         return in_python(self.script)
 
     def _stored(self) -> Play:
-        """A run in which the first button is pressed each time, for a reader without a kernel."""
+        """A run for a reader without a kernel: the script's own, or one that presses the first button each time."""
         return play(self.script if self.script.acts else walked(self.script))
 
     def snapshot(self) -> Snapshot:
-        """The phone in that run."""
+        """The phone in a run that goes to its end by itself."""
         done = self._stored()
         quickly = "two quick taps, which this app does not prevent"
         presses = quickly if careless(self.script) else "one press of each button"
