@@ -17,7 +17,7 @@ from workbook.mockserver.server import Server, answering, listening, make_certif
 from workbook.proxy import proxy as forwarding
 from workbook.proxy import upstream
 from workbook.proxy.upstream import HEADER, ApiOrigin, ProxyFailure, Upstream, trusting
-from workbook.simulation.faults import FAULTS, FaultPlan, Planned, fault
+from workbook.simulation.faults import FAULTS, FaultKind, FaultPlan, Planned, fault
 from workbook.simulation.http import Response
 from workbook.simulation.service import Service
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
@@ -259,8 +259,8 @@ OUTCOMES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_comes_through(name, before):
-    settings = FAULTS[name].settings
-    own = {key: value for key, value in SHORT.items() if key in settings and "429" not in name and name != "dribble"}
+    settings = {} if FAULTS[name].kind is FaultKind.LIMIT or name == "dribble" else FAULTS[name].settings
+    own = {key: value for key, value in SHORT.items() if key in settings}
     played = fault(name).but(seconds=0.0001) if name == "dribble" else fault(name).but(**own)
     with running(Service(plan=FaultPlan([Planned(played)]))) as api, before(api, deadline=10.0) as (url, kept):
         host = url.removeprefix("http://")

@@ -426,10 +426,8 @@ def _transient(comparisons: Comparisons, explained: set[int]) -> Iterator[DriftF
     for (operation, word), seen in _grouped(left, lambda each: (each.operation, each.word)):
         of = sum(each.operation == operation for each in comparisons)
         kind, basis = _kind_of_status(word)
-        pauses = any(header_values(each.recorded.response_headers, "retry-after") for each in seen)
-        note = "" if pauses or word != "429" else "It came without Retry-After; the simulator's has one."
         real = WORDS.get(word, word)
-        yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=_fault(seen, of), note=note)
+        yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=_fault(seen, of))
         explained.update(each.recorded.line for each in seen)
 
 

@@ -20,7 +20,7 @@ from workbook.proxy import record
 from workbook.proxy.record import EMPTY, TWICE, RecordedExchange
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
 from workbook.simulation.canned import damaged
-from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, Planned
+from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, FaultKind, Planned
 from workbook.simulation.http import MAX_BODY, Request, Response, header_values
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.seal import Content, Genuine, Seal
@@ -105,12 +105,18 @@ def settings(word: str, seen: Sequence[RecordedExchange]) -> dict[str, Any] | No
         return {"fault": fault, "status": int(word)}
     if word == ProxyFailure.LATE:
         return {"fault": fault, "seconds": float(round(max(exchange.seconds for exchange in seen) + 1))}
-    if word != "429":
-        return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == ProxyFailure.TOO_LARGE else {})}
-    pauses = [value for exchange in seen for value in header_values(exchange.response_headers, "retry-after")]
-    first = pauses[0] if pauses else "1"  # no fault plays a 429 without Retry-After
+    if FAULTS[fault].kind is FaultKind.LIMIT:
+        return _limit([value for each in seen for value in header_values(each.response_headers, "retry-after")])
+    return {"fault": fault, **({"bytes": 2 * LARGEST_ANSWER} if word == ProxyFailure.TOO_LARGE else {})}
+
+
+def _limit(pauses: Sequence[str]) -> dict[str, Any]:
+    """The fault that plays a 429 with the first of these values of Retry-After."""
+    if not pauses:
+        return {"fault": "429 without Retry-After"}
+    first = pauses[0]
     if first.isascii() and first.isdigit() and int(first[:9]) <= LONGEST_PAUSE:
-        return {"fault": fault, "seconds": int(first)}
+        return {"fault": "429 in seconds", "seconds": int(first)}
     return {"fault": "429 at a date" if first.endswith("GMT") else "429 with garbage"}
 
 

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from enum import Enum, auto
 from functools import lru_cache
 from hashlib import blake2b
 from statistics import NormalDist
@@ -117,6 +118,29 @@ Setting: TypeAlias = Number | OneOf | Text | Body
 """A value of a fault that can be set: its default, what is allowed, and whether a value fits."""
 
 
+class FaultKind(Enum):
+    """What a back end that gets the answer has to do with: by this, and not by names, others decide."""
+
+    NONE = auto()
+    """No fault."""
+    DELAY = auto()
+    """The right answer, only late or slow."""
+    STATUS = auto()
+    """A refusal, a failure or a redirect."""
+    LIMIT = auto()
+    """Too many requests: the answer says, or should say, when to try again (RFC 9110)."""
+    LOST = auto()
+    """No answer, or a part of one."""
+    UNFRAMED = auto()
+    """More than one answer: the rest stays in a connection that is kept, and spoils the next answer."""
+    UNUSABLE = auto()
+    """A 200 without an sdkInput that can be read."""
+    ODD = auto()
+    """A strange body that the document does not forbid."""
+    OPAQUE = auto()
+    """A wrong sdkInput: the data is opaque, so only the SDK can notice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One way in which an answer goes wrong.
@@ -124,12 +148,11 @@ class Fault:
     Attributes:
         name: what a plan, a lesson and an answer's `basis` call it.
         sentence: what it does.
+        kind: what the answer is to a back end.
         source: where the answer is published, or `assumed`; playing it here is always assumed.
         change: what becomes of the answer.
         settings: what can be set, by name.
         rising: the settings' values may not fall from one to the next.
-        harmless: it costs time only. The answer is whole, so the request is always carried out, whatever the rule's
-            `moment`: otherwise the service would forget what it answered.
         seen_as: the outcomes that a recorder between back end and API may see, as `proxy.replay.outcome_of` names them:
             a status, a loss such as "cut", or what is wrong with a 200. Empty where no fault can be seen.
         values: what was set.
@@ -137,13 +160,22 @@ class Fault:
 
     name: str
     sentence: str
+    kind: FaultKind
     source: str
     change: Effect = field(repr=False)
     settings: Mapping[str, Setting] = field(default_factory=dict, repr=False, hash=False)
     rising: bool = field(default=False, repr=False)
-    harmless: bool = False
     seen_as: tuple[str, ...] = field(default=(), repr=False)
     values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def harmless(self) -> bool:
+        """Whether it costs time only.
+
+        The answer is complete, so the request is always carried out, whatever the rule's `moment`: otherwise the
+        service would forget what it answered.
+        """
+        return self.kind in (FaultKind.NONE, FaultKind.DELAY)
 
     def but(self, **values: Any) -> Fault:
         """The same fault with other values.
@@ -262,8 +294,15 @@ def _sealed_again(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Effect:
     return _sdk_input(body)
 
 
-def _spoilt(name: str, sentence: str, change: Effect, *seen_as: str, **settings: Number | OneOf) -> Fault:
-    return Fault(name, sentence, ASSUMED, change, settings, seen_as=seen_as)
+def _spoilt(
+    name: str,
+    sentence: str,
+    change: Effect,
+    *seen_as: str,
+    kind: FaultKind = FaultKind.UNUSABLE,
+    **settings: Number | OneOf,
+) -> Fault:
+    return Fault(name, sentence, kind, ASSUMED, change, settings, seen_as=seen_as)
 
 
 GZIPPED = ("content-encoding", "gzip")
@@ -272,7 +311,11 @@ SPOILING = tuple(name for name in DAMAGES if name != "none")
 
 BODIES = (
     _spoilt(
-        "bad gzip", "The body is said to be gzip and is not.", _body(lambda body, _values: body, GZIPPED), UNREADABLE
+        "bad gzip",
+        "The body is said to be gzip and is not.",
+        _body(lambda body, _values: body, GZIPPED),
+        UNREADABLE,
+        kind=FaultKind.ODD,
     ),
     _spoilt(
         "gzip bomb",
@@ -280,6 +323,7 @@ BODIES = (
         _body(lambda _body, values: _bomb(values["bytes"]), GZIPPED),
         UNREADABLE,
         "too-large",
+        kind=FaultKind.ODD,
         bytes=Number(20_000_000, 100, LARGEST, whole=True),
     ),
     _spoilt(
@@ -287,6 +331,7 @@ BODIES = (
         "A body of megabytes.",
         _body(lambda _body, values: b"".join(_blocks(values["bytes"]))),
         "too-large",
+        kind=FaultKind.ODD,
         bytes=Number(2_000_000, 100, LARGEST, whole=True),
     ),
     _spoilt("JSON truncated", "JSON that stops halfway.", _body(lambda body, _values: body[: half(body)]), UNREADABLE),
@@ -303,7 +348,13 @@ BODIES = (
         _body(lambda _body, _values: b"[" * DEPTH + b"]" * DEPTH),
         UNREADABLE,
     ),
-    _spoilt("JSON with duplicate keys", "JSON that holds each field twice.", _body(_twice), "200, fields twice"),
+    _spoilt(
+        "JSON with duplicate keys",
+        "JSON that holds each field twice.",
+        _body(_twice),
+        "200, fields twice",
+        kind=FaultKind.ODD,
+    ),
     _spoilt("not JSON", "A page for people.", _body(lambda _body, _values: b"<html>Welcome</html>"), UNREADABLE),
     _spoilt("sdkInput missing", "JSON without an sdkInput.", _always("{}"), "200, sdkInput missing"),
     _spoilt("sdkInput null", "The sdkInput is null.", _always('{"sdkInput": null}'), "200, sdkInput null"),
@@ -316,16 +367,19 @@ BODIES = (
                 "paymentInstrumentId": next(id_ for id_ in INSTRUMENT_IDS if id_ != claims["paymentInstrumentId"])
             }
         ),
+        kind=FaultKind.OPAQUE,
     ),
     _spoilt(
         "sdkInput stale",
         "A genuine sdkInput of the request before this one.",
         _sealed_again(lambda claims: {name: claims[name] - 1 for name in ("serial", "attempt") if name in claims}),
+        kind=FaultKind.OPAQUE,
     ),
     _spoilt(
         "sdkInput damaged",
         "The sdkInput was changed on its way.",
         _sdk_input(lambda text, _chance, values: json.dumps({"sdkInput": damaged(text, values["damage"])})),
+        kind=FaultKind.OPAQUE,
         damage=OneOf("one character changed", SPOILING),
     ),
 )
@@ -363,13 +417,20 @@ def _gateway(status: int, words: str) -> Effect:
     return lambda _answer, _chance, _values: answer
 
 
-def _limited(headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]]) -> Effect:
-    """A 429 with these headers."""
+def _limit(
+    form: str,
+    retry_after: str,
+    headers: Callable[[Mapping[str, Any]], tuple[tuple[str, str], ...]],
+    **settings: Setting,
+) -> Fault:
+    """A 429 whose headers hold Retry-After in this form."""
 
     def change(_answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Response:
         return Response(TOO_MANY.status, PROBLEM_HEADERS + headers(values), TOO_MANY.body(TOLD), TOO_MANY.basis)
 
-    return change
+    return Fault(
+        f"429 {form}", f"429, and {retry_after}.", FaultKind.LIMIT, ASSUMED, change, settings, seen_as=("429",)
+    )
 
 
 def _at_a_date(values: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -384,7 +445,7 @@ def _status(
     name: str, sentence: str, change: Effect, source: str = ASSUMED, status: str = "", **settings: Setting
 ) -> Fault:
     """A fault of the status: its name is the status, or `status` gives it."""
-    return Fault(name, sentence, source, change, settings, seen_as=(status or name,))
+    return Fault(name, sentence, FaultKind.STATUS, source, change, settings, seen_as=(status or name,))
 
 
 def _published(broken: Broken) -> Fault:
@@ -400,33 +461,27 @@ STATUSES = (
     Fault(
         "200",
         "The answer unchanged: no fault.",
+        FaultKind.NONE,
         OPENAPI,
         lambda answer, _chance, _values: answer,
-        harmless=True,
     ),
     *map(_published, (Broken.JSON, Broken.WRONG_KEY, Broken.ROLE, Broken.INACTIVE, Broken.OURS)),
     _status("404", "404 (Not found), as for a path that nobody serves.", _answers(SPEC.problems[Broken.PATH])),
     _status("409", "409 (Conflict).", _answers(CONFLICT)),
-    _status(
-        "429 in seconds",
-        "429, and Retry-After is a number of seconds.",
-        _limited(lambda values: (("retry-after", str(values["seconds"])),)),
-        status="429",
+    _limit(
+        "in seconds",
+        "Retry-After is a number of seconds",
+        lambda values: (("retry-after", str(values["seconds"])),),
         seconds=PAUSE,
     ),
-    _status(
-        "429 at a date",
-        "429, and Retry-After is an HTTP date: the answer's own Date plus the seconds.",
-        _limited(_at_a_date),
-        status="429",
+    _limit(
+        "at a date",
+        "Retry-After is an HTTP date: the answer's own Date plus the seconds",
+        _at_a_date,
         seconds=PAUSE,
     ),
-    _status(
-        "429 with garbage",
-        "429, and Retry-After is neither a number nor a date.",
-        _limited(lambda _values: (("retry-after", "soon"),)),
-        status="429",
-    ),
+    _limit("with garbage", "Retry-After is neither a number nor a date", lambda _values: (("retry-after", "soon"),)),
+    _limit("without Retry-After", "nothing says when to try again", lambda _values: ()),
     _status("502", "502 (Bad gateway) with a page for people.", _gateway(502, "Bad Gateway")),
     _status(
         "503 that says 500",
@@ -439,6 +494,7 @@ STATUSES = (
     Fault(
         "redirect",
         "A redirect to another origin, where the key must not go.",
+        FaultKind.STATUS,
         ASSUMED,
         lambda _answer, _chance, values: Response(values["status"], (("location", values["location"]),), b"", ASSUMED),
         {"status": OneOf(302, REDIRECTS), "location": Text(ELSEWHERE)},
@@ -492,14 +548,25 @@ def _travels(ending: Ending = Ending.WHOLE, **waits: str) -> Effect:
     return change
 
 
-def _fault(name: str, sentence: str, change: Effect, *seen_as: str, rising: bool = False, **settings: Number) -> Fault:
-    """A delay does no harm, and nobody can tell it from a slow service; every other breach loses the answer."""
-    return Fault(name, sentence, ASSUMED, change, settings, rising, harmless=not seen_as, seen_as=seen_as)
+def _delay(name: str, sentence: str, change: Effect, *, rising: bool = False, **settings: Number) -> Fault:
+    """A fault that nobody can tell from a slow service."""
+    return Fault(name, sentence, FaultKind.DELAY, ASSUMED, change, settings, rising)
+
+
+def _loss(
+    name: str,
+    sentence: str,
+    change: Effect,
+    *seen_as: str,
+    kind: FaultKind = FaultKind.LOST,
+    **settings: Number,
+) -> Fault:
+    return Fault(name, sentence, kind, ASSUMED, change, settings, seen_as=seen_as)
 
 
 ON_THE_WIRE = (
-    _fault("latency", "The answer comes late.", _late(lambda _draw, values: values["seconds"]), seconds=_seconds(0.5)),
-    _fault(
+    _delay("latency", "The answer comes late.", _late(lambda _draw, values: values["seconds"]), seconds=_seconds(0.5)),
+    _delay(
         "uniform latency",
         "The answer comes late, by any time between two limits.",
         _late(_uniform),
@@ -507,7 +574,7 @@ ON_THE_WIRE = (
         least=_seconds(0.1),
         most=_seconds(0.9),
     ),
-    _fault(
+    _delay(
         "log-normal latency",
         "The answer comes late: often by little, seldom by much, as from a real service.",
         _late(_log_normal),
@@ -515,8 +582,8 @@ ON_THE_WIRE = (
         median=Number(0.2, 0.001, LONGEST),
         p99=Number(1.0, 0.001, LONGEST),
     ),
-    _fault("dribble", "The body comes byte by byte.", _travels(every="seconds"), seconds=_seconds(0.1)),
-    _fault(
+    _delay("dribble", "The body comes byte by byte.", _travels(every="seconds"), seconds=_seconds(0.1)),
+    _loss(
         "stall before headers",
         "Silence, and then the connection is closed without an answer.",
         _travels(Ending.CLOSED, before_headers="seconds"),
@@ -524,7 +591,7 @@ ON_THE_WIRE = (
         "closed",
         seconds=_seconds(30.0),
     ),
-    _fault(
+    _loss(
         "stall after headers",
         "The headers, silence, half of the body, and then the connection is closed.",
         _travels(Ending.TRUNCATED, after_headers="seconds"),
@@ -532,31 +599,32 @@ ON_THE_WIRE = (
         "late",
         seconds=_seconds(30.0),
     ),
-    _fault("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET), "reset"),
-    _fault("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED), "closed"),
-    _fault(
+    _loss("reset", "The connection is reset (RST) instead of an answer.", _travels(Ending.RESET), "reset"),
+    _loss("close", "The connection is closed (FIN) instead of an answer.", _travels(Ending.CLOSED), "closed"),
+    _loss(
         "truncated body",
         "The connection is closed in the middle of the body that content-length promised.",
         _travels(Ending.TRUNCATED),
         "cut",
     ),
-    _fault(
+    _loss(
         "missing last chunk",
         "The body comes in chunks, and the connection is closed before the one that ends it.",
         _travels(Ending.NO_LAST_CHUNK),
         "cut",
     ),
-    _fault(
+    _loss(
         "bad chunk",
         "The body comes in chunks, and the second chunk has no size.",
         _travels(Ending.BAD_CHUNK),
         "cut",
     ),
-    _fault(
+    _loss(
         "wrong content-length",
         "The content-length is half of the body's length, and the whole body is sent.",
         _travels(Ending.WRONG_LENGTH),
         UNREADABLE,
+        kind=FaultKind.UNFRAMED,
     ),
 )
 """Every fault on the wire, the harmless ones first."""
@@ -581,6 +649,7 @@ def _edited(answer: Response, _chance: Chance, values: Mapping[str, Any]) -> Res
 EDITED = Fault(
     "another answer",
     f"A status and a body written by hand; {KEPT} in the body stands for the right sdkInput.",
+    FaultKind.STATUS,
     ASSUMED,
     _edited,
     {"status": Number(200, 200, 599, whole=True), "body": Body(f'{{"sdkInput": "{KEPT}"}}')},

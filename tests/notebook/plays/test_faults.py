@@ -12,13 +12,14 @@ from workbook.reading.checks import Owner, Severity
 from workbook.reading.checks.api import PATIENCE
 from workbook.runs.back_end import TRY_LATER
 from workbook.runs.back_ends import BACK_ENDS, DEADLINE, GET_READ, POST_READ
-from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS
+from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS, FaultKind
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
 A, B_APP, B_WALLET = WAYS_TO_ADD
 break_it = session().break_it
 STALL = "stall before headers"
-BUSY = ["500", "429 in seconds", "429 at a date", "429 with garbage", "502", "503 that says 500", "504"]
+LIMITS = [name for name, fault in FAULTS.items() if fault.kind is FaultKind.LIMIT]
+BUSY = ["500", *LIMITS, "502", "503 that says 500", "504"]
 LOST = [STALL, "stall after headers", "reset", "close", "truncated body", "missing last chunk", "bad chunk"]
 BAD_JSON = [
     "JSON truncated",

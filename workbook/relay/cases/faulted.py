@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, assert_never
 
 from workbook.harness.model import (
     CALM,
@@ -44,26 +44,15 @@ from workbook.relay.judging import (
     takes_for_success,
     ways_to_tell,
 )
-from workbook.simulation.faults import FAULTS, Fault
+from workbook.simulation.faults import FAULTS, Fault, FaultKind
 
-# What a back end has to do about a fault depends on what it can know. Most faults are plain failures. Some only take
-# time. Some are odd and allowed. And some lie inside the opaque data, where a back end has no business to look.
-OPAQUE = ("sdkInput foreign", "sdkInput stale", "sdkInput damaged")
-"""A back end cannot see these: the data is opaque to it, so it hands them on, and the SDK refuses them."""
+# What a back end has to do about a fault depends on what it can know, which is the fault's kind.
 LATE: Mapping[str, Mapping[str, float]] = {
     "latency": {"seconds": 0.3},
     "uniform latency": {"least": 0.1, "most": 0.5},
     "log-normal latency": {"median": 0.3, "p99": 1.0},
 }
-"""These only take time, here less than any limit, so the attempt succeeds."""
-EITHER = ("JSON with duplicate keys", "huge body", "gzip bomb", "bad gzip")
-"""The document does not forbid these: handing the sdkInput on as it is and refusing it are both right."""
-ELSEWHERE = ("200", "dribble")
-"""No fault at all, and one that is about time alone (group budget)."""
-TOO_MANY = "429"
-UNFRAMED = "wrong content-length"
-"""This one breaks HTTP itself: the rest of the answer stays in a connection that a client keeps, and spoils the call
-that uses it next. So the case runs alone, and only notes such a call."""
+"""The delays, here shorter than any limit, so the attempt succeeds. `dribble` is about time alone (group budget)."""
 NOT_THEN_EITHER = (
     "Do not repeat a POST after a 429 either: the document shows no 429 (GAP-2), so the API may have carried it "
     "out. Tell the app that it failed; its next attempt has a new sdkOutput."
@@ -86,40 +75,45 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
 
 
 def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
-    """The cases of one fault on one operation. A GET changes nothing, so only a POST has cases for `after`."""
+    """The cases of one fault on one operation."""
     does = fault.sentence if fault.source in fault.sentence else f"{fault.sentence.rstrip('.')} ({fault.source})."
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
+    order = Order(operation, fault=fault.name)
     # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
     # its pool, an open circuit breaker, a cached failure.
     asks = (Ask(operation), CALM, Recover(), Ask(operation))
-    if fault.name in LATE:
-        yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
-                    all_of(recovers, in_time, not_again),
-                    CaseScript(asks[:1], (Order(operation, fault=fault.name, settings=LATE[fault.name]),)))  # fmt: skip
-    elif fault.name in EITHER:
-        yield _case(f"{name}.odd-{slug}",
-                    f"{operation}: {does} It is handed on whole or refused, and then everything works.",
-                    "REL-6", all_of(but_last(whole_or_refused), answered, in_time, recovers, not_again),
-                    CaseScript(asks, (Order(operation, fault=fault.name),)))  # fmt: skip
-    elif fault.name in OPAQUE:
-        yield _case(f"{name}.opaque-{slug}",
-                    f"{operation}: {does} A back end cannot know, so it hands on what it got.",
-                    "API-11" if operation == POST else "API-10", given_back(operation),
-                    CaseScript(asks[:1], (Order(operation, fault=fault.name),)))  # fmt: skip
-    elif fault.name not in ELSEWHERE:
-        limited = operation == POST and fault.name.startswith(TOO_MANY)
-        more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
-        again = once(NOT_THEN_EITHER) if limited else not_again
-        unframed = fault.name == UNFRAMED
-        judge = all_of(but_last(no_success), answered, in_time, spoils_no_other if unframed else recovers, again)
-        # The moment after the API has done its work is the worse one: the sdkOutput is used up, the answer is lost, and
-        # nothing in the answer tells a back end which moment it was. That is why no POST is ever repeated.
-        for moment in ("before", "after") if operation == POST else ("before",):
-            yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
-                        f"{operation}, {moment} the API has done its work: {does}{more}",
-                        "REL-1" if moment == "after" else "REL-6", judge,
-                        CaseScript(asks, (Order(operation, fault=fault.name, moment=moment),),
-                                   alone=unframed))  # fmt: skip
+    match fault.kind:
+        case FaultKind.DELAY if fault.name in LATE:
+            yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
+                        all_of(recovers, in_time, not_again),
+                        CaseScript(asks[:1], (replace(order, settings=LATE[fault.name]),)))  # fmt: skip
+        case FaultKind.NONE | FaultKind.DELAY:
+            pass
+        case FaultKind.ODD:
+            yield _case(f"{name}.odd-{slug}",
+                        f"{operation}: {does} It is handed on whole or refused, and then everything works.",
+                        "REL-6", all_of(but_last(whole_or_refused), answered, in_time, recovers, not_again),
+                        CaseScript(asks, (order,)))  # fmt: skip
+        case FaultKind.OPAQUE:
+            yield _case(f"{name}.opaque-{slug}",
+                        f"{operation}: {does} A back end cannot know, so it hands on what it got.",
+                        "API-11" if operation == POST else "API-10", given_back(operation),
+                        CaseScript(asks[:1], (order,)))  # fmt: skip
+        case FaultKind.STATUS | FaultKind.LIMIT | FaultKind.LOST | FaultKind.UNFRAMED | FaultKind.UNUSABLE:
+            limited, unframed = operation == POST and fault.kind is FaultKind.LIMIT, fault.kind is FaultKind.UNFRAMED
+            more = " The document shows no 429 (GAP-2), so the POST is not repeated then either." if limited else ""
+            judge = all_of(but_last(no_success), answered, in_time, spoils_no_other if unframed else recovers,
+                           once(NOT_THEN_EITHER) if limited else not_again)  # fmt: skip
+            # A GET changes nothing. For a POST the moment after the API has done its work is the worse one: the
+            # sdkOutput is used up, the answer is lost, and nothing in the answer tells a back end which moment it was.
+            # That is why no POST is ever repeated.
+            for moment in ("before", "after") if operation == POST else ("before",):
+                yield _case(f"{name}.fault-{slug}{'-after' if moment == 'after' else ''}",
+                            f"{operation}, {moment} the API has done its work: {does}{more}",
+                            "REL-1" if moment == "after" else "REL-6", judge,
+                            CaseScript(asks, (replace(order, moment=moment),), alone=unframed))  # fmt: skip
+        case _:
+            assert_never(fault.kind)
 
 
 def spoils_no_other(seen: Seen) -> Iterator[Miss]:
