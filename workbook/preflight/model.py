@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from workbook.flows.variants import A_EARLIER_FACTS, A_LATER_FACTS
 from workbook.harness.model import Case, CaseScript, Group, Miss, Owner
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import ProjectB
 from workbook.preflight.project import File, Project
 from workbook.preflight.signing import SigningCertificate
-from workbook.preflight.sources import FUNCTIONS, TYPES, SourceFile, Sources, heads_of, labels_of, name_of, walk
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from workbook.preflight.sources import SourceCall, SourceFunction, Sources, SourceType, line_of
 
 LATER_A = (0, 4, 0)
 """From this version on platform A's SDK asks for the OPC data itself."""
-OLDER_LIBRARY, NEWER_LIBRARY = "18.3.3", "18.8.0"
-SDK_NAME = r"card-?provisioning"
-LIBRARY_NAME = r"tap-?and-?pay|push-?provisioning-?(library|client)"
-"""How the SDK and the private library are recognised where the user names neither."""
-
-DELEGATE = re.compile(r"Provisioning\w*Delegate")
-"""What the protocols of the SDK's delegates are usually called."""
-KEYS, ADDRESSES, LIMITS = ("API_KEY", "APIKEY"), ("BASE_URL", "API_URL"), ("TIMEOUT",)
-"""Words in the names of the back end's settings."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +57,12 @@ class ProjectA:
     @property
     def wanted_library(self) -> str:
         """The library's version that goes with the SDK; empty where the SDK's is unknown."""
-        return "" if self.is_later is None else NEWER_LIBRARY if self.is_later else OLDER_LIBRARY
+        facts = {None: None, True: A_LATER_FACTS, False: A_EARLIER_FACTS}[self.is_later]
+        return facts.push_provisioning_library if facts else ""
+
+
+Setting: TypeAlias = tuple[str, str, int]
+"""A line of the environment: name, value, number of the line."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +76,7 @@ class Facts:
         certificates: those that the user named, each with the machine that it is of.
         sent: what was sent for allowlisting, as pairs of an application id and a fingerprint; None if unknown.
         repository: the local repository that holds the private library; None if the user named none.
+        library: a pattern of the private library's name.
         environment: the back end's environment, with the line of each name; None if the user named none.
         environment_file: its file.
     """
@@ -93,7 +87,7 @@ class Facts:
     certificates: tuple[SigningCertificate, ...] = ()
     sent: frozenset[tuple[str, str]] | None = None
     repository: Path | None = None
-    library: str = LIBRARY_NAME
+    library: str = ""
     environment: Mapping[str, tuple[str, int]] | None = None
     environment_file: str = ""
 
@@ -110,23 +104,41 @@ class Facts:
         sources = (*self.a.kotlin.files, *self.b.swift.files)
         return *self.a.build.broken, *((file, file.no_text) for file in sources if file.no_text)
 
-    def settings(self, words: tuple[str, ...]) -> Iterator[tuple[str, str, int]]:
-        """The back end's settings with one of these words in the name: name, value, line."""
-        for name, (value, line) in (self.environment or {}).items():
-            if any(word in name.upper() for word in words):
-                yield name, value, line
+    @cached_property
+    def secrets(self) -> frozenset[str]:
+        """The values of the environment that count as secret: those of 12 characters and more."""
+        return frozenset(value for value, _line in (self.environment or {}).values() if len(value) >= 12)
+
+    @cached_property
+    def keys(self) -> list[Setting]:
+        """The back end's settings that hold a key of the API."""
+        return self._settings("API_KEY", "APIKEY")
+
+    @cached_property
+    def addresses(self) -> list[Setting]:
+        """Those that hold its address."""
+        return self._settings("BASE_URL", "API_URL")
+
+    @cached_property
+    def limits(self) -> list[Setting]:
+        """Those that hold a time limit."""
+        return self._settings("TIMEOUT")
+
+    def _settings(self, *words: str) -> list[Setting]:
+        named = (self.environment or {}).items()
+        return [(name, value, line) for name, (value, line) in named if any(word in name.upper() for word in words)]
 
     def _in_app(self, file: File) -> bool:
         """Whether it belongs to a module for the phone; a back end in the same tree may know address and key."""
         owners = [module for module in self.a.build.modules if file.name.startswith(_folder(module))]
         owner = max(owners, key=lambda module: len(_folder(module)), default=None)
-        if owner is not None and not owner.is_mobile and (owner.has_plugin(*SERVERS) or _folder(owner)):
+        # the plugins build a program for a server, in a module that builds no app
+        servers = ("application", "boot", "ktor", "war")
+        if owner is not None and not owner.is_mobile and (owner.has_plugin(*servers) or _folder(owner)):
             return file.path.suffix in {".swift", ".plist", ".xcconfig"}
         return b"import Vapor" not in file.content
 
 
-SERVERS = ("application", "boot", "ktor", "war")
-"""Endings of plugins that build a program for a server, in a module that builds no app."""
 PreflightJudge: TypeAlias = Callable[[Facts], Iterator[Miss]]
 
 
@@ -146,15 +158,15 @@ class Part(Enum):
     )
     HANDLER = (
         "No Swift source has a handler of the issuer-provisioning extension.",
-        lambda facts: any(handlers(facts.b)),
+        lambda facts: bool(facts.b.handlers),
     )
     DELEGATE = (
         "No Swift source has a delegate of the SDK: a type with provision, and with cardArt or didFinishProvisioning.",
-        lambda facts: any(delegates_with(facts.b, "provision")),
+        lambda facts: any(facts.b.delegates("provision")),
     )
     CARD_ART = (
         "No Swift source has a delegate of the extension with cardArt.",
-        lambda facts: any(delegates_with(facts.b, "cardArt")),
+        lambda facts: any(facts.b.delegates("cardArt")),
     )
     SDK_A_VERSION = "The version of platform A's SDK is not in the build files.", lambda facts: bool(facts.a.version)
     SDK_B_VERSION = (
@@ -178,47 +190,15 @@ class Part(Enum):
     REPOSITORY = "No local repository is named: --repository DIR.", lambda facts: facts.repository is not None
     ENVIRONMENT = "No environment of a back end is named: --env FILE.", lambda facts: facts.environment is not None
 
-    KEY = "The environment names no key: no name has API_KEY in it.", lambda facts: any(facts.settings(KEYS))
+    KEY = "The environment names no key: no name has API_KEY in it.", lambda facts: bool(facts.keys)
     ADDRESS = (
         "The environment names no address: no name has BASE_URL or API_URL in it.",
-        lambda facts: any(facts.settings(ADDRESSES)),
+        lambda facts: bool(facts.addresses),
     )
-    LIMIT = "The environment names no time limit: no name has TIMEOUT in it.", lambda facts: any(facts.settings(LIMITS))
+    LIMIT = "The environment names no time limit: no name has TIMEOUT in it.", lambda facts: bool(facts.limits)
 
     def __init__(self, missing: str, is_in: Callable[[Facts], bool]) -> None:
         self.missing, self.is_in = missing, is_in
-
-
-def handlers(b: ProjectB) -> Iterator[tuple[File, Node]]:
-    """Each type that is a handler of the issuer-provisioning extension, with its file."""
-    for source in b.swift.about:
-        for node in source.every(TYPES):
-            own = {name_of(one) for one in walk(node) if one.type in FUNCTIONS}
-            is_handler = any("IssuerProvisioning" in head and "Handler" in head for head in heads_of(node))
-            if is_handler and "status" in own:
-                yield source.file, node
-
-
-def delegates_with(b: ProjectB, name: str) -> Iterator[tuple[SourceFile, bool, list[Node]]]:
-    """Each type that is a delegate of the SDK: its file, whether it is the extension's, its functions with this name.
-
-    The document names no protocol. Where a protocol's name does not tell, the functions do: `provision` takes an
-    `sdkOutput`, the extension's delegate has `cardArt` and the app's has `didFinishProvisioning`.
-    """
-    for source in b.swift.about:
-        kinds: dict[str, list[Node]] = {}  # a type and its extensions
-        for kind in source.every(TYPES):
-            kinds.setdefault(name_of(kind), []).append(kind)
-        for parts in kinds.values():
-            functions = [one for kind in parts for one in walk(kind) if one.type in FUNCTIONS]
-            heads = [head for kind in parts for head in heads_of(kind) if DELEGATE.search(head)]
-            roles = ["Extension" in head for head in heads]
-            if not heads and any(name_of(one) == "provision" and "sdkOutput" in labels_of(one) for one in functions):
-                names = {name_of(one) for one in functions}
-                roles = [role for own, role in (("cardArt", True), ("didFinishProvisioning", False)) if own in names]
-            found = [one for one in functions if name_of(one) == name]
-            if len(roles) == 1 and found:
-                yield source, roles[0], found
 
 
 NO_CALLS = CaseScript(())
@@ -237,14 +217,61 @@ class PreflightCase(Case):
     misses: PreflightJudge = field(default=lambda _facts: iter(()), repr=False)
 
 
-def miss_at(file: str, line: int, expected: str, observed: str, todo: str, **more: Any) -> Miss:
-    """A miss at one line of a file; `more` are other fields of a miss."""
-    return Miss(expected, observed, todo, file=file, line=line, **more)
+def miss_at(file: str, line: int, observed: str, **more: Any) -> Miss:
+    """A miss at one line of a file; what the row of its case says for all of its misses is left out."""
+    return Miss(**{"expected": "", "observed": observed, "todo": "", "file": file, "line": line, **more})
+
+
+def miss_in(part: SourceType | SourceFunction | SourceCall, observed: str, **more: Any) -> Miss:
+    """A miss at the first line of a part of a source."""
+    return miss_at(part.source.file.name, line_of(part.node), observed, **more)
+
+
+def unread(files: Iterable[tuple[File, str]]) -> Iterator[Miss]:
+    """A miss for each of these files that cannot be read."""
+    for file, why in files:
+        todo = "Mend the file: nothing in it was judged."
+        yield miss_at(file.name, 1, why, expected="a file that can be read", todo=todo, harms=True)
 
 
 def preflight_case(
-    group: Group, name: str, says: str, rule: str, judge: PreflightJudge, *parts: Part, owner: Owner = Owner.YOU
+    group: Group,
+    name: str,
+    says: str,
+    rule: str,
+    judge: PreflightJudge,
+    *parts: Part,
+    expected: str = "",
+    todo: str = "",
+    noted: bool = False,
+    harms: bool = False,
+    owner: Owner = Owner.YOU,
 ) -> PreflightCase:
-    """One row of a table of cases; `name` is without `preflight.`."""
+    """One row of a table of cases.
+
+    Args:
+        group: what the case is about.
+        name: without `preflight.`.
+        says: what it requires, as a sentence.
+        rule: that it tests.
+        judge: yields a miss for each place where the rule is broken.
+        parts: what has to be there.
+        expected: of each miss that does not say it itself; so are `todo`, `noted` and `harms`.
+        todo: as `expected`.
+        noted: as `expected`.
+        harms: as `expected`.
+        owner: who acts.
+    """
+
+    def misses(facts: Facts) -> Iterator[Miss]:
+        for miss in judge(facts):
+            yield replace(
+                miss,
+                expected=miss.expected or expected,
+                todo=miss.todo or todo,
+                noted=miss.noted or noted,
+                harms=miss.harms or (harms and not miss.noted),
+            )
+
     return PreflightCase(f"preflight.{name}", says, rule, group, NO_CALLS, lambda _seen: iter(()), owner=owner,
-                         needs_part=parts, misses=judge)  # fmt: skip
+                         needs_part=parts, misses=misses)  # fmt: skip

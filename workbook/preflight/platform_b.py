@@ -17,7 +17,7 @@ from typing import Any
 
 from workbook.preflight.gradle import numbers
 from workbook.preflight.project import File, Project, rows, table
-from workbook.preflight.sources import Sources, read_sources
+from workbook.preflight.sources import SourceFunction, Sources, SourceType, read_sources
 
 ISSUER, AUTHORIZATION = "issuer-provisioning", "issuer-provisioning.authorization"
 
@@ -160,6 +160,11 @@ class BuildTarget:
         listed = [value for key, value in (self.entitlements or {}).items() if key.endswith(".application-groups")]
         return {str(group) for value in listed for group in rows(value)}
 
+    @property
+    def keychains(self) -> set[str]:
+        """The keychain access groups that it is in."""
+        return {str(group) for group in rows((self.entitlements or {}).get("keychain-access-groups"))}
+
 
 @dataclass(frozen=True)
 class Package:
@@ -195,6 +200,38 @@ class ProjectB:
     def version(self) -> tuple[int, ...]:
         """The SDK's version, the latest of several; none where it is unknown."""
         return max((numbers(one.version) for one in self.packages), default=())
+
+    @property
+    def written_version(self) -> str:
+        """The same as text."""
+        return ".".join(map(str, self.version))
+
+    @cached_property
+    def handlers(self) -> list[SourceType]:
+        """Each type that is a handler of the issuer-provisioning extension."""
+        types = [kind for source in self.swift.about for kind in source.parts.types if "status" in kind.by_name]
+        return [kind for kind in types if any("IssuerProvisioning" in one and "Handler" in one for one in kind.heads)]
+
+    def delegates(self, name: str) -> Iterator[tuple[bool, list[SourceFunction]]]:
+        """Each delegate of the SDK: whether it is the extension's, and its functions with this name, if it has any.
+
+        The document names no protocol. Where a protocol's name does not tell, the functions do: `provision` takes an
+        `sdkOutput`, the extension's delegate has `cardArt` and the app's has `didFinishProvisioning`.
+        """
+        for source in self.swift.about:
+            types: dict[str, list[SourceType]] = {}  # a type and its extensions
+            for kind in source.parts.types:
+                types.setdefault(kind.name, []).append(kind)
+            for kinds in types.values():
+                functions = [one for kind in kinds for one in kind.functions]
+                heads = [head for kind in kinds for head in kind.heads if re.search(r"Provisioning\w*Delegate", head)]
+                roles = ["Extension" in head for head in heads]
+                if not heads and any(one.name == "provision" and "sdkOutput" in one.labels for one in functions):
+                    of_extension = {"cardArt": True, "didFinishProvisioning": False}
+                    roles = [role for own, role in of_extension.items() if own in {one.name for one in functions}]
+                found = [one for one in functions if one.name == name]
+                if len(roles) == 1 and found:
+                    yield roles[0], found
 
     @property
     def is_there(self) -> bool:

@@ -18,7 +18,7 @@ from workbook.harness.report import FAILING, About, RunRecord, concluded
 from workbook.harness.selection import Known
 from workbook.preflight import judges_a, judges_b
 from workbook.preflight.gradle import Dependency, read_build
-from workbook.preflight.model import LIBRARY_NAME, SDK_NAME, Facts, PreflightCase, ProjectA
+from workbook.preflight.model import Facts, PreflightCase, ProjectA
 from workbook.preflight.platform_b import read_platform_b
 from workbook.preflight.project import LARGEST_FILE, Project, read_project
 from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
@@ -74,7 +74,9 @@ def read_facts(run: Preflight) -> Facts:
         ConfigurationError: a named file cannot be read, or is of no known form.
     """
     project = read_project(run.paths)
-    library = re.escape(run.library) if run.library else LIBRARY_NAME
+    # how the SDK and the private library are recognised where the user names neither
+    sdk = re.escape(run.sdk) or r"card-?provisioning"
+    library = re.escape(run.library) or r"tap-?and-?pay|push-?provisioning-?(library|client)"
     environment = None if run.environment is None else read_environment(run.environment)
     if run.repository is not None and not run.repository.is_dir():
         raise ParameterError(
@@ -82,7 +84,7 @@ def read_facts(run: Preflight) -> Facts:
         )
     return Facts(
         project=project,
-        a=_platform_a(project, re.escape(run.sdk) if run.sdk else SDK_NAME, library),
+        a=_platform_a(project, sdk, library),
         b=read_platform_b(project, run.sdk),
         certificates=named_certificates(run),
         sent=None if run.sent is None else read_sent(run.sent),
@@ -156,13 +158,7 @@ def preflight(run: Preflight) -> RunRecord:
         trouble=trouble,
         program="workbook preflight",
     )
-    values = [value for value, _line in (facts.environment or {}).values()]
-    secrets = [value for value in values if len(value) >= SECRET]
-    return concluded(about, began, results, PREFLIGHT_CASES, run.known, secrets=secrets)
-
-
-SECRET = 12
-"""An environment's value with this many characters counts as secret."""
+    return concluded(about, began, results, PREFLIGHT_CASES, run.known, secrets=sorted(facts.secrets))
 
 
 def _judged(case: PreflightCase, facts: Facts) -> CaseResult:

@@ -1,14 +1,17 @@
 """Reads Swift and Kotlin with their grammars, and answers questions about types, functions and calls.
 
-The two grammars name their nodes differently; the tables here list both names. Only a file that mentions a word of
-the SDK is parsed, so a large project costs little.
+The two grammars name their nodes differently; the sets here have both names. Only a file that mentions a word of the
+SDK is parsed, so a large project costs little. A file is walked once, from the top: what is around a function or a call
+is known then, where a node would look for its parent through the whole file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
@@ -19,22 +22,7 @@ from workbook.preflight.project import File, Project
 if TYPE_CHECKING:  # an extra brings it
     from tree_sitter import Node
 
-FUNCTIONS = frozenset({"function_declaration", "init_declaration", "secondary_constructor"})
-TYPES = frozenset({"class_declaration", "object_declaration", "protocol_declaration"})
-NAMES = frozenset({"simple_identifier", "identifier", "type_identifier"})
-STRINGS = frozenset({"line_string_literal", "multi_line_string_literal", "raw_string_literal", "string_literal",
-                     "multiline_string_literal"})  # fmt: skip
-CALL = "call_expression"
-SDK_WORDS = (b"provisioningservice", b"watchavailability", b"cardprovisioning", b"opcprovider", b"issuerprovisioning")
-SDK_NAMES = re.compile(
-    rb"\b(Extension)?ProvisioningService\b|IssuerProvisioning|\bWatchAvailability\b|\bCardProvisioning\b|\bOpcProvider\b"
-)
-"""The SDK's names: in small letters for a fast first look, and as a pattern."""
-_DECLARED = re.compile(rb"\bfunc?\s+(\w+)")
-MOST_NODES = 400_000
-"""Nodes of a file; one with more was made by a program, and is not read."""
-DEEPEST_REACH = 4
-"""How many calls deep `reach` goes."""
+NAME_KINDS = frozenset({"simple_identifier", "identifier", "type_identifier"})
 
 
 @cache
@@ -56,9 +44,9 @@ def text_of(node: Node) -> str:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it, in the order of the text. It is no recursion, so the depth has no limit."""
+    """The node and all below it, in the order of the text: at most 400,000 nodes, more than any person writes."""
     waiting = [node]
-    for _number in range(MOST_NODES):
+    for _number in range(400_000):
         if not waiting:
             return
         current = waiting.pop()
@@ -71,80 +59,143 @@ def line_of(node: Node) -> int:
     return node.start_point[0] + 1
 
 
-def enclosing(node: Node, kinds: frozenset[str]) -> Node | None:
-    """The nearest node around it of one of these kinds."""
-    current = node.parent
-    while current is not None and current.type not in kinds:
-        current = current.parent
-    return current
+def names_in(node: Node) -> list[str]:
+    """Every name in it, without comments and texts."""
+    return [text_of(one) for one in walk(node) if one.type in NAME_KINDS]
 
 
 def name_of(node: Node) -> str:
     """The name of a function or a type; empty where it has none."""
-    named = node.child_by_field_name("name") or next((c for c in node.named_children if c.type in NAMES), None)
+    own = (one for one in node.named_children if one.type in NAME_KINDS)
+    named = node.child_by_field_name("name") or next(own, None)
     return text_of(named) if named is not None else ""
 
 
-def labels_of(function: Node) -> list[str]:
-    """The label that a call gives each parameter of a Swift function; `_` where it gives none."""
-    parameters = (child for child in function.named_children if child.type == "parameter")
-    return [text_of(one.child_by_field_name("external_name") or one.named_children[0]) for one in parameters]
+@dataclass(frozen=True, eq=False)
+class SourceType:
+    """A type, or an extension of one.
+
+    Attributes:
+        source: its file.
+        node: the type.
+        functions: those in it, without those of a type inside it.
+    """
+
+    source: SourceFile
+    node: Node
+    functions: list[SourceFunction] = field(default_factory=list)
+
+    @cached_property
+    def name(self) -> str:
+        """Its name."""
+        return name_of(self.node)
+
+    @property
+    def heads(self) -> list[str]:
+        """What a Swift type inherits from, or conforms to."""
+        return [text_of(child) for child in self.node.named_children if child.type == "inheritance_specifier"]
+
+    @cached_property
+    def by_name(self) -> dict[str, SourceFunction]:
+        """Its functions by their names."""
+        return {function.name: function for function in self.functions}
 
 
-def heads_of(kind: Node) -> list[str]:
-    """What a Swift type inherits from, or conforms to."""
-    return [text_of(child) for child in kind.named_children if child.type == "inheritance_specifier"]
+@dataclass(frozen=True, eq=False)
+class SourceFunction:
+    """A function, or what initialises a type.
+
+    Attributes:
+        source: its file.
+        node: the function.
+        kind: the type around it; None where there is none.
+    """
+
+    source: SourceFile
+    node: Node
+    kind: SourceType | None
+
+    @cached_property
+    def name(self) -> str:
+        """Its name; empty for what initialises a type."""
+        return name_of(self.node)
+
+    @property
+    def labels(self) -> list[str]:
+        """The label that a call gives each parameter of a Swift function; `_` where it gives none."""
+        parameters = (child for child in self.node.named_children if child.type == "parameter")
+        return [text_of(one.child_by_field_name("external_name") or one.named_children[0]) for one in parameters]
+
+    @property
+    def calls(self) -> Sequence[SourceCall]:
+        """The calls in it."""
+        calls = self.source.parts.calls  # in the order of the text
+        ends = (self.node.start_byte, self.node.end_byte)
+        first, last = (bisect_left(calls, end, key=lambda call: call.node.start_byte) for end in ends)
+        return calls[first:last]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SourceCall:
     """One call: `receiver.name(label: ..., ...)`.
 
     Attributes:
+        source: its file.
         node: the call.
-        name: what is called: the part after the last dot.
-        receiver: the part before the last dot; empty where there is none.
+        kind: the type around it; None where there is none.
+        function: the function around it; None where there is none.
     """
 
+    source: SourceFile
     node: Node
-    name: str
-    receiver: str
+    kind: SourceType | None
+    function: SourceFunction | None
+
+    @cached_property
+    def _callee(self) -> tuple[str, str]:
+        """The parts before and after the last dot of what is called; of a long chain only the end is looked at."""
+        callee = self.node.named_children[0]
+        if callee.type == "call_expression" and callee.named_children:  # f(x) { ... }
+            callee = callee.named_children[0]
+        text = self.source.file.content[max(callee.start_byte, callee.end_byte - 200) : callee.end_byte]
+        receiver, _dot, name = text.decode("utf-8", "replace").rpartition(".")
+        return receiver.strip(), name.strip("?! \n")
+
+    @property
+    def receiver(self) -> str:
+        """Whose function is called; empty where nothing is named."""
+        return self._callee[0]
+
+    @property
+    def name(self) -> str:
+        """What is called."""
+        return self._callee[1]
 
     @property
     def arguments(self) -> list[Node]:
         """The arguments in brackets."""
-        found = (one for one in _own(self.node) if one.type == "value_arguments")
-        return [one for arguments in found for one in arguments.named_children if one.type == "value_argument"]
+        own = [part for child in self.node.named_children
+               for part in (child, *(child.named_children if child.type == "call_suffix" else ()))]  # fmt: skip
+        listed = (part for part in own if part.type == "value_arguments")
+        return [one for arguments in listed for one in arguments.named_children if one.type == "value_argument"]
 
     @property
     def labels(self) -> list[str]:
         """The name of each argument; empty where it has none."""
-        return [_label(argument) for argument in self.arguments]
+        found = []
+        for argument in self.arguments:
+            marks = [at for at, child in enumerate(argument.children) if child.type in {":", "="}][:1]
+            found.append(text_of(argument.children[marks[0] - 1]) if marks and marks[0] else "")
+        return found
 
 
-def _own(call: Node) -> Iterator[Node]:
-    """The parts of a call itself, a suffix's parts too."""
-    for child in call.named_children:
-        yield child
-        if child.type == "call_suffix":
-            yield from child.named_children
+@dataclass(frozen=True, eq=False, slots=True)
+class Parts:
+    """The types, functions and calls of a file, in the order of the text."""
 
-
-def _label(argument: Node) -> str:
-    children = argument.children
-    marks = [at for at, child in enumerate(children) if child.type in {":", "="}]
-    return text_of(children[marks[0] - 1]) if marks and marks[0] else ""
-
-
-def calls_in(node: Node) -> Iterator[SourceCall]:
-    """Every call at or below a node."""
-    for one in walk(node):
-        if one.type == CALL and one.named_children:
-            callee = one.named_children[0]
-            while callee.type == CALL and callee.named_children:  # f(x) { ... }
-                callee = callee.named_children[0]
-            receiver, dot, name = text_of(callee).rpartition(".")
-            yield SourceCall(one, name.strip("?! \n"), receiver.strip() if dot else "")
+    types: list[SourceType] = field(default_factory=list)
+    functions: dict[str, list[SourceFunction]] = field(default_factory=dict)
+    calls: list[SourceCall] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -159,18 +210,32 @@ class SourceFile:
         return _parser(self.file.path.suffix)(self.file.content)
 
     @cached_property
-    def calls(self) -> tuple[SourceCall, ...]:
-        """Every call in it."""
-        return tuple(calls_in(self.root))
-
-    def every(self, kinds: frozenset[str]) -> Iterator[Node]:
-        """Every node of one of these kinds."""
-        return (node for node in walk(self.root) if node.type in kinds)
+    def parts(self) -> Parts:
+        """Its types, its functions by their names, and its calls, each with what is around it."""
+        parts = Parts()
+        waiting: list[tuple[Node, SourceType | None, SourceFunction | None]] = [(self.root, None, None)]
+        for _number in range(400_000):  # as `walk`
+            if not waiting:
+                break
+            node, kind, function = waiting.pop()
+            match node.type:
+                case "class_declaration" | "object_declaration" | "protocol_declaration":
+                    kind = SourceType(self, node)
+                    parts.types.append(kind)
+                case "function_declaration" | "init_declaration" | "secondary_constructor":
+                    function = SourceFunction(self, node, kind)
+                    parts.functions.setdefault(function.name, []).append(function)
+                    if kind is not None:
+                        kind.functions.append(function)
+                case "call_expression" if node.named_children:
+                    parts.calls.append(SourceCall(self, node, kind, function))
+            waiting += ((child, kind, function) for child in reversed(node.named_children))
+        return parts
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
         """Every name in it, without comments and texts."""
-        return frozenset(text_of(node) for node in self.every(NAMES))
+        return frozenset(names_in(self.root))
 
 
 @dataclass(frozen=True)
@@ -185,13 +250,23 @@ class Sources:
     about: tuple[SourceFile, ...]
     files: tuple[File, ...]
 
+    @property
+    def types(self) -> Iterator[SourceType]:
+        """Every type in the sources about provisioning."""
+        return (kind for source in self.about for kind in source.parts.types)
+
+    @property
+    def calls(self) -> Iterator[SourceCall]:
+        """Every call in them."""
+        return (call for source in self.about for call in source.parts.calls)
+
     @cached_property
-    def _declared(self) -> dict[bytes, list[File]]:
+    def _declared(self) -> dict[bytes, set[File]]:
         """The files that declare a function, by its name. This is a fast look; the grammar decides."""
-        found: dict[bytes, list[File]] = {}
+        found: dict[bytes, set[File]] = {}
         for file in self.files:
-            for name in _DECLARED.findall(file.content):
-                found.setdefault(name, []).append(file)
+            for name in set(re.findall(rb"\bfunc?\s+(\w+)", file.content)):
+                found.setdefault(name, set()).add(file)
         return found
 
     def declares(self, name: str) -> bool:
@@ -202,34 +277,28 @@ class Sources:
     def _parsed(self) -> dict[str, SourceFile]:
         return {source.file.name: source for source in self.about}
 
-    def _functions(self, name: str) -> list[Node]:
-        """The functions with this name; none where several files declare one."""
-        files = set(self._declared.get(name.encode(), []))
-        if len(files) != 1:
-            return []
-        (file,) = files
-        source = self._parsed.setdefault(file.name, SourceFile(file))
-        return [node for node in source.every(FUNCTIONS) if name_of(node) == name]
+    def source(self, file: File) -> SourceFile:
+        """One of the files, parsed once."""
+        return self._parsed.setdefault(file.name, SourceFile(file))
 
-    def reach(self, node: Node) -> Iterator[Node]:
-        """A node, and the functions that it calls, directly or through others.
+    def reach(self, function: SourceFunction) -> Iterator[SourceFunction]:
+        """A function, and those that it calls, directly or through others, at most four calls deep.
 
         A function of the same type is preferred; otherwise a name is followed only if a single function has it, so that
         nothing is blamed on a namesake.
         """
-        waiting, seen = [(node, 0)], {node.id}
+        waiting, seen = deque([(function, 0)]), {function}
         while waiting:
-            current, depth = waiting.pop(0)
+            current, depth = waiting.popleft()
             yield current
-            if depth == DEEPEST_REACH:
-                continue
-            around = enclosing(current, TYPES)
-            own = {name_of(one): one for one in walk(around) if one.type in FUNCTIONS} if around else {}
-            for call in calls_in(current):
+            own = current.kind.by_name if current.kind is not None else {}
+            for call in current.calls if depth < 4 else ():
                 found = [own[call.name]] if call.receiver in {"", "self"} and call.name in own else []
-                found = found or self._functions(call.name)
-                if len(found) == 1 and found[0].id not in seen:
-                    seen.add(found[0].id)
+                files = self._declared.get(call.name.encode(), set())
+                if not found and len(files) == 1:
+                    found = self.source(*files).parts.functions.get(call.name, [])
+                if len(found) == 1 and found[0] not in seen:
+                    seen.add(found[0])
                     waiting.append((found[0], depth + 1))
 
 
@@ -244,6 +313,11 @@ def read_sources(project: Project, pattern: str, within: Iterable[str] | None = 
     folders = None if within is None else tuple(f"{folder}/" if folder else "" for folder in within)
     found = (file for file in project.named(pattern) if not file.is_test)
     files = tuple(file for file in found if folders is None or file.name.startswith(folders))
-    return Sources(
-        tuple(SourceFile(file) for file in files if file.mentions(*SDK_WORDS) and SDK_NAMES.search(file.content)), files
+    # in small letters for a fast first look, and as a pattern
+    words = (b"provisioningservice", b"watchavailability", b"cardprovisioning", b"opcprovider", b"issuerprovisioning")
+    names = re.compile(
+        rb"\b(Extension)?ProvisioningService\b|IssuerProvisioning|\bWatchAvailability\b|\bCardProvisioning\b"
+        rb"|\bOpcProvider\b"
     )
+    about = (file for file in files if file.mentions(*words) and names.search(file.content))
+    return Sources(tuple(map(SourceFile, about)), files)
