@@ -12,6 +12,7 @@ Every public name is here and is loaded when it is first used, so that `import w
 import re
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ if not TYPE_CHECKING:  # a type checker reads the imports; __getattr__ would tel
     @cache
     def _homes() -> dict[str, str]:
         """The module of each public name, read from the imports above: there is no second list to keep."""
-        source = __spec__.loader.get_source(__name__)
+        source = Path(__file__).read_text(encoding="utf-8")
         found = re.findall(r"^    from (\S+) import (\w+) as ", source, re.MULTILINE)
         return dict(sorted((name, home) for home, name in found))
 
