@@ -38,3 +38,22 @@ def test_every_ignored_lint_rule_has_its_reason_beside_it():
     text = (ROOT / "pyproject.toml").read_text()
     (listed,) = re.findall(r"^ignore = \[\n(.*?)^\]", text, re.DOTALL | re.MULTILINE)
     assert [line for line in listed.splitlines() if not re.search(r'", +# \w', line)] == []
+
+
+DEVELOPERS = [
+    ".ci/run",
+    ".ci/test",
+    ".ci/nightly",
+    ".github/CONTRIBUTING.md",
+    "tests/mutation.md",
+    "tests/conftest.py",
+    "README.md",
+]
+
+
+@pytest.mark.parametrize("name", [name for name in DEVELOPERS if (ROOT / name).exists()])
+def test_every_file_that_developers_are_sent_to_is_there(name):
+    """A file that moves takes with it the lines that name it: pytest passes over an `--ignore` that is nowhere."""
+    text = (ROOT / name).read_text("utf-8")
+    named = set(re.findall(r"\b(?:tests|workbook|fixtures|notebooks)/[\w/.*-]*\w", text))
+    assert [path for path in sorted(named) if not [*ROOT.glob(path), *ROOT.glob(f"{path}*")]] == []

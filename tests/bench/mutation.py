@@ -1,6 +1,6 @@
 """Mutation testing: one small mistake at a time is put into a module, and a test that concerns it must fail.
 
-    python tests/bench/mutation.py                                # all that tests/mutation.md tells of
+    python tests/bench/mutation.py                                # each part of the package
     python tests/bench/mutation.py api --sample 200               # a fixed draw of 200 mutants
     python tests/bench/mutation.py flows --report flows.jsonl     # each mutant with the test file that killed it
     python tests/bench/mutation.py flows --again flows.jsonl      # only what survived in that report
@@ -33,23 +33,13 @@ from mutants import in_words, mutants  # noqa: E402  # it stands where the line 
 
 SECONDS = 60
 """A fork that computes for longer is in an endless loop; one that takes ten times that waits for what never comes."""
-SUBJECTS = {
-    "flows": (["flows"], ["flows", "views/test_sequence.py", "views/test_sequence_text.py", "checks"]),
-    "checks": (["checks"], ["checks", "views/test_findings.py", "views/test_findings_advice.py"]),
-    "judging": (
-        ["conformance/judging.py", "conformance/findings.py"],
-        ["conformance/test_judging.py", "conformance/test_judging_watch.py", "conformance/test_judging_card_watch.py",
-         "conformance/test_findings.py", "conformance/test_cases.py", "conformance/test_form.py",
-         "conformance/test_case_runner_confirmed.py"],
-    ),
-    "api": (["api"], ["api"]),
-    "sdks": (
-        ["simulation/sdks.py", "simulation/seal.py", "card_provisioning.py", "provisioning_service.py"],
-        ["test_card_provisioning.py", "test_provisioning_service.py", "simulation/test_sdks_a.py",
-         "simulation/test_sdks_b.py", "simulation/test_sdks_call.py", "simulation/test_seal.py"],
-    ),
-}  # fmt: skip
-"""What is mutated, under `workbook`, and the tests that concern it, under `tests`."""
+PARTS = sorted(path.parent.name for path in ROOT.glob("workbook/*/__init__.py"))
+ELSEWHERE = {
+    "flows": ["views/test_sequence.py", "views/test_sequence_text.py", "reading/checks"],
+    "reading": ["views/test_findings.py", "views/test_findings_advice.py"],
+    "base": ["test_canary.py", "test_errors.py"],
+}
+"""The tests that concern a part of `workbook`, besides those in the folder of its name under `tests`."""
 
 
 class Mutated(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
@@ -129,9 +119,9 @@ def below(folder, names):
 def main():
     """Mutate what is named, and report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("subjects", nargs="*", help=f"{', '.join(SUBJECTS)}; all of them where none is named")
+    parser.add_argument("parts", nargs="*", default=PARTS, help=f"{', '.join(PARTS)}; all of them where none is named")
     parser.add_argument("--only", default="", help="only modules whose path holds this text")
-    parser.add_argument("--sample", type=int, help="so many mutants of each subject, drawn by a fixed seed")
+    parser.add_argument("--sample", type=int, help="so many mutants of each part, drawn by a fixed seed")
     parser.add_argument("--again", type=Path, help="a report of before: only what survived then")
     parser.add_argument("--report", type=Path, default=Path(os.devnull), help="where each mutant goes, with its killer")
     options = parser.parse_args()
@@ -139,15 +129,17 @@ def main():
     kept = {one["mutant"].rpartition(" (")[0] for one in map(json.loads, lines) if not one["killer"]}
     os.environ["CI"] = "1"  # Hypothesis draws the same examples each time
     report = options.report.open("w", encoding="utf-8")
-    for subject in options.subjects or SUBJECTS:
-        modules, tests = SUBJECTS[subject]
-        files = [file for file in below(ROOT / "tests", tests) if Path(file).name.startswith("test_")]
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no part of the package: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    for part in options.parts:
+        tests = below(ROOT / "tests", [part, *ELSEWHERE.get(part, ())])
+        files = [file for file in tests if Path(file).name.startswith("test_")]
         with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
             run(files, "--collect-only")  # imports everything once, before the forks
         while failing := killer(files):
             print(f"left out, because it fails without any mutant: tests/{failing}", flush=True)
             files.remove(failing)
-        chosen = [(path, one) for path in (f"workbook/{module}" for module in below(ROOT / "workbook", modules))
+        chosen = [(path, one) for path in (f"workbook/{module}" for module in below(ROOT / "workbook", [part]))
                   if options.only in path for one in mutants(path)]  # fmt: skip
         total = len(chosen)
         random.Random(0).shuffle(chosen)
@@ -165,7 +157,7 @@ def main():
             if number % 50 == 0 or number == len(chosen):
                 survived = kills[""]
                 share = f"{100 * (number - survived) / number:.1f} %"
-                print(f"{subject}: {number} of {total} mutants, {survived} survived, {share} killed", flush=True)
+                print(f"{part}: {number} of {total} mutants, {survived} survived, {share} killed", flush=True)
 
 
 if __name__ == "__main__":

@@ -175,11 +175,6 @@ def test_time_is_rounded_to_microseconds():
     assert math.isclose(record(m.AddTapped(), 1 / 3).as_dict()["at"], 0.333333)
 
 
-def test_a_trace_draws_itself():
-    bundle = made(m.Opened("PI1"), m.GetActivationData("PI1"))._repr_mimebundle_()
-    assert "opens the card" in bundle["text/plain"]
-
-
 @pytest.mark.rule("REL-3")
 def test_not_even_a_repr_of_a_record_shows_wrapped_data():
     assert REAL not in repr(record(m.FetchOpcCalled("PI1", SdkOutput(REAL))))

@@ -119,6 +119,12 @@ def test_a_file_that_cannot_be_read_or_written_is_named(tmp_path):
         RUNS["A"].save(tmp_path / "none" / "run.html")
 
 
+def test_a_trace_in_a_notebook_draws_itself():
+    """Views lie above flows: what draws a trace is put in place where a session's runs are."""
+    bundle = wb.session().platform_a.play().trace._repr_mimebundle_()
+    assert "opens the card" in bundle["text/plain"]
+
+
 def test_what_a_notebook_shows_carries_the_run():
     bundle = RUNS["A"]._repr_mimebundle_()
     assert bundle[RUN_MIMETYPE] == {"runs": [to_json(RUNS["A"])], "panels": []}
