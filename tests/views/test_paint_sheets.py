@@ -10,7 +10,7 @@ from workbook.views.durations import timing
 from workbook.views.exchange import Exchange
 from workbook.views.paint import DARK, LIGHT, sheet, variables
 from workbook.views.sequence_svg import STYLE as SEQUENCE
-from workbook.views.states import STYLE as STATES
+from workbook.views.states import STATES_STYLE as STATES
 from workbook.views.states import States
 
 SHEETS = {"wb-sequence": SEQUENCE, "wb-states": STATES, "wb-durations": TIMING}

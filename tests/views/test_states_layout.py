@@ -1,12 +1,16 @@
 """Every machine's picture, measured: nothing stands on anything else, and every arrow ends where it should."""
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
 from plays import MACHINES
 
+from workbook.flows import messages as m
+from workbook.flows.machine import Machine
+from workbook.flows.variants import A_FROM_0_4_0
 from workbook.views.states import TICK
-from workbook.views.states_layout import BOX, LEADING, WIDTH, Layout
+from workbook.views.states_layout import BOX_WIDTH, LEADING, PAGE_WIDTH, Layout, moves
 
 LETTER = 6.2
 """How wide a letter of a label may be, in pixels; a common font's is narrower."""
@@ -23,7 +27,7 @@ def plan(machine):
 
 
 def test_every_state_has_a_box_and_every_move_an_arrow(machine, plan):
-    assert sorted(box.state for box in plan.boxes.values()) == sorted(map(str, machine.states))
+    assert sorted(plan.boxes) == sorted(map(str, machine.states))
     rows = [row for row in machine.rows if not row.beside]
     pairs = {f"{row.state}>{row.to}" for row in rows}
     assert sorted(arrow.move.name for arrow in plan.arrows) == sorted(pairs)
@@ -32,18 +36,18 @@ def test_every_state_has_a_box_and_every_move_an_arrow(machine, plan):
 
 def test_no_two_boxes_overlap(plan):
     assert [
-        (one.state, other.state)
-        for one, other in combinations(plan.boxes.values(), 2)
-        if _meet(_area(one), _area(other))
+        (one, other)
+        for (one, box), (other, second) in combinations(plan.boxes.items(), 2)
+        if _meet(_area(box), _area(second))
     ] == []
 
 
 def test_no_arrow_runs_through_a_box(plan):
     crossed = [
-        (arrow.move.name, box.state)
+        (arrow.move.name, state)
         for arrow in plan.arrows
         for line in pairwise(arrow.points)
-        for box in plan.boxes.values()
+        for state, box in plan.boxes.items()
         if _meet(_span(*line), _area(box))
     ]
     assert crossed == []
@@ -70,6 +74,10 @@ def test_arrows_that_share_a_line_lead_to_the_same_state(plan):
 
 
 def test_no_word_stands_on_a_box_or_on_another_word(plan):
+    _no_word_stands_on_anything(plan)
+
+
+def _no_word_stands_on_anything(plan):
     areas = [area for words in _all_words(plan) for area in _lines(words)]
     assert [area for area in areas for box in plan.boxes.values() if _meet(area, _area(box))] == []
     assert [pair for pair in combinations(areas, 2) if _meet(*pair)] == []
@@ -77,23 +85,35 @@ def test_no_word_stands_on_a_box_or_on_another_word(plan):
 
 def test_nothing_stands_outside_the_picture(plan):
     points = [point for arrow in plan.arrows for point in arrow.points]
-    assert all(4 < x < WIDTH - 4 and 0 < y < plan.height for x, y in points)
-    assert all(area[0] > 4 and area[2] < WIDTH - 4 for words in _all_words(plan) for area in _lines(words))
+    assert all(4 < x < PAGE_WIDTH - 4 and 0 < y < plan.height for x, y in points)
+    assert all(area[0] > 4 and area[2] < PAGE_WIDTH - 4 for words in _all_words(plan) for area in _lines(words))
 
 
 def test_the_picture_is_one_that_a_person_can_look_at(plan):
-    assert WIDTH <= 900
+    assert PAGE_WIDTH <= 900
     assert plan.height < 1250
 
 
-def test_every_event_is_named_beside_its_arrow_or_counted(plan):
+def test_every_event_is_named_beside_its_arrow(plan):
     for arrow in plan.arrows:
         (words,) = [words for words in _all_words(plan) if arrow.move.name in words.moves]
-        text = "".join(label.text for label in words.lines).replace(" ", "")
         for event in arrow.move.events:
+            lines = [label.text for label in words.lines if label.event == event]
             name = event.partition("(")[0].rpartition(".")[2].replace(" ", "")
-            loop = arrow.move.source == arrow.move.target
-            assert name in text or (loop and f"{len(arrow.move.events)}events" == text), arrow.move.name
+            assert name in "".join(lines).replace(" ", ""), arrow.move.name
+
+
+def test_a_fifth_event_on_an_arrow_is_drawn_and_the_rows_below_make_room():
+    machine = A_FROM_0_4_0.machine
+    move = next(move for move in moves(machine) if move.name == "asking once more>in the wallet")
+    assert len(move.events) == 4
+    more = replace(move.rows[0], event=m.SdkOutputCreated)
+    grown = Machine("grown", (*machine.rows, more), initial=machine.initial, final=machine.final)
+    before, after = Layout(machine), Layout(grown)
+    (words,) = [arrow.words for arrow in after.arrows if arrow.move.name == move.name]
+    assert [label.event for label in words.lines] == [*move.events, m.SdkOutputCreated.says]
+    assert after.boxes["in the wallet"].y == before.boxes["in the wallet"].y + LEADING
+    _no_word_stands_on_anything(after)
 
 
 def test_the_same_machine_gives_the_same_layout(machine):
@@ -102,7 +122,7 @@ def test_the_same_machine_gives_the_same_layout(machine):
 
 
 def _area(box):
-    return box.x, box.y, box.x + BOX, box.end
+    return box.x, box.y, box.x + BOX_WIDTH, box.end
 
 
 def _span(one, other):
@@ -134,7 +154,7 @@ def _all_words(plan):
 
 
 def _lines(words):
-    choice = len({event for label in words.lines for event in label.events}) > 1
+    choice = len({label.event for label in words.lines}) > 1
     for number, label in enumerate(reversed(words.lines)):
         wide, y = LETTER * len(label.text + TICK * choice), words.y - LEADING * number
         x = words.x if words.anchor == "start" else words.x - wide

@@ -5,34 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.views.film import Film
-from workbook.views.html import Markup, View, joined, tag, void
+from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import FONT, Picture, document, ground, sheet
-from workbook.views.states_layout import BADGE, BOX, LEADING, TOP, WIDTH, Arrow, Words, laid_out
+from workbook.views.states_layout import BADGE, BOX_WIDTH, LEADING, PAGE_WIDTH, Arrow, Words, laid_out
 from workbook.views.table import WIDEST, cut, paragraph, wrap
 
 # The words beside arrows. Where several events lead the same way, each can be marked by itself: an event that happened
-# bears a tick and stands out, and the others stay pale. Where there is no room for all names, the picture names those
-# that happened, once the arrow is taken, and says that there are others.
+# has a tick and is bold, and the others stay pale.
 
 TICK = "✓ "
-SAYS: Mapping[str, str] = {
-    ".wb-been .wb-choice,.wb-now .wb-choice": "fill:var(--muted)",
-    ".wb-choice .wb-took,.wb-choice.wb-took": "fill:var(--ink);font-weight:700",
-    ".wb-choice .wb-now,.wb-choice.wb-now": "text-decoration:underline",
-    ".wb-tick": "display:none",
-    ".wb-took .wb-tick": "display:inline",
-    ".wb-many": "display:none",
-    ".wb-been .wb-many,.wb-now .wb-many": "display:inline",
-    ".wb-been .wb-short,.wb-now .wb-short": "display:none",
-    ".wb-many .wb-event": "display:none",
-    ".wb-many .wb-took": "display:inline",
-    ".wb-many:not(:has(.wb-event:not(.wb-took))) .wb-others": "display:none",
-}
 
 
 def key(move: str, event: str) -> str:
@@ -42,35 +27,16 @@ def key(move: str, event: str) -> str:
 
 def texts(words: Words, took: Collection[str]) -> Iterator[Markup]:
     """The lines of some words, the last one first; `took` holds the keys of the events that happened."""
-    tick = tag("tspan", TICK, class_="wb-tick")
-
-    def marked(event: str) -> dict[str, str]:
-        keys = [key(move, event) for move in words.moves]
-        happened = any(name in took for name in keys)
-        return {"data_event": "|".join(keys), "class_": "wb-event wb-took" if happened else "wb-event"}
-
-    choice = len({event for label in words.lines for event in label.events}) > 1
+    choice = len({label.event for label in words.lines}) > 1
     for number, label in enumerate(reversed(words.lines)):
         place = {"x": words.x, "y": words.y - LEADING * number, "text_anchor": words.anchor}
         if not choice:
             yield tag("text", label.text, class_="wb-says", **place)
             continue
-        if len(label.events) == 1:
-            mark = marked(label.events[0])
-            names = f"wb-says wb-choice {mark.pop('class_')}"
-            yield tag("text", tick if label.begins else "", label.text, **mark, class_=names, **place)
-            continue
-        events = [
-            tag("tspan", tick, name, **marked(event)) for event, name in zip(label.events, label.named, strict=True)
-        ]
-        if label.whole:
-            parts = [part for event in events for part in (" or ", event)][1:]
-            yield tag("text", *parts, class_="wb-says wb-choice", **place)
-        else:
-            yield tag("text", label.text, class_="wb-says wb-short", **place)
-            parts = [part for event in events for part in (event, " ")]
-            others = tag("tspan", "or others", class_="wb-others")
-            yield tag("text", *parts, others, class_="wb-says wb-choice wb-many", **place)
+        keys = [key(move, label.event) for move in words.moves]
+        names = "wb-says wb-choice" + (" wb-took" if any(name in took for name in keys) else "")
+        tick = tag("tspan", TICK, class_="wb-tick") if label.begins else ""
+        yield tag("text", tick, label.text, data_event="|".join(keys), class_=names, **place)
 
 
 # What is lit differs in form as well as in colour: the present state has a thick edge, a state that was passed a firm
@@ -78,9 +44,8 @@ def texts(words: Words, took: Collection[str]) -> Iterator[Markup]:
 # classes: `wb-here` or `wb-been` to elements with `data-state`, `wb-been` (and `wb-now` in the moment itself) to those
 # with `data-move`, `wb-took` (and `wb-now`) to those with `data-event`.
 
-SCOPE = "wb-states"
-STYLE = sheet(
-    SCOPE,
+STATES_STYLE = sheet(
+    "wb-states",
     {
         "text": f"font-family:{FONT};font-size:11.5px;fill:var(--muted);"
         "paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoin:round",
@@ -103,28 +68,16 @@ STYLE = sheet(
         ".wb-now .wb-way": "stroke-width:4.5",
         ".wb-been .wb-head,.wb-now .wb-head": "fill:var(--http)",
         ".wb-been .wb-says,.wb-now .wb-says": "fill:var(--ink)",
-        **SAYS,
+        ".wb-been .wb-choice,.wb-now .wb-choice": "fill:var(--muted)",
+        ".wb-choice.wb-took": "fill:var(--ink);font-weight:700",
+        ".wb-choice.wb-now": "text-decoration:underline",
+        ".wb-tick": "display:none",
+        ".wb-took .wb-tick": "display:inline",
         ".wb-step": "fill:var(--http);stroke:var(--ground);stroke-width:1.5",
         ".wb-number": "font-size:10.5px;font-weight:700;fill:var(--ground);stroke:none;text-anchor:middle;"
         "font-variant-numeric:tabular-nums",
     },
 )
-HEAD, HALF = 9, 4.5
-"""The length of an arrow's head, and half its width."""
-ROUND = 6
-"""The radius of an arrow's corners."""
-MOST = 2
-"""At most so many steps are numbered at a move; an ellipsis replaces those before."""
-FOOT = 84
-"""The height of the legend."""
-LINES = (
-    ("is-spec", "stated by the document"),
-    ("is-ours", "left open by it: our choice, or public knowledge"),
-    ("is-deprecated", "deprecated"),
-)
-BOXES = (("", "not reached"), ("wb-been", "passed"), ("wb-here", "here now"))
-TOOK = f"{TICK}where several events lead the same way: the one that happened in this run"
-RESTS = "a resting place: an attempt is over, or the cardholder chooses"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,58 +107,44 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
         lit: the lit parts.
     """
     plan, lit = laid_out(machine), lit or Lit()
-    height = plan.height + FOOT
+    height = plan.height + 84  # the legend
     first, final = plan.boxes[str(machine.initial)], frozenset(map(str, machine.final))
+    steps = [(tuple(lit.steps.get(arrow.move.name, ())), arrow) for arrow in plan.arrows]
     parts = []
-    moves = [(tuple(lit.steps.get(arrow.move.name, ())), number) for number, arrow in enumerate(plan.arrows)]
-    for steps, number in sorted(moves, key=lambda move: bool(move[0])):  # moves that were made are on top
-        parts.append(_move(machine, number, steps, lit.took))
-    parts += [_sign_of(machine, number, lit.took) for number in range(len(plan.signs))]
-    parts.append(void("path", class_="wb-head", d=f"M{first.middle - 4} {TOP - 15}a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"))
-    parts.append(void("path", class_="wb-way", d=f"M{first.middle} {TOP - 12}V{first.y}"))
+    for numbers, arrow in sorted(steps, key=lambda step: bool(step[0])):  # moves that were made are on top
+        names = f"wb-move is-{arrow.move.origin}{' wb-been' if numbers else ''}"
+        parts.append(tag("g", *_arrow(arrow, numbers, lit.took), data_move=arrow.move.name, class_=names))
+    for sign in plan.signs:
+        parts += texts(sign, lit.took)
+    parts.append(void("path", class_="wb-head", d=f"M{first.middle - 4} {first.y - 15}a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"))
+    parts.append(void("path", class_="wb-way", d=f"M{first.middle} {first.y - 12}V{first.y}"))
     for state, box in plan.boxes.items():
         mark = " wb-here" if state == lit.here else " wb-been" if state in lit.been else ""
-        shape = [void("rect", class_="wb-box", x=box.x, y=box.y, width=BOX, height=box.height, rx=9)]
+        shape = [void("rect", class_="wb-box", x=box.x, y=box.y, width=BOX_WIDTH, height=box.height, rx=9)]
         if state in final:
-            inner = {"x": box.x + 3, "y": box.y + 3, "width": BOX - 6, "height": box.height - 6, "rx": 6}
+            inner = {"x": box.x + 3, "y": box.y + 3, "width": BOX_WIDTH - 6, "height": box.height - 6, "rx": 6}
             shape.append(void("rect", class_="wb-rest", **inner))
         words = tag("text", cut(state, 26), class_="wb-name", x=box.middle, y=box.y + box.height // 2 + 4)
         parts.append(tag("g", *shape, words, data_state=state, class_=f"wb-state{mark}"))
     words = tag("text", cut(title, 90), class_="wb-title", x=24, y=34)
-    shapes = (ground(WIDTH, height), words, *parts, *_legend(plan.height + 12))
-    return document(SCOPE, STYLE, f"States: {title}", alt, (WIDTH, height), *shapes)
-
-
-# Two runs of a machine differ in few parts of the picture, so each part is kept for the next picture.
-
-
-@lru_cache(maxsize=2048)
-def _move(machine: Machine, number: int, steps: tuple[int, ...], took: frozenset[str]) -> Markup:
-    arrow = laid_out(machine).arrows[number]
-    names = f"wb-move is-{arrow.move.origin}{' wb-been' * bool(steps)}"
-    return tag("g", *_arrow(arrow, steps, took), data_move=arrow.move.name, class_=names)
-
-
-@lru_cache(maxsize=512)
-def _sign_of(machine: Machine, number: int, took: frozenset[str]) -> Markup:
-    return joined(*texts(laid_out(machine).signs[number], took))
+    shapes = (ground(PAGE_WIDTH, height), words, *parts, *_legend(plan.height + 12))
+    return document("wb-states", STATES_STYLE, f"States: {title}", alt, (PAGE_WIDTH, height), *shapes)
 
 
 def _arrow(arrow: Arrow, steps: tuple[int, ...], took: frozenset[str]) -> Iterator[Markup]:
-    """A move's arrow with its words, and the numbers of its steps in a pill.
+    """A move's arrow with its words, and the numbers of its last two steps in a pill.
 
     The path begins at the head, so that the dashes of arrows that share a lane coincide.
     """
     yield tag("title", f"{arrow.move.source} → {arrow.move.target}: {' or '.join(arrow.move.events)}")
     (x0, y0), (x, y) = arrow.points[-2:]
     dx, dy = _sign(x - x0), _sign(y - y0)
-    neck = (x - dx * (HEAD - 1), y - dy * (HEAD - 1))
-    yield void("path", class_="wb-way", d=_rounded((neck, *reversed(arrow.points[:-1]))))
-    corners = (f"{x - dx * HEAD + side * dy:g} {y - dy * HEAD + side * dx:g}" for side in (-HALF, HALF))
+    yield void("path", class_="wb-way", d=_rounded(((x - 8 * dx, y - 8 * dy), *reversed(arrow.points[:-1]))))
+    corners = (f"{x - 9 * dx + side * dy:g} {y - 9 * dy + side * dx:g}" for side in (-4.5, 4.5))
     yield void("path", class_="wb-head", d=f"M{x} {y}L{'L'.join(corners)}z")
     badge, words = arrow.badge, arrow.words
-    numbers = "… " * (len(steps) > MOST) + ", ".join(map(str, steps[-MOST:]))
-    wide = max(16, 8 + 6 * len(numbers)) if numbers else 0
+    numbers = ("… " if len(steps) > 2 else "") + ", ".join(map(str, steps[-2:]))
+    wide = max(16, 8 + 6 * len(numbers))
     if words:
         room = wide + 8 - BADGE  # a wide number moves the words away from the box
         if room > 0 and words.anchor == badge.anchor and arrow.points[0][1] == badge.y:
@@ -224,7 +163,7 @@ def _rounded(points: Sequence[tuple[int, int]]) -> str:
     for before, (x, y), after in zip(points, points[1:], points[2:], strict=False):
         ends = []
         for end_x, end_y in (before, after):
-            near = min(ROUND, (abs(x - end_x) + abs(y - end_y)) / 2)
+            near = min(6, (abs(x - end_x) + abs(y - end_y)) / 2)
             ends.append(f"{x + _sign(end_x - x) * near:g} {y + _sign(end_y - y) * near:g}")
         path += f"L{ends[0]}Q{x} {y} {ends[1]}"
     return f"{path}L{last_x} {last_y}"
@@ -235,18 +174,25 @@ def _sign(number: int) -> int:
 
 
 def _legend(y: int) -> Iterator[Markup]:
-    yield void("path", class_="wb-ground", d=f"M24 {y}H{WIDTH - 24}")
-    x = 24
-    for name, words in LINES:
+    yield void("path", class_="wb-ground", d=f"M24 {y}H{PAGE_WIDTH - 24}")
+    for x, name, words in (
+        (24, "is-spec", "stated by the document"),
+        (236, "is-ours", "left open by it: our choice, or public knowledge"),
+        (604, "is-deprecated", "deprecated"),
+    ):
         line = void("path", class_="wb-way", d=f"M{x} {y + 18}h34")
         yield tag("g", line, tag("text", words, x=x + 42, y=y + 22), class_=name)
-        x += 80 + 6 * len(words)
-    for number, (name, words) in enumerate((*BOXES, ("", RESTS))):
-        x = 24 + 124 * number
+    for x, name, words in (
+        (24, "", "not reached"),
+        (148, "wb-been", "passed"),
+        (272, "wb-here", "here now"),
+        (396, "", "a resting place: an attempt is over, or the cardholder chooses"),
+    ):
         box = void("rect", class_="wb-box", x=x, y=y + 30, width=34, height=14, rx=4)
-        rest = void("rect", class_="wb-rest", x=x + 3, y=y + 33, width=28, height=8, rx=2) if words is RESTS else ""
+        rest = void("rect", class_="wb-rest", x=x + 3, y=y + 33, width=28, height=8, rx=2) if x == 396 else ""
         yield tag("g", box, rest, tag("text", words, x=x + 42, y=y + 41), class_=name or None)
-    yield tag("text", TOOK, x=24, y=y + 60)
+    took = "where several events lead the same way: the one that happened in this run"
+    yield tag("text", TICK, took, x=24, y=y + 60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,8 +287,6 @@ SPEAKS: Mapping[Actor, str] = {
     Actor.WALLET_APP: "for the wallet:",
 }
 """The beginning of a sentence about an event: who makes it happen."""
-CALLBACK = re.compile(r"[a-z]\w*\(")
-"""Matches an event that is a call by the SDK, not an answer."""
 
 
 def allowed(machine: Machine, state: str) -> tuple[str, ...]:
@@ -353,6 +297,6 @@ def allowed(machine: Machine, state: str) -> tuple[str, ...]:
         if event.says.endswith(" failed"):  # the event says itself what fails
             clauses[event.says.replace(" failed", " fails")] = []
             continue
-        calls = event.sender is Actor.SDK and CALLBACK.match(event.says)
+        calls = event.sender is Actor.SDK and re.match(r"[a-z]\w*\(", event.says)  # a call by the SDK, not an answer
         clauses.setdefault("the SDK calls" if calls else SPEAKS[event.sender], []).append(event.says)
     return tuple(f"{who} {' or '.join(dict.fromkeys(names))}".strip() for who, names in clauses.items())

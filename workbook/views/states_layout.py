@@ -1,22 +1,28 @@
 """The layout of a machine's picture: every box, arrow and word with its place in pixels.
 
-The way to success is a column from top to bottom, the spine. Left of it is a branch: the deprecated calls, which
-lead back to the spine further down. Right of it are the ends of an attempt. `GRIDS` says where each state is.
+The way to success is a column from top to bottom, the spine. Left of it is a branch: the deprecated calls. Right of it
+are the ends of an attempt. `GRIDS` says where each state is.
 
-Arrows run up and down in four channels between these columns, and all arrows to the same state share one lane of a
-channel. So an arrow never crosses a box, and ten ways to begin again are one line with ten beginnings.
+An arrow to the next state of a column runs straight down. Every other arrow leaves its box sideways, runs up or down in
+a lane, and comes back sideways. The lanes are in three channels: left of everything (`west`), between spine and ends
+(`east`), and right of everything (`rim`). All arrows to the same state share a lane, so ten ways to begin again are one
+line with ten beginnings. No arrow crosses a box, because only a branch has boxes left of the spine, in rows of its own.
+
+Every event has a line of words of its own, and boxes and rows are as high as the words need: a new event needs no
+change here, and a new state needs its place in a grid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from enum import StrEnum, unique
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum, unique
 from functools import lru_cache
 from itertools import count
+from typing import NamedTuple
 
 from workbook.flows.machine import Machine, Row
-from workbook.views.table import cut, width, wrap
+from workbook.views.table import width, wrap
 
 GRIDS = (
     """
@@ -45,8 +51,10 @@ GRIDS = (
                      |checking
                      |button shown       |not offered
                      |tapped
-    making sdkOutput |SDK orchestrates
-    posting sdkOutput|fetching OPC data
+    making sdkOutput |
+                     |SDK orchestrates
+    posting sdkOutput|
+                     |fetching OPC data
     has OPC data     |
                      |wallet provisions
                      |added              |failed
@@ -91,16 +99,15 @@ A machine is drawn on the first grid that has all its states; a row of which it 
 
 
 @unique
-class Column(StrEnum):
-    """The three columns, from left to right."""
+class Column(IntEnum):
+    """The three columns; the value is the x where their boxes begin, in pixels."""
 
-    BRANCH = "branch"
-    SPINE = "spine"
-    END = "end"
+    BRANCH = 52
+    SPINE = 252
+    END = 678
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A column, and a row counted from 0 at the top."""
 
     column: Column
@@ -178,97 +185,46 @@ def moves(machine: Machine) -> tuple[Move, ...]:
     return tuple(Move(source, target, tuple(rows)) for (source, target), rows in found.items())
 
 
-ROOM = {"west": 28, "east": 34}
-"""How many characters of a label fit in a line left or right of a box."""
-LONG = 64
-"""How many fit beside an arrow down."""
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """One line of words beside an arrow.
-
-    Attributes:
-        text: the words.
-        events: the labels of the events that they name; a picture marks the one that happened.
-        begins: False for the continuation of the line above.
-    """
+class Label(NamedTuple):
+    """A line of words that names an event; `begins` is False for the continuation of the line above."""
 
     text: str
-    events: tuple[str, ...]
+    event: str
     begins: bool = True
 
-    @property
-    def whole(self) -> bool:
-        """Whether the line names each of its events."""
-        return self.text in (" or ".join(self.events), " or ".join(map(_short, self.events)))
 
-    @property
-    def named(self) -> tuple[str, ...]:
-        """Each of its events as the line names it, or as it would if there were room."""
-        if self.text == " or ".join(self.events):
-            return self.events
-        short = tuple(map(_short, self.events))
-        return short if self.whole else tuple(name if " (" in name else name.partition("(")[0] for name in short)
+def labels(events: Iterable[str], room: int) -> tuple[Label, ...]:
+    """A line of at most `room` characters for each event, or several, which break before a call's parameters.
 
-
-def listed(events: Iterable[str], side: str) -> Iterator[Label]:
-    """A line for each event, or several for a long one, which may break before a call's parameters."""
-    names, room = list(dict.fromkeys(events)), ROOM[side]
-    fits = all(width(name) <= room for name in names)
-    for event in names:
-        text = event if fits else _short(event)
-        lines = wrap(text if " (" in text else text.replace("(", " ("), room)
-        for number, line in enumerate(lines):
-            yield Label(line if " (" in text else line.replace(" (", "("), (event,), begins=not number)
+    Where one is too long, all go without the namespaces before their names.
+    """
+    names = list(dict.fromkeys(events))
+    if any(width(name) > room for name in names):
+        called = [(name, *name.partition("(")) for name in names]
+        texts = {name: head.rpartition(".")[2] + bracket + rest for name, head, bracket, rest in called}
+    else:
+        texts = {name: name for name in names}
+    found = []
+    for event, text in texts.items():
+        spaced = " (" in text
+        for number, line in enumerate(wrap(text if spaced else text.replace("(", " ("), room)):
+            found.append(Label(line if spaced else line.replace(" (", "("), event, begins=not number))
+    return tuple(found)
 
 
-def joined(events: tuple[str, ...]) -> Label:
-    """All events in one line: shortened where they are too long for it, or counted."""
-    for text in (" or ".join(events), " or ".join(map(_short, events))):
-        if width(text) <= LONG:
-            return Label(text, events)
-    return Label(f"{len(events)} events" if len(events) > 1 else cut(_short(events[0]), LONG), events)
-
-
-def counted(events: tuple[str, ...]) -> Label:
-    """The number of events, where there is no room for their names."""
-    return Label(f"{len(events)} events", events) if len(events) > 1 else joined(events)
-
-
-def _short(event: str) -> str:
-    """An event without the namespace before its name."""
-    name, bracket, rest = event.partition("(")
-    return name.rpartition(".")[2] + bracket + rest
-
-
-WIDTH = 900
-TOP = 62
-"""Where the first box begins: the title is above it."""
-BOX, LOWEST = 168, 32
-"""The width of every box, and the least height."""
-LEFT = {Column.BRANCH: 52, Column.SPINE: 252, Column.END: 678}
-"""Where each column's boxes begin."""
-LANES = {"west": (40, -9), "inner": (244, -8), "east": (668, -8), "rim": (866, 8)}
-"""Where each channel's first lane is, and the distance to the next: left of everything, between the columns, right."""
-LEADING, LIFT = 14, 4
-"""The distance between two lines of a label, and between the last one and its arrow."""
-GAP, ASIDE = 28, 18
-"""The space between two rows, and how much more each arrow that runs across there needs."""
-SHIFT = 6
-"""A branch's boxes are this much lower than the spine's, so that arrows from both do not coincide."""
-HANG = 20
-"""The space that an arrow back to its own state takes below a box."""
+PAGE_WIDTH = 900
+"""The width of the picture."""
+BOX_WIDTH = 168
+LEADING = 14
+"""The distance between two lines of words."""
 BADGE = 26
-"""The space beside a box for the number of a step."""
+"""The room beside a box for the number of a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
     """A state's box."""
 
-    state: str
-    column: Column
     x: int
     y: int
     height: int
@@ -276,7 +232,7 @@ class Box:
     @property
     def middle(self) -> int:
         """The x of its middle."""
-        return self.x + BOX // 2
+        return self.x + BOX_WIDTH // 2
 
     @property
     def end(self) -> int:
@@ -286,7 +242,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Lines of text; `y` is the base of the last one, and `anchor` says which end of each is at `x`.
+    """Lines of words; `y` is the base of the last one, and `anchor` says which end of each is at `x`.
 
     Attributes:
         moves: the names of the moves that the words belong to.
@@ -295,12 +251,11 @@ class Words:
     lines: tuple[Label, ...]
     x: int
     y: int
-    anchor: str = "start"
-    moves: tuple[str, ...] = ()
+    anchor: str
+    moves: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Badge:
+class Badge(NamedTuple):
     """The place for the number of a step; `anchor` says which end of it is at `x`."""
 
     x: int
@@ -315,7 +270,7 @@ class Arrow:
     Attributes:
         points: its corners, from the source to the head.
         badge: the place for its number.
-        words: its own label; None where its lane has one.
+        words: its own words; None where its lane has them.
     """
 
     move: Move
@@ -324,49 +279,21 @@ class Arrow:
     words: Words | None
 
 
-Lane = tuple[str, str, str]
-"""A channel, the state that the lane leads to, and the state it comes from where it is not shared."""
+class Lane(NamedTuple):
+    """A vertical line that all arrows of a channel to the same state share."""
 
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """How one move is drawn.
-
-    Attributes:
-        shape: `down`, `loop`, `lane` through one channel, or `across` the spine through two.
-        out: the side of the box where it leaves, `west` or `east`; empty for `down` and `loop`.
-        into: the side where it arrives.
-        channel: where it runs up or down, the last one of two.
-        words: its own label; empty where its lane has one.
-    """
-
-    move: Move
-    shape: str
-    out: str = ""
-    into: str = ""
-    channel: str = ""
-    words: tuple[Label, ...] = ()
+    channel: str
+    target: str
 
     @property
-    def lane(self) -> Lane:
-        """Shared with all others that run in the same channel to the same state."""
-        return self.channel, self.move.target, ""
+    def out(self) -> str:
+        """The side of the boxes where its arrows leave."""
+        return "west" if self.channel == "west" else "east"
 
     @property
-    def inner(self) -> Lane:
-        """Its own lane left of the spine, where it runs through two channels."""
-        return "inner", self.move.target, self.move.source
-
-
-ROUTES = {
-    (Column.BRANCH, Column.END): ("across", "east", "west", "east"),
-    (Column.BRANCH, Column.SPINE): ("lane", "east", "west", "inner"),
-    (Column.SPINE, Column.BRANCH): ("lane", "west", "east", "inner"),
-    (Column.SPINE, Column.END): ("lane", "east", "west", "east"),
-    (Column.END, Column.SPINE): ("lane", "east", "east", "rim"),
-    (Column.END, Column.END): ("lane", "east", "east", "rim"),
-}
-"""The shape, the sides and the channel of an arrow between two columns; all others run left of everything."""
+    def into(self) -> str:
+        """The side of its target where they arrive."""
+        return "east" if self.channel == "rim" else "west"
 
 
 @lru_cache(maxsize=32)
@@ -381,75 +308,68 @@ class Layout:
     Attributes:
         boxes: each state's box.
         arrows: one for each move.
-        signs: the labels of lanes that several moves share.
+        signs: the words of lanes that have them at their end.
         height: where the drawing ends.
     """
 
     def __init__(self, machine: Machine) -> None:
-        # The order matters: the places decide the routes, the routes which words an arrow has, the words how high each
-        # box is, the boxes where the rows are, and the rows how far the lanes between the columns reach.
-        self._places = places(machine)
-        routes = [self._route(move) for move in moves(machine)]
-        branches = {place.row for place in self._places.values() if place.column is Column.BRANCH}
-        blocked = {
-            route.lane
-            for route in routes
-            if route.channel == "west" and not branches.isdisjoint((self._row(route), self._row(route, target=True)))
-        }  # a box of the branch is in the way: the lane runs right of it
-        routes = [replace(route, channel="inner") if route.lane in blocked else route for route in routes]
-        self._signs = dict(self._labels_of_lanes(routes))
-        self._routes = tuple(self._worded(route) for route in routes)
+        # The order matters: the words decide how high each box is, the boxes where the rows are, and the rows how far
+        # the lanes reach.
+        self._places, self._moves = places(machine), moves(machine)
+        self._lanes: dict[Lane, list[Move]] = {}
+        for move in self._moves:
+            if channel := self._channel(move):
+                self._lanes.setdefault(Lane(channel, move.target), []).append(move)
+        self._lane_of = {move.name: lane for lane, shared in self._lanes.items() for move in shared}
+        self._at_end = dict(self._words_of_lanes())
+        self._words = {move.name: self._words_of(move) for move in self._moves}
         self._slots = {(state, side): self._meeting(state, side) for state in self._places for side in ("west", "east")}
         self.boxes: dict[str, Box] = {}
-        self._gaps: list[int] = []
-        self._stack()
-        self._lanes = self._spread()
-        self.arrows = tuple(map(self._arrow, self._routes))
-        self.signs = tuple(self._beside_lanes())
-        self.height = self._gaps[-1] + 10
+        self._lines: dict[str, int] = {}
+        self.height = self._stack() + 10
+        self._x = self._spread()
+        self.arrows = tuple(map(self._arrow, self._moves))
+        self.signs = tuple(
+            self._beside(lines, self._edge(lane.target, lane.into, lane), lane.into, 14, *self._lanes[lane])
+            for lane, lines in self._at_end.items()
+        )
 
-    def _row(self, route: Route, *, target: bool = False) -> int:
-        return self._places[route.move.target if target else route.move.source].row
-
-    def _route(self, move: Move) -> Route:
+    def _channel(self, move: Move) -> str:
+        """The channel of a move; empty where its arrow runs straight down or back to its own box."""
         source, target = self._places[move.source], self._places[move.target]
-        if source == target:
-            return Route(move, "loop")
         between = {Place(source.column, row) for row in range(source.row + 1, target.row)}
-        below = source.column is target.column and source.row < target.row
+        below = source.column is target.column and source.row <= target.row
         if below and between.isdisjoint(self._places.values()):
-            return Route(move, "down")
-        return Route(move, *ROUTES.get((source.column, target.column), ("lane", "west", "west", "west")))
+            return ""
+        if source.column is Column.END:
+            return "rim"
+        return "east" if target.column is Column.END else "west"
 
-    def _labels_of_lanes(self, routes: Iterable[Route]) -> Iterator[tuple[Lane, tuple[Label, ...]]]:
-        """A lane to the spine has its label at its end, unless a single arrow has room for it at its beginning."""
-        lanes: dict[Lane, list[Route]] = {}
-        for route in routes:
-            if route.shape == "lane" and self._places[route.move.target].column is Column.SPINE:
-                lanes.setdefault(route.lane, []).append(route)
-        for lane, shared in lanes.items():
-            if len(shared) > 1 or shared[0].out == "east":
-                yield lane, tuple(listed((event for route in shared for event in route.move.events), shared[0].into))
+    def _words_of_lanes(self) -> Iterator[tuple[Lane, tuple[Label, ...]]]:
+        """A lane to the spine has its words at its end, unless it is one arrow that begins at the spine."""
+        for lane, shared in self._lanes.items():
+            alone = len(shared) == 1 and self._places[shared[0].source].column is Column.SPINE
+            if self._places[lane.target].column is Column.SPINE and not alone:
+                yield lane, self._at_side((event for move in shared for event in move.events), lane.into)
 
-    def _worded(self, route: Route) -> Route:
-        events = route.move.events
-        match route.shape:
-            case "lane":
-                return route if route.lane in self._signs else replace(route, words=tuple(listed(events, route.out)))
-            case "loop":
-                return replace(route, words=(counted(events),))
-            case _:
-                return replace(route, words=(joined(events),))
+    def _words_of(self, move: Move) -> tuple[Label, ...]:
+        lane = self._lane_of.get(move.name)
+        if lane is None:
+            return labels(move.events, 34 if move.source == move.target else 64)
+        return () if lane in self._at_end else self._at_side(move.events, lane.out)
 
-    def _meeting(self, state: str, side: str) -> dict[object, int]:
+    def _at_side(self, events: Iterable[str], side: str) -> tuple[Label, ...]:
+        return labels(events, 28 if side == "west" else 34)
+
+    def _meeting(self, state: str, side: str) -> dict[Lane | str, int]:
         """How far below its upper edge each arrow meets this side of a box: arrivals first, then departures."""
-        lines: dict[object, int] = {}
-        for route in self._routes:
-            if (route.move.target, route.into) == (state, side):
-                lines[route.lane] = len(self._signs.get(route.lane, ()))
-        for route in self._routes:
-            if (route.move.source, route.out) == (state, side):
-                lines[route.move.name] = len(route.words) if route.shape == "lane" else 0
+        lines: dict[Lane | str, int] = {
+            lane: len(self._at_end.get(lane, ())) for lane in self._lanes if (lane.target, lane.into) == (state, side)
+        }
+        for move in self._moves:
+            lane = self._lane_of.get(move.name)
+            if lane and (move.source, lane.out) == (state, side):
+                lines[move.name] = len(self._words[move.name])
         # Words are above their arrow, so an arrow with many lines of words begins lower on its box.
         found, y = {}, 0
         for arrow, number in lines.items():
@@ -457,107 +377,70 @@ class Layout:
             found[arrow] = y
         return found
 
-    def _stack(self) -> None:
-        """Give every box its place, row by row: a box is as high as the words of its arrows need."""
-        loops = {route.move.source for route in self._routes if route.shape == "loop"}
-        y = TOP
+    def _stack(self) -> int:
+        """Give every box its place, and the words below a row; the y where the last row ends."""
+        loops = {move.source: len(self._words[move.name]) for move in self._moves if move.source == move.target}
+        top = low = 62  # the title is above
         for row in range(max(place.row for place in self._places.values()) + 1):
-            low = y
             for state, place in self._places.items():
                 if place.row == row:
                     meets = (*self._slots[state, "west"].values(), *self._slots[state, "east"].values())
-                    top = y + SHIFT * (place.column is Column.BRANCH)
-                    tall = max(LOWEST, max(meets, default=0) + 2 * LIFT)
-                    self.boxes[state] = Box(state, place.column, LEFT[place.column], top, tall)
-                    low = max(low, top + tall + HANG * (state in loops))
-            self._gaps.append(low)
-            y = low + self._space(row)
-
-    def _below(self, row: int) -> list[Route]:
-        """The moves that have a line of their own below this row, from the top down."""
-        return [
-            route
-            for route in self._routes
-            if self._row(route) == row
-            and (
-                route.shape == "across"
-                or (route.shape == "down" and self._places[route.move.source].column is Column.END)
-            )
-        ]
-
-    def _space(self, row: int) -> int:
-        return GAP + ASIDE * len(self._below(row))
-
-    def _line(self, route: Route) -> int:
-        """The y of a move's own line below its row."""
-        row = self._row(route)
-        return self._gaps[row] + ASIDE * (self._below(row).index(route) + 1) - 2
+                    box = Box(place.column, top, max(28, max(meets, default=0) + 8))
+                    self.boxes[state] = box
+                    low = max(low, box.end + (6 + LEADING * loops[state] if state in loops else 0))
+            y = low
+            for move in self._moves:  # the words of each arrow down have lines of their own
+                if self._places[move.source].row == row and not self._channel(move) and move.source != move.target:
+                    y += LEADING * len(self._words[move.name])
+                    self._lines[move.name] = y + 4
+            top = y + 12
+        return low
 
     def _spread(self) -> dict[Lane, int]:
         """The x of each lane: short lanes are next to the boxes, and no two run over each other."""
         # Each lane is an interval of rows, and lanes of one channel are coloured greedily as an interval graph: a lane
         # takes the first x that no overlapping lane has. Short ones come first, so long ones run outside them and are
-        # crossed less. A half row is the line below a row on which an arrow crosses the spine.
-        rows: dict[Lane, list[float]] = {}
-        for route in self._routes:
-            across = route.shape == "across"
-            if route.out:
-                rows.setdefault(route.lane, []).extend((self._row(route) + 0.5 * across, self._row(route, target=True)))
-            if across:
-                rows.setdefault(route.inner, []).extend((self._row(route), self._row(route) + 0.5))
-        spans = {lane: (min(ends), max(ends)) for lane, ends in rows.items()}
+        # crossed less.
+        first_and_step = {"west": (40, -8), "east": (668, -8), "rim": (866, 8)}
+        spans = {}
+        for lane, shared in self._lanes.items():
+            rows = [self._places[state].row for state in (lane.target, *(move.source for move in shared))]
+            spans[lane] = min(rows), max(rows)
         found: dict[Lane, int] = {}
         for lane, (top, end) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[1])):
             taken = {
                 x
                 for other, x in found.items()
-                if other[0] == lane[0] and spans[other][0] <= end and top <= spans[other][1]
+                if other.channel == lane.channel and spans[other][0] <= end and top <= spans[other][1]
             }
-            first, step = LANES[lane[0]]
-            found[lane] = next(x for x in count(first, step) if x not in taken)
+            found[lane] = next(x for x in count(*first_and_step[lane.channel]) if x not in taken)
         return found
 
-    def _edge(self, state: str, side: str, meets: object) -> tuple[int, int]:
+    def _arrow(self, move: Move) -> Arrow:
+        source, target, lines = self.boxes[move.source], self.boxes[move.target], self._words[move.name]
+        if lane := self._lane_of.get(move.name):
+            x, y = start = self._edge(move.source, lane.out, move.name)
+            end = self._edge(move.target, lane.into, lane)
+            badge = Badge(x + 4, y, "start") if lane.out == "east" else Badge(x - 4, y, "end")
+            words = self._beside(lines, start, lane.out, BADGE, move) if lines else None
+            return Arrow(move, (start, (self._x[lane], y), (self._x[lane], end[1]), end), badge, words)
+        if source is target:
+            x, low = source.x + 16, source.end + 11
+            points = ((x, source.end), (x, low), (x + 26, low), (x + 26, source.end))
+            words = Words(lines, x - 22, source.end + LEADING * len(lines), "end", (move.name,))
+            return Arrow(move, points, Badge(x + 13, low, "middle"), words)
+        x, y = source.middle, self._lines[move.name]
+        at_end = source.x == Column.END  # there is room only left of the arrow
+        words = Words(lines, x - 10 if at_end else x + 10, y, "end" if at_end else "start", (move.name,))
+        badge = Badge(x + 4, y - 4, "start") if at_end else Badge(x - 4, y - 4, "end")
+        return Arrow(move, ((x, source.end), (x, target.y)), badge, words)
+
+    def _edge(self, state: str, side: str, meets: Lane | str) -> tuple[int, int]:
         box = self.boxes[state]
-        return box.x + BOX * (side == "east"), box.y + self._slots[state, side][meets]
+        return box.x + BOX_WIDTH * (side == "east"), box.y + self._slots[state, side][meets]
 
-    def _arrow(self, route: Route) -> Arrow:
-        move, lines, row = route.move, route.words, self._row(route)
-        source, target = self.boxes[move.source], self.boxes[move.target]
-        x, y, ends, named = source.middle, source.end, source.column is Column.END, (move.name,)
-        if route.shape == "down" and ends:
-            line = self._line(route)
-            words = Words(lines, x - 10, line, "end", named)
-            return Arrow(move, ((x, y), (x, target.y)), Badge(x + 4, line - LIFT, "start"), words)
-        if route.shape == "down":
-            line = self._gaps[row] + self._space(row) - GAP // 2
-            words = Words(lines, x + 10, line + LIFT, "start", named)
-            return Arrow(move, ((x, y), (x, target.y)), Badge(x - 4, line, "end"), words)
-        if route.shape == "loop":
-            x, low = source.x + 16, y + 11
-            side = (x + 34, y + 14, "start") if ends else (x - 22, y + 14, "end")
-            corners = ((x, y), (x, low), (x + 26, low), (x + 26, y))
-            return Arrow(move, corners, Badge(x + 13, low, "middle"), Words(lines, *side, named))
-        x, y = start = self._edge(move.source, route.out, move.name)
-        end = self._edge(move.target, route.into, route.lane)
-        lane = self._lanes[route.lane]
-        badge = Badge(x + 4, y, "start") if route.out == "east" else Badge(x - 4, y, "end")
-        if route.shape == "lane":
-            own = _beside(lines, start, route.out, BADGE, named) if lines else None
-            return Arrow(move, (start, (lane, y), (lane, end[1]), end), badge, own)
-        inner, line = self._lanes[route.inner], self._line(route)
-        points = (start, (inner, y), (inner, line), (lane, line), (lane, end[1]), end)
-        words = Words(lines, LEFT[Column.SPINE] + BOX // 2 + 10, line - LIFT, "start", named)
-        return Arrow(move, points, badge, words)
-
-    def _beside_lanes(self) -> Iterator[Words]:
-        for lane, lines in self._signs.items():
-            shared = [route for route in self._routes if route.out and route.lane == lane]
-            end = self._edge(lane[1], shared[0].into, lane)
-            yield _beside(lines, end, shared[0].into, 14, tuple(route.move.name for route in shared))
-
-
-def _beside(lines: tuple[Label, ...], point: tuple[int, int], side: str, space: int, moves: tuple[str, ...]) -> Words:
-    """Words over an arrow that meets a box at a point, with some space between them and the box."""
-    x, y = point
-    return Words(lines, *((x + space, y - LIFT, "start") if side == "east" else (x - space, y - LIFT, "end")), moves)
+    def _beside(self, lines: tuple[Label, ...], point: tuple[int, int], side: str, space: int, *named: Move) -> Words:
+        """Words over an arrow that meets a side of a box at a point, with some space between them and the box."""
+        x, y = point
+        place = (x + space, y - 4, "start") if side == "east" else (x - space, y - 4, "end")
+        return Words(lines, *place, tuple(move.name for move in named))
