@@ -23,6 +23,29 @@ Each message says what happened, what is allowed, and what to do next. None ever
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """What a command's process returns; the help of each command says what it means there."""
+
+    OK = 0
+    FAILED = 1
+    NOTHING_DONE = 2
+    """The command line or a setting is wrong; from `conform` and `preflight`: nothing could be judged."""
+    ERROR = 3
+    TIME_LIMIT = 4
+    KERNEL_DIED = 5
+    INTERRUPTED = 130
+    """As a shell says it of Ctrl-C."""
+    BROKEN_PIPE = 141
+    """As a shell says it of a program whose reader has gone."""
+    CONFIGURATION = 254
+    """From `conform`, where 2 has another meaning: the configuration or the command line is wrong."""
+    BROKEN = 255
+    """The workbook itself failed."""
+
+    __repr__ = int.__repr__  # a result that is shown in a cell shows the number
 
 
 class WorkbookError(Exception):

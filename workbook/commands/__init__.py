@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
 from workbook.base.signals import ending_signals
-from workbook.errors import ParameterError
+from workbook.errors import ExitCode, ParameterError
 
 Handler = Callable[[argparse.Namespace], int]
 
@@ -36,10 +36,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def add(commands: Any, name: str, handler: Handler, text: str, epilog: str = "") -> Parser:
-    """A parser for one subcommand; `commands` is what `add_subparsers` returned."""
+    """A parser for one subcommand; `commands` is what `add_subparsers` returned.
+
+    A name of two words is a subcommand below another one, which the list of commands leaves out.
+    """
     parser: Parser = commands.add_parser(
         name,
-        help=text,
+        **({} if " " in name else {"help": text}),
         description=text[0].upper() + text[1:] + ".",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -47,6 +50,24 @@ def add(commands: Any, name: str, handler: Handler, text: str, epilog: str = "")
     )
     parser.set_defaults(handler=handler)
     return parser
+
+
+def add_case_options(parser: argparse.ArgumentParser) -> None:
+    """Add what chooses cases and judges them, for the commands that run some."""
+    parser.add_argument("--list", action="store_true", help="list the cases")
+    parser.add_argument(
+        "--only", nargs="+", action="extend", default=[], metavar="PATTERN",
+        help="run only these cases: names, groups or globs",
+    )  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
+
+
+def list_cases(cases: Iterable[Any]) -> ExitCode:
+    """Print a line for each case."""
+    for case in cases:
+        print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
+    return ExitCode.OK
 
 
 def checked_seed(text: str | None) -> int | None:

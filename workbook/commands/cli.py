@@ -6,18 +6,10 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping
-from typing import Final
 
 from workbook.base.values import did_you_mean
-from workbook.commands import Handler, Parser, about, app, conform, diagnosis, notebooks, preflight, serving
-from workbook.errors import ParameterError, WorkbookError
-
-SUBJECTS: Final = (notebooks, serving, conform, app, preflight, diagnosis, about)
-"""The modules of the commands, in the order in which the help lists them."""
-USAGE: Final = 2
-INTERRUPTED: Final = 130
-BROKEN_PIPE: Final = 141
-UNEXPECTED: Final = 255
+from workbook.commands import Handler, Parser, conform, diagnosis, end_like_ctrl_c, notebooks, preflight, serving
+from workbook.errors import ConfigurationError, ExitCode, ParameterError, WorkbookError
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -26,39 +18,43 @@ def main(argv: list[str] | None = None) -> int:
     Args:
         argv: the words after the program's name; None takes them from the process.
     """
+    words = sys.argv[1:] if argv is None else argv
     try:
-        return _dispatch(sys.argv[1:] if argv is None else argv)
+        return _dispatch(words)
     except SystemExit as end:  # argparse leaves this way after --help
         return end.code if isinstance(end.code, int) else 0
     except KeyboardInterrupt:
         _print_error("interrupted")
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return ExitCode.BROKEN_PIPE
     except WorkbookError as error:
         _print_error(str(error))
-        return USAGE
+        of_conform = ExitCode.CONFIGURATION if isinstance(error, ConfigurationError) else ExitCode.BROKEN
+        return of_conform if words[:1] == ["conform"] else ExitCode.NOTHING_DONE  # its 1 and 2 say how cases ended
     except Exception as error:  # noqa: BLE001  # the last handler before the user
         if os.environ.get("WORKBOOK_DEBUG"):
             _print_error("".join(traceback.format_exception(error)).rstrip())
         else:
             message = " ".join(str(error).split())
             _print_error(f"unexpected {type(error).__name__}: {message} (WORKBOOK_DEBUG=1 shows the traceback)")
-        return UNEXPECTED
+        return ExitCode.BROKEN
 
 
 def _dispatch(argv: list[str]) -> int:
     parser, commands = _parsers()
-    word = argv[0] if argv else "--help"
-    if not word.startswith("-") and word not in commands:
-        raise ParameterError(f"No command {word[:40]!r}. {did_you_mean(word, commands)}")
-    options, unknown = parser.parse_known_args(argv or ["--help"])
+    below = " ".join(argv[:2])
+    words = [below, *argv[2:]] if len(argv) > 1 and below in commands else argv or ["--help"]
+    if not words[0].startswith("-") and words[0] not in commands:
+        raise ParameterError(f"No command {words[0][:40]!r}. {did_you_mean(words[0], commands)}")
+    options, unknown = parser.parse_known_args(words)
     if unknown:
-        commands.get(word, parser).unrecognized(unknown)
+        commands.get(words[0], parser).unrecognized(unknown)
     handler: Handler | None = getattr(options, "handler", None)
     if handler is None:
         raise ParameterError(f"Which command? {did_you_mean('', commands)}")
+    end_like_ctrl_c()
     return handler(options)
 
 
@@ -78,6 +74,6 @@ def _parsers() -> tuple[Parser, Mapping[str, Parser]]:
     parser = Parser(prog="workbook", description="Walk, break and test in-app wallet card provisioning.")
     parser.add_argument("--version", action="version", version=installed)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for subject in SUBJECTS:
+    for subject in (notebooks, serving, conform, preflight, diagnosis):  # in the order of the help
         subject.add_to(commands)
     return parser, commands.choices

@@ -7,29 +7,30 @@ import os
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from workbook.commands import Handler, Parser, add, checked_seed, end_like_ctrl_c, make_folder
-from workbook.errors import ConfigurationError, ParameterError, WorkbookError
+from workbook.commands import add, add_case_options, checked_seed, list_cases, make_folder
+from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
     from workbook.harness.model import Case
     from workbook.harness.report import RunRecord
     from workbook.relay.config import Config
 
-BAD_CONFIGURATION: Final = 254
-HARNESS_ERROR: Final = 255
-PROG: Final = "workbook conform"
-USUAL: Final = Path("back-end.toml")
-CODES: Final = """\
+
+def add_to(commands: Any) -> None:
+    """Add these commands to the parser."""
+    words = """\
 workbook conform app        test your own app, on platform A
 workbook conform init       write a commented back-end.toml, from your answers
 workbook conform compare    what changed between two reports
 
+"""
+    codes = """\
 exit codes:
   0    no case failed; a case that needs more configuration counts as not testable
   1    a case failed, the back end stopped answering, or an entry of the baseline is stale
@@ -39,150 +40,58 @@ exit codes:
   255  the workbook itself failed
 
 Secrets come from the environment; the configuration only names the variables."""
-FOR_THE_TRIAL: Final = """\
-The environment variable {} is not set. Its value for this trial, neither shown nor kept (empty: no trial): """
-COMPARE_CODES: Final = """\
-exit codes:
-  0    nothing got worse
-  1    something did
-  254  a file is no report"""
+    for name in ("conform", "conform run"):
+        parser = add(commands, name, run, "test your own back end from both sides", words + codes)
+        parser.usage = "workbook conform [run] [CONFIG] [options]"
+        _add_config(parser, "config", "CONFIG")
+        parser.add_argument(
+            "--check-config", action="store_true", help="explain every mistake of CONFIG, or print what it means"
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="count the cases that would run, and explain the rest"
+        )
+        _add_run(parser, "default: the configuration's")
+        parser.add_argument(
+            "--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json"
+        )
+        parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
+        parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
+        parser.add_argument(
+            "--write-baseline", type=Path, metavar="FILE", help="write what failed into a baseline, for you to comment"
+        )
 
-
-def add_to(commands: Any) -> None:
-    """Add these commands to the parser."""
-    add(commands, "conform", run, "test your own back end from both sides")  # its line in the list of commands
-    words = _Words(prog=PROG)
-    words.below = {
-        "run": _run_parser(),
-        "app": _app_parser(),
-        "init": _init_parser(),
-        "compare": _compare_parser(),
-    }
-    commands.choices["conform"] = words
-
-
-class _Parser(Parser):
-    """The parser of one word; it ends with the code for a bad configuration, because 2 means something else here."""
-
-    def error(self, message: str) -> NoReturn:
-        self._ended(super().error, message)
-
-    def unrecognized(self, words: Sequence[str]) -> NoReturn:
-        self._ended(super().unrecognized, words)
-
-    def _ended(self, refuse: Callable[[Any], NoReturn], what: object) -> NoReturn:
-        try:
-            refuse(what)
-        except ParameterError as error:
-            raise SystemExit(_failed(error, BAD_CONFIGURATION)) from None
-
-
-class _Words(Parser):
-    """Looks at the first word, and leaves the rest to the parser of that word, or to that of a run."""
-
-    below: Mapping[str, _Parser]
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """The options; an unknown word is refused."""
-        word, *more = args or [""]
-        parser, words = (self.below[word], more) if word in self.below else (self.below["run"], args)
-        options, unknown = parser.parse_known_args(words, namespace)
-        if unknown:
-            parser.unrecognized(unknown)
-        return options, []
-
-
-def _parser(prog: str, work: Handler, text: str, epilog: str = "") -> _Parser:
-    parser = _Parser(
-        prog=prog,
-        description=text,
-        epilog=epilog,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-    def handler(options: argparse.Namespace) -> int:
-        end_like_ctrl_c()
-        try:
-            return work(options)
-        except ConfigurationError as error:
-            return _failed(error, BAD_CONFIGURATION)
-        except WorkbookError as error:
-            return _failed(error, HARNESS_ERROR)
-
-    parser.set_defaults(handler=handler)
-    return parser
-
-
-def _failed(error: Exception, exit_code: int) -> int:
-    from workbook.base.secrecy import Secrets  # only after an error
-
-    print(f"workbook: {Secrets.of_environment(os.environ).scrub(str(error))}", file=sys.stderr)
-    return exit_code
-
-
-def _run_parser() -> _Parser:
-    parser = _parser(PROG, run, "Test your own back end from both sides.", CODES)
-    parser.usage = "workbook conform [run] [CONFIG] [options]"
-    parser.add_argument("config", nargs="?", type=Path, metavar="CONFIG", default=USUAL, help="default: %(default)s")
-    parser.add_argument(
-        "--check-config", action="store_true", help="explain every mistake of CONFIG, or print what it means"
-    )
-    parser.add_argument("--list", action="store_true", help="list the cases")
-    parser.add_argument("--dry-run", action="store_true", help="count the cases that would run, and explain the rest")
-    _add_only(parser)
-    parser.add_argument("--rerun-failed", type=Path, metavar="REPORT", help="run only what failed in this conform.json")
-    parser.add_argument("--repeat", type=int, default=1, metavar="N", help="run each case N times")
-    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
-    parser.add_argument("--keep-going", action="store_true", help="run every case, even where a plain call fails")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
-    parser.add_argument(
-        "--write-baseline", type=Path, metavar="FILE", help="write what failed into a baseline, for you to comment"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
-    )
-    parser.add_argument("--seed", metavar="N", help="the seed of all simulated data; default: the configuration's")
-    return parser
-
-
-def _add_only(parser: _Parser) -> None:
-    text = "run only these cases: names, groups or globs"
-    parser.add_argument("--only", nargs="+", action="extend", default=[], metavar="PATTERN", help=text)
-
-
-def _app_parser() -> _Parser:
-    text = "Test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it."
-    parser = _parser(f"{PROG} app", app, text, CODES.partition("\n\n")[2].replace("back end", "app"))
+    text = "test your own app: the workbook plays cardholder, SDK, wallet and back end in front of it"
+    parser = add(commands, "conform app", app, text, codes.replace("back end", "app"))
     parser.add_argument(
         "config", nargs="?", type=Path, metavar="CONFIG", help="an app.toml; without one, start your app yourself"
     )
-    parser.add_argument("--list", action="store_true", help="list the cases")
-    _add_only(parser)
-    parser.add_argument("--strict", action="store_true", help="a warning counts as a failure")
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="a file of known failures")
-    parser.add_argument(
-        "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
-    )
+    _add_run(parser, "default: 7")
     parser.add_argument("--port", type=int, default=0, help="default: any free port, which is printed")
-    parser.add_argument("--seed", metavar="N", help="the seed of all simulated data")
-    return parser
 
-
-def _init_parser() -> _Parser:
-    parser = _parser(f"{PROG} init", init, "Write a commented configuration, from your answers.")
-    parser.add_argument("file", nargs="?", type=Path, metavar="FILE", default=USUAL, help="default: %(default)s")
+    parser = add(commands, "conform init", init, "write a commented configuration, from your answers")
+    _add_config(parser, "file", "FILE")
     parser.add_argument("--defaults", action="store_true", help="ask nothing")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-    return parser
 
-
-def _compare_parser() -> _Parser:
-    parser = _parser(f"{PROG} compare", compare, "What changed between two reports.", COMPARE_CODES)
+    codes = "exit codes:\n  0    nothing got worse\n  1    something did\n  254  a file is no report"
+    parser = add(commands, "conform compare", compare, "what changed between two reports", codes)
     parser.add_argument("old", type=Path, metavar="OLD", help="a conform.json")
     parser.add_argument("new", type=Path, metavar="NEW", help="a later one")
     parser.add_argument("--markdown", action="store_true", help="as Markdown")
-    return parser
+
+
+def _add_config(parser: argparse.ArgumentParser, name: str, metavar: str) -> None:
+    default = Path("back-end.toml")
+    parser.add_argument(name, nargs="?", type=Path, metavar=metavar, default=default, help="default: %(default)s")
+
+
+def _add_run(parser: argparse.ArgumentParser, seed: str) -> None:
+    """Add what every run of cases has."""
+    add_case_options(parser)
+    parser.add_argument(
+        "--out", type=Path, default=Path("conform"), metavar="DIR", help="folder of the reports; default: %(default)s"
+    )
+    parser.add_argument("--seed", metavar="N", help=f"the seed of all simulated data; {seed}")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -198,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         names = {case.name for case in again(CASES, read_record(_report(options.rerun_failed)).to_rerun)}
         cases = tuple(case for case in cases if case.name in names)
     if options.list:
-        return _list(cases)
+        return list_cases(cases)
     close = get_close_matches(str(options.config), ("run", "app", "init", "compare"), n=1)
     if close and not options.config.exists():
         raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
@@ -207,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
         config = replace(config, api=replace(config.api, seed=seed))
     if options.check_config:
         print(understood(config))
-        return 0
+        return ExitCode.OK
     return _count(cases, config) if options.dry_run else _carry_out(options, cases, config)
 
 
@@ -225,7 +134,7 @@ def app(options: argparse.Namespace) -> int:
     checked_port(options.port)
     cases = chosen(APP_CASES, options.only)
     if options.list:
-        return _list(cases)
+        return list_cases(cases)
     seed = checked_seed(options.seed)
     run = AppRun(
         cases=cases,
@@ -257,7 +166,7 @@ def _count(cases: Sequence[Case], config: Config) -> int:
     print(f"{ready.total()} of {len(cases)} cases would run: {groups}")
     for name, reason in reasons.items():
         print(f"{name}: {reason}")
-    return 0
+    return ExitCode.OK
 
 
 def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Config) -> int:
@@ -279,7 +188,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
     known = () if options.baseline is None else load_baseline(options.baseline)
     if options.rerun_failed is not None and not cases:
         print("Nothing failed in that report, so nothing is run.")
-        return 0
+        return ExitCode.OK
     only = tuple(case.name for case in cases) if options.rerun_failed else tuple(options.only)
     run_options = RunOptions(
         cases, options.repeat, options.strict, known, only, options.keep_going, _command_line(options)
@@ -295,12 +204,6 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Confi
             }
             write_whole(options.write_baseline, new_baseline(known, failures, CASES))
     return _say(record, options.out)
-
-
-def _list(cases: Sequence[Case]) -> int:
-    for case in cases:
-        print(f"{case.name}  [{case.group}, {case.rule} {case.rests_on.level}]  {case.says}")
-    return 0
 
 
 def _empty(out: Path) -> None:
@@ -356,7 +259,9 @@ def init(options: argparse.Namespace) -> int:
         try:
             answers = asked(input, print)
             if input("Try these calls once, before the file is written (yes or no)? [yes] ").strip().lower() != "no":
-                values = {name: getpass(FOR_THE_TRIAL.format(name)) for name in unset(answers, os.environ)}
+                asking = "The environment variable {} is not set. Its value for this trial, neither shown nor kept {}"
+                unknown = unset(answers, os.environ)
+                values = {name: getpass(asking.format(name, "(empty: no trial): ")) for name in unknown}
                 answers, lines = tried(answers, options.file, {**os.environ, **values})
                 print("\n".join(f"  {line}" for line in lines))
         except EOFError:
@@ -365,7 +270,7 @@ def init(options: argparse.Namespace) -> int:
     file = shlex.quote(str(options.file))
     print(f"{options.file} is written. Read it, and then: workbook conform {file} --check-config")
     print(f"For a first verdict within seconds: workbook conform {file} --only form")
-    return 0
+    return ExitCode.OK
 
 
 def compare(options: argparse.Namespace) -> int:

@@ -12,16 +12,9 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final
 from urllib.parse import urlsplit
 
 from workbook.base.files import pip_line
-
-DISTRIBUTION: Final = "provisioning-workbook"
-OLDEST_PYTHON: Final = (3, 11)
-COARSEST_CLOCK: Final = 0.001  # seconds
-PLAUSIBLE_YEARS: Final = range(2025, 2061)
-WIDGET_MANAGER: Final = "@jupyter-widgets/jupyterlab-manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +38,7 @@ class Health:
 def python(version: Sequence[int]) -> Health:
     """The interpreter is new enough."""
     shown = ".".join(str(part) for part in version[:3])
-    if tuple(version[:2]) >= OLDEST_PYTHON:
+    if tuple(version[:2]) >= (3, 11):
         return Health("python", ok=True, text=shown)
     return Health("python", ok=False, text=f"{shown}; install Python 3.11 or later and make a new venv with it")
 
@@ -64,7 +57,7 @@ def packages(requires: Callable[[], Iterable[str] | None], installed: Callable[[
     try:
         requirements = [Requirement(text) for text in requires() or ()]
     except ModuleNotFoundError:
-        return Health("packages", ok=False, text=f"{DISTRIBUTION} is not installed; {pip_line('lab')}")
+        return Health("packages", ok=False, text=f"provisioning-workbook is not installed; {pip_line('lab')}")
     try:
         installed("jupyterlab")
         extra, note = "lab", ""
@@ -106,9 +99,9 @@ def widgets(labextensions: Callable[[], Iterable[Path]]) -> Health:
         directories = labextensions()
     except ModuleNotFoundError:
         return Health("widgets", ok=True, text="not tried: JupyterLab is not installed, and only notebooks need it")
-    for directory in directories:
-        if (directory / WIDGET_MANAGER / "package.json").is_file():
-            return Health("widgets", ok=True, text=WIDGET_MANAGER)
+    manager = "@jupyter-widgets/jupyterlab-manager"
+    if any((directory / manager / "package.json").is_file() for directory in directories):
+        return Health("widgets", ok=True, text=manager)
     return Health("widgets", ok=False, text="JupyterLab has no widget manager; reinstall jupyterlab_widgets")
 
 
@@ -139,9 +132,9 @@ def clock(resolution: float, now: float) -> Health:
         now: the wall clock, in seconds since 1970.
     """
     date = datetime.fromtimestamp(now, UTC)
-    if resolution > COARSEST_CLOCK:
+    if resolution > 0.001:  # seconds
         return Health("clock", ok=False, text=f"steps of {resolution:g} s are too coarse to measure a 100 ms budget")
-    if date.year not in PLAUSIBLE_YEARS:
+    if not 2025 <= date.year <= 2060:
         return Health("clock", ok=False, text=f"says {date:%Y-%m-%d}; set it, or certificates will be refused")
     return Health("clock", ok=True, text=f"{date:%Y-%m-%d} UTC, steps of {resolution:g} s")
 
@@ -188,18 +181,6 @@ def _bind() -> int:
         return int(server.getsockname()[1])
 
 
-CHECKS: Final[tuple[Callable[[], Health], ...]] = (
-    lambda: python(sys.version_info[:3]),
-    lambda: packages(lambda: metadata.requires(DISTRIBUTION), metadata.version),
-    lambda: kernel(_start_kernel),
-    lambda: widgets(_labextensions),
-    lambda: writing(Path.cwd()),
-    lambda: loopback(_bind),
-    lambda: clock(time.get_clock_info("monotonic").resolution, time.time()),
-    lambda: environment(os.environ),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Examination:
     """What the checks of this machine say; each runs when its result is asked for; showing this runs all."""
@@ -215,13 +196,23 @@ class Examination:
         return "\n".join([*map(str, found), f"Next: {advice}."])
 
 
-def examine(checks: Iterable[Callable[[], Health]] = CHECKS) -> Examination:
+def examine(checks: Iterable[Callable[[], Health]] | None = None) -> Examination:
     """Check this machine, as `workbook doctor` does: Python, packages, kernel, widgets, disk, network, clock, settings.
 
     Args:
-        checks: what to check, in order.
+        checks: what to check, in order; None checks all of these.
 
     Returns:
         The results, one by one as they are ready: each has `name`, `ok` and `text`.
     """
-    return Examination(checks)
+    of_this_machine: tuple[Callable[[], Health], ...] = (
+        lambda: python(sys.version_info[:3]),
+        lambda: packages(lambda: metadata.requires("provisioning-workbook"), metadata.version),
+        lambda: kernel(_start_kernel),
+        lambda: widgets(_labextensions),
+        lambda: writing(Path.cwd()),
+        lambda: loopback(_bind),
+        lambda: clock(time.get_clock_info("monotonic").resolution, time.time()),
+        lambda: environment(os.environ),
+    )
+    return Examination(of_this_machine if checks is None else checks)

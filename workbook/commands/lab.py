@@ -21,46 +21,14 @@ from http import HTTPStatus
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
 from urllib.parse import quote
 
 from workbook.base.signals import end_with_parent
 from workbook.base.values import checked_port
-from workbook.commands.runner.notebook import FIRST_NOTEBOOK, notebooks_dir
+from workbook.commands.runner import FIRST_NOTEBOOK, notebooks_dir
 from workbook.errors import ConfigurationError
 
-HOST: Final = "127.0.0.1"
-FIRST_PORT: Final = 8888
-PORTS_TRIED: Final = 100
-READY_WITHIN: Final = 60.0  # seconds
-ENDS_WITHIN: Final = 10.0  # seconds
-
-# JupyterLab asks about news at its first start; an override answers (its value "none": ask).
-OVERRIDES: Final = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    # a reader who runs a cell before the kernel has started is otherwise asked to select one
-    "@jupyterlab/notebook-extension:tracker": {"autoStartDefaultKernel": True},
-}
-PAGE_CONFIG: Final = {
-    "disabledExtensions": {
-        "@jupyterlab/extensionmanager-extension": True,
-        "@voila-dashboards/jupyterlab-preview": True,
-    },
-    "buildAvailable": False,
-    "buildCheck": False,
-}
-WORKSPACE: Final = "default-37a8.jupyterlab-workspace"
-"""JupyterLab's name for the file of the layout that it starts with."""
-LAYOUT: Final = {
-    # a lesson needs the width of the file browser; the page 00 has links to all others
-    "data": {
-        "layout-restorer:data": {
-            "left": {"collapsed": True, "visible": True, "widgets": ["filebrowser"]},
-            "relativeSizes": [0, 1, 0],
-        }
-    },
-    "metadata": {"id": "default"},
-}
+HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,13 +128,13 @@ class Lab:
                 self._end(process)
 
     def _wait_until_ready(self, process: subprocess.Popen[bytes]) -> None:
-        until = time.monotonic() + READY_WITHIN
+        until = time.monotonic() + 60.0  # seconds
         while not self._succeeds("GET", "/api/status", within=2.0):
             if process.poll() is not None:
                 free_port(self.port)  # raises if another program took the port meanwhile
                 raise ConfigurationError("JupyterLab did not start; its own message is above. Try: workbook doctor")
             if time.monotonic() > until:
-                raise ConfigurationError(f"JupyterLab did not answer within {READY_WITHIN:g} s.")
+                raise ConfigurationError("JupyterLab did not answer within 60 s.")
             time.sleep(0.1)
         if self._succeeds("GET", "/api/status", within=2.0, with_token=False):
             raise ConfigurationError(
@@ -176,13 +144,14 @@ class Lab:
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:
         """Ask the server to end, then insist. A signal alone makes it write a line about it on the terminal."""
-        if process.poll() is None and self._succeeds("POST", "/api/shutdown", within=ENDS_WITHIN):
+        within = 10.0  # seconds for each of the three
+        if process.poll() is None and self._succeeds("POST", "/api/shutdown", within=within):
             with suppress(subprocess.TimeoutExpired):
-                process.wait(ENDS_WITHIN)
+                process.wait(within)
         if process.poll() is None:
             process.terminate()
         try:
-            process.wait(ENDS_WITHIN)
+            process.wait(within)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -208,9 +177,24 @@ def write_settings(private: Path) -> None:
     # the kernel warns at every start that loopback is not encrypted
     spec = get_kernel_dict(["--IPKernelApp.log_level=ERROR"]) | {"display_name": "Python 3"}
     (kernel / "kernel.json").write_text(json.dumps(spec), "utf-8")
-    (settings / "overrides.json").write_text(json.dumps(OVERRIDES), "utf-8")
-    (settings / "page_config.json").write_text(json.dumps(PAGE_CONFIG), "utf-8")
-    (workspaces / WORKSPACE).write_text(json.dumps(LAYOUT), "utf-8")
+    overrides = {
+        # JupyterLab asks about news at its first start; an override answers (its value "none": ask)
+        "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
+        # a reader who runs a cell before the kernel has started is otherwise asked to select one
+        "@jupyterlab/notebook-extension:tracker": {"autoStartDefaultKernel": True},
+    }
+    (settings / "overrides.json").write_text(json.dumps(overrides), "utf-8")
+    disabled = {"@jupyterlab/extensionmanager-extension": True, "@voila-dashboards/jupyterlab-preview": True}
+    page_config = {"disabledExtensions": disabled, "buildAvailable": False, "buildCheck": False}
+    (settings / "page_config.json").write_text(json.dumps(page_config), "utf-8")
+    # a lesson needs the width of the file browser; the page 00 has links to all others
+    left = {"collapsed": True, "visible": True, "widgets": ["filebrowser"]}
+    layout = {
+        "data": {"layout-restorer:data": {"left": left, "relativeSizes": [0, 1, 0]}},
+        "metadata": {"id": "default"},
+    }
+    # JupyterLab's name for the file of the layout that it starts with
+    (workspaces / "default-37a8.jupyterlab-workspace").write_text(json.dumps(layout), "utf-8")
 
 
 def free_port(wanted: int | None = None) -> int:
@@ -219,7 +203,7 @@ def free_port(wanted: int | None = None) -> int:
     Raises:
         ConfigurationError: the wanted port is taken, or all ports are.
     """
-    for port in range(FIRST_PORT, FIRST_PORT + PORTS_TRIED) if wanted is None else [checked_port(wanted)]:
+    for port in range(8888, 8988) if wanted is None else [checked_port(wanted)]:
         with closing(socket.socket()) as probe, suppress(OSError):
             # as the server itself does: a port in TIME_WAIT is free
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

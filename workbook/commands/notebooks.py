@@ -8,25 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from workbook.commands import Parser, add, end_like_ctrl_c
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.commands import Parser, add
+from workbook.errors import ConfigurationError, ExitCode, ParameterError
 
 COPY: Final = Path("provisioning-workbook")
 """Where `lab` lays out a learner's copy of the lessons."""
-RUN_CODES: Final = """exit codes (when notebooks end differently, the highest wins):
-  0  every cell ran and every check passed
-  1  a check failed
-  2  usage or a parameter is wrong; nothing ran
-  3  a notebook raised an error
-  4  the time limit passed; the kernel was killed
-  5  a kernel died
-  130  interrupted; the report holds what had ended
-
-The API key is read from the environment variable WORKBOOK_API_KEY, never from a parameter."""
-RENDER_CODES: Final = "exit codes: 0 done, or nothing differs; 1 with --check, a notebook differs; 3 a notebook failed"
-NEEDED: Final = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient", "nbconvert", "nbformat", "numpy",
-                 "pandas", "papermill")  # fmt: skip
-"""Packages of the extra `lab`, by the names that Python imports."""
 
 
 def add_to(commands: Any) -> None:
@@ -49,7 +35,18 @@ def add_to(commands: Any) -> None:
     parser.add_argument("what", metavar="WHAT", help="an exercise such as 05.1, a lesson such as 05, or all")
     parser.add_argument("--dir", type=Path, metavar="DIR", help=f"the copy; default: here, or {COPY}")
 
-    parser = add(commands, "run", run, "run notebooks and write a report", RUN_CODES)
+    codes = """\
+exit codes (when notebooks end differently, the highest wins):
+  0  every cell ran and every check passed
+  1  a check failed
+  2  usage or a parameter is wrong; nothing ran
+  3  a notebook raised an error
+  4  the time limit passed; the kernel was killed
+  5  a kernel died
+  130  interrupted; the report holds what had ended
+
+The API key is read from the environment variable WORKBOOK_API_KEY, never from a parameter."""
+    parser = add(commands, "run", run, "run notebooks and write a report", codes)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="01, activation_data or 01_activation_data; default: all"
     )
@@ -58,7 +55,8 @@ def add_to(commands: Any) -> None:
     _add_directory(parser)
     _add_time_limit(parser)
 
-    parser = add(commands, "render", render, "execute notebooks in place and store their outputs", RENDER_CODES)
+    codes = "exit codes: 0 done, or nothing differs; 1 with --check, a notebook differs; 3 a notebook failed"
+    parser = add(commands, "render", render, "execute notebooks in place and store their outputs", codes)
     parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
     parser.add_argument("--check", action="store_true", help="write nothing; name the notebooks that differ")
     _add_directory(parser)
@@ -82,7 +80,9 @@ def _add_time_limit(parser: Parser) -> None:
 
 def require_lab(command: str) -> None:
     """Raise ConfigurationError where the packages of the extra `lab` are not installed."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
+    imported = ("jupyterlab", "ipykernel", "ipywidgets", "anywidget", "nbclient", "nbconvert", "nbformat", "numpy",
+                "pandas", "papermill")  # fmt: skip
+    missing = [name for name in imported if find_spec(name) is None]
     if missing:
         from workbook.base.files import pip_line
 
@@ -96,10 +96,9 @@ def lab(options: argparse.Namespace) -> int:
     require_lab("lab")
     from workbook.base.files import NOTEBOOKS
     from workbook.commands.lab import Lab, free_port
-    from workbook.commands.runner.notebook import notebooks_dir
+    from workbook.commands.runner import notebooks_dir
     from workbook.notebook.exercises.editions import lay_out
 
-    end_like_ctrl_c()
     port = free_port(options.port)  # a wrong one is refused before anything is written
     directory = notebooks_dir(options.notebooks)
     if options.notebooks is None and directory == NOTEBOOKS:
@@ -115,11 +114,10 @@ def new(options: argparse.Namespace) -> int:
     """Lay out a copy."""
     from workbook.notebook.exercises.editions import Edition, lay_out
 
-    end_like_ctrl_c()
     lay_out(options.dir, Edition(options.edition))
     print(f"The lessons are in {options.dir / 'notebooks'}, the sample files in {options.dir / 'fixtures'}.")
     print(f"Open them: workbook lab --notebooks {options.dir / 'notebooks'}")
-    return 0
+    return ExitCode.OK
 
 
 def reset(options: argparse.Namespace) -> int:
@@ -131,7 +129,7 @@ def reset(options: argparse.Namespace) -> int:
     folder = options.dir or (Path() if file_of(Path.cwd()) else COPY)
     names, backups = reset(folder, options.what, NOTEBOOKS)
     print(f"Reset {options.what} in {', '.join(names)}. Backup: {backups}")
-    return 0
+    return ExitCode.OK
 
 
 def run(options: argparse.Namespace) -> int:
@@ -147,7 +145,6 @@ def run(options: argparse.Namespace) -> int:
     require_lab("run")
     from workbook.commands.runner.run import RunRequest, run
 
-    end_like_ctrl_c()
     request = RunRequest(
         names=options.names, given=given, out=options.out, notebooks=options.notebooks, limit=options.time_limit
     )
@@ -160,10 +157,9 @@ def render(options: argparse.Namespace) -> int:
     """Execute the notebooks and store or compare their outputs."""
     require_lab("render")
     from workbook.base.files import INSTALLED, NOTEBOOKS
-    from workbook.commands.runner.notebook import notebooks_dir, select
+    from workbook.commands.runner import notebooks_dir, select
     from workbook.commands.runner.render import exit_code, render
 
-    end_like_ctrl_c()
     directory, write = notebooks_dir(options.notebooks), not options.check
     if write and INSTALLED and directory == NOTEBOOKS:
         raise ConfigurationError("This would change the installed notebooks. Copy them first: workbook new DIR")
@@ -175,12 +171,12 @@ def render(options: argparse.Namespace) -> int:
 def export(options: argparse.Namespace) -> int:
     """Write the pages and print their paths."""
     require_lab("export")
+    from workbook.commands.runner import notebooks_dir, select
     from workbook.commands.runner.export import export
-    from workbook.commands.runner.notebook import notebooks_dir, select
 
     paths = [Path(name) for name in options.names if name.endswith(".ipynb") and Path(name).is_file()]
     names: Sequence[str] = [name for name in options.names if Path(name) not in paths]
     chosen = select(names, notebooks_dir(options.notebooks)) if names or not paths else ()
     for page in export((*paths, *chosen), options.out):
         print(page)
-    return 0
+    return ExitCode.OK

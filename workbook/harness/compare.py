@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum, unique
 from typing import Self
 
+from workbook.errors import ExitCode
 from workbook.harness.model import Verdict
 from workbook.harness.report import FAILING, GRAVEST_FIRST, UNDECIDED, CaseRecord, RunRecord, timeless
 from workbook.views.table import clean, wrap
@@ -88,7 +89,7 @@ class RunComparison:
     @property
     def exit_code(self) -> int:
         """Of the process: 1 when something got worse, else 0."""
-        return int(any(case.change in GOT_WORSE for case in self.changed))
+        return ExitCode.FAILED if any(case.change in GOT_WORSE for case in self.changed) else ExitCode.OK
 
     @property
     def headline(self) -> str:

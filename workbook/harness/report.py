@@ -42,6 +42,7 @@ from typing import Any
 from workbook.api.redaction import SHOWN_HEADERS, Redaction
 from workbook.base.rules import Rule
 from workbook.base.secrecy import MASK, NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
+from workbook.errors import ExitCode
 from workbook.harness.logs import with_log_line
 from workbook.harness.model import (
     SUCCESS,
@@ -71,8 +72,6 @@ UNDECIDED = frozenset({Verdict.NOT_TESTABLE, Verdict.HARNESS_ERROR})
 """Verdicts of cases that should have been judged and could not."""
 JUDGED = FAILING | {Verdict.PASS, Verdict.NOTE}
 """Verdicts that say something about the back end."""
-OK, FAILED, INCOMPLETE, INTERRUPTED, BROKEN = 0, 1, 2, 130, 255
-"""Exit codes; BROKEN says that the workbook itself failed."""
 
 
 def exit_code(
@@ -95,10 +94,10 @@ def exit_code(
     counts = Counter(verdicts)
     failing = {Verdict.FAIL, Verdict.FLAKY} | ({Verdict.WARN} if strict else set())
     if counts[Verdict.HARNESS_ERROR]:
-        return BROKEN
+        return ExitCode.BROKEN
     if stale or failed or any(counts[verdict] for verdict in failing):
-        return FAILED
-    return INCOMPLETE if undecided or not any(counts[verdict] for verdict in JUDGED) else OK
+        return ExitCode.FAILED
+    return ExitCode.NOTHING_DONE if undecided or not any(counts[verdict] for verdict in JUDGED) else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +422,7 @@ def concluded(
     done = about(
         started=moment(time() - seconds),
         seconds=round(seconds, 3),
-        exit_code=INTERRUPTED,
+        exit_code=ExitCode.INTERRUPTED,
         versions={"workbook": ours, "python": platform.python_version()},
         stale=stale,
         findings=found,

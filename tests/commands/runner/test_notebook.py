@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from workbook.commands.runner.notebook import WIDGET_VIEW, read_notebook, with_ids, without_widgets
+from workbook.commands.runner import read_notebook, with_ids, without_widgets
 from workbook.errors import ConfigurationError
 
-LIVE = {WIDGET_VIEW: {"model_id": "m"}}
+LIVE = {"application/vnd.jupyter.widget-view+json": {"model_id": "m"}}
 
 
 def test_ids_are_kept_or_numbered():

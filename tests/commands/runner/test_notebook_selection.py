@@ -1,6 +1,6 @@
 import pytest
 
-from workbook.commands.runner.notebook import notebooks_dir, select
+from workbook.commands.runner import notebooks_dir, select
 from workbook.errors import ConfigurationError, ParameterError
 
 

@@ -8,21 +8,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from workbook.base.secrecy import Secrets
-from workbook.commands.runner.run import (
-    CHECK_FAILED,
-    KERNEL_DIED,
-    NO_KEY_CHECK,
-    PASSED,
-    CheckResult,
-    Progress,
-    RunRequest,
-    raised,
-    read_checks,
-    run,
-    timed_out,
-)
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.commands.runner.run import CheckResult, RunOutcome, RunRequest, raised, read_checks, run
+from workbook.errors import ConfigurationError, ExitCode, ParameterError
 from workbook.notebook.exercises.model import exercise_named
 
 pytestmark = pytest.mark.slow
@@ -84,14 +71,14 @@ def executed(finished, name):
 
 def test_a_good_notebook_passes_in_this_interpreter(finished):
     good = outcome(finished, "00_ok")
-    assert good.outcome == PASSED
+    assert good.outcome == RunOutcome(ExitCode.OK)
     assert good.checks == (CheckResult("same python", passed=True, rule="A-CAN-2"),)
     assert json.dumps(sys.executable)[1:-1] in executed(finished, "00_ok")
 
 
 def test_a_failed_check_does_not_stop_the_notebook(finished):
     bad = outcome(finished, "01_fails")
-    assert bad.outcome == CHECK_FAILED
+    assert bad.outcome == RunOutcome(ExitCode.FAILED, "a check failed")
     assert [check.passed for check in bad.checks] == [False, True]
 
 
@@ -107,7 +94,9 @@ def test_an_error_is_one_line_and_names_its_cell(finished):
 
 
 def test_a_stuck_kernel_is_killed_with_what_it_started(finished, is_alive):
-    assert outcome(finished, "03_stuck").outcome == timed_out(LIMIT)
+    stuck = outcome(finished, "03_stuck").outcome
+    assert (stuck.status, stuck.exit_code) == ("time-limit", 4)
+    assert stuck.why == "took longer than 5 s; its kernel was killed (--time-limit allows more)"
     assert outcome(finished, "03_stuck").seconds < LIMIT + 3
     pids = [int(pid) for pid in (finished[1] / "pids").read_text().split()]
     assert len(pids) == 2
@@ -116,7 +105,7 @@ def test_a_stuck_kernel_is_killed_with_what_it_started(finished, is_alive):
 
 def test_a_dead_kernel_keeps_what_was_checked_before(finished):
     dead = outcome(finished, "04_dies")
-    assert dead.outcome == KERNEL_DIED
+    assert (dead.outcome.status, dead.outcome.exit_code) == ("kernel-died", 5)
     assert dead.checks == (CheckResult("before", passed=True),)
 
 
@@ -126,8 +115,8 @@ def test_leaving_early_is_not_a_success(finished):
 
 def test_a_key_in_an_output_is_removed_and_fails_the_notebook(finished):
     leak = outcome(finished, "06_leaks")
-    assert leak.outcome == CHECK_FAILED
-    assert leak.checks == (CheckResult(NO_KEY_CHECK, passed=False),)
+    assert leak.outcome.status == "check-failed"
+    assert leak.checks == (CheckResult("no key in the executed notebook", passed=False),)
     assert "[key]" in executed(finished, "06_leaks")
     json.loads(executed(finished, "06_leaks"))
 
@@ -175,7 +164,7 @@ def test_only_declared_parameters_are_injected(books):
     out = books.directory.parent / "odd {name}"
     given = {"seed": "9", "payment_instrument_id": "0012345", "variant_a": "before-0.4.0"}
     report = run(RunRequest(given=given, out=out, notebooks=books.directory))
-    assert [each.outcome for each in report.runs] == [PASSED, PASSED]
+    assert [each.outcome for each in report.runs] == [RunOutcome(ExitCode.OK)] * 2
     assert "9 0012345\\n" in (out / "00_one.ipynb").read_text()
     assert "[]\\n" in (out / "01_two.ipynb").read_text()
     assert report.as_dict()["parameters"] == given | {"seed": 9}
@@ -200,14 +189,15 @@ def test_wrong_requests_run_nothing(books, tmp_path):
             run(RunRequest(out=out, notebooks=books.directory))
 
 
-def test_a_terminal_gets_a_bar_and_a_line_without_the_key(monkeypatch):
+def test_a_terminal_gets_a_bar_and_a_line_without_the_key(books, tmp_path, monkeypatch):
+    books.add("00_raises", f"raise ValueError({CANARY!r})")
     stderr = io.StringIO()
     stderr.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", stderr)
-    with Progress(2, Secrets.of_keys([CANARY])) as progress:
-        progress.tell(f"ok {CANARY}")
-    assert "1/2" in stderr.getvalue() or "0/2" in stderr.getvalue()
-    assert "ok [key]\n" in stderr.getvalue()
+    run(RunRequest(out=tmp_path / "report", notebooks=books.directory, environ={"WORKBOOK_API_KEY": CANARY}))
+    assert "0/1" in stderr.getvalue()
+    assert "[key]" in stderr.getvalue()
+    assert CANARY not in stderr.getvalue()
 
 
 @pytest.mark.parametrize("data", [None, [], {"name": "a"}, {"name": "a", "passed": 1, "rule": None}])

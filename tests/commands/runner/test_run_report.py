@@ -2,37 +2,33 @@ import json
 from xml.etree import ElementTree as ET
 
 from workbook.base.secrecy import Secrets
-from workbook.commands.runner.run import (
-    CHECK_FAILED,
-    KERNEL_DIED,
-    PASSED,
-    STOPPED,
-    CheckResult,
-    NotebookRun,
-    Report,
-    raised,
-    timed_out,
-)
+from workbook.commands.runner.run import CheckResult, NotebookRun, Report, RunOutcome, raised
+from workbook.errors import ExitCode
 
 EVIL = 'a "quoted" <b> & \x00\x1b[31m\ufffe name\ud800'
 RUNS = (
     NotebookRun(
         "00_ok",
-        PASSED,
+        RunOutcome(ExitCode.OK),
         1.25,
         (CheckResult("fine", passed=True, rule="A-CAN-2"),),
         {"00.1": "done", "00.2": "untouched", "00.3": "wrong"},
         written=True,
     ),
-    NotebookRun("01_bad", CHECK_FAILED, 2.0, (CheckResult(EVIL, passed=False),), written=True),
+    NotebookRun(
+        "01_bad", RunOutcome(ExitCode.FAILED, "a check failed"), 2.0, (CheckResult(EVIL, passed=False),), written=True
+    ),
     NotebookRun("02_error", raised("ValueError", EVIL, f"\n{EVIL}\n1 / 0"), 0.5),
-    NotebookRun("03_long", timed_out(4.0), 4.0),
+    NotebookRun("03_long", RunOutcome(ExitCode.TIME_LIMIT, "took longer than 4 s"), 4.0),
 )
 
 
 def test_the_worst_end_decides():
-    ends = [PASSED, CHECK_FAILED, raised("E", "m"), timed_out(1), KERNEL_DIED, STOPPED]
-    assert [end.exit_code for end in ends] == [0, 1, 3, 4, 5, 130]
+    ends = [RunOutcome(ExitCode(code)) for code in (0, 1, 3, 4, 5, 130)]
+    assert [end.status for end in ends] == [
+        "ok", "check-failed", "error", "time-limit", "kernel-died", "interrupted"
+    ]  # fmt: skip
+    assert raised("E", "m").exit_code == 3
     runs = [NotebookRun(str(at), end, 1.0) for at, end in enumerate(ends)]
     for count in range(1, len(ends) + 1):
         assert Report(tuple(reversed(runs[:count])), {}, 1.0).exit_code == ends[count - 1].exit_code

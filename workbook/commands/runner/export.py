@@ -16,37 +16,18 @@ from functools import cache
 from html import unescape
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from workbook.base.files import write_whole
 from workbook.base.rules import sentence
 from workbook.base.secrecy import Secrets
-from workbook.commands.runner.notebook import read_notebook, without_widgets
+from workbook.commands.runner import read_notebook, without_widgets
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.notebook.plays.run import RUN_MIMETYPE, from_json, place, played, players, policy
 from workbook.notebook.widgets.panels import SNAPSHOT_STYLE, WAKE
 from workbook.views.html import POLICY, RULE_ID, Markup, joined, tag, trusted, unbroken
 
-INDEX: Final = "index"
-TITLE: Final = "The provisioning workbook"
-RECORDED: Final = joined(
-    "This page is a recording. Its runs can be played, opened message by message, and compared. To choose, to write "
-    "code and to do the exercises, open the notebook with ",
-    tag("code", "workbook lab"),
-    ".",
-)
-NEEDS_A_KERNEL: Final = joined("To choose here, open the notebook with ", tag("code", "workbook lab"), ".")
-
-_TAG: Final = re.compile(r"<[^>]*>")
-# The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
-_META: Final = re.compile("<(?=meta)", re.IGNORECASE)
-_PILCROW: Final = re.compile(r'<a class="anchor-link" href="[^"]*">[^<]*</a>')
-"""The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to."""
-_LINK: Final = re.compile(r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>', re.DOTALL)
-_HOW_TO_RUN: Final = re.compile(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?")
-"""The sentence of a text cell about running a cell: on a page there is none to run."""
-_APART: Final = re.compile(r'<(style|pre|code|svg|script)\b.*?</\1>|<span class="wb-rule".*?</span>|<[^>]*>', re.DOTALL)
-"""Where a rule's id is no word of the page, or has its sentence already."""
+TAGS = re.compile(r"<[^>]*>")
 
 
 def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
@@ -57,7 +38,7 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
             or `out` is not writable; pages that were written before stay.
     """
     several = len(notebooks) > 1
-    names = [path.stem for path in notebooks] + [INDEX] * several
+    names = [path.stem for path in notebooks] + ["index"] * several
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ConfigurationError(
@@ -72,13 +53,13 @@ def export(notebooks: Sequence[Path], out: Path) -> list[Path]:
     for notebook in notebooks:
         html = page(notebook, notebooks)
         # without its tags, too: the highlighter of code may cut the key into several elements
-        texts = (notebook.read_text("utf-8"), html, unescape(_TAG.sub("", html)))
+        texts = (notebook.read_text("utf-8"), html, unescape(TAGS.sub("", html)))
         if any(secrets.found_in(text) for text in texts):
             raise ConfigurationError(
                 f"{notebook.name} contains the API key, so its page was not written. Clear that cell or its output."
             )
         written.append(_written(out, notebook.stem, html))
-    return [*written, *([_written(out, INDEX, index(notebooks))] if several else [])]
+    return [*written, *([_written(out, "index", index(notebooks))] if several else [])]
 
 
 def _written(out: Path, name: str, html: str) -> Path:
@@ -93,7 +74,8 @@ def _written(out: Path, name: str, html: str) -> Path:
 def index(notebooks: Sequence[Path]) -> str:
     """The page that leads to the others."""
     titles = (tag("a", _title(_read(path), path), href=f"{path.stem}.html") for path in notebooks)
-    return _filled(TITLE, joined(tag("h1", TITLE), tag("ol", *(tag("li", title) for title in titles), start=0)))
+    title = "The provisioning workbook"
+    return _filled(title, joined(tag("h1", title), tag("ol", *(tag("li", title) for title in titles), start=0)))
 
 
 def page(path: Path, siblings: Sequence[Path] = ()) -> str:
@@ -120,14 +102,25 @@ def page(path: Path, siblings: Sequence[Path] = ()) -> str:
         cell.outputs = [_playable(output, recordings) for output in outputs]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = _HOW_TO_RUN.sub("", cell.source)
+            # a sentence about running a cell: on a page there is none to run
+            cell.source = re.sub(r"[^.\n]*Shift ?\+ ?Enter[^.\n]*\.[ ]?", "", cell.source)
     notebook.metadata.pop("widgets", None)
 
-    body = _PILCROW.sub("", _META.sub("&lt;", _exporter().from_notebook_node(notebook)[0])).rstrip()
+    # The policy does not stop <meta http-equiv=refresh> from leading the reader to another site.
+    body = re.sub("<(?=meta)", "&lt;", _exporter().from_notebook_node(notebook)[0], flags=re.IGNORECASE)
+    # The link that nbconvert puts behind each heading. Without it nbconvert omits the id that other links lead to.
+    body = re.sub(r'<a class="anchor-link" href="[^"]*">[^<]*</a>', "", body).rstrip()
     pages = {sibling.name: f"{sibling.stem}.html" for sibling in siblings}
-    body, rules = _with_rules(_LINK.sub(lambda link: _linked(link, pages), body))
+    a_link = r'<a href="(?!#|[a-z]+:)([^"#]*)(#[^"]*)?"[^>]*>(.*?)</a>'
+    body, rules = _with_rules(re.sub(a_link, lambda link: _linked(link, pages), body, flags=re.DOTALL))
     above, below = (_way(path, siblings, where) for where in ("above", "below"))
-    main = joined(above, tag("p", RECORDED, class_="recorded"), trusted(body), rules, below)
+    recorded = joined(
+        "This page is a recording. Its runs can be played, opened message by message, and compared. To choose, to "
+        "write code and to do the exercises, open the notebook with ",
+        tag("code", "workbook lab"),
+        ".",
+    )
+    main = joined(above, tag("p", recorded, class_="recorded"), trusted(body), rules, below)
     return _filled(_title(notebook, path), main, recordings)
 
 
@@ -180,7 +173,8 @@ def _playable(output: Any, recordings: list[dict[str, Any]]) -> Any:
         recording = data.pop(RUN_MIMETYPE)
         values = played([from_json(run) for run in recording["runs"]], recording["panels"])
     except (LookupError, TypeError, ParameterError):  # none, or of another version: the still form stays
-        data["text/html"] = joined(html, tag("p", NEEDS_A_KERNEL, class_="recorded")) if live else html
+        choose = joined("To choose here, open the notebook with ", tag("code", "workbook lab"), ".")
+        data["text/html"] = joined(html, tag("p", choose, class_="recorded")) if live else html
         return output
     if values not in recordings:
         recordings.append(values)
@@ -201,19 +195,21 @@ def _way(path: Path, siblings: Sequence[Path], where: str) -> Markup:
         return joined()
     at = siblings.index(path)
     links = [(f"← {before.stem}", before.stem) for before in siblings[max(at - 1, 0) : at]]
-    links += [("All lessons", INDEX), *((f"{after.stem} →", after.stem) for after in siblings[at + 1 : at + 2])]
+    links += [("All lessons", "index"), *((f"{after.stem} →", after.stem) for after in siblings[at + 1 : at + 2])]
     return tag("nav", *(tag("a", words, href=f"{name}.html") for words, name in links), aria_label=f"Lessons, {where}")
 
 
 def _with_rules(body: str) -> tuple[str, Markup]:
     """The page's words, with the sentence of each rule where its id is, and all of them as a footnote."""
+    # apart: where a rule's id is no word of the page, or has its sentence already
+    outside = r'<(style|pre|code|svg|script)\b.*?</\1>|<span class="wb-rule".*?</span>|<[^>]*>'
     parts, at = [], 0
-    for apart in (*_APART.finditer(body), None):
+    for apart in (*re.finditer(outside, body, re.DOTALL), None):
         words = body[at : apart.start() if apart else len(body)]
         parts.append(RULE_ID.sub(lambda found: unbroken(found[0]) if sentence(found[0]) else found[0], words))
         parts.append(apart[0] if apart else "")
         at = apart.end() if apart else at
-    named = sorted(set(RULE_ID.findall(_TAG.sub(" ", body))))
+    named = sorted(set(RULE_ID.findall(TAGS.sub(" ", body))))
     rules = [(rule_id, text) for rule_id in named if (text := sentence(rule_id))]
     if not rules:
         return body, joined()

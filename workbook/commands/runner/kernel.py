@@ -19,16 +19,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
-T = TypeVar("T")
+Item = TypeVar("Item")
 
-KERNEL_NAME: Final = "python3"
-AT_ONCE: Final = 2
-_KILL_PAUSE: Final = 0.1  # seconds between two kills: the kernel may be about to start when the first one comes
-_REMOVAL_LIMIT: Final = 5.0  # seconds in which the processes that a notebook left have to end
-_EXAMINATION_LIMIT: Final = 60.0  # seconds
+KERNEL_NAME = "python3"
 
 
 class Kernel:
@@ -75,12 +71,12 @@ class Kernel:
     def _remove_scratch(self) -> None:
         # A kernel that the notebook started itself notices within a second that its parent has ended, and writes there
         # until then: a directory that cannot be removed at the first try can be removed a moment later.
-        until = time.monotonic() + _REMOVAL_LIMIT
+        until = time.monotonic() + 5.0  # seconds
         while True:
             shutil.rmtree(self.scratch, ignore_errors=True)
             if not Path(self.scratch).exists() or time.monotonic() > until:
                 return
-            time.sleep(_KILL_PAUSE)
+            time.sleep(0.1)
 
     def _watch(self) -> None:
         self._wake.wait(self.limit)
@@ -88,7 +84,7 @@ class Kernel:
             self.expired = True
         while not self._closed:
             self.kill()
-            time.sleep(_KILL_PAUSE)
+            time.sleep(0.1)  # the kernel may be about to start when the first kill comes
 
     def kill(self) -> None:
         """End the kernel's process and everything that it started."""
@@ -160,14 +156,14 @@ class Fleet:
             for kernel in self._kernels:
                 kernel.stop()
 
-    def each(self, work: Callable[[T], Any], items: Sequence[T], done: Callable[[Any], None]) -> None:
+    def each(self, work: Callable[[Item], Any], items: Sequence[Item], done: Callable[[Any], None]) -> None:
         """Call `work(item)` on threads, two at once, and `done(result)` on this thread as each ends.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; every kernel has ended by then, and `done` got the results that there are.
         """
         open_jobs: set[Future[Any]] = set()
-        pool = ThreadPoolExecutor(min(AT_ONCE, os.cpu_count() or 1), thread_name_prefix="notebook")
+        pool = ThreadPoolExecutor(min(2, os.cpu_count() or 1), thread_name_prefix="notebook")
         try:
             for item in items:
                 open_jobs.add(pool.submit(_with_own_loop, work, item))
@@ -185,7 +181,7 @@ class Fleet:
         pool.shutdown()
 
 
-def _with_own_loop(work: Callable[[T], Any], item: T) -> Any:
+def _with_own_loop(work: Callable[[Item], Any], item: Item) -> Any:
     from jupyter_core.utils import ensure_event_loop  # arrives with the kernels
 
     loop = ensure_event_loop()
@@ -209,7 +205,7 @@ def one_plus_one() -> str:
     fleet = Fleet()
 
     def execute(notebook: Any) -> None:
-        with fleet.kernel(limit=_EXAMINATION_LIMIT) as kernel:
+        with fleet.kernel(limit=60.0) as kernel:
             client = NotebookClient(notebook, kernel_name=KERNEL_NAME, kernel_manager_class=manager_class(kernel))
             with no_late_cleanup(client):
                 client.execute()

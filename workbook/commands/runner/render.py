@@ -6,22 +6,16 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from workbook.base.files import write_whole
 from workbook.base.secrecy import Secrets
+from workbook.commands.runner import cell_named, one_line, read_notebook, without_widgets
 from workbook.commands.runner.kernel import KERNEL_NAME, Fleet, manager_class, no_late_cleanup
-from workbook.commands.runner.notebook import cell_named, one_line, read_notebook, without_widgets
-from workbook.errors import ConfigurationError
+from workbook.errors import ConfigurationError, ExitCode
 from workbook.notebook.exercises.editions import EDITION, Edition, exercise_cells, laid_out
 from workbook.notebook.exercises.judging import ExerciseState
 from workbook.notebook.exercises.progress import MIMETYPE
-
-METADATA: Final = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": KERNEL_NAME},
-    "language_info": {"name": "python"},
-}
-_PER_RUN: Final = frozenset({"execution", "papermill", "ExecuteTime", "trusted"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +74,11 @@ def render(
     return tuple(ended[path] for path in notebooks)
 
 
-def exit_code(results: Sequence[Rendered], *, write: bool) -> int:
+def exit_code(results: Sequence[Rendered], *, write: bool) -> ExitCode:
     """3 when a notebook failed, 1 when only comparing and one differs, else 0."""
     if any(result.error for result in results):
-        return 3
-    return int(not write and any(result.changed for result in results))
+        return ExitCode.ERROR
+    return ExitCode.FAILED if not write and any(result.changed for result in results) else ExitCode.OK
 
 
 def rendered_text(stored: bytes, directory: Path, fleet: Fleet, limit: float) -> str:
@@ -177,11 +171,13 @@ def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def settled(notebook: Any) -> Any:
     """The executed notebook without anything that a further run would change."""
     kept = {name: value for name, value in notebook.metadata.items() if name == EDITION}
-    notebook.metadata = type(notebook.metadata)(METADATA | kept)
+    kernel = {"display_name": "Python 3", "language": "python", "name": KERNEL_NAME}
+    settled = {"kernelspec": kernel, "language_info": {"name": "python"}} | kept
+    notebook.metadata = type(notebook.metadata)(settled)
     count = 0
     for cell in notebook.cells:
-        for name in _PER_RUN & cell.metadata.keys():
-            del cell.metadata[name]
+        for name in ("execution", "papermill", "ExecuteTime", "trusted"):  # each run writes these anew
+            cell.metadata.pop(name, None)
         if cell.cell_type != "code":
             continue
         ran = bool(cell.source.strip())

@@ -16,25 +16,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import Any
+
+from tqdm import tqdm
 
 from workbook.base.files import write_whole
 from workbook.base.junit import JUnitCase, JUnitSuite, junit
 from workbook.base.secrecy import Secrets
+from workbook.commands import make_folder
+from workbook.commands.runner import cell_named, notebooks_dir, one_line, select
 from workbook.commands.runner.kernel import KERNEL_NAME, Fleet, Kernel, manager_class
-from workbook.commands.runner.notebook import cell_named, notebooks_dir, one_line, select
-from workbook.errors import ConfigurationError, ParameterError
+from workbook.errors import ConfigurationError, ExitCode, ParameterError
 from workbook.notebook.exercises.progress import MIMETYPE as EXERCISE_MIMETYPE
 from workbook.notebook.lesson import CHECK_MIMETYPE
 from workbook.notebook.parameters import Parameters, Source
-
-RUN_FILE: Final = "run.json"
-JUNIT_FILE: Final = "junit.xml"
-NOT_DONE: Final = {"untouched": "not begun", "wrong": "answered, and not right yet"}
-"""The words for an exercise that is not done, by its state."""
-INTERRUPTED: Final = 130
-DEFAULT_LIMIT: Final = 300.0  # seconds
-NO_KEY_CHECK: Final = "no key in the executed notebook"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +37,19 @@ class RunOutcome:
     """How a notebook's run ended.
 
     Attributes:
-        status: its word in a report.
         exit_code: what the process returns for it.
         why: what happened, in one line; empty when all is well.
     """
 
-    status: str
-    exit_code: int
+    exit_code: ExitCode
     why: str = ""
 
-
-PASSED = RunOutcome("ok", 0)
-CHECK_FAILED = RunOutcome("check-failed", 1, "a check failed")
-KERNEL_DIED = RunOutcome("kernel-died", 5, "its kernel died (out of memory, or a cell ended the process)")
-STOPPED = RunOutcome("interrupted", INTERRUPTED, "interrupted")
+    @property
+    def status(self) -> str:
+        """Its word in a report: ok, check-failed, error, time-limit, kernel-died or interrupted."""
+        if self.exit_code == ExitCode.FAILED:
+            return "check-failed"
+        return self.exit_code.name.lower().replace("_", "-")
 
 
 def raised(error: str, message: str, source: str = "") -> RunOutcome:
@@ -66,14 +60,8 @@ def raised(error: str, message: str, source: str = "") -> RunOutcome:
         message: its message, one line.
         source: the cell's code; empty when no cell was at fault.
     """
-    return RunOutcome("error", 3, f"{error}{f' in {cell_named(source)}' if source.strip() else ''}: {message}")
-
-
-def timed_out(limit: float) -> RunOutcome:
-    """The notebook as a whole took longer than `limit` seconds; its kernel was killed."""
-    return RunOutcome(
-        "time-limit", 4, f"took longer than {limit:g} s; its kernel was killed (--time-limit allows more)"
-    )
+    where = f" in {cell_named(source)}" if source.strip() else ""
+    return RunOutcome(ExitCode.ERROR, f"{error}{where}: {message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +120,10 @@ class Report:
     interrupted: bool = False
 
     @property
-    def exit_code(self) -> int:
+    def exit_code(self) -> ExitCode:
         """What the process should return; the worst notebook decides."""
-        return INTERRUPTED if self.interrupted else max((run.outcome.exit_code for run in self.runs), default=0)
+        codes = [run.outcome.exit_code for run in self.runs]
+        return ExitCode.INTERRUPTED if self.interrupted else max(codes, default=ExitCode.OK)
 
     def as_dict(self) -> dict[str, Any]:
         """The content of run.json, version 1.
@@ -172,9 +161,10 @@ class Report:
 
         An exercise that is not done is skipped, because it decides no exit code.
         """
+        not_done = {"untouched": "not begun", "wrong": "answered, and not right yet"}
         suites = []
         for run in self.runs:
-            ended = run.outcome in (PASSED, CHECK_FAILED)
+            ended = run.outcome.exit_code in (ExitCode.OK, ExitCode.FAILED)
             execution = JUnitCase(
                 "execution",
                 run.name,
@@ -196,7 +186,7 @@ class Report:
                     f"exercise {name}",
                     run.name,
                     ending=None if state == "done" else "skipped",
-                    message="" if state == "done" else NOT_DONE.get(state, "it cannot be read"),
+                    message="" if state == "done" else not_done.get(state, "it cannot be read"),
                 )
                 for name, state in run.exercises.items()
             )
@@ -211,8 +201,8 @@ class Report:
         """
         text = json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n"
         try:
-            write_whole(directory / RUN_FILE, secrets.scrub(text))
-            write_whole(directory / JUNIT_FILE, secrets.scrub(self.to_junit()))
+            write_whole(directory / "run.json", secrets.scrub(text))
+            write_whole(directory / "junit.xml", secrets.scrub(self.to_junit()))
         except OSError as error:
             raise ConfigurationError(f"The report cannot be written: {error.strerror}.") from error
 
@@ -260,12 +250,12 @@ def run_notebook(notebook: Path, job: Job) -> NotebookRun:
             text = executed.read_text("utf-8") if executed.exists() else ""
         checks, exercises = tuple(read_checks(text)), read_exercises(text)
         if job.secrets.found_in(text):
-            checks = (*checks, CheckResult(NO_KEY_CHECK, passed=False))
+            checks = (*checks, CheckResult("no key in the executed notebook", passed=False))
         written = _keep(job.secrets.scrub(text), job.report / notebook.name)
     except OSError as error:  # a full disk, a directory that became read-only
         outcome = raised(type(error).__name__, f"the executed notebook cannot be written: {error.strerror}")
-    if outcome == PASSED and not all(check.passed for check in checks):
-        outcome = CHECK_FAILED
+    if outcome.exit_code == ExitCode.OK and not all(check.passed for check in checks):
+        outcome = RunOutcome(ExitCode.FAILED, "a check failed")
     return NotebookRun(notebook.stem, outcome, time.monotonic() - begun, checks, exercises, written)
 
 
@@ -292,7 +282,7 @@ def _execute(notebook: Path, executed: Path, job: Job, kernel: Kernel) -> RunOut
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     if any(cell["metadata"].get("papermill", {}).get("exception") for cell in cells):
         return raised("SystemExit", "a cell ended the notebook early")
-    return PASSED
+    return RunOutcome(ExitCode.OK)
 
 
 def _literal(path: Path) -> str:
@@ -305,11 +295,13 @@ def _outcome_of(error: Exception, kernel: Kernel, secrets: Secrets) -> RunOutcom
     from papermill.exceptions import PapermillExecutionError  # heavy
 
     if kernel.stopped:
-        return STOPPED
+        return RunOutcome(ExitCode.INTERRUPTED, "interrupted")
     if kernel.expired:
-        return timed_out(kernel.limit or 0.0)
+        why = f"took longer than {kernel.limit or 0.0:g} s; its kernel was killed (--time-limit allows more)"
+        return RunOutcome(ExitCode.TIME_LIMIT, why)
     if isinstance(error, DeadKernelError) or "Kernel died" in str(error):
-        return KERNEL_DIED
+        why = "its kernel died (out of memory, or a cell ended the process)"
+        return RunOutcome(ExitCode.KERNEL_DIED, why)
     # scrubbed before it is cut: half a key would not be recognised
     if isinstance(error, PapermillExecutionError):
         return raised(error.ename, one_line(secrets.scrub(error.evalue)), secrets.scrub(error.source))
@@ -372,7 +364,7 @@ class RunRequest:
     given: Mapping[str, str] = field(default_factory=dict)
     out: Path = Path("report")
     notebooks: Path | None = None
-    limit: float = DEFAULT_LIMIT
+    limit: float = 300.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
@@ -390,30 +382,26 @@ def run(request: RunRequest) -> Report:
         raise ParameterError("--time-limit must be a number of seconds above 0.")
     if request.out.resolve() == directory:
         raise ConfigurationError("--out is the notebooks' own directory; the run would overwrite them.")
-    try:
-        request.out.mkdir(parents=True, exist_ok=True)
-        # an old verdict must not survive a crash of this run
-        for name in (RUN_FILE, JUNIT_FILE):
-            (request.out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise ConfigurationError(f"--out {str(request.out)!r} cannot be used: {error.strerror}.") from error
+    make_folder(request.out, "run.json", "junit.xml")  # an old verdict must not survive a crash of this run
 
     secrets = Secrets.of_environment(request.environ)
     job = Job(request.out.resolve(), parameters, request.limit, secrets, Fleet())
     begun = time.monotonic()
     ended: dict[str, NotebookRun] = {}
     interrupted = False
-    with Progress(len(chosen), secrets) as progress:
+    with tqdm(total=len(chosen), unit="notebook", leave=False, disable=None) as bar:  # None: only on a terminal
 
         def done(result: NotebookRun) -> None:
             ended[result.name] = result
-            progress.tell(str(result))
+            bar.update()
+            bar.write(secrets.scrub(str(result)), file=sys.stderr)
 
         try:
             job.fleet.each(lambda notebook: run_notebook(notebook, job), chosen, done)
         except KeyboardInterrupt:
             interrupted = True
-    runs = tuple(ended.get(path.stem, NotebookRun(path.stem, STOPPED, 0.0)) for path in chosen)
+    stopped = RunOutcome(ExitCode.INTERRUPTED, "interrupted")
+    runs = tuple(ended.get(path.stem, NotebookRun(path.stem, stopped, 0.0)) for path in chosen)
     report = Report(runs, parameters, time.monotonic() - begun, interrupted)
     report.write(job.report, secrets)
     return report
@@ -442,30 +430,3 @@ def _parameters(texts: Mapping[str, str], chosen: Sequence[Path]) -> dict[str, A
     for name in sorted(set(texts) - declared):
         raise ParameterError(f"None of {', '.join(path.stem for path in chosen)} has the parameter {name}.")
     return {name: value for name, value in values.items() if name in texts}
-
-
-class Progress:
-    """A progress bar when stderr is a terminal; a line for each notebook that ends."""
-
-    def __init__(self, total: int, secrets: Secrets) -> None:
-        self._secrets = secrets
-        self._bar: Any = None
-        self._total = total
-
-    def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            from tqdm import tqdm  # only with a terminal
-
-            self._bar = tqdm(total=self._total, unit="notebook", leave=False)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def tell(self, line: str) -> None:
-        """Print the line of a notebook that ended."""
-        if self._bar is not None:
-            self._bar.update()
-            self._bar.clear()
-        sys.stderr.write(f"{self._secrets.scrub(line)}\n")
