@@ -150,7 +150,6 @@ HEAVY = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "statement",
     [

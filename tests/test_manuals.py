@@ -34,14 +34,10 @@ def test_every_command_that_a_page_names_exists(path, capsys):
 
 @pytest.mark.parametrize("path", PAGES, ids=ids)
 def test_every_command_line_of_a_page_is_valid(path):
-    parser, commands = cli._parsers()
     lines = [line for block in blocks(path, "sh") for line in block.splitlines()]
     for line in lines:
         for part in re.findall(r"(?:^|\(| |/)workbook ([^)|>#]*)", line):
-            words = shlex.split(part)
-            options, unknown = parser.parse_known_args(words)
-            assert (unknown, callable(options.handler)) == ([], True), line
-            assert words[0] in commands
+            assert callable(cli.parsed(shlex.split(part)).handler), line
 
 
 @pytest.mark.parametrize("name", ["serve", "proxy", "drift", "conform", "run"])

@@ -92,7 +92,6 @@ MISUSES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MISUSES)
 def test_a_wrong_argument_is_explained(name):
     call, words = MISUSES[name]
@@ -101,7 +100,6 @@ def test_a_wrong_argument_is_explained(name):
     assert words in str(caught.value)
 
 
-@pytest.mark.slow
 def test_what_is_shown_says_what_can_be_done_next():
     session = wb.session()
     for value in (

@@ -68,7 +68,6 @@ def test_what_cannot_be_decoded_is_malformed(wire, encoding, why):
     assert why in problem.message
 
 
-@pytest.mark.slow
 def test_a_gzip_bomb_is_never_inflated():
     bomb = gzip.compress(bytes(50_000_000))
     tracemalloc.start()
@@ -91,7 +90,6 @@ def test_what_was_read_is_kept_for_an_error():
     assert reader.partial() == b"abc"
 
 
-@pytest.mark.slow
 @settings(HEAVY)
 @given(st.binary(max_size=60), st.sampled_from(["", "gzip"]), st.binary(max_size=60))
 def test_reading_gives_bytes_or_a_problem(wire, encoding, data):
@@ -122,7 +120,6 @@ def test_json_is_parsed_strictly(body, why):
     assert why in problem.message
 
 
-@pytest.mark.slow
 @pytest.mark.rule("API-9")
 @settings(HEAVY)
 @given(st.binary() | st.text().map(str.encode) | st.text('{}[]",:019aN\\').map(str.encode))
@@ -130,7 +127,6 @@ def test_parsing_gives_an_object_or_a_problem(body):
     assert isinstance(parse_object(body), dict | CallProblem)
 
 
-@pytest.mark.slow
 @settings(HEAVY)
 @given(
     st.dictionaries(

@@ -217,7 +217,6 @@ def answering(server):
     return sum("_answer_later" in repr(one) for one in asyncio.all_tasks(server.loop))
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-1")
 @pytest.mark.parametrize("call", [sync, asynchronous], ids=lambda call: call.__name__)
 @pytest.mark.parametrize("name", [name for name, (_kind, gets) in ENDS.items() if gets == TWICE])

@@ -159,7 +159,6 @@ def test_a_sleep_that_took_too_long_ends_the_call(clock):
     assert not caught.value.sent
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-5")
 @settings(HEAVY)
 @given(

@@ -83,7 +83,6 @@ def test_a_date_means_nothing_without_the_server_s_own():
     assert http_date("Thu, 01 Jan 2026 12:00:00 GMT") == NOW
 
 
-@pytest.mark.slow
 @settings(HEAVY)
 @given(
     st.text() | st.text("0123456789 -+.:GMTJanThu,") | st.datetimes().map(lambda d: f"{d:%a, %d %b %Y %H:%M:%S} GMT")

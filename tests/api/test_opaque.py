@@ -26,7 +26,6 @@ def test_platform_a_gets_the_text_untouched(text):
     assert SdkInput(text).text == text
 
 
-@pytest.mark.slow
 @pytest.mark.rule("API-8")
 @settings(HEAVY)
 @given(st.binary(min_size=1, max_size=80))
@@ -34,7 +33,6 @@ def test_bytes_make_the_round_trip(data):
     assert SdkOutput.from_bytes(data).data == data
 
 
-@pytest.mark.slow
 @pytest.mark.rule("API-8")
 @settings(HEAVY)
 @given(st.text(min_size=1) | st.text("ABab019+/=-_\n", min_size=1))
@@ -191,7 +189,6 @@ def test_a_broken_mark_is_tolerated(tail):
     assert "SIMULATED" in repr(SdkInput(SIMULATED_PREFIX + tail))
 
 
-@pytest.mark.slow
 @settings(HEAVY)
 @given(st.text())
 def test_only_typed_errors_come_out(text):

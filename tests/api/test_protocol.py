@@ -198,7 +198,6 @@ def test_settings_are_checked(base_url, key):
     assert Settings("https://h", Secret("k")).secret.reveal() == "k"
 
 
-@pytest.mark.slow
 @pytest.mark.rule("API-9", "REL-2")
 @settings(HEAVY)
 @given(

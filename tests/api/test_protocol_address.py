@@ -53,7 +53,6 @@ def test_an_id_that_cannot_be_used_is_refused(bad, why):
         encode_id(bad)
 
 
-@pytest.mark.slow
 @pytest.mark.rule("API-3")
 @settings(HEAVY)
 @given(st.text() | st.text("./%?#\\@: a", max_size=8))
@@ -125,7 +124,6 @@ def test_base_addresses_that_are_refused(base_url, why):
     assert "hush" not in str(caught.value)
 
 
-@pytest.mark.slow
 @settings(HEAVY)
 @given(st.text() | st.text("htps:/@?#[]%.1a").map("https://".__add__))
 def test_only_configuration_errors_come_out_of_addresses(text):

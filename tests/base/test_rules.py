@@ -109,12 +109,10 @@ def test_the_ledger_cannot_be_changed():
 # ---------------------------------------------------------------- every binding rule is proven
 
 
-@pytest.mark.slow
 def test_every_mark_names_a_rule_that_exists():
     assert [(name, where) for name, where in marked() if name not in IDS] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("one", rules(*BINDING), ids=lambda one: one.id)
 def test_a_binding_rule_is_named_by_a_test(one):
     assert one.id in {name for name, _where in marked()}, f"No test proves {one}"

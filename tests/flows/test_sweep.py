@@ -10,7 +10,6 @@ from workbook.errors import OutOfOrderError
 ANY_EVENT = st.sampled_from([sample(event) for event in EVENTS])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 def test_a_row_fires_or_the_event_is_refused_and_nothing_changes(name):
     machine = MACHINES[name]
@@ -35,7 +34,6 @@ def test_a_row_fires_or_the_event_is_refused_and_nothing_changes(name):
     assert before == (machine.rows, machine.states, machine.final, dict(machine._table))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 @given(events=st.lists(ANY_EVENT, max_size=60))
 def test_any_sequence_of_events_ends_in_a_state_of_the_table(name, events):
@@ -52,7 +50,6 @@ def test_any_sequence_of_events_ends_in_a_state_of_the_table(name, events):
     assert state in machine.states
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MACHINES)
 @given(choices=st.lists(st.integers(0, 99), min_size=60, max_size=60))
 def test_whoever_does_only_what_is_allowed_is_never_stuck(name, choices):

@@ -21,7 +21,6 @@ def record(verdict=None, misses=(MISS,), name=NAME, **about):
     return recorded(result(name, verdict, missed), **about)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "now", "change", "exit_code"),
     [
@@ -163,7 +162,6 @@ def test_nothing_changed_is_said():
     assert (got.exit_code, got.same) == (0, 1)
 
 
-@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_no_text_breaks_the_lines(text):
     hostile = replace(MISS, observed=f"x {text}")

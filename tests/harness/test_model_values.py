@@ -47,7 +47,6 @@ def test_only_what_stands_for_a_value_says_so():
     assert [text for text, is_value in pieces if is_value] == ["⟨value A, 3 characters⟩"]
 
 
-@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(),
                     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))  # fmt: skip
 def test_a_body_without_values_is_its_json(body):

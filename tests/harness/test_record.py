@@ -165,7 +165,6 @@ def test_a_call_without_an_answer_says_why():
     assert (lost.status, lost.answer, lost.ending) == (None, None, "no answer came in time")
 
 
-@pytest.mark.slow
 def test_a_back_end_that_repeats_itself_without_end_does_not_fill_the_report():
     (case,) = recorded(result(seen=seen(call(), *[arrived(101 + at) for at in range(MOST + 4)]))).cases
     assert (len(case.exchanges), case.left_out) == (MOST, 5)

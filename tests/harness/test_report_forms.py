@@ -79,7 +79,6 @@ def _with_body(one, body):
 PLAIN = hostile("plain")
 
 
-@pytest.mark.slow
 @given(ANY)
 def test_no_text_breaks_the_page(text):
     bodies = ({"a": one, f"b {one}": {"length": 1, "digest": one}} for one in (text, "plain"))
@@ -87,7 +86,6 @@ def test_no_text_breaks_the_page(text):
     assert got.tags == plain.tags
 
 
-@pytest.mark.slow
 @given(ANY)
 def test_no_text_breaks_the_xml(text):
     got, plain = (ET.fromstring(to_junit(one)) for one in (hostile(text), PLAIN))
@@ -107,7 +105,6 @@ def blocks(text):
     return told
 
 
-@pytest.mark.slow
 @given(ANY)
 def test_no_text_breaks_the_markdown(text):
     assert blocks(to_markdown(hostile(text))) == blocks(to_markdown(PLAIN))
@@ -125,7 +122,6 @@ def test_only_what_would_be_markup_is_escaped(text, told):
     assert escaped(text) == told
 
 
-@pytest.mark.slow
 def test_of_many_cases_a_few_stand_there_unfolded():
     page = to_html(recorded(*(result(name) for name in NAMES[:30])))
     assert page.count('<details class="one is-fail" ') == 30 - UNFOLDED
@@ -321,7 +317,6 @@ def test_the_markdown_says_what_a_reader_needs():
         assert words in text
 
 
-@pytest.mark.slow
 def test_a_notebook_shows_the_same():
     view = Result(recorded(trouble="No <b>answer</b> came."))
     text, html = view.text(), view.html()

@@ -55,7 +55,6 @@ def test_the_list_of_forms_is_the_whole_list():
     assert set(ENCODED) == set(ENCODINGS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
 @pytest.mark.parametrize("encode", ENCODED.values(), ids=ENCODED)
 @pytest.mark.rule("REL-2", "REL-3")
@@ -106,7 +105,6 @@ def planted(place, leak):
     return replace(from_json(json.dumps(document)), secrets=RECORD.secrets)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", OPEN, ids=lambda place: ".".join(map(str, place)))
 @pytest.mark.rule("REL-2", "REL-3")
 def test_a_leak_in_any_field_stops_the_writing(place, tmp_path):
@@ -152,7 +150,6 @@ def test_the_older_reports_stay_when_new_ones_are_not_written(tmp_path):
     assert (tmp_path / "conform.json").read_text() == before
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["conform.json", "conform.html", "conform.xml", "conform.md"])
 def test_a_disk_that_fills_up_leaves_every_older_report(name, tmp_path, monkeypatch):
     write_reports(RECORD, tmp_path)

@@ -138,7 +138,6 @@ def test_what_is_empty_or_too_large_is_refused():
             inspect(value)
 
 
-@pytest.mark.slow
 @settings(max_examples=500, deadline=None)
 @given(
     st.one_of(st.binary(min_size=1, max_size=200), st.text(alphabet="A1+/=-_ \"'\\{}[]:,n\n", min_size=1, max_size=80))

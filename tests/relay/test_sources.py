@@ -35,8 +35,9 @@ CLAIM = re.compile(
 """What only the document or another source can know, by its words."""
 WORKBOOKS_OWN = re.compile(
     r"^the operator$|^Is the \w+|^Does it send|\bthe workbook plays\b|[Bb]ack end answered 4(13|29)|such as 502"
+    r"|\bSDK stand-in\b|^of the SDK; default|^multiplies the SDK's seconds"
 )
-"""Who has to act, questions about a configuration, what the workbook plays, what a back end itself answers."""
+"""Who has to act, questions about a configuration, what the workbook plays and how, what a back end itself answers."""
 
 
 def sentences(path):

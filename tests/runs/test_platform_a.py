@@ -162,7 +162,6 @@ def test_any_of_the_cardholders_or_the_apps_moves_in_any_order_leaves_the_bench_
 # ---------------------------------------------------------------- determinism
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS + CARELESS, ids=repr)
 def test_the_same_run_gives_the_same_bytes(variant):
     def lines(seed):

@@ -293,7 +293,6 @@ def test_a_delegate_that_sleeps_takes_the_phones_time_in_the_trace():
     )
 
 
-@pytest.mark.slow
 @pytest.mark.rule("B-FIN-1")
 @pytest.mark.parametrize("error", [ValueError("CANARY"), asyncio.CancelledError()])
 @pytest.mark.parametrize("answers", [False, True])
@@ -467,7 +466,6 @@ def everything(bench):
 CANARY = st.text(max_size=20).map(lambda text: f"CANARY{text}")
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-3")
 @given(CANARY, st.sampled_from(["text", "bytes", "bytearray", "list", "object", "raise"]), st.sampled_from(BOTH))
 def test_nothing_that_a_delegate_returns_or_raises_is_ever_printed(canary, form, variant):
@@ -503,7 +501,6 @@ def test_real_looking_data_of_a_good_run_is_never_printed():
 # ---------------------------------------------------------------- the same bytes each time
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "phone", [PhoneB, lambda: PhoneB(watch=Watch(), adds_to="both"), lambda: PhoneB(latencies=LatenciesB(post=25))]
 )

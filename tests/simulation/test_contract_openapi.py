@@ -61,7 +61,6 @@ def bases(node):
             yield from bases(value)
 
 
-@pytest.mark.slow
 def test_it_is_a_valid_document(said):
     schemathesis.openapi.from_dict(deepcopy(said)).validate()
     assert said["openapi"] == "3.1.0"

@@ -325,7 +325,6 @@ def test_the_same_seed_gives_the_same_faults():
     assert {one.fault for one in answers(1)} == {"", "reset", "log-normal latency"}
 
 
-@pytest.mark.slow
 def test_the_memory_of_used_outputs_is_bounded_and_knows_the_latest():
     service = Service()
     for serial in range(MOST_OUTPUTS + 2):
@@ -389,7 +388,6 @@ REQUESTS = st.builds(Request, METHODS, TARGETS, HEADERS.map(tuple), BODIES)
 NEARLY = st.builds(Request, st.sampled_from(["GET", "POST"]), st.just(PATH), st.just((KEY, JSON)), BODIES)
 
 
-@pytest.mark.slow
 @given(st.lists(REQUESTS | NEARLY, min_size=1, max_size=5))
 def test_any_request_gets_a_well_formed_answer_and_what_is_refused_changes_nothing(requests):
     service, other = Service(WORLD), Service(WORLD)

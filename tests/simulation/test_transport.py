@@ -71,7 +71,6 @@ def over_a_socket(world, calls):
         return [told(getattr(client, name), arguments) for name, *arguments in calls]
 
 
-@pytest.mark.slow
 @pytest.mark.rule("API-1", "API-2", "API-3", "API-7", "API-11")
 @pytest.mark.parametrize("way", [in_process, asynchronous, over_a_socket], ids=lambda way: way.__name__)
 @pytest.mark.parametrize("name", CONVERSATIONS)

@@ -22,7 +22,6 @@ def _fills(shown):
     return dict(enumerate(bars))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_budget_of_every_play_is_a_bar(name):
     film = played(name).film

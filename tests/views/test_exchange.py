@@ -40,7 +40,6 @@ def _detail(label, script=WALK):
     return next(detail for detail in shown.details if detail.title == label)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_line_of_every_play_has_a_row_and_a_detail_that_says_who_what_and_why(name):
     shown = Exchange(played(name).film)
@@ -54,7 +53,6 @@ def test_every_line_of_every_play_has_a_row_and_a_detail_that_says_who_what_and_
             assert f"{one} ({rule(one).level})" in told
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_event_and_every_command_of_every_play_names_its_row(name):
     shown = Exchange(played(name).film)
@@ -77,7 +75,6 @@ def test_a_call_stands_in_the_document_s_spelling_with_its_values(golden):
     golden("exchange_call", _detail("provision(cardDisplayName, cardAddress, opcProvider)").text())
 
 
-@pytest.mark.slow
 def test_the_answer_opens_the_same_request():
     shown = Exchange(play(WALK).film)
     asked, answered = (
@@ -196,7 +193,6 @@ def test_data_without_the_simulator_s_mark_stands_in_no_detail(message, kind):
     assert [form for form in forms for digest in digests if digest in form] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 @pytest.mark.rule("REL-2", "REL-3")
 def test_no_key_and_no_value_itself_stands_in_any_detail(name):
@@ -212,7 +208,6 @@ def test_no_key_and_no_value_itself_stands_in_any_detail(name):
     assert [value for value in values if value in told] == []
 
 
-@pytest.mark.slow
 @given(TEXTS, st.lists(RECORDS, max_size=6))
 @settings(deadline=None)
 def test_whatever_a_trace_holds_its_details_are_well_formed_and_hold_no_markup_of_it(title, told):
@@ -233,7 +228,6 @@ def test_a_line_without_a_record_tells_what_it_knows():
     assert detail.title == "opens the card"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", USUAL)
 def test_the_html_holds_the_picture_and_each_line_to_be_opened(name):
     shown = Exchange(played(name).film)

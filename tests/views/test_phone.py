@@ -55,7 +55,6 @@ def test_after_a_failure_the_sheet_is_gone_and_the_button_can_be_pressed_again()
     assert [one.enabled for one in draw(last).controls if one.act == "tap"] == [True]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("flow", "name"), [(flow, name) for flow in FLOWS for name in FLOWS[flow].phones])
 def test_every_phone_has_a_strip(flow, name):
     acts = FROM_WALLET[: 1 + 2 * (name == "app was opened")] if flow == "from the wallet" else ("tap",)
@@ -91,13 +90,11 @@ def test_a_story_that_ends_as_it_began_is_told_with_its_end():
     assert chosen((*shown, shown[0])) == (*chosen((*shown, shown[0]))[:-1], shown[0])
 
 
-@pytest.mark.slow
 def test_the_panel_is_the_same_each_time():
     panels = [KeyScreens(film("from the wallet", "with a watch", *FROM_WALLET, surface="watch")) for _ in range(2)]
     assert panels[0].html() == panels[1].html()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "panel"),
     {

@@ -31,7 +31,6 @@ def _data(name):
     return player_data(shown.film, shown.findings)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_player_data_has_a_frame_and_a_row_for_each_line_and_plain_json_throughout(name):
     shown = _data(name)
@@ -42,7 +41,6 @@ def test_player_data_has_a_frame_and_a_row_for_each_line_and_plain_json_througho
     assert lines == [str(number) for number in range(len(shown["frames"]))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_every_frame_names_what_the_pictures_hold(name):
     shown = _data(name)
@@ -55,7 +53,6 @@ def test_every_frame_names_what_the_pictures_hold(name):
         assert 0 <= frame["screen"] < len(shown["screens"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_each_screen_is_drawn_once_and_shows_what_the_frame_shows(name):
     shown, frames = _data(name), played(name).film.frames
@@ -68,7 +65,6 @@ def test_each_screen_is_drawn_once_and_shows_what_the_frame_shows(name):
         assert [one["act"] for one in screen["controls"]] == [control.act for control in picture.controls]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_budgets_are_those_of_the_bars(name):
     shown, budgets = _data(name), played(name).film.budgets
@@ -76,7 +72,6 @@ def test_the_budgets_are_those_of_the_bars(name):
     assert all(one["words"] for one in shown["limits"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", USUAL)
 def test_player_data_is_the_same_each_time(name):
     script = SCRIPTS[name]
@@ -109,7 +104,6 @@ HOSTILE = (
 WORDS = st.one_of(st.sampled_from(HOSTILE), st.text(st.characters(codec="utf-8"), max_size=20))
 
 
-@pytest.mark.slow
 @given(WORDS, WORDS, WORDS)
 @settings(deadline=None)
 def test_markup_in_a_value_never_gets_out_as_markup(card, error, name):
@@ -152,7 +146,6 @@ class Harmless(HTMLParser):
         assert {name for name, _value in attrs} <= {"style", "class", "title", "data-finding"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", USUAL)
 def test_no_column_moves_when_another_actor_takes_part(name):
     whole = played(name).film

@@ -96,7 +96,6 @@ def test_each_line_of_a_picture_shows_a_rule_or_a_source(name):
         assert set(map(str, line.record.bases)) <= set(line.rules)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", USUAL)
 def test_each_value_in_a_detail_shows_its_source(name):
     shown = Exchange(played(name).film)
@@ -110,7 +109,6 @@ def test_each_value_in_a_detail_shows_its_source(name):
         assert rests or line.shape is Shape.NOTE
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_no_finding_shows_what_the_document_does_not_without_a_source_or_its_gap(platform, operation):

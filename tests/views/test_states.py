@@ -41,7 +41,6 @@ def test_a_picture_loads_nothing_runs_nothing_and_is_the_same_each_time(machine)
     assert (picture.width, picture.height) == (float(root.get("width")), float(root.get("height")))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_end_of_every_play_is_lit_and_so_is_the_way_to_it(name):
     shown = States(played(name).film)
@@ -98,7 +97,6 @@ def _keys(shown):
     return {key(f"{step.source}>{step.target}", step.says) for step in shown.path}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_an_arrow_that_was_taken_ticks_the_event_that_took_it_and_no_other(name):
     shown = States(played(name).film)
@@ -135,7 +133,6 @@ def _told(group):
     return {word[0].tail: "wb-took" in word.get("class") for word in words}
 
 
-@pytest.mark.slow
 def test_player_data_s_frames_name_the_events_that_a_player_ticks():
     film = play(WALK).film
     frames = player_data(film)["frames"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from argparse import Namespace
 from collections.abc import Mapping
 
 from workbook.base.values import did_you_mean
@@ -43,19 +44,30 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
+    options = parsed(argv or ["--help"])
+    end_like_ctrl_c()
+    handler: Handler = options.handler
+    return handler(options)
+
+
+def parsed(argv: list[str]) -> Namespace:
+    """The options of a command line, with the function that carries it out as `handler`.
+
+    Raises:
+        ParameterError: a word is unknown or missing.
+        SystemExit: the help or the version was asked for, and is printed.
+    """
     parser, commands = _parsers()
     below = " ".join(argv[:2])
-    words = [below, *argv[2:]] if len(argv) > 1 and below in commands else argv or ["--help"]
+    words = [below, *argv[2:]] if below in commands else argv
     if not words[0].startswith("-") and words[0] not in commands:
         raise ParameterError(f"No command {words[0][:40]!r}. {did_you_mean(words[0], commands)}")
     options, unknown = parser.parse_known_args(words)
     if unknown:
         commands.get(words[0], parser).unrecognized(unknown)
-    handler: Handler | None = getattr(options, "handler", None)
-    if handler is None:
+    if not hasattr(options, "handler"):
         raise ParameterError(f"Which command? {did_you_mean('', commands)}")
-    end_like_ctrl_c()
-    return handler(options)
+    return options
 
 
 def _print_error(message: str) -> None:

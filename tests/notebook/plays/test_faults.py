@@ -70,7 +70,6 @@ def test_every_fault_ends_somewhere_and_leaks_nothing(platform, back_end):
             assert not {one for one in mine(scene) if one.startswith("REL-")}, (fault, operation, moment)
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-2", "REL-3")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_is_shown_of_a_fault_holds_no_key(fault):
@@ -96,7 +95,6 @@ MATTERS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-1", "REL-2", "REL-5", "REL-6")
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 @pytest.mark.parametrize("back_end", MATTERS)
@@ -108,7 +106,6 @@ def test_each_mistake_is_found_where_it_matters_and_nowhere_else(back_end, platf
     assert found == {*faults}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 @pytest.mark.parametrize("back_end", MATTERS)
 def test_the_good_back_end_does_not_make_it(back_end, platform):
@@ -186,7 +183,6 @@ def test_a_post_that_is_sent_again_works_only_where_nothing_had_happened():
     assert 422 in [record.message.status for record in spoilt.trace.select(m.ApiAnswered)]
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-5")
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_the_good_back_end_is_done_before_the_wallet_is(platform):

@@ -51,7 +51,6 @@ def test_a_prediction_is_wrong_where_all_goes_well_or_nothing_does(i_think):
     assert prediction.verdict["that is"] == "✗ not so"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 def test_whatever_happens_can_be_predicted(platform):
     for fault, operation in product(FAULTS, OPERATIONS):

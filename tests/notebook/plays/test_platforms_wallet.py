@@ -88,7 +88,6 @@ def test_the_summary_tells_the_end_in_words():
     assert SESSION.wallet.play(phone="app was never opened").summary["cards offered"] == "none"
 
 
-@pytest.mark.slow
 def test_a_scene_shows_its_end_its_picture_and_its_findings():
     bundle = SESSION.wallet.play("delegate returns nil")._repr_mimebundle_()
     for kind in ("text/plain", "text/html"):
@@ -99,7 +98,6 @@ def test_a_scene_shows_its_end_its_picture_and_its_findings():
     assert " at 0x" not in repr(SESSION.wallet.play())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", HANDLERS)
 def test_every_handler_can_be_named_and_shown(name):
     for surface in ("phone", "watch"):
@@ -141,7 +139,6 @@ def test_a_misspelt_name_or_a_wrong_argument_is_explained(call, told):
     assert len(str(caught.value)) < 750
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", list(HANDLERS)[1:])
 def test_a_mistaken_handler_is_played_where_its_mistake_shows(name):
     assert any(one.level != "note" for one in SESSION.wallet.play(name).findings)
@@ -152,7 +149,6 @@ def test_a_named_stage_is_taken_as_it_was_named():
     assert (scene.state, scene.findings) == ("added", [])
 
 
-@pytest.mark.slow
 def test_the_table_of_mistakes_has_each_handler_with_its_rules():
     shown = SESSION.wallet.mistakes()
     assert [row[0] for row in shown.rows] == [*SESSION.wallet.handlers[1:]]

@@ -45,7 +45,6 @@ def test_a_loaded_run_says_and_draws_the_same(name):
     assert player_data(film_of(loaded), loaded.findings) == player_data(film_of(run), run.findings)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("platform", WAYS_TO_ADD)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_run_with_a_fault_says_the_same_and_gives_the_same_advice(fault, platform):

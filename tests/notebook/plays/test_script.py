@@ -37,7 +37,6 @@ def test_what_had_happened_before_an_act_stays_as_it_was():
     assert acted.frames[: len(before.frames)] == before.frames
 
 
-@pytest.mark.slow
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_a_second_tap_is_harmless_with_a_guarded_button_and_not_without():
     twice = Script().then("tap", 0.52).then("tap", 0.62)
@@ -73,7 +72,6 @@ def test_from_the_wallet_the_cardholder_chooses_and_is_authenticated():
     assert ended(script.then("cancel", 2.0)).screen.page is Page.NOT_ADDED
 
 
-@pytest.mark.slow
 @pytest.mark.rule("X-AUTH-1", "X-AUTH-2")
 def test_each_authorization_has_its_own_decision():
     script = Script("from the wallet").then("choose app", 0.2).then("choose card", 1.0, CARD).then("cancel", 1.1)
@@ -185,7 +183,6 @@ acts = st.lists(
 )
 
 
-@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(flow=st.sampled_from(sorted(FLOWS)), phone=st.integers(0, 20), acts=acts, guarded=st.booleans())
 def test_whatever_is_done_a_play_comes_to_an_end_and_can_be_shown(flow, phone, acts, guarded):

@@ -42,7 +42,6 @@ def test_the_call_is_python_that_runs(changes, words):
     assert eval(words, {"session": session()}).script == script(chosen(**changes))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flow", sorted(FLOWS))
 @pytest.mark.parametrize("fault", ["none", *list(FAULTS)[1:]])
 def test_every_fault_can_be_chosen_on_every_flow(flow, fault):

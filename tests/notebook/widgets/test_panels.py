@@ -19,7 +19,6 @@ SOURCES = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", SOURCES.values(), ids=list(SOURCES))
 def test_every_scene_has_its_panels(make):
     scene = make()
@@ -54,7 +53,6 @@ def test_a_watch_is_in_the_picture_where_one_is_paired():
     assert film_of(SESSION.wallet.play_both()[1]).first.surface == "watch"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("panel", "words"),
     [("phone", "Phone:"), ("exchange", "Wallet app  Extension"), ("states", "States:"), ("timing", "Timing:")],
@@ -66,6 +64,5 @@ def test_one_panel_alone(panel, words):
     assert shown.widget() is shown.widget()
 
 
-@pytest.mark.slow
 def test_all_panels_tell_the_findings_too():
     assert "A-BTN-1" in repr(Panels(SESSION.platform_a.play(taps=3, guarded=False), *PANELS))

@@ -63,7 +63,6 @@ EVERYTHING = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("make", EVERYTHING.values(), ids=list(EVERYTHING))
 def test_what_is_stored_is_the_same_every_time(make):
     one, other = make()._repr_mimebundle_(), make()._repr_mimebundle_()

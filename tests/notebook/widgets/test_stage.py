@@ -94,7 +94,6 @@ def test_a_second_tap_before_the_answer_is_dropped_while_the_button_is_disabled(
     assert names(played) == ["tap"]
 
 
-@pytest.mark.slow
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_a_misbehaving_app_takes_both_taps_and_the_first_never_ends():
     played = stage()
@@ -116,7 +115,6 @@ def test_no_quick_tap_on_a_misbehaving_app_is_lost_while_the_film_plays():
     assert [round(two.at - one.at, 6) for one, two in pairwise(played.script.acts)] == [0.1] * 24
 
 
-@pytest.mark.slow
 def test_whoever_goes_back_and_taps_again_takes_back_what_came_after():
     played = stage(phone="cardholder cancels")
     for _time in range(2):
@@ -126,7 +124,6 @@ def test_whoever_goes_back_and_taps_again_takes_back_what_came_after():
     assert names(played) == ["tap"]
 
 
-@pytest.mark.slow
 def test_after_a_failure_the_button_is_back_and_can_be_tapped_again():
     played = stage(phone="cardholder cancels")
     played.answer(tap(played))
@@ -134,7 +131,6 @@ def test_after_a_failure_the_button_is_back_and_can_be_tapped_again():
     assert played.answer(tap(played))["hint"] == ""
 
 
-@pytest.mark.slow
 def test_begin_again_forgets_what_was_done_and_keeps_what_was_chosen():
     played = stage(phone="cardholder cancels", guarded=False)
     played.answer(tap(played))
@@ -142,7 +138,6 @@ def test_begin_again_forgets_what_was_done_and_keeps_what_was_chosen():
     assert (names(played), played.script.phone, played.script.guarded) == ([], "cardholder cancels", False)
 
 
-@pytest.mark.slow
 def test_a_script_that_is_full_says_so():
     played = stage(phone="cardholder cancels")
     played.answer(tap(played))
@@ -150,7 +145,6 @@ def test_a_script_that_is_full_says_so():
     assert "Begin again" in played.answer(tap(played))["hint"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("flow", "acts"),
     [
@@ -165,7 +159,6 @@ def test_the_story_that_is_stored_goes_to_its_end(flow, acts):
     assert {control.act for control in offered(play(done).film.frames[-1])} <= {"look", "open"}
 
 
-@pytest.mark.slow
 @pytest.mark.rule("A-BTN-1", "A-BTN-2")
 def test_the_stored_story_of_a_misbehaving_app_is_two_quick_taps():
     first, second = walked(Script(guarded=False)).acts
@@ -175,7 +168,6 @@ def test_the_stored_story_of_a_misbehaving_app_is_two_quick_taps():
     assert [act.name for act in walked(Script("platform B", guarded=False)).acts] == ["tap"]
 
 
-@pytest.mark.slow
 def test_whoever_cancelled_is_offered_the_list_and_decides_anew():
     played = stage("from the wallet")
     for name in ("choose app", "choose card", "cancel", "look", "choose app", "choose card", "confirm"):
@@ -187,7 +179,6 @@ def test_whoever_cancelled_is_offered_the_list_and_decides_anew():
     assert values["player_data"]["frames"][-1]["state"] == "added"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flow", sorted(FLOWS))
 @pytest.mark.parametrize("phone", [None, -1])
 def test_every_stage_has_a_story(flow, phone):
@@ -295,7 +286,6 @@ def test_my_back_end_meets_the_fault():
     assert (frame.state, "REL-1" in rules) == ("failed", True)
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-6")
 def test_the_relay_of_the_lesson_can_be_played_and_refuses_as_it_does_over_http():
     live = session().platform_a.live

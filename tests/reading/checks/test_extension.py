@@ -320,7 +320,6 @@ def test_every_case_of_the_sdk_that_keeps_a_service_from_being_made_has_its_advi
     assert CASES["walletNotSupported"][1] is Owner.OPERATOR
 
 
-@pytest.mark.slow
 def test_findings_come_in_the_order_of_time_and_the_same_each_time():
     for name in HANDLERS:
         made = SESSION.wallet.play(name, "first card is there already").trace

@@ -238,7 +238,6 @@ def possible():
     return {finding for _, _, broken, _ in ROWS for finding in check(broken)}
 
 
-@pytest.mark.slow
 def test_every_finding_rests_on_a_rule_of_the_ledger_and_says_what_to_do():
     for finding in possible():
         assert rule(finding.rule).id == finding.rule

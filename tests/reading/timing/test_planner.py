@@ -117,7 +117,6 @@ CLOSED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("plan", CLOSED, ids=lambda plan: plan.words)
 def test_a_closed_form_agrees_with_the_simulation(plan):
     found = plan.simulate(200_000)
@@ -267,7 +266,6 @@ def _fewer_calls(monkeypatch):
     monkeypatch.setattr(search, "CALLS", 40_000)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_fewer_calls")
 @pytest.mark.parametrize("retries", [0, 1])
 def test_the_timeout_found_is_good_and_the_next_larger_one_is_not_surely_so(retries):
@@ -413,7 +411,6 @@ ANY_PLAN = st.builds(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.rule("X-ENTRIES-3", "REL-5")
 @settings(max_examples=150, deadline=None)
 @given(ANY_PLAN)

@@ -171,7 +171,6 @@ VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | 
 OBJECTS = st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys([*HEAD.split(","), "os"], VALUES)), max_size=3)
 
 
-@pytest.mark.slow
 @given(NAMES, st.binary() | MANGLED | OBJECTS.map(lambda found: json.dumps(found).encode()))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_read_or_refused_by_one_of_our_errors(tmp_path, name, content):

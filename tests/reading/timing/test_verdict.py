@@ -41,7 +41,6 @@ def test_exactly_20_s_is_in_time_and_a_little_more_is_not(call):
     assert judge_durations([20.000001], call).verdict is LimitVerdict.FAIL
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("durations", "target", "verdict"),
     [

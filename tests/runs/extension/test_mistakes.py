@@ -1,6 +1,8 @@
 """Handlers that are wrong in one way each: the wallet makes something of it, and a finding names the mistake."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from workbook.flows import messages as m
 from workbook.flows.variants import VARIANTS_B
@@ -64,7 +66,6 @@ MISTAKES = {
 """What each mistake comes to, in both variants."""
 
 
-@pytest.mark.slow
 @pytest.mark.rule("X-STATUS-1", "X-STATUS-2", "X-STATUS-3", "X-HANDLER-1", "X-ENTRIES-1", "X-ENTRIES-2", "X-ENTRIES-3")
 @pytest.mark.rule("X-ART-1", "X-DEL-1", "X-GEN-1", "X-FLOW-1", "API-12", "API-8")
 @pytest.mark.parametrize("variant", VARIANTS_B)
@@ -76,7 +77,6 @@ def test_a_mistake_leads_to_a_finding_that_names_it(name, variant):
     assert any(f"{one.level} {one.rule}" == graded and words in one.text for one in scene.findings), scene.findings
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
 def test_on_the_same_stage_the_reference_does_not_make_that_mistake(name):
     stage, _ended, graded, words = MISTAKES[name]
@@ -99,17 +99,17 @@ def test_every_class_says_what_is_wrong_with_it_and_names_the_rule():
         assert issubclass(one, ExtensionHandler | AuthorizationProvider)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", HANDLERS)
-@pytest.mark.parametrize("cards", [[], [FIRST], [THIRD, SECOND], INSTRUMENT_IDS, ["PIUNKNOWN"], [FIRST, FIRST]])
-@pytest.mark.parametrize("stage", [{}, ON_WATCH, {"phone": "app was never opened"}], ids=["phone", "watch", "unopened"])
+@given(
+    st.sampled_from([*HANDLERS]),
+    st.lists(st.sampled_from([*INSTRUMENT_IDS, "PIUNKNOWN"]), max_size=4),
+    st.sampled_from([{}, ON_WATCH, {"phone": "app was never opened"}]),
+)
 def test_with_any_cards_on_any_surface_a_run_comes_to_an_end(name, cards, stage):
     scene = SESSION.wallet.play(name, cards=cards, **stage)
     assert scene.state in {"app not listed", "no card offered", "added", "not added"}
     assert "StopIteration" not in scene.trace.to_jsonl()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", HANDLERS)
 @pytest.mark.parametrize("variant", VARIANTS_B)
 def test_the_same_run_gives_the_same_bytes_however_often_it_is_made(name, variant):
@@ -177,7 +177,6 @@ def test_where_the_status_requires_none_the_wallet_asks_by_itself_and_never_the_
     assert authorized.at > asked.at
 
 
-@pytest.mark.slow
 def test_every_level_of_finding_occurs():
     levels = {f.level for name, (stage, *_) in MISTAKES.items() for f in SESSION.wallet.play(name, **stage).findings}
     assert levels == set(Severity)

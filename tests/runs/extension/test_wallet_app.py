@@ -100,7 +100,6 @@ EXCEPTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("error", EXCEPTIONS, ids=lambda one: type(one).__name__)
 def test_whatever_a_call_raises_the_wallet_goes_on_and_tells_its_type_alone(call, error):
@@ -217,7 +216,6 @@ def test_what_belongs_to_another_call_is_wrong_here(call, wrong):
     assert raised(host) == [(call, f"it returned {type(wrong).__name__}")]
 
 
-@pytest.mark.slow
 @given(
     st.sampled_from(CALLS), st.recursive(st.none() | st.integers() | st.text() | st.binary(), st.lists, max_leaves=4)
 )
@@ -797,7 +795,6 @@ KINDS = (
 )
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-2", "REL-3")
 @given(st.sampled_from((*CALLS, "card_art", "provision", "__init__")), st.sampled_from(KINDS), CANARIES)
 def test_no_word_of_an_exception_is_told(call, kind, canary):
@@ -814,7 +811,6 @@ def test_opaque_data_that_is_looked_up_as_a_name_is_not_told(canary):
     assert "CANARY" not in everything(host)
 
 
-@pytest.mark.slow
 @pytest.mark.rule("REL-3", "API-7")
 @given(CANARIES, st.sampled_from(["bytes", "text", "wrapped"]))
 def test_what_the_delegate_or_the_storage_holds_is_not_told(canary, form):
@@ -899,7 +895,6 @@ def test_a_wallet_app_says_its_state_and_what_can_be_done_next():
     assert host.trace.title == "Platform B, later variant, from the wallet on the phone"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", [B_EARLIER, B_LATER], ids=repr)
 @pytest.mark.parametrize("surface", SURFACES)
 def test_the_same_run_gives_the_same_bytes(variant, surface):
