@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
 from workbook.notebook.plays.script import ACTS
-from workbook.views.card_svg import DESIGNS, design, masked
-from workbook.views.paint import PHONE_DARK, PHONE_LIGHT, STYLE
-from workbook.views.phone_svg import draw
+from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
+from workbook.views.phone_svg import DESIGNS, PHONE_STYLE, design, draw, masked
 from workbook.views.screen import Page, Screen, Sheet
 
 NS = "http://www.w3.org/2000/svg"
@@ -73,9 +72,9 @@ def test_it_loads_nothing_and_runs_nothing():
 
 
 def test_its_style_reaches_no_other_picture():
-    rules = re.sub(r"@media[^{]*\{", "", STYLE)
+    rules = re.sub(r"@media[^{]*\{", "", PHONE_STYLE)
     assert all(rule.startswith(".wb-phone") for rule in re.findall(r"[^{}]+(?=\{)", rules))
-    assert set(re.findall(r"var\(--(\w+)\)", STYLE)) == set(PHONE_LIGHT) == set(PHONE_DARK)
+    assert set(re.findall(r"var\(--(\w+)\)", PHONE_STYLE)) == set(PHONE_LIGHT) == set(PHONE_DARK)
 
 
 @pytest.mark.rule("A-BTN-1")

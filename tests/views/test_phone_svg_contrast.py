@@ -9,7 +9,7 @@ from contrast import PHONE_WORDS, contrast
 from screens import NAMED
 
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
-from workbook.views.phone_svg import SHADE, draw
+from workbook.views.phone_svg import SHEET_SHADE, draw
 
 SCHEMES = pytest.mark.parametrize("colours", [PHONE_LIGHT, PHONE_DARK], ids=["light", "dark"])
 
@@ -69,7 +69,8 @@ def hexed(colours, name):
 
 def shaded(colour, shade):
     mixed = (
-        round(int(colour[at : at + 2], 16) * (1 - SHADE) + int(shade[at : at + 2], 16) * SHADE) for at in (1, 3, 5)
+        round(int(colour[at : at + 2], 16) * (1 - SHEET_SHADE) + int(shade[at : at + 2], 16) * SHEET_SHADE)
+        for at in (1, 3, 5)
     )
     return "#" + "".join(f"{one:02x}" for one in mixed)
 

@@ -5,15 +5,17 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
 
 from any_record import RECORDS, TEXTS
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbook.flows.trace import Trace
+from workbook.flows import messages as m
+from workbook.flows.trace import Kind, Record, Trace
 from workbook.views.sequence import sequence
 from workbook.views.table import table, width
 
 
 @given(TEXTS, st.lists(RECORDS, max_size=8))
+@example("a status that is no number", [Record(0.0, Kind.EVENT, m.ApiAnswered([]), "", "")])
 @settings(deadline=None)
 def test_any_trace_can_be_drawn(title, told):
     trace = Trace(title)

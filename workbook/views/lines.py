@@ -101,7 +101,8 @@ def label(record: Record) -> str:
 
 def status(code: int) -> str:
     """A status code with its registered phrase."""
-    return f"{code} {PHRASES.get(code, '(not a registered status)')}"
+    phrase = PHRASES.get(code) if isinstance(code, int) else None  # a trace may hold anything
+    return f"{code} {phrase or '(not a registered status)'}"
 
 
 class Wording:

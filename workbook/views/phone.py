@@ -13,18 +13,8 @@ from workbook.views.phone_svg import draw
 from workbook.views.screen import Page, Screen, Sheet
 from workbook.views.table import preformatted, wrap
 
-MOST = 5
-"""The most screens of a strip."""
-SCALE = 0.62
-"""The largest size of a picture in the strip, in parts of its full size."""
-ALONE = 400
-"""A wider picture has a watch beside the phone."""
-SHARES = {False: 18.5, True: 31.5}
-"""A picture's share of the page's width in percent: five phones side by side, or three with a watch."""
 ASSUMED = "Assumed: how the wallet's screens look; that an app says “Not added”, or on platform A “In the wallet”."
-ACTS = (m.AddTapped, m.IssuerChosen, m.EntryChosen)
-"""Only the cardholder can do these; the screen before asked for them."""
-OUTCOMES: Mapping[Sheet | Page, int] = {
+RANKS: Mapping[Sheet | Page, int] = {
     Sheet.ADDED: 1,
     Sheet.FAILED: 1,
     Page.ADDED: 1,
@@ -34,11 +24,7 @@ OUTCOMES: Mapping[Sheet | Page, int] = {
     Page.ADDING: 4,
     Page.FETCHING: 5,
 }
-"""The rank of a screen in the story, the smaller the more important; 0 is a screen on which the cardholder acts."""
-OTHERWISE = 3
-"""The rank of all others, such as a disabled button."""
-CELL = "display:inline-block;vertical-align:top;min-width:130px;margin:0 1.5% 14px 0;"
-SMALL = "font-size:12px;margin:4px 0"
+"""The rank of a screen in the story, the smaller the more important. All others, such as a disabled button, have 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +48,7 @@ class Still:
         """How much of the story the screen tells; the smaller, the more."""
         if self.acted or self.screen.page is Page.AUTHORIZING:
             return 0
-        return OUTCOMES.get(self.screen.sheet or self.screen.page, OTHERWISE)
+        return RANKS.get(self.screen.sheet or self.screen.page, 3)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,7 +59,7 @@ class KeyScreens(View):
 
     @property
     def stills(self) -> tuple[Still, ...]:
-        """The screens that tell the story, in order, at most `MOST`."""
+        """The screens that tell the story, in order, at most five."""
         return chosen(stills(self.film))
 
     def text(self) -> str:
@@ -86,22 +72,27 @@ class KeyScreens(View):
 
     def html(self) -> str:
         """The screens side by side, with captions, and the text form folded up below them."""
+        cell, small = (
+            "display:inline-block;vertical-align:top;min-width:130px;margin:0 1.5% 14px 0;",
+            "font-size:12px;margin:4px 0",
+        )
         cells = []
         for still in self.stills:
             picture = still.picture
-            size = f"width:{SHARES[picture.width > ALONE]}%;max-width:{round(picture.width * SCALE)}px"
+            share = 31.5 if picture.width > 400 else 18.5  # three phones with a watch side by side, or five without
+            size = f"width:{share}%;max-width:{round(picture.width * 0.62)}px"
             caption = joined(tag("b", f"{still.at:.3f} s"), f" {picture.alt}")
             image = picture.image(style="width:100%;height:auto")
-            cells.append(tag("div", image, tag("p", caption, style=SMALL), style=f"{CELL}{size}"))
+            cells.append(tag("div", image, tag("p", caption, style=small), style=f"{cell};{size}"))
         folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
-        return tag("figure", *cells, tag("p", ASSUMED, style=SMALL), folded, style="margin:0")
+        return tag("figure", *cells, tag("p", ASSUMED, style=small), folded, style="margin:0")
 
 
 def stills(film: Film) -> tuple[Still, ...]:
     """Every change of the picture in a film; the screen before everything only if the film has no frame."""
     seen: list[Still] = []
     for frame in film.frames:
-        if seen and issubclass(frame.event, ACTS):
+        if seen and issubclass(frame.event, m.AddTapped | m.IssuerChosen | m.EntryChosen):  # only the cardholder can
             seen[-1] = replace(seen[-1], acted=True)
         picture = draw(frame.screen)
         if not seen or picture != seen[-1].picture:
@@ -109,7 +100,7 @@ def stills(film: Film) -> tuple[Still, ...]:
     return tuple(seen) or (Still(0.0, film.first, draw(film.first)),)
 
 
-def chosen(all_stills: tuple[Still, ...], most: int = MOST) -> tuple[Still, ...]:
+def chosen(all_stills: tuple[Still, ...], most: int = 5) -> tuple[Still, ...]:
     """The screens that tell the story: the first, those on which the cardholder acts, the outcome; no picture twice."""
     # The last screen is the outcome and always shown. Of the others, each picture counts once, at its first appearance;
     # the most important of them fill the strip, and the strip is then read in the order of time.

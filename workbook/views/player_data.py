@@ -19,8 +19,8 @@ from workbook.views.film import film as filmed
 from workbook.views.findings import findings
 from workbook.views.html import tag, trusted
 from workbook.views.lines import ADDED, REMOVED
-from workbook.views.paint import STYLE, Picture, document
-from workbook.views.phone_svg import draw
+from workbook.views.paint import Picture, document
+from workbook.views.phone_svg import PHONE_STYLE, draw
 from workbook.views.screen import Screen
 from workbook.views.sequence import NO_ARRIVAL
 from workbook.views.sequence_svg import narrow, paint
@@ -185,5 +185,5 @@ def _pair(screens: list[Screen]) -> dict[str, Any]:
         parts.append(trusted(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="{HEAD}" ', 1)))
         x += picture.width + GAP
     size = int(x) - GAP, int(max(picture.height for picture in pictures)) + HEAD
-    both = document("wb-phone", STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts)
+    both = document("wb-phone", PHONE_STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts)
     return _picture(both) | {"controls": []}

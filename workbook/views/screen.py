@@ -12,7 +12,6 @@ from enum import StrEnum, unique
 from typing import Any
 
 from workbook.flows import messages as m
-from workbook.views.card_svg import BANK, digits
 from workbook.views.table import clean
 
 Change = Callable[["Screen", Any], "Screen"]
@@ -55,15 +54,6 @@ class Page(StrEnum):
     NOT_ADDED = "says that the card was not added"
 
 
-FAILED = "failed"
-"""The state in which an attempt in an app has failed."""
-NOT_ADDED = "Not added"
-CANCELED = "Canceled"
-"""The reason of a failure that the cardholder chose (sdk-a)."""
-ENDS = (m.ProvisionFailure, m.SdkOutputFailed, m.OpcFailed)
-"""Failures on platform A after which the app says "Not added" (assumed: the document has no words for them)."""
-
-
 @dataclass(frozen=True, slots=True)
 class Screen:
     """All that the cardholder sees.
@@ -99,10 +89,10 @@ def after(screen: Screen, message: m.Message, state: str = "") -> Screen:
     """The screen after this message, which led the flow to this state."""
     change = CHANGES.get(type(message))
     changed = screen if change is None else change(screen, message)
-    canceled = getattr(message, "reason", "") == CANCELED  # then the app need not say it (assumed)
-    return (
-        replace(changed, label=NOT_ADDED) if state == FAILED and isinstance(message, ENDS) and not canceled else changed
-    )
+    # Platform A's app says so where an attempt failed, but not of the cardholder's own choice (assumed: the document
+    # has no words for a failure; sdk-a has the reason).
+    ended = state == "failed" and isinstance(message, m.ProvisionFailure | m.SdkOutputFailed | m.OpcFailed)
+    return replace(changed, label="Not added") if ended and getattr(message, "reason", "") != "Canceled" else changed
 
 
 def _to(**changes: Any) -> Change:
@@ -150,9 +140,6 @@ def _card_added(screen: Screen, _message: m.ShowCardAdded) -> Screen:
     return replace(_into(screen, screen.surface), page=Page.ADDED, waits=False)
 
 
-CLOSES_SHEET = _to(sheet=Sheet.NONE, waits=True)
-"""The app asks again whether the card can be added; by then the sheet is gone."""
-
 # The screen of a moment is a fold of these functions over the trace up to it. No function looks anywhere else, so a
 # player can show any moment without undoing another, and a replay of the same trace is the same film.
 CHANGES: Mapping[type[m.Message], Change] = {
@@ -165,11 +152,11 @@ CHANGES: Mapping[type[m.Message], Change] = {
     m.ShowAdded: _to(label="Added to Wallet"),
     m.ShowAvailable: _to(label="Available in Wallet"),
     m.AddTapped: _to(label=""),
-    m.TellFailure: _to(label=NOT_ADDED),
+    m.TellFailure: _to(label="Not added"),
     m.WalletAsked: _to(sheet=Sheet.ADDING),
     m.ProvisionSuccess: _succeeded,
     m.ProvisionFailure: _failed,
-    m.CanProvisionCalled: CLOSES_SHEET,
+    m.CanProvisionCalled: _to(sheet=Sheet.NONE, waits=True),  # the app asks again; by then the sheet is gone
     m.StartCalled: _to(sheet=Sheet.UP),
     m.StartThrew: _to(sheet=Sheet.NONE, waits=False),
     m.WalletKitAsked: _to(sheet=Sheet.ADDING),
@@ -177,8 +164,8 @@ CHANGES: Mapping[type[m.Message], Change] = {
     m.FinishedWithPass: _finished,
     m.FinishedWithError: _failed,
     m.FinishedWithNeither: _failed,
-    m.CanAddCardCalled: CLOSES_SHEET,
-    m.CanAddCardDetailsCalled: CLOSES_SHEET,
+    m.CanAddCardCalled: _to(sheet=Sheet.NONE, waits=True),
+    m.CanAddCardDetailsCalled: _to(sheet=Sheet.NONE, waits=True),
     m.IssuerListOpened: _to(place=InFront.WALLET, page=Page.LOOKING, waits=True, card="", entries=()),
     m.ListIssuer: _to(page=Page.APPS, waits=False),
     m.HideIssuer: _to(page=Page.NO_APPS, waits=False),
@@ -195,12 +182,12 @@ CHANGES: Mapping[type[m.Message], Change] = {
 
 # The screen in words, for readers who do not see the picture, and for a console.
 
-BUTTONS: Mapping[str, str] = {
-    "absent": "there is no add button",
-    "shown": "the add button is shown",
-    "disabled": "the add button is disabled",
-    "hidden": "the add button is hidden",
-}
+BANK = "Example Bank"
+
+
+def digits(instrument: str) -> str:
+    """The last four characters of an id, shown as the card's number (assumed: a real number is not the id's)."""
+    return "".join(c for c in instrument if c.isascii() and c.isalnum())[-4:]
 
 
 def describe(screen: Screen) -> str:
@@ -213,7 +200,7 @@ def describe(screen: Screen) -> str:
             message = f"{screen.sheet} whether to add the card" if screen.sheet is Sheet.UP else str(screen.sheet)
             front = f"Over the issuer's app, the wallet's sheet: {message.removesuffix('the card')}{card}."
         case InFront.APP:
-            button = BUTTONS.get(screen.button, BUTTONS["absent"])
+            button = "there is no add button" if screen.button == "absent" else f"the add button is {screen.button}"
             waits = " while the app waits for an answer" if screen.waits else ""
             label = f"; it says “{clean(screen.label)}”" if screen.label else ""
             front = f"The issuer's app shows {card}; {button}{waits}{label}."
