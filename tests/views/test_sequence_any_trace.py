@@ -15,7 +15,7 @@ from workbook.views.table import table, width
 
 
 @given(TEXTS, st.lists(RECORDS, max_size=8))
-@example("a status that is no number", [Record(0.0, Kind.EVENT, m.ApiAnswered([]), "", "")])
+@example("a status that is no number", [Record(0.0, Kind.EVENT, m.ApiAnswered([]), "", "", ())])
 @settings(deadline=None)
 def test_any_trace_can_be_drawn(title, told):
     trace = Trace(title)
