@@ -8,7 +8,7 @@ from plays import SCRIPTS, USUAL, played
 
 import workbook as wb
 from workbook.notebook.plays.script import Script, play
-from workbook.views.durations import NO_LIMIT, TRACK, span, timing
+from workbook.views.durations import TRACK, span, timing
 from workbook.views.film import film
 from workbook.views.paint import DARK, LIGHT
 
@@ -77,8 +77,9 @@ def test_a_film_that_was_cut_does_not_tell_what_comes_after_its_end():
 def test_a_run_without_limits_says_so_in_one_sentence():
     shown = timing(play(Script()).film)
     assert shown.budgets == ()
-    assert NO_LIMIT in shown.text()
-    assert shown.html().count(NO_LIMIT) == 1
+    sentence = "No call in this run has a time limit."
+    assert sentence in shown.text()
+    assert shown.html().count(sentence) == 1
     assert "<svg" in shown.svg()
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from plays import played
 
-from workbook.views.durations import STYLE as TIMING
+from workbook.views.durations import CHART_STYLE as TIMING
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange
 from workbook.views.paint import DARK, LIGHT, sheet, variables

@@ -6,6 +6,7 @@ be compared step by step. Durations over the limit are right of its line, have a
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,19 +18,16 @@ from workbook.reading.timing.verdict import R10, Judgement
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import FONT, Picture, document, ground, sheet
-from workbook.views.table import clean, cut, paragraph, wrap
+from workbook.views.table import WIDEST, clean, cut, paragraph, wrap
 
 if TYPE_CHECKING:
     from workbook.reading.timing.planner import Estimate  # it imports numpy
 
-PAGE_WIDTH = 1000
 LEFT, RIGHT = 40, 960
-"""Everything is painted between these."""
-TOP = 64
-"""Where the first strip may begin, below the title."""
-SHADE = 0.09
+"""Everything is painted between these, in a picture that is 1000 pixels wide."""
+CHART_SHADE = 0.09
 """How strongly the ground beyond a limit is tinted."""
-STYLE = sheet(
+CHART_STYLE = sheet(
     "wb-durations",
     {
         "text": f"font-family:{FONT};font-size:13px;fill:var(--ink)",
@@ -47,7 +45,7 @@ STYLE = sheet(
         ".wb-bar": "fill:var(--http)",
         ".wb-over": "fill:var(--ground);stroke:var(--refused);stroke-width:1.2",
         ".wb-hatch": "stroke:var(--refused);stroke-width:1.6;fill:none",
-        ".wb-shade": f"fill:var(--refused);fill-opacity:{SHADE}",
+        ".wb-shade": f"fill:var(--refused);fill-opacity:{CHART_SHADE}",
         ".wb-limit": "stroke:var(--refused);stroke-width:2",
         ".wb-track": "fill:var(--box);stroke:var(--edge)",
         ".wb-sign": "fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round",
@@ -64,18 +62,32 @@ STYLE = sheet(
         ".is-fail .wb-disc": "fill:var(--refused);stroke:var(--refused)",
     },
 )
-DISCS = {
-    "pass": "M-9 0a9 9 0 1 0 18 0a9 9 0 1 0-18 0z",
-    "warn": "M0-9.5L10 8.5H-10z",
-    "fail": "M-4-9h8l5 5v8l-5 5h-8l-5-5v-8z",
+VERDICTS = {
+    "pass": ("✓", "M-9 0a9 9 0 1 0 18 0a9 9 0 1 0-18 0z", "M-4 0.5l3 3l5.5-6.5"),
+    "warn": ("!", "M0-9.5L10 8.5H-10z", "M0-3.5v5M0 5v0.2"),
+    "fail": ("✗", "M-4-9h8l5 5v8l-5 5h-8l-5-5v-8z", "M-3.2-3.2l6.4 6.4m0-6.4l-6.4 6.4"),
+    "running": ("…", "", ""),
 }
-"""A circle, a triangle, an octagon."""
-SIGNS = {"pass": "M-4 0.5l3 3l5.5-6.5", "warn": "M0-3.5v5M0 5v0.2", "fail": "M-3.2-3.2l6.4 6.4m0-6.4l-6.4 6.4"}
-MARKS = {"pass": "✓", "warn": "!", "fail": "✗", "running": "…"}
-"""The sign of each verdict in text; its word is beside it."""
-NOTHING = "Nothing was measured yet."
-TEXT_WIDTH = 110
-"""The width of a text form, in characters."""
+"""Each verdict's sign in text, and in a picture its disc (a circle, a triangle, an octagon) with the sign on it."""
+NOT_MEASURED = "Nothing was measured yet."
+
+
+class _Chart(View):
+    """A view with one picture."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def picture(self) -> Picture:
+        """The picture, 1000 pixels wide, the same bytes on every run."""
+
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document."""
+        return self.picture().svg
+
+    def html(self) -> str:
+        """The picture with the text form folded up below it."""
+        return self.picture().figure(self.text())
 
 
 def _heading(verdict: str, name: str, y: int, *more: Markup) -> Markup:
@@ -84,9 +96,10 @@ def _heading(verdict: str, name: str, y: int, *more: Markup) -> Markup:
     All but the subject is known only when the call has ended: a player hides the group with the number until then.
     """
     parts = [tag("text", verdict, class_="wb-word", x=LEFT + 25, y=y), *more]
-    if verdict in DISCS:
-        sign = (void("path", class_="wb-disc", d=DISCS[verdict]), void("path", class_="wb-sign", d=SIGNS[verdict]))
-        parts.insert(0, tag("g", *sign, transform=f"translate({LEFT + 9} {y - 4})"))
+    _mark, disc, sign = VERDICTS[verdict]
+    if disc:
+        drawn = void("path", class_="wb-disc", d=disc), void("path", class_="wb-sign", d=sign)
+        parts.insert(0, tag("g", *drawn, transform=f"translate({LEFT + 9} {y - 4})"))
     words = tag("text", cut(name, 96), class_="wb-name", x=LEFT + 80, y=y)
     return tag("g", *parts, words, class_=f"is-{verdict}")
 
@@ -95,24 +108,22 @@ def _page(name: str, sentences: str, count: str, height: int, parts: list[Markup
     """The whole picture; `name` is its title and `count` says how much is in it."""
     title = tag("text", cut(name, 100), class_="wb-title", x=24, y=36)
     alt = f"{name}, {count}. The same as text follows."
-    shapes = (ground(PAGE_WIDTH, height), title, *parts)
-    return document("wb-durations", STYLE, name, sentences or NOTHING, (PAGE_WIDTH, height), *shapes, alt=alt)
+    shapes = (ground(1000, height), title, *parts)
+    return document("wb-durations", CHART_STYLE, name, sentences or NOT_MEASURED, (1000, height), *shapes, alt=alt)
 
 
-LONGEST, SHORTEST = 3, -5
-"""The powers of ten between which durations are counted: 10 µs to 1000 s."""
-UNITS = {-5: "10 µs", -4: "100 µs", -3: "1 ms", -2: "10 ms", -1: "100 ms", 0: "1 s", 1: "10 s", 2: "100 s", 3: "1000 s"}
-"""The label of each power of ten on the scale."""
-TALLEST = 66
-"""The height of the fullest step, in pixels."""
-LEAST = 3
-"""The least height of a step that holds anything."""
-LEADING, GAP = 18, 48
-WORDS = 24
-"""The height of the limit's words above the bars."""
-STRIPE = 5
-CHARACTERS = 145
-"""So many characters of a small line fit between the edges."""
+DECADES = {
+    -5: "10 µs",
+    -4: "100 µs",
+    -3: "1 ms",
+    -2: "10 ms",
+    -1: "100 ms",
+    0: "1 s",
+    1: "10 s",
+    2: "100 s",
+    3: "1000 s",
+}
+"""The powers of ten between which durations are counted, with their labels on the scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,36 +145,30 @@ class HistogramBar:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One strip.
+    """One strip: the judgement of its durations, and its bars in ascending order."""
 
-    Attributes:
-        name: the call, and when it was made.
-        verdict: pass, warn or fail.
-        finding: how many were over, in words.
-        took: how long the calls took, in words.
-        limit: seconds.
-        limit_text: the same with its unit.
-        over_text: the share that is over, with its sign; "none" where there is none.
-        bars: ascending.
-    """
-
-    name: str
-    verdict: str
-    finding: str
-    took: str
-    limit: float
-    limit_text: str
-    over_text: str
+    judgement: Judgement
     bars: tuple[HistogramBar, ...]
 
     @property
-    def sentence(self) -> str:
-        """The strip in words, for readers who do not see the picture."""
-        return f"{self.name}: {self.verdict}, {self.finding}; {self.took}."
+    def name(self) -> str:
+        """The call, and when it was made."""
+        return clean(self.judgement.name)
+
+    @property
+    def limit(self) -> float:
+        """Seconds."""
+        return self.judgement.limit.seconds
+
+    @property
+    def limit_words(self) -> tuple[str, str]:
+        """The limit with its unit, and the share that is over it; `none` where there is none."""
+        over = self.judgement.share_text if self.judgement.over else "none"
+        return f"limit {self.judgement.limit_text}", f"over: {over}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Durations(View):
+class Durations(_Chart):
     """Histograms of durations, from the top down."""
 
     title: str
@@ -179,8 +184,8 @@ class Durations(View):
         bars = [bar for series in self.series for bar in series.bars]
         low = [bar.low for bar in bars] + [series.limit / 10 for series in self.series]
         high = [bar.high for bar in bars] + [series.limit * 2 for series in self.series]
-        first = max(floor(log10(min(low, default=0.01)) + 1e-9), SHORTEST)
-        return range(first, min(ceil(log10(max(high, default=1)) - 1e-9), LONGEST) + 1)
+        first = max(floor(log10(min(low, default=0.01)) + 1e-9), min(DECADES))
+        return range(first, min(ceil(log10(max(high, default=1)) - 1e-9), max(DECADES)) + 1)
 
     @property
     def fullest(self) -> float:
@@ -189,13 +194,15 @@ class Durations(View):
 
     def text(self) -> str:
         """The strips as a fixed-width drawing, at most 110 columns wide."""
-        rows = [cut(self.title, TEXT_WIDTH)]
-        scale = TextScale(self) if self.series else None
+        if not self.series:
+            return f"{cut(self.title, WIDEST)}\n{NOT_MEASURED}"
+        rows, scale = [cut(self.title, WIDEST)], TextScale(self)
         for series in self.series:
-            rows += ["", cut(f"{MARKS[series.verdict]} {series.verdict}  {series.name}", TEXT_WIDTH)]
-            rows += (f"  {line}" for words in (series.finding, series.took) for line in wrap(words, TEXT_WIDTH - 2))
-            rows += scale.strip(series) if scale else ()
-        return "\n".join(row.rstrip() for row in (rows if self.series else [*rows, NOTHING]))
+            judged = series.judgement
+            rows += ["", cut(f"{VERDICTS[judged.verdict][0]} {judged.verdict}  {series.name}", WIDEST)]
+            rows += (f"  {line}" for words in (judged.finding, judged.took) for line in wrap(words, WIDEST - 2))
+            rows += scale.strip(series)
+        return "\n".join(row.rstrip() for row in rows)
 
     def picture(self) -> Picture:
         """The strips, 1000 pixels wide, the same bytes on every run.
@@ -203,22 +210,24 @@ class Durations(View):
         In time is a filled bar; over the limit is an outlined bar with stripes, on tinted ground behind the limit's
         line. All strips share one scale of time and one of height, so that they can be compared.
         """
-        parts, y = [], TOP
+        parts, sentences, y = [], [], 64
         for series in self.series:
-            lines = wrap(f"{series.finding}; {series.took}", CHARACTERS)
-            top = y + 22 + LEADING * len(lines)
-            parts.append(_heading(series.verdict, series.name, y + 8))
+            judged = series.judgement
+            words = f"{judged.finding}; {judged.took}"
+            lines = wrap(words, 145)  # so many characters fit between the edges
+            sentences.append(f"{series.name}: {judged.verdict}, {words}.")
+            top = y + 22 + 18 * len(lines)
+            parts.append(_heading(judged.verdict, series.name, y + 8))
             for number, line in enumerate(lines):
-                parts.append(tag("text", line, class_="wb-small", x=LEFT, y=y + 30 + LEADING * number))
+                parts.append(tag("text", line, class_="wb-small", x=LEFT, y=y + 30 + 18 * number))
             parts += self._strip(series, top)
-            y = top + WORDS + TALLEST + GAP
+            y = top + 138
         parts += self._legend(y - 4)
-        sentences = " ".join(series.sentence for series in self.series)
-        return _page(f"Durations: {self.title}", sentences, f"{len(self.series)} series", y + 14, parts)
+        return _page(f"Durations: {self.title}", " ".join(sentences), f"{len(self.series)} series", y + 14, parts)
 
     def _strip(self, series: Series, top: int) -> Iterator[Markup]:
-        """The tinted ground and the limit's line, the bars, and the scale below them."""
-        decades, base = self.decades, top + WORDS + TALLEST
+        """The tinted ground and the limit's line, the bars, and the scale below them; the fullest is 66 pixels high."""
+        decades, base, highest = self.decades, top + 90, top + 24
 
         def place(seconds: float) -> float:
             x = LEFT + (log10(seconds) - decades[0]) * (RIGHT - LEFT) / (len(decades) - 1)
@@ -228,27 +237,28 @@ class Durations(View):
         yield void("rect", class_="wb-shade", x=limit, y=top, width=round(RIGHT - limit, 1), height=base - top)
         for power in decades:
             x = place(10.0**power)
-            yield void("line", class_="wb-tick", x1=x, y1=top + WORDS, x2=x, y2=base)
+            yield void("line", class_="wb-tick", x1=x, y1=highest, x2=x, y2=base)
         yield void("line", class_="wb-limit", x1=limit, y1=top, x2=limit, y2=base)
-        yield tag("text", f"limit {series.limit_text}", class_="wb-late wb-end wb-bold", x=limit - 7, y=top + 15)
-        yield tag("text", f"over: {series.over_text}", class_="wb-late", x=limit + 8, y=top + 15)
+        words, over = series.limit_words
+        yield tag("text", words, class_="wb-late wb-end wb-bold", x=limit - 7, y=top + 15)
+        yield tag("text", over, class_="wb-late", x=limit + 8, y=top + 15)
         for bar in series.bars:
             left, right = place(bar.low), place(bar.high)
-            height = max(round(bar.share / self.fullest * TALLEST, 1), LEAST)
+            height = max(round(bar.share / self.fullest * (base - highest), 1), 3)
             box = {"x": round(left + 1, 1), "width": round(max(right - left - 2, 1), 1), "height": height}
             yield void("rect", class_="wb-over" if bar.over else "wb-bar", y=round(base - height, 1), **box)
-            stripes = (f"M{left + 1:g} {base - up}H{right - 1:g}" for up in range(STRIPE, int(height), STRIPE))
+            stripes = (f"M{left + 1:g} {base - up}H{right - 1:g}" for up in range(5, int(height), 5))
             if bar.over and (path := "".join(stripes)):
                 yield void("path", class_="wb-hatch", d=path)
         yield void("line", class_="wb-base", x1=LEFT, y1=base, x2=RIGHT, y2=base)
         for power in decades:
             x = place(10.0**power)
             yield void("line", class_="wb-base", x1=x, y1=base, x2=x, y2=base + 5)
-            yield tag("text", UNITS[power], class_="wb-small wb-middle", x=x, y=base + 18)
+            yield tag("text", DECADES[power], class_="wb-small wb-middle", x=x, y=base + 18)
 
     def _legend(self, y: int) -> Iterator[Markup]:
         if not self.series:
-            yield tag("text", NOTHING, x=24, y=TOP)
+            yield tag("text", NOT_MEASURED, x=24, y=y + 4)
             return
         yield void("rect", class_="wb-bar", x=LEFT, y=y - 10, width=12, height=11)
         yield tag("text", "in time", class_="wb-small", x=LEFT + 18, y=y)
@@ -256,14 +266,6 @@ class Durations(View):
         yield void("path", class_="wb-hatch", d=f"M{LEFT + 72} {y - 6}h12M{LEFT + 72} {y - 2}h12")
         words = "over the limit; each bar's height is the share of the calls that took so long, at least a thin line"
         yield tag("text", words, class_="wb-small", x=LEFT + 90, y=y)
-
-    def svg(self) -> str:
-        """The picture as a self-contained SVG document."""
-        return self.picture().svg
-
-    def html(self) -> str:
-        """The picture with the text form folded up below it."""
-        return self.picture().figure(self.text())
 
 
 def durations(title: str, judged: Iterable[Judgement | Estimate]) -> Durations:
@@ -283,24 +285,7 @@ def _series(judgement: Judgement) -> Series:
         if step.over:
             begin = max(step.low, limit) if step.high > limit else step.low
             bars.append(HistogramBar(begin, step.high, step.over / judgement.count, over=True))
-    return Series(
-        name=clean(judgement.name),
-        verdict=str(judgement.verdict),
-        finding=judgement.finding,
-        took=judgement.took,
-        limit=limit,
-        limit_text=judgement.limit_text,
-        over_text=judgement.share_text if judgement.over else "none",
-        bars=tuple(bars),
-    )
-
-
-MARGIN = 2
-HEIGHT = 4
-"""Rows of a strip in text."""
-EIGHTHS = " ▁▂▃▄▅▆▇█"
-OVER = {"█": "▓"}
-"""Whole cells over the limit have another form."""
+    return Series(judgement, tuple(bars))
 
 
 class TextScale:
@@ -313,33 +298,34 @@ class TextScale:
 
     def __init__(self, durations: Durations) -> None:
         *powers, last = durations.decades
-        self._named, self._fullest = {float(f"1e{power}"): UNITS[power] for power in powers}, durations.fullest
-        self._last = UNITS[last]
+        self._named, self._fullest = {float(f"1e{power}"): DECADES[power] for power in powers}, durations.fullest
+        self._last = DECADES[last]
         steps = {float(f"{step}e{power}") for power in powers for step in R10}
         limits = {series.limit for series in durations.series if series.limit < 10.0**last}
         self.steps = list(pairwise(sorted(steps | limits | {float(f"1e{last}")})))
-        self.wide = max((TEXT_WIDTH - MARGIN - 1) // len(self.steps), 1)
+        self.wide = max((WIDEST - 3) // len(self.steps), 1)
 
     def strip(self, series: Series) -> Iterator[str]:
         """The rows of one series: the limit's words, the columns, and the scale."""
         at = self._cells(series.limit)
-        heights = dict.fromkeys(self.steps, 0)  # in eighths of a row, at least one where there is anything
+        heights = dict.fromkeys(self.steps, 0)  # in eighths of four rows, at least one where there is anything
         for bar in series.bars:
             step = next(step for step in self.steps if step[1] >= bar.high or step == self.steps[-1])
-            heights[step] += max(round(bar.share / self._fullest * 8 * HEIGHT), 1)
-        yield _limit_words(series, MARGIN + at)
-        for row in range(HEIGHT - 1, -1, -1):
+            heights[step] += max(round(bar.share / self._fullest * 32), 1)
+        yield _limit_words(series, at + 2)
+        for row in (3, 2, 1, 0):
             cells = ""
             for (low, _high), eighths in heights.items():
-                block = EIGHTHS[min(max(eighths - 8 * row, 0), 8)]
-                cells += (OVER.get(block, block) if low >= series.limit else block) * self.wide
+                block = " ▁▂▃▄▅▆▇█"[min(max(eighths - 8 * row, 0), 8)]
+                # whole cells over the limit have another form
+                cells += ("▓" if block == "█" and low >= series.limit else block) * self.wide
             yield _parted(cells, at, "┃")
         rest = "─" * (self.wide - 1)
         yield _parted("".join(("┬" if low in self._named else "─") + rest for low, _high in self.steps), at, "┸")
         names = ""
         for seconds, name in self._named.items():
-            names = names.ljust(MARGIN + self._cells(seconds) + (seconds >= series.limit)) + name
-        yield f"{names} ".ljust(MARGIN + self.wide * len(self.steps) + 1 - len(self._last)) + self._last
+            names = names.ljust(2 + self._cells(seconds) + (seconds >= series.limit)) + name
+        yield f"{names} ".ljust(self.wide * len(self.steps) + 3 - len(self._last)) + self._last
 
     def _cells(self, seconds: float) -> int:
         """How many cells are before this duration."""
@@ -348,8 +334,8 @@ class TextScale:
 
 def _limit_words(series: Series, at: int) -> str:
     """The limit's words on both sides of its line, or on the side that has room for them."""
-    limit, over = f"limit {series.limit_text}", f"over: {series.over_text}"
-    if at + len(over) + 4 > TEXT_WIDTH:
+    limit, over = series.limit_words
+    if at + len(over) + 4 > WIDEST:
         return f"{limit}, {over} ┃".rjust(at + 1)
     if len(limit) + 1 > at:
         return f"{' ' * at}┃ {limit} ▸ {over}"
@@ -357,21 +343,15 @@ def _limit_words(series: Series, at: int) -> str:
 
 
 def _parted(cells: str, at: int, mark: str) -> str:
-    return f"{' ' * MARGIN}{cells[:at]}{mark}{cells[at:]}"
+    return f"  {cells[:at]}{mark}{cells[at:]}"
 
 
 # Budgets: each call is a bar that fills towards its limit, as far as its worst call went.
 
-CELLS = 60
-"""The length of a whole limit in text, in characters."""
 TRACK = 740
 """The length of a whole limit in the picture, in pixels."""
-BEYOND = 0.1
-"""At most this share of a limit is drawn past its end when more was used."""
-ROW = 74
-LITTLE_ROOM = 0.8
+LITTLE_LEFT = 0.8
 """From this share of a limit on there is little room left."""
-LEGEND = "█ used by the worst call   ╎ from here on there is little room   ┃ the limit   ▓ beyond it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,29 +374,30 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Budgets(View):
+class Budgets(_Chart):
     """How much of its limit each call used, from the top down; `nothing` is said where there is no call."""
 
     title: str
     budgets: tuple[Budget, ...]
-    nothing: str = NOTHING
+    nothing: str = NOT_MEASURED
 
     def text(self) -> str:
         """The bars as a fixed-width drawing, at most 110 columns wide."""
-        lines = [cut(self.title, TEXT_WIDTH)]
+        lines = [cut(self.title, WIDEST)]
         for budget in self.budgets:
-            filled = CELLS if budget.used > 1 else round(budget.used * CELLS)
-            room = int(LITTLE_ROOM * CELLS)
-            track = "".join("█" if at < filled else "╎" if at == room else "·" for at in range(CELLS))
-            lines += ["", cut(f"{MARKS[budget.verdict]} {budget.verdict}  {budget.name}", TEXT_WIDTH)]
+            filled = 60 if budget.used > 1 else round(budget.used * 60)
+            room = int(LITTLE_LEFT * 60)
+            track = "".join("█" if at < filled else "╎" if at == room else "·" for at in range(60))
+            lines += ["", cut(f"{VERDICTS[budget.verdict][0]} {budget.verdict}  {budget.name}", WIDEST)]
             lines.append(f"  {track}┃{'▓▓▓▓▶' if budget.used > 1 else ''}")
-            lines += [f"  {line}" for line in wrap(budget.words, TEXT_WIDTH - 2)]
-        return "\n".join([*lines, *(["", f"  {LEGEND}"] if self.budgets else [self.nothing])])
+            lines += [f"  {line}" for line in wrap(budget.words, WIDEST - 2)]
+        legend = "█ used by the worst call   ╎ from here on there is little room   ┃ the limit   ▓ beyond it"
+        return "\n".join([*lines, *(["", f"  {legend}"] if self.budgets else [self.nothing])])
 
     def picture(self) -> Picture:
         """The bars, 1000 pixels wide, the same bytes on every run."""
         parts = [part for number, budget in enumerate(self.budgets) for part in _track(budget, number)]
-        y = TOP + ROW * len(self.budgets) + 8
+        y = 72 + 74 * len(self.budgets)
         if self.budgets:
             parts += (
                 void("rect", class_="wb-bar", x=LEFT, y=y - 10, width=12, height=11),
@@ -431,10 +412,6 @@ class Budgets(View):
         sentences = " ".join(f"{budget.name}: {budget.verdict}, {budget.words}." for budget in self.budgets)
         return _page(self.title, sentences, f"{len(self.budgets)} calls", y + 22, parts)
 
-    def svg(self) -> str:
-        """The picture as a self-contained SVG document."""
-        return self.picture().svg
-
     def html(self) -> str:
         """The picture with the text form folded up below it, or one sentence where there is nothing to show."""
         return self.picture().figure(self.text()) if self.budgets else paragraph(self.nothing)
@@ -442,10 +419,10 @@ class Budgets(View):
 
 def _track(budget: Budget, number: int) -> Iterator[Markup]:
     """One bar: the whole limit as a track, the used part of it, and the marks."""
-    y = TOP + ROW * number
-    top, end, room = y + 18, LEFT + TRACK, LEFT + round(LITTLE_ROOM * TRACK)
+    y = 64 + 74 * number
+    top, end, room = y + 18, LEFT + TRACK, LEFT + round(LITTLE_LEFT * TRACK)
     share = tag("text", budget.used_text, class_="wb-name wb-end", x=RIGHT, y=top + 13)
-    words = tag("text", cut(budget.words, CHARACTERS), class_="wb-small", x=LEFT, y=top + 34)
+    words = tag("text", cut(budget.words, 145), class_="wb-small", x=LEFT, y=top + 34)
     yield _heading(budget.verdict, budget.name, y + 8, share, words)
     box = {"x": LEFT, "y": top, "height": 16, "rx": 4}
     yield void("rect", class_="wb-track", width=TRACK, **box)
@@ -453,7 +430,7 @@ def _track(budget: Budget, number: int) -> Iterator[Markup]:
     yield void("rect", class_="wb-bar", width=width, **box)
     yield void("line", class_="wb-room", x1=room, y1=top - 4, x2=room, y2=top + 20)
     if budget.used > 1:
-        width = round(max(min(budget.used - 1, BEYOND) * TRACK, 3), 1)
+        width = round(max(min(budget.used - 1, 0.1) * TRACK, 3), 1)  # at most a tenth of the limit is drawn beyond it
         yield void("rect", class_="wb-over", x=end, y=top, width=width, height=16)
         stripes = "".join(f"M{end} {top + down}h{width:g}" for down in (4, 8, 12))
         yield void("path", class_="wb-hatch", d=stripes)
@@ -470,11 +447,6 @@ def budgets(title: str, judged: Iterable[Judgement | Estimate]) -> Budgets:
     return Budgets(clean(title), tuple(rows))
 
 
-NO_LIMIT = "No call in this run has a time limit."
-SHORT = 0.995
-"""Times below so many seconds are shown in milliseconds."""
-
-
 def timing(film: Film) -> Budgets:
     """The time limits of a run, one bar for each call of the wallet that has one, as far as the film goes."""
     rows = []
@@ -487,16 +459,16 @@ def timing(film: Film) -> Budgets:
         elif budget.failed:
             verdict, words = "fail", f"failed after {took} of {limit}"
         elif budget.kept:
-            verdict, words = "pass" if used < LITTLE_ROOM else "warn", f"answered after {took} of {limit}"
+            verdict, words = "pass" if used < LITTLE_LEFT else "warn", f"answered after {took} of {limit}"
         else:
             verdict, words = "fail", f"no answer within {limit}"
         known = LIMITS.get(budget.call)
         source = f" ({known.rule}, {known.source})" if known else ""
         name = f"{clean(budget.call)}, from {budget.began:.3f} s"
         rows.append(Budget(name, verdict, used, f"{100 * used:.0f} %", words + source))
-    return Budgets(f"Timing: {film.title}", tuple(rows), NO_LIMIT)
+    return Budgets(f"Timing: {film.title}", tuple(rows), "No call in this run has a time limit.")
 
 
 def span(seconds: float) -> str:
     """A time with its unit: milliseconds where it is short."""
-    return f"{seconds * 1000:.0f} ms" if seconds < SHORT else f"{round(seconds, 2):g} s"
+    return f"{seconds * 1000:.0f} ms" if seconds < 0.995 else f"{round(seconds, 2):g} s"
