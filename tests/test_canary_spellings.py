@@ -18,7 +18,7 @@ from ran import MISS, arrived, call, recorded, result, seen
 
 from workbook.api.client import ActivationDataClient
 from workbook.api.exchange import RetryPolicy
-from workbook.api.library import httpx
+from workbook.api.net import httpx
 from workbook.api.opaque import MARK, SdkInput
 from workbook.base.secrecy import Secrets
 from workbook.commands import cli, doctor

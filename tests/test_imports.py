@@ -37,10 +37,10 @@ UPWARD = {}
 
 OWNERS = {
     "anywidget": {"notebook"},
-    "httpx": {"api/library.py"},
-    "httpcore": {"api/library.py"},
-    "httpx2": {"api/library.py"},
-    "httpcore2": {"api/library.py"},
+    "httpx": {"api/net.py"},
+    "httpcore": {"api/net.py"},
+    "httpx2": {"api/net.py"},
+    "httpcore2": {"api/net.py"},
     "ipywidgets": {"notebook"},
     "numpy": {"reading/timing/planner.py"},
     "pandas": {"flows/trace.py", "reading/timing/recorded.py"},

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy
-from workbook.api.library import httpx
+from workbook.api.net import httpx
 
 KEY = "canary-KEY-0123456789"
 OUTPUT = "canary-sdk-output"

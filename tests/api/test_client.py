@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, SdkInput, Timeouts
-from workbook.api.library import httpx
+from workbook.api.net import httpx
 from workbook.errors import (
     ApiStatusError,
     ConfigurationError,

@@ -11,7 +11,7 @@ import traceback
 import pytest
 
 from workbook import ActivationDataClient, RetryPolicy, Timeouts
-from workbook.api.library import httpx
+from workbook.api.net import httpx
 from workbook.errors import (
     ActivationDataError,
     ApiStatusError,

@@ -11,7 +11,7 @@ import time
 import pytest
 import requests
 
-from workbook.api.library import httpcore
+from workbook.api.net import httpcore
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.mockserver.server import Server, answering, listening, make_certificate, on_thread, running
 from workbook.proxy import proxy as forwarding

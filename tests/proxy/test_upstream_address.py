@@ -7,7 +7,7 @@ from ipaddress import ip_address
 import pytest
 
 from workbook.errors import ConfigurationError
-from workbook.proxy.upstream import ApiOrigin, ProxyFailure, Upstream, look_up
+from workbook.proxy.upstream import ApiOrigin, ProxyFailure, Upstream
 from workbook.simulation.http import Request
 
 
@@ -73,7 +73,12 @@ def test_a_url_that_cannot_be_is_refused_without_its_secrets(url):
 )
 def test_a_name_is_checked_by_each_of_its_addresses(scheme, found, connected):
     target = ApiOrigin(scheme, "localhost", 443, "", "localhost")
-    assert asyncio.run(look_up(target, lambda _host, _port: found)) == connected
+    looked_up = target.addresses(lambda _host, _port: found)
+    if connected:
+        assert asyncio.run(looked_up)[0] == connected
+    else:
+        with pytest.raises(ConfigurationError, match="'localhost' leads to a link-local"):
+            asyncio.run(looked_up)
 
 
 def test_a_name_that_leads_to_a_forbidden_address_is_not_asked():

@@ -11,9 +11,10 @@ from contextlib import closing
 import pytest
 import trustme
 
+from workbook.api.net import Origin, wrong_origin
 from workbook.errors import ConfigurationError
 from workbook.harness.model import Broke, PhoneCall
-from workbook.relay.phone import LARGEST, Origin, OriginClient, listens, wrong
+from workbook.relay.phone import LARGEST_READ, OriginClient, listens
 
 
 class Raw:
@@ -87,8 +88,8 @@ def asked(origin, *, resolve=None, times=1, seconds=5.0):
     ],
 )
 def test_what_is_no_origin_is_refused_without_its_secrets(url, why):
-    assert wrong(url).startswith(why)
-    assert bool(why) == bool(wrong(url))
+    assert wrong_origin(url).startswith(why)
+    assert bool(why) == bool(wrong_origin(url))
     if why:
         with pytest.raises(ConfigurationError) as refused:
             Origin.of(url)
@@ -160,7 +161,7 @@ def test_no_cookie_and_no_proxy_is_used(monkeypatch):
         (b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}", Broke.LOST),
         (b"garbage\r\n\r\n", Broke.NO_HTTP),
         (answer(200, "content-encoding: gzip"), Broke.SPOILT),
-        (answer(200, body=b"x" * (LARGEST + 1)), Broke.HUGE),
+        (answer(200, body=b"x" * (LARGEST_READ + 1)), Broke.HUGE),
     ],
 )
 def test_what_breaks_is_part_of_the_answer(said, broke):
@@ -179,7 +180,7 @@ def test_a_small_answer_that_unpacks_to_very_much_takes_little_memory(coding, la
         (got,) = asked(Origin.of(f"http://127.0.0.1:{raw.port}"))
         _now, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert most < 6 * LARGEST
+    assert most < 6 * LARGEST_READ
     assert (got.broke, got.body) == ((Broke.HUGE, b"") if layers == 1 else (Broke.NO, body))
 
 
@@ -194,10 +195,10 @@ def test_nobody_and_silence_are_told_apart():
 
 
 def test_whoever_listens_at_the_second_address_of_a_name_is_there(monkeypatch):
-    async def both(_host, _port, _resolve):
+    async def both(_origin):
         return ["127.0.0.2", "127.0.0.1"]
 
-    monkeypatch.setattr("workbook.relay.phone.every_address", both)
+    monkeypatch.setattr(Origin, "addresses", both)
     with closing(Raw(answer(200))) as raw:
         assert asyncio.run(listens(Origin.of(f"http://localhost:{raw.port}"), 1))
 

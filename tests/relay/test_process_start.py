@@ -13,12 +13,12 @@ from time import monotonic, sleep
 import httpx
 import pytest
 
+from workbook.api.net import Origin
 from workbook.harness.model import Cardholder, Target
 from workbook.harness.progress import RunProgress
 from workbook.mockserver.server import listening, running
 from workbook.relay.api_side import MockApi
 from workbook.relay.config import BackEndStart, Config
-from workbook.relay.phone import Origin
 from workbook.relay.process import Launcher, StartCommand, StartError, post_values
 from workbook.simulation.http import Response
 

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from workbook import ActivationDataClient, AsyncActivationDataClient, RetryPolicy, Timeouts
-from workbook.api.library import httpx
+from workbook.api.net import httpx
 from workbook.api.opaque import SdkOutput
 from workbook.errors import ActivationDataError, ApiStatusError, DeadlineError, MaybeSentError
 from workbook.mockserver.server import running

@@ -21,7 +21,6 @@ from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 import anyio
 
 from workbook.api.body import BodyReader, CallProblem
-from workbook.api.deadline import DeadlineTransport, Expiry, GuardedTransport
 from workbook.api.exchange import (
     NEVER_SENT,
     Action,
@@ -38,7 +37,7 @@ from workbook.api.exchange import (
     Timeouts,
     exchange,
 )
-from workbook.api.library import httpx
+from workbook.api.net import DeadlineTransport, Expiry, GuardedTransport, httpx
 from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import (
     OK,

@@ -61,7 +61,7 @@ def check_base_url(base_url: object) -> str:
     bare = base_url.rstrip("/") if base_url.strip("/") else base_url
     parts = urlsplit(bare) if not (why := wrong_url(bare)) else None
     if parts is not None:
-        address = _address(parts.hostname or "")
+        address = literal(parts.hostname or "")
         # the key stays secret on its way: TLS, or never off this machine
         private = parts.scheme == "https" or parts.hostname == "localhost" or (address and address.is_loopback)
         if parts.path.endswith(_VERSION_PREFIX):
@@ -103,7 +103,7 @@ def wrong_url(url: str) -> str:
         port = parts.port
     except ValueError:
         return "has no valid host and port"
-    host, address = parts.hostname or "", _address(parts.hostname or "")
+    host, address = parts.hostname or "", literal(parts.hostname or "")
     dots = any(segment.lower().replace("%2e", ".") in _DOTS for segment in parts.path.split("/"))
     tests: _Tests = (
         (lambda: parts.scheme not in ("https", "http"), "has neither the scheme https nor http"),
@@ -117,7 +117,8 @@ def wrong_url(url: str) -> str:
     return next((why for test, why in tests if test()), "")
 
 
-def _address(host: str) -> IPv4Address | IPv6Address | None:
+def literal(host: str) -> IPv4Address | IPv6Address | None:
+    """This text as an IP address, without a zone; None where it is a name."""
     try:
         return ip_address(host) if "%" not in host else None
     except ValueError:

@@ -122,8 +122,7 @@ class Notifier:
             self._thread.join(max(until - monotonic(), 0.0))
 
     def _deliver(self) -> None:
-        from workbook.api.deadline import DeadlineTransport, Expiry  # an HTTP client: loaded with the first of them
-        from workbook.api.library import httpx
+        from workbook.api.net import DeadlineTransport, Expiry, httpx  # loaded with the first of them
 
         with httpx.Client(transport=DeadlineTransport(ssl.create_default_context()), follow_redirects=False) as client:
             while (notification := self._waiting.get()) is not None:

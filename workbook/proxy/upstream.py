@@ -12,16 +12,12 @@ import ssl
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
-from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
-from urllib.parse import urlsplit
 
-from workbook.api.deadline import GuardedBackend
-from workbook.api.library import httpcore
-from workbook.api.net import PORTS, Address, Resolve, allowed, every_address, inner, literal
-from workbook.api.protocol import check_base_url
+from workbook.api.net import Address, GuardedBackend, Origin, Resolve, httpcore, inner, tls_error
+from workbook.api.protocol import check_base_url, literal
 from workbook.base.files import read_regular
 from workbook.errors import ConfigurationError, ParameterError
 from workbook.simulation.contract import Problem
@@ -30,43 +26,25 @@ from workbook.simulation.http import PROBLEM_HEADERS, Request, Response, header_
 Headers = Iterable[tuple[str, str]]
 
 
-# Where the proxy may go: one origin, checked when it is given, and again by its address for each request.
+class ApiOrigin(Origin):
+    """The API that a proxy sends requests to: over https, or over http to this machine alone (REL-2)."""
 
-
-@dataclass(frozen=True, slots=True)
-class ApiOrigin:
-    """The API that a proxy sends requests to.
-
-    Attributes:
-        scheme: https; or http, which goes to this machine only (REL-2).
-        host: a name or an address, without brackets.
-        port: of the host.
-        prefix: is put before each request's path; empty or beginning with a slash.
-        authority: the value of the header Host: the host, and the port where it is not the scheme's own.
-    """
-
-    scheme: str
-    host: str
-    port: int
-    prefix: str
-    authority: str
+    __slots__ = ()
 
     @classmethod
-    def of(cls, url: str) -> ApiOrigin:
+    def of(cls, url: str) -> Self:
         """The target that this URL names.
 
         Raises:
             ConfigurationError: it is no such URL, or an address that is never connected to.
         """
         try:
-            parts = urlsplit(check_base_url(url))
+            target = cls.parse(check_base_url(url))
         except ConfigurationError as error:
             raise ConfigurationError(str(error).replace("base_url", "--to", 1)) from None
-        host, port = parts.hostname or "", parts.port or PORTS[parts.scheme]
-        target = cls(parts.scheme, host, port, parts.path, parts.netloc)
-        found = literal(host)
+        found = literal(target.host)
         if found is not None and not target.allows(found):
-            raise ConfigurationError(f"--to {host} is an address that no API has. Give the API's public name.")
+            raise ConfigurationError(f"--to {target.host} is an address that no API has. Give the API's public name.")
         return target
 
     @property
@@ -75,20 +53,8 @@ class ApiOrigin:
         return f"{self.scheme}://{self.authority}{self.prefix}"
 
     def allows(self, address: Address) -> bool:
-        """Whether this address may be connected to; a cloud's metadata service has a link-local one."""
-        return allowed(address) and (self.scheme != "http" or inner(address).is_loopback)
-
-
-async def look_up(target: ApiOrigin, resolve: Resolve | None = None) -> str | None:
-    """The target's first address, checked; None where one of its addresses is not allowed.
-
-    The caller connects to the very address that was checked, so that a name server cannot change it in between.
-
-    Raises:
-        OSError: the name has no address.
-    """
-    found = await every_address(target.host, target.port, resolve)
-    return found[0] if all(target.allows(ip_address(address)) for address in found) else None
+        """Whether this address may be connected to."""
+        return super().allows(address) and (self.scheme != "http" or inner(address).is_loopback)
 
 
 # What can go wrong between the proxy and the real API, and the proxy's own answer to it.
@@ -286,8 +252,9 @@ class Upstream:
             return replace(ProxyReply.failed(_failure(error, watch)), latency=watch.latency)
 
     async def _asked(self, request: Request, watch: _Watch) -> ProxyReply:
-        address = await look_up(self.target, self.resolve)
-        if address is None:
+        try:
+            address = (await self.target.addresses(self.resolve))[0]
+        except ConfigurationError:  # one of them is not allowed
             return ProxyReply.failed(ProxyFailure.FORBIDDEN)
         # The connection goes to the address that was checked; the name goes into Host and into TLS.
         target, backend = self.target, GuardedBackend()
@@ -344,11 +311,8 @@ def _failure(error: Exception, watch: _Watch) -> ProxyFailure:
     """What happened, from the error and from how far the exchange had come."""
     # httpcore raises the same error for a connection that was refused, reset or cut; only the last step that it traced
     # tells them apart. A failure of TLS is an OSError as well, somewhere down the chain of causes.
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLError):
-            return ProxyFailure.TLS
-        cause = cause.__cause__ or cause.__context__
+    if tls_error(error) is not None:
+        return ProxyFailure.TLS
     if watch.began is None:
         return ProxyFailure.UNREACHABLE
     if watch.headed is not None:

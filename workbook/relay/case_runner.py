@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TypeAlias, TypeVar, assert_never
 from urllib.parse import quote
 
+from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.harness.logs import Logs, LogSpan
 from workbook.harness.model import (
@@ -69,7 +70,7 @@ from workbook.relay.judging import (
     SecretWatch,
     refuses_length,
 )
-from workbook.relay.phone import HttpPhone, Origin, Phone, listens
+from workbook.relay.phone import HttpPhone, Phone, listens
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 

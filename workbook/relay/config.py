@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from workbook.api.net import Origin
 from workbook.harness.model import BY_STATUS, IN_BODY, RAW, RELAY_GROUPS, Surface, Target
-from workbook.relay.phone import Origin
 
 PRINTED = "command-output.log"
 """The name of the log that holds what a start command prints."""

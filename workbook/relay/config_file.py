@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 from jsonpointer import JsonPointer, JsonPointerException
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
+from workbook.api.net import wrong_origin
 from workbook.api.protocol import encode_id
 from workbook.base.forms import (
     QUOTE,
@@ -51,7 +52,7 @@ from workbook.harness.model import (
 )
 from workbook.harness.selection import Known
 from workbook.relay.config import Api, BackEndStart, Config, Exports, RunTimeouts
-from workbook.relay.phone import ALLOWED, trusting_context, wrong
+from workbook.relay.phone import trusting_context
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
 
@@ -85,8 +86,8 @@ _OURS = {"host", "content-length", "transfer-encoding", "connection"}
 
 
 def _url(url: str) -> str:
-    if why := wrong(url):
-        raise refused(f"it {why}. {ALLOWED}")
+    if why := wrong_origin(url):
+        raise refused(f"it {why}. Allowed: http://host[:port][/prefix], or https.")
     return url
 
 

@@ -32,9 +32,9 @@ from workbook.harness.model import (
     both,
 )
 from workbook.mockserver.journal import operation_of
-from workbook.relay import phone as tls
 from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, CaseRunner, platform_names
 from workbook.relay.judging import AFRESH, HAND_ON, outcome
+from workbook.relay.phone import UNPACKED
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
@@ -61,8 +61,11 @@ API_HINTS = {
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NO_CONNECTION = {
     Broke.REFUSED: "Does the back end listen at {url}?",
-    Broke.UNTRUSTED: tls.MEND,
-    Broke.NO_TLS: tls.PLAIN,
+    Broke.UNTRUSTED: (
+        "base_url has to name the host that the certificate is for. If a CA of your own signed the certificate, give "
+        "the CA's certificate with ca_file."
+    ),
+    Broke.NO_TLS: "Does something without TLS listen there? Then base_url must begin with http://.",
 }
 """What to check where no connection was made."""
 OTHER_ID = " The id was changed: pass it on unchanged."
@@ -170,7 +173,7 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         else:
             kind = headers.get("content-type", "nothing")[:40]
             yield f"Is sdk_input right? The answer says content-type {kind!r}."
-    if call.value is None and headers.get("content-encoding", "identity").lower() not in tls.CODINGS:
+    if call.value is None and headers.get("content-encoding", "identity").lower() not in UNPACKED:
         yield f"Its content-encoding {headers['content-encoding'][:20]!r} is none that the phone asked for."
 
 

@@ -8,38 +8,26 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-import re
 import ssl
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from ipaddress import ip_address
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self
-from urllib.parse import quote, urlsplit
+from typing import Any
+from urllib.parse import quote
 
 from jsonpointer import JsonPointer, JsonPointerException
 
 from workbook.api.body import BodyReader, CallProblem
-from workbook.api.library import httpx
-from workbook.api.net import PORTS, Resolve, allowed, every_address, literal
-from workbook.api.protocol import wrong_url
+from workbook.api.net import Origin, Resolve, httpx, tls_error
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.harness.model import GET, POST, RAW, SUCCESS, BackEndOperation, Broke, Manner, PhoneCall, Surface, Target
 from workbook.simulation.http import Request, header_values
 
-# TLS: which certificates are trusted, and why a connection was not made. A certificate is always verified.
-
-WANTED = "Give a file with certificates in PEM, which begin with -----BEGIN CERTIFICATE-----."
-MEND = (
-    "base_url has to name the host that the certificate is for. If a CA of your own signed the certificate, give the "
-    "CA's certificate with ca_file."
-)
-PLAIN = "Does something without TLS listen there? Then base_url must begin with http://."
+# TLS: which certificates are trusted. A certificate is always verified.
 
 
 def trusting_context(ca_file: Path | None = None) -> ssl.SSLContext:
@@ -50,12 +38,13 @@ def trusting_context(ca_file: Path | None = None) -> ssl.SSLContext:
     """
     if ca_file is None:
         return _context("", 0)
+    wanted = "Give a file with certificates in PEM, which begin with -----BEGIN CERTIFICATE-----."
     try:
         return _context(str(ca_file), ca_file.stat().st_mtime_ns)
     except ssl.SSLError:
-        raise ConfigurationError(f"ca_file: no certificate is in {str(ca_file)!r:.100}. {WANTED}") from None
+        raise ConfigurationError(f"ca_file: no certificate is in {str(ca_file)!r:.100}. {wanted}") from None
     except OSError as error:
-        raise ConfigurationError(f"ca_file: cannot read {str(ca_file)!r:.100}: {error.strerror}. {WANTED}") from None
+        raise ConfigurationError(f"ca_file: cannot read {str(ca_file)!r:.100}: {error.strerror}. {wanted}") from None
 
 
 @lru_cache(maxsize=4)
@@ -67,35 +56,14 @@ def _context(ca_file: str, _changed: int) -> ssl.SSLContext:
     return context
 
 
-def tls_error(error: BaseException | None) -> ssl.SSLError | None:
-    """The TLS error that caused an error; None where there is none."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, ssl.SSLError):
-            return error
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return None
-
-
 # The HTTP client of the phone's side. It goes to one origin only: the origin's addresses are looked up once and then
 # kept, so a name that changes its address (DNS rebinding) changes nothing. It follows no redirect, uses no proxy of the
 # environment, keeps no cookie, and reads an answer up to a limit.
 
-LARGEST = 4 * 1_048_576
-"""Bytes of an answer that are read, unpacked. The largest that must arrive has 1 MiB."""
-USER_AGENT = "workbook-conform"
-ENDED = ("Server disconnected", "peer closed")
-"""How httpx's words begin where a connection ended too soon. Its other protocol errors are about what arrived."""
-CODINGS = frozenset({"identity", "gzip", "x-gzip"})
+UNPACKED = frozenset({"identity", "gzip", "x-gzip"})
 """Codings that the phone unpacks. It asks for gzip alone, and leaves any other coding, or two at once, as it is."""
-BREAKS: tuple[tuple[type[Exception], Broke], ...] = (
-    (httpx.ConnectError, Broke.REFUSED),
-    (httpx.ConnectTimeout, Broke.REFUSED),
-    (httpx.TimeoutException, Broke.LATE),
-    (httpx.HTTPError, Broke.LOST),
-)
-"""What an error of the client means; the first that fits."""
+LARGEST_READ = 4 * 1_048_576
+"""Bytes of an answer that are read, unpacked. The largest that must arrive has 1 MiB."""
 
 
 class OriginClient(AbstractAsyncContextManager["OriginClient"]):
@@ -123,7 +91,7 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
             timeout=seconds,
             limits=httpx.Limits(max_connections=None),
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            headers={"user-agent": USER_AGENT, "accept-encoding": "gzip"},
+            headers={"user-agent": "workbook-conform", "accept-encoding": "gzip"},
         )
 
     async def close(self) -> None:
@@ -186,15 +154,18 @@ class OriginClient(AbstractAsyncContextManager["OriginClient"]):
                 await answer.aclose()
         except httpx.HTTPError as error:
             tls = tls_error(error)
-            # httpx has one error for a connection that ended early and for bytes that are no HTTP.
-            if isinstance(error, httpx.RemoteProtocolError) and not str(error).startswith(ENDED):
+            # httpx has one error for a connection that ended early and for bytes that are no HTTP: its words differ.
+            ended = str(error).startswith(("Server disconnected", "peer closed"))
+            if isinstance(error, httpx.RemoteProtocolError) and not ended:
                 call.broke = Broke.NO_HTTP
             elif isinstance(tls, ssl.SSLCertVerificationError):
                 call.broke, call.why = Broke.UNTRUSTED, _tls_words(tls.verify_message)
             elif tls is not None:
                 call.broke, call.why = Broke.NO_TLS, _tls_words(tls.reason or type(tls).__name__)
+            elif isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+                call.broke = Broke.REFUSED
             else:
-                call.broke = next(broke for kind, broke in BREAKS if isinstance(error, kind))
+                call.broke = Broke.LATE if isinstance(error, httpx.TimeoutException) else Broke.LOST
 
 
 def _tls_words(message: str) -> str:
@@ -212,7 +183,7 @@ async def _read(answer: httpx.Response, call: PhoneCall) -> None:
     """Read an answer into a call. Unpacking is bounded: a few kilobytes of gzip can hold gigabytes."""
     headers = tuple(answer.headers.multi_items())
     coding = answer.headers.get("content-encoding", "").strip().lower()
-    reader = BodyReader(LARGEST, coding if coding in CODINGS else "", answer.headers.get("content-length"))
+    reader = BodyReader(LARGEST_READ, coding if coding in UNPACKED else "", answer.headers.get("content-length"))
     try:
         async for piece in answer.aiter_raw():
             if reader.feed(piece):
@@ -228,108 +199,34 @@ async def _read(answer: httpx.Response, call: PhoneCall) -> None:
         call.status, call.headers, call.body, call.partial = answer.status_code, headers, body, b""
 
 
-# Where the phone's side may go: the configured origins, and nothing else. An origin is checked when it is given, and
-# again by its addresses.
-
-ALLOWED = "Allowed: http://host[:port][/prefix], or https."
-TRIES, PAUSE = 3, 0.4
-"""How often a connection is tried to see whether a program listens, and seconds in between."""
-FORBIDDEN = "a link-local, multicast or unspecified address, where no back end is"
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """One origin that may be contacted.
-
-    Attributes:
-        scheme: http or https.
-        host: a name or an address, without brackets.
-        port: of the host.
-        prefix: of each path; empty, or beginning with a slash and not ending in one.
-        authority: the value of the header Host.
-    """
-
-    scheme: str
-    host: str
-    port: int
-    prefix: str
-    authority: str
-
-    @classmethod
-    def of(cls, url: str) -> Self:
-        """The origin of this URL.
-
-        Raises:
-            ConfigurationError: it is no such URL, or one that is never contacted. A URL that may hold a secret is not
-                repeated.
-        """
-        if why := wrong(url):
-            shown = "" if re.search("[@?#]", url) else f" {url[:100]!r}"
-            raise ConfigurationError(f"The address{shown} {why}. {ALLOWED}")
-        parts = urlsplit(url.rstrip("/"))
-        return cls(parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme], parts.path, parts.netloc)
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the host is this machine, by its name or address alone; no name is looked up."""
-        address = literal(self.host)
-        return self.host == "localhost" or (address is not None and address.is_loopback)
-
-    def url(self, path: str, address: str) -> str:
-        """The URL of a path at one of its addresses."""
-        host = f"[{address}]" if ":" in address else address
-        return f"{self.scheme}://{host}:{self.port}{self.prefix}{path}"
-
-    async def addresses(self, resolve: Resolve | None = None) -> list[str]:
-        """All its addresses. Each of them may be contacted.
-
-        Raises:
-            ConfigurationError: one of them may not.
-            OSError: it has none.
-        """
-        addresses = await every_address(self.host, self.port, resolve)
-        if not all(allowed(ip_address(address)) for address in addresses):
-            raise ConfigurationError(f"{self.host!r} leads to {FORBIDDEN}. Nothing is sent there.")
-        return addresses
-
-
-async def listens(origin: Origin, tries: int = TRIES) -> bool:
+async def listens(origin: Origin, tries: int = 3) -> bool:
     """Whether a connection can be made; several tries leave a program about a second to restart."""
+    pause = 0.4  # seconds between two tries
     for attempt in range(tries):
-        await asyncio.sleep(PAUSE if attempt else 0)
+        await asyncio.sleep(pause if attempt else 0)
         with suppress(OSError):
             for address in await origin.addresses():
                 with suppress(OSError, TimeoutError):
-                    async with asyncio.timeout(PAUSE * 2):
+                    async with asyncio.timeout(pause * 2):
                         _reader, writer = await asyncio.open_connection(address, origin.port)
                     writer.close()
                     return True
     return False
 
 
-def wrong(url: str) -> str:
-    """Why this URL is no origin to contact, as the end of a sentence; empty where it is one."""
-    if why := wrong_url(url.rstrip("/")):
-        return why
-    address = literal(urlsplit(url).hostname or "")
-    return "" if address is None or allowed(address) else f"is {FORBIDDEN}; for this machine give 127.0.0.1"
-
-
 # The phone itself: one for each way in which a back end is reached.
-
-SLACK = 1.25
-"""Multiple of the bound for which a call is waited for, so that a late answer can be distinguished from no answer."""
 
 
 class Phone(AbstractAsyncContextManager["Phone"]):
     """The app of one platform, on as many phones as there are calls at the same time.
 
     Args:
-        bound: seconds within which the back end has to answer.
+        bound: seconds within which the back end has to answer. A call is waited for a quarter longer, so that a late
+            answer can be distinguished from no answer.
     """
 
     def __init__(self, bound: float) -> None:
-        self._bound = bound
+        self._wait = bound * 1.25
 
     async def __aexit__(self, *_error: object) -> None:
         await self.close()
@@ -338,7 +235,7 @@ class Phone(AbstractAsyncContextManager["Phone"]):
         """Make a call and record its result in it; an error is recorded, not raised."""
         call.began = monotonic()
         try:
-            async with asyncio.timeout(self._bound * SLACK if call.cancel is None else call.cancel):
+            async with asyncio.timeout(self._wait if call.cancel is None else call.cancel):
                 await self.carry(call)
         except TimeoutError:
             call.broke = Broke.LATE if call.cancel is None else Broke.CANCELLED
@@ -366,7 +263,7 @@ class HttpPhone(Phone):
         super().__init__(target.bound)
         self._operations = {GET: surface.get, POST: surface.post}
         self._surface = surface
-        self._client = OriginClient(Origin.of(target.base_url), target.bound * SLACK, ca_file=target.ca_file)
+        self._client = OriginClient(Origin.of(target.base_url), self._wait, ca_file=target.ca_file)
 
     async def close(self) -> None:
         """Close every connection."""

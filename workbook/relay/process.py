@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from workbook.api.net import Origin
 from workbook.base.signals import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 from workbook.harness.model import POST, SUCCESS, Broke, PhoneCall
@@ -26,7 +27,7 @@ from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner
 from workbook.relay.config import PRINTED, Config
 from workbook.relay.findings import first_call
-from workbook.relay.phone import Origin, OriginClient, listens
+from workbook.relay.phone import OriginClient, listens
 
 GRACE = 3.0
 """Seconds between asking a command to end and killing it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 
-from workbook.api.library import httpx
+from workbook.api.net import httpx
 from workbook.simulation.http import AT_ONCE, UNANSWERED, Ending, Request, Responder, Response
 from workbook.simulation.service import Service
 

@@ -13,7 +13,7 @@ from workbook import api
 from workbook.errors import ConfigurationError
 
 ROOT = Path(__file__).parent.parent.parent
-IMPORT = "from workbook.api.library import CHOSEN, httpcore, httpx; print(CHOSEN, httpx.__name__, httpcore.__name__)"
+IMPORT = "from workbook.api.net import CHOSEN, httpcore, httpx; print(CHOSEN, httpx.__name__, httpcore.__name__)"
 
 
 def chosen(library, *command):
@@ -38,9 +38,9 @@ def test_a_library_that_is_not_installed_is_named():
 def loaded(monkeypatch, library):
     """The module as another process would have it."""
     monkeypatch.setenv("WORKBOOK_HTTP_LIBRARY", library)
-    monkeypatch.setattr(api, "library", api.library)  # an import binds it anew
-    monkeypatch.delitem(sys.modules, api.library.__name__, raising=False)
-    return import_module(api.library.__name__)
+    monkeypatch.setattr(api, "net", api.net)  # an import binds it anew
+    monkeypatch.delitem(sys.modules, api.net.__name__, raising=False)
+    return import_module(api.net.__name__)
 
 
 @pytest.mark.skipif(find_spec("httpx2") is None, reason="httpx2 is not installed")
@@ -63,7 +63,7 @@ def test_the_clients_suite_passes_on_the_successor_of_httpx():
     assert chosen("httpx2", "-c", IMPORT).stdout == "httpx2 httpx2 httpcore2\n"
     # Whatever speaks HTTP. The other modules of the client are pure and import neither library: another run of their
     # properties would prove nothing of it, and ten examples of the others show whether the libraries agree.
-    names = ("api/test_client", "api/test_client_faults", "api/test_client_wire", "api/test_deadline",
+    names = ("api/test_client", "api/test_client_faults", "api/test_client_wire", "api/test_net_deadline",
              "simulation/test_transport", "proxy/test_proxy_forwarding")  # fmt: skip
     suite = [f"tests/{name}.py" for name in names]
     run = chosen("httpx2", "-m", "pytest", "-q", "-p", "no:cacheprovider", *suite)

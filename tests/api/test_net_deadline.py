@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from workbook.api.deadline import DeadlineBackend, DeadlineStream, DeadlineTransport, Expiry
-from workbook.api.library import httpcore
+from workbook.api.net import DeadlineBackend, DeadlineStream, DeadlineTransport, Expiry, httpcore
 
 
 class Inner(httpcore.NetworkStream):
