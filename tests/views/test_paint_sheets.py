@@ -9,7 +9,7 @@ from workbook.views.durations import CHART_STYLE as TIMING
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange
 from workbook.views.paint import DARK, LIGHT, sheet, variables
-from workbook.views.sequence_svg import STYLE as SEQUENCE
+from workbook.views.sequence import SEQUENCE_STYLE as SEQUENCE
 from workbook.views.states import STATES_STYLE as STATES
 from workbook.views.states import States
 

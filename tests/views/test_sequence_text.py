@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.views.sequence import WIDTH, Sequence, sequence
+from workbook.views.sequence import Sequence, sequence
 from workbook.views.table import width
 
 
@@ -12,7 +12,7 @@ def test_the_drawing_is_the_one_that_was_read(story, golden):
 
 
 def test_the_drawing_is_at_most_110_columns_wide(story):
-    assert max(map(width, sequence(story[1]).text().splitlines())) <= WIDTH
+    assert max(map(width, sequence(story[1]).text().splitlines())) <= 110
 
 
 def test_no_line_ends_in_a_blank(story):

@@ -22,7 +22,7 @@ from workbook.views.film import Film
 from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
 from workbook.views.lines import IN_LABEL, OK, OPAQUE, SequenceLine, Shape, Wording, status
 from workbook.views.paint import Picture
-from workbook.views.sequence_svg import paint
+from workbook.views.sequence import paint
 from workbook.views.states import allowed
 from workbook.views.table import EDGE, INK, PRE, WIDEST, clean, preformatted, wrap
 

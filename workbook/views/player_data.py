@@ -22,8 +22,7 @@ from workbook.views.lines import ADDED, REMOVED
 from workbook.views.paint import Picture, document
 from workbook.views.phone_svg import PHONE_STYLE, draw
 from workbook.views.screen import Screen
-from workbook.views.sequence import NO_ARRIVAL
-from workbook.views.sequence_svg import narrow, paint
+from workbook.views.sequence import NO_ARRIVAL, narrow, paint
 from workbook.views.states import States, allowed
 
 MOMENT = 1e-6

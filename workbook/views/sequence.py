@@ -1,19 +1,22 @@
-"""A trace as a sequence diagram: a fixed-width drawing, and the picture of `sequence_svg`."""
+"""A trace as a sequence diagram: a fixed-width drawing, and one self-contained SVG document."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from workbook.base.rules import sentence
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
-from workbook.views.html import View, tag
-from workbook.views.lines import FAILED, Lines, SequenceLine, Shape, lines_of
-from workbook.views.paint import Picture
-from workbook.views.sequence_svg import paint
-from workbook.views.table import ONE_CELL, clean, cut, glyphs, width, wrap
+from workbook.views.html import Markup, View, joined, tag, void
+from workbook.views.lines import ADDED, FAILED, REMOVED, Lines, SequenceLine, Shape, lines_of
+from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.table import ONE_CELL, WIDEST, clean, cut, glyphs, width, wrap
+
+NO_ARRIVAL = (Shape.LOST, Shape.REFUSED)
+"""The forms of a line that ends in a cross."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +29,7 @@ class Sequence(View, Lines):
 
     @cached_property
     def _drawing(self) -> str:
-        return draw(self)  # kept: a cell shows it as text, and again folded up below the picture
+        return drawing(self)  # kept: a cell shows it as text, and again folded up below the picture
 
     @property
     def picture(self) -> Picture:
@@ -57,26 +60,13 @@ def sequence(trace: Trace) -> Sequence:
 # Each line's words come first, with its arrow below them. Words may cross a lifeline but never other words, because
 # every line has rows of its own.
 
-WIDTH = 110
-MARGIN = 10
-"""Cells for the time on the left."""
-RULES = 19
-"""Cells for the rule ids on the right."""
-EDGE = WIDTH - RULES - 1
-"""Where the drawing ends and the rule ids begin."""
-WIDEST_GAP = 22
-
-SHAFTS = {Shape.HTTP: "═", Shape.LOST: "╌", Shape.REFUSED: "╌"}
-NO_ARRIVAL = (Shape.LOST, Shape.REFUSED)
-BUTTON_TEXTS = {"shown": "[ Add ]", "disabled": "[ Add ] greyed out", "hidden": "[     ] gone"}
-
 Row = list[str]
 """A row of cells, each with one character, or with a wide character and then an empty text."""
 
 
-def draw(sequence: Sequence) -> str:
+def drawing(sequence: Sequence) -> str:
     """The drawing of a sequence, without a closing newline."""
-    title = cut(sequence.title, WIDTH)
+    title = cut(sequence.title, WIDEST)
     if not sequence.lines:
         return f"{title}\nNothing happened yet."
     page = TextPage(sequence.columns)
@@ -84,7 +74,7 @@ def draw(sequence: Sequence) -> str:
     for line in sequence.rows:
         rows += page.band(line) if isinstance(line, str) else page.line(line)
     rows.append(page.row("┴"))
-    words = (f"{word:<{MARGIN + 2}}{meaning}" for word, meaning in sequence.glossary)
+    words = (f"{word:<12}{meaning}" for word, meaning in sequence.glossary)
     return "\n".join([title, *("".join(row).rstrip() for row in rows), *words])
 
 
@@ -100,12 +90,15 @@ def write(row: Row, start: int, text: str) -> Row:
 
 
 class TextPage:
-    """The actors' lifelines, `lanes[actor]` cells from the left, and the rows between them."""
+    """The actors' lifelines, `lanes[actor]` cells from the left, and the rows between them.
+
+    The time takes the first ten cells, and the ids of rules take the 19 from cell 91 on.
+    """
 
     def __init__(self, columns: tuple[Actor, ...]) -> None:
         halves = [len(actor.value) // 2 + 2 for actor in columns]
-        first, last = MARGIN + halves[0], EDGE - 1 - halves[-1]
-        self.gap = min(WIDEST_GAP, (last - first) // max(len(columns) - 1, 1))
+        first, last = 10 + halves[0], 89 - halves[-1]
+        self.gap = min(22, (last - first) // max(len(columns) - 1, 1))
         self.boxed = all(half + other < self.gap for half, other in pairwise(halves))
         self.lanes = {actor: first + number * self.gap for number, actor in enumerate(columns)}
         self.left, self.right = min(self.lanes.values()), max(self.lanes.values())
@@ -113,14 +106,14 @@ class TextPage:
 
     def row(self, cell: str) -> Row:
         """A row with this character on each lifeline."""
-        row = [" "] * WIDTH
+        row = [" "] * WIDEST
         for lane in self.lanes.values():
             row[lane] = cell
         return row
 
     def head(self) -> tuple[Row, ...]:
         """The actors' names, in boxes where there is room for boxes."""
-        top, middle, bottom = ([" "] * WIDTH for _ in range(3))
+        top, middle, bottom = ([" "] * WIDEST for _ in range(3))
         for actor, lane in self.lanes.items():
             if self.boxed:
                 name = f" {actor.value} "
@@ -141,31 +134,32 @@ class TextPage:
     def line(self, line: SequenceLine) -> list[Row]:
         """The rows of one line: its words, its arrow, the time and the rules beside them."""
         words, arrow = self._words(line), self._arrow(line)
-        rules = wrap(" ".join(line.rules), RULES)
+        rules = wrap(" ".join(line.rules), 19)
         spare = [[*self._empty] for _ in range(len(rules) - len(words) - len(arrow))]
         rows = [*words, *spare, *arrow]
-        write(rows[0], 0, cut(f"{line.at:7.3f} s{line.mark}", MARGIN))
+        write(rows[0], 0, cut(f"{line.at:7.3f} s{line.mark}", 10))
         for row, rule in zip(rows, rules, strict=False):
-            write(row, WIDTH - RULES, rule)
+            write(row, 91, rule)
         return rows
 
     def _words(self, line: SequenceLine) -> list[Row]:
         """Label and detail: on one row if that fits beside the arrow's left end, else each on rows of its own."""
-        heading = f"{FAILED * line.failed}{line.heading}  {BUTTON_TEXTS.get(line.button, '')}".rstrip()
+        button = {"shown": "[ Add ]", "disabled": "[ Add ] greyed out", "hidden": "[     ] gone"}.get(line.button, "")
+        heading = f"{FAILED * line.failed}{line.heading}  {button}".rstrip()
         if line.shape is Shape.NOTE:
             return self._block(heading, self.left + 2, "┃ ")
         detail = f"({line.detail})" if line.detail else ""
         start = min(self.lanes[line.sender], self.lanes[line.receiver]) + 2
         both = f"{heading}  {detail}"
-        if detail and start + width(both) < EDGE:
+        if detail and start + width(both) < 90:
             return self._block(both, start)
         return [*self._block(heading, start), *self._block(detail, start)]
 
     def _block(self, text: str, start: int, mark: str = "") -> list[Row]:
         """Rows of words from `start` on, or as far to the left as the widest of them needs."""
-        room = EDGE - 1 - (start if mark else MARGIN) - width(mark)
+        room = 89 - (start if mark else 10) - width(mark)
         pieces = [mark + piece for piece in wrap(text, max(room, 20))]
-        start = min(start, *(EDGE - 1 - width(piece) for piece in pieces), EDGE)
+        start = min(start, *(89 - width(piece) for piece in pieces), 90)
         return [write([*self._empty], start - 1, f" {piece} ") for piece in pieces]
 
     def _arrow(self, line: SequenceLine) -> list[Row]:
@@ -176,5 +170,264 @@ class TextPage:
         head = "✗" if line.shape in NO_ARRIVAL else "►" if source < target else "◄"
         if left == right:
             return [write([*self._empty], left, "├──╮"), write([*self._empty], left, f"│{head}─╯")]
-        shaft = SHAFTS.get(line.shape, "─") * (right - left - 2)
+        shaft = {Shape.HTTP: "═", Shape.LOST: "╌", Shape.REFUSED: "╌"}.get(line.shape, "─") * (right - left - 2)
         return [write([*self._empty], left + 1, shaft + head if source < target else head + shaft)]
+
+
+# The picture has two layers, painted one over the other: the lifelines, and the lines of the sequence. A line is one
+# group with all its parts, so that a player can show and hide it; where it has a tint behind it, its group repeats the
+# lifelines over the tint. Words have a halo in the colour of their ground, so that no lifeline cuts them.
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """How a picture is laid out across, in pixels.
+
+    Attributes:
+        width: of the whole picture.
+        left: lifelines and their words are between this and `right`; the time is left of it.
+        right: rule ids are right of it, where there is room for them.
+        box: the width of an actor's box.
+    """
+
+    width: int
+    left: int
+    right: int
+    box: int
+
+    @property
+    def rules(self) -> bool:
+        """Whether there is room for the rule ids."""
+        return self.width - self.right > self.box
+
+
+WIDE = Measures(1000, 84, 868, 108)
+LABEL_WIDTH, DETAIL_WIDTH = 7.4, 6.5
+"""The width of a character of a label and of a detail, in pixels: more than in any common font."""
+LINE_HEIGHT = 15
+BOX_HEIGHT = 34
+NAMES_TOP = 64
+"""Where the boxes with the actors' names begin."""
+SEQUENCE_STYLE = sheet(
+    "wb-sequence",
+    {
+        "text": f"font-family:{FONT};fill:var(--ink);"
+        "paint-order:stroke;stroke:var(--ground);stroke-width:5px;stroke-linejoin:round",
+        ".wb-title": "font-size:17px;font-weight:600",
+        ".wb-actor": "font-size:13px;font-weight:600;text-anchor:middle",
+        ".wb-label": "font-size:13px;font-weight:500",
+        ".wb-detail,.wb-time,.wb-rules": "font-size:11.5px;fill:var(--muted)",
+        ".wb-time": "text-anchor:end;font-variant-numeric:tabular-nums",
+        ".on-tint": "stroke:var(--tint)",
+        ".on-box": "stroke:var(--box)",
+        ".wb-shaft": "fill:none;stroke:var(--ink);stroke-width:1.5",
+        ".wb-head": "fill:var(--ink)",
+        ".is-http .wb-shaft": "stroke:var(--http);stroke-width:2.5",
+        ".is-http .wb-head,.is-http .wb-label": "fill:var(--http)",
+        ".is-refused .wb-shaft,.is-lost .wb-shaft,.is-failed .wb-shaft": "stroke:var(--refused)",
+        ".is-refused .wb-label,.is-lost .wb-label,.is-failed .wb-label,.is-failed .wb-head": "fill:var(--refused)",
+        ".is-refused .wb-shaft,.is-lost .wb-shaft": "stroke-dasharray:5 4",
+        ".is-lost .wb-shaft": "stroke-width:2.5",
+        ".wb-cross": "stroke:var(--refused);stroke-width:2.5;fill:none",
+        ".wb-deprecated": "fill:var(--deprecated)",
+        ".wb-box": "fill:var(--box);stroke:var(--edge)",
+        ".wb-tint": "fill:var(--tint)",
+        ".wb-ground": "fill:var(--ground);stroke:var(--frame)",
+        ".wb-thread": "stroke:var(--thread);stroke-dasharray:2 4",
+        ".wb-band": "stroke:var(--edge)",
+        ".wb-shown": "fill:var(--http);stroke:var(--http)",
+        ".wb-disabled": "fill:var(--box);stroke:var(--edge)",
+        ".wb-hidden": "fill:var(--ground);stroke:var(--edge);stroke-dasharray:3 3",
+        ".wb-add": "stroke:none;fill:var(--muted)",
+        ".on-shown": "fill:var(--ground)",
+        ".on-hidden": "text-decoration:line-through",
+        ".wb-mark": "font-size:19px;font-weight:700",
+        ".wb-bar": "stroke:var(--muted);stroke-width:4;stroke-dasharray:4 3",
+        ".is-added .wb-bar": "stroke:var(--added);stroke-dasharray:none",
+        ".is-added .wb-mark": "fill:var(--added)",
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """A picture of a sequence.
+
+    Attributes:
+        picture: line N of the sequence is the group with `data-line="N"`, from 0.
+        rows: where each line begins from the top and how high it is, in pixels.
+    """
+
+    picture: Picture
+    rows: tuple[tuple[int, int], ...]
+
+
+def narrow(actors: int) -> Measures:
+    """The measures for a picture beside others: the actors are close together, and there are no rule ids."""
+    room = max(522, 84 * actors)
+    return Measures(78 + room + 6, 78, 78 + room, min(108, room // max(actors, 1) - 2))
+
+
+def paint(sequence: Lines, measures: Measures = WIDE) -> Painted:
+    """The picture of a sequence, the same bytes on every run, and where in it each line is."""
+    first, last = measures.left + measures.box // 2, measures.right - measures.box // 2
+    gap = (last - first) // max(len(sequence.columns) - 1, 1)
+    lanes = {actor: first + number * gap for number, actor in enumerate(sequence.columns)}
+    lines: list[Markup] = []
+    rows: list[tuple[int, int]] = []
+    y, named = NAMES_TOP + BOX_HEIGHT + 14, NAMES_TOP
+    for line in sequence.rows:
+        if isinstance(line, str):
+            lines += _band(line, y, measures)
+            y += 40
+            continue
+        if measures.rules and y - named >= 560 and len(sequence.lines) - len(rows) >= 4:
+            # Again for a reader who has scrolled, where some lines still come. A narrow picture is in a player, which
+            # keeps the names in sight.
+            named = y + 8
+            lines += _names(lanes, named, measures)
+            y = named + BOX_HEIGHT + 8
+        parts, height = _line(line, tuple(lanes.items()), y, measures)
+        added = {REMOVED: " is-removed", ADDED: " is-added"}.get(line.mark, "")
+        classes = f"is-{line.shape.lower()}{' is-failed' * line.failed}{added}"
+        lines.append(tag("g", *parts, class_=classes, data_line=len(rows)))
+        rows.append((y, height))
+        y += height
+    # The height is known only now, so the page and the lifelines are made last, though they are painted first.
+    words = list(_glossary(sequence, y + 34, measures))
+    height = y + 32 + 18 * len(words)
+    heads = [
+        tag("text", cut(sequence.title, measures.width // 10), class_="wb-title", x=24, y=36),
+        tag("text", "time", class_="wb-time", x=measures.left - 14, y=NAMES_TOP + 22),
+    ]
+    if measures.rules:
+        heads.append(tag("text", "rules", class_="wb-rules", x=measures.right + 14, y=NAMES_TOP + 22))
+    title = f"Sequence diagram: {sequence.title}"
+    sentences = " ".join(line.sentence for line in sequence.lines) or "Nothing happened yet."
+    picture = document(
+        "wb-sequence", SEQUENCE_STYLE, title, sentences, (measures.width, height),
+        ground(measures.width, height), *_threads(lanes, NAMES_TOP + BOX_HEIGHT, y + 6), *words,
+        *heads, *_names(lanes, NAMES_TOP, measures), *lines,
+        alt=f"{title}, {len(sequence.lines)} lines. The same as text follows.",
+    )  # fmt: skip
+    return Painted(picture, tuple(rows))
+
+
+def _threads(lanes: Mapping[Actor, int], top: int, end: int) -> Iterator[Markup]:
+    """The lifelines from `top` to `end`; their dashes continue those above."""
+    offset = (top - NAMES_TOP - BOX_HEIGHT) % 6 or None  # a dash and the gap after it
+    for x in lanes.values():
+        yield void("line", class_="wb-thread", x1=x, y1=top, x2=x, y2=end, stroke_dashoffset=offset)
+
+
+def _names(lanes: Mapping[Actor, int], top: int, measures: Measures) -> Iterator[Markup]:
+    """The actors' names in boxes, each over its lifeline."""
+    longest = max((len(actor.value) for actor in lanes), default=1)
+    size = min(13, round((measures.box - 10) / (0.62 * longest), 1))  # a bold character is 0.62 of its size wide
+    style = None if size == 13 else f"font-size:{size:g}px"  # the style sheet's own
+    for actor, x in lanes.items():
+        place = {"x": x - measures.box // 2, "y": top, "width": measures.box, "height": BOX_HEIGHT, "rx": 9}
+        yield void("rect", class_="wb-box", **place)
+        yield tag("text", cut(actor.value, 14), class_="wb-actor on-box", x=x, y=top + 22, style=style)
+
+
+def _glossary(sequence: Lines, y: int, measures: Measures) -> Iterator[Markup]:
+    """The meaning of the document's words, below the picture."""
+    for word, meaning in sequence.glossary:
+        first, *more = wrap(f"{word}: {meaning}", int((measures.width - 48) / DETAIL_WIDTH))
+        name = tag("tspan", word, font_weight=600, class_="wb-word")
+        for text in (joined(name, first.removeprefix(word)), *more):
+            yield tag("text", text, class_="wb-detail", x=24, y=y)
+            y += 18
+
+
+def _band(title: str, y: int, measures: Measures) -> Iterator[Markup]:
+    """A rule across the page with a word in it."""
+    y, middle = y + 20, (measures.left + measures.right) // 2
+    yield void("line", class_="wb-band", x1=24, y1=y, x2=measures.width - 24, y2=y)
+    yield void("rect", class_="wb-box", x=middle - 74, y=y - 12, width=148, height=24, rx=12)
+    yield tag("text", title, class_="wb-actor on-box", x=middle, y=y + 5)
+
+
+@lru_cache(maxsize=1024)
+def _line(
+    line: SequenceLine, places: tuple[tuple[Actor, int], ...], top: int, measures: Measures
+) -> tuple[tuple[Markup, ...], int]:
+    """The parts of one line and its height: its words, its arrow below them, its detail below that."""
+    # Kept, because a run that is played once more with a message broken has the same lines up to there.
+    lanes = dict(places)
+    room = measures.right - measures.left
+    behind = {Shape.HTTP: "on-tint", Shape.LOST: "on-tint", Shape.NOTE: "on-box"}.get(line.shape, "")
+    label = FAILED * line.failed + line.label
+    labels, details = wrap(label, int(room / LABEL_WIDTH) - 14), wrap(line.detail, int(room / DETAIL_WIDTH))
+    rules = wrap(" ".join(line.rules), 16) if measures.rules else []
+    shaft = top + 6 + LINE_HEIGHT * len(labels) + (0 if line.shape is Shape.NOTE else 6)
+    height = max(shaft + 8 + LINE_HEIGHT * len(details), top + 4 + LINE_HEIGHT * len(rules)) + 6 - top
+    parts: list[Markup] = []
+    first, time = top + 17, measures.left - 14
+
+    def write(name: str, texts: list[str], x: int, y: int, **more: object) -> None:
+        for number, text in enumerate(texts):
+            place = {"x": x, "y": y + LINE_HEIGHT * number, "text_anchor": None} | more
+            parts.append(tag("text", text, class_=f"{name} {behind}".strip(), **place))
+
+    if behind:
+        edge = 12 if measures.rules else 4
+        place = {"x": edge, "y": top, "width": measures.width - 2 * edge, "height": height}
+        parts += [void("rect", class_=behind.replace("on-", "wb-"), **place), *_threads(lanes, top, top + height)]
+    if line.mark:
+        parts.append(void("line", class_="wb-bar", x1=4, y1=top + 1, x2=4, y2=top + height - 1))
+        write("wb-mark", [line.mark], 10, first + LINE_HEIGHT)
+    write("wb-time", [f"{line.at:.3f} s"], time, first)
+    write("wb-rules", rules, measures.right + 14, first)
+    if line.shape in (Shape.HTTP, Shape.LOST):
+        write("wb-time", ["HTTP"], time, first + LINE_HEIGHT, font_weight=600)
+    source, target = lanes[line.sender], lanes[line.receiver]
+    if line.shape is not Shape.NOTE:
+        parts += _painted_arrow(line, source, target, shaft)
+    if line.button:
+        place = {"x": target - 25, "y": shaft - 11, "width": 50, "height": 22, "rx": 11}
+        parts.append(void("rect", class_=f"wb-{line.button}", **place))
+        parts.append(tag("text", "Add", class_=f"wb-actor wb-add on-{line.button}", x=target, y=shaft + 4))
+
+    ends = source, target + (25 if line.button else 0)
+    x, anchor = _words_place(ends, width(FAILED * line.failed + line.heading) * LABEL_WIDTH, measures)
+    write("wb-label", labels[:-1], x, first, text_anchor=anchor)
+    mark = tag("tspan", " [deprecated]", class_="wb-deprecated") if line.deprecated else ""
+    write(
+        "wb-label", [joined(*labels[-1:], mark)], x, first + LINE_HEIGHT * max(len(labels) - 1, 0), text_anchor=anchor
+    )
+    x, anchor = _words_place(
+        ends, width(line.detail) * DETAIL_WIDTH, measures
+    )  # a long detail leaves the label at its arrow
+    write("wb-detail", details, x, shaft + 17, text_anchor=anchor)
+    return tuple(parts), height
+
+
+def _words_place(ends: tuple[int, int], space: float, measures: Measures) -> tuple[int, str]:
+    """Where words of this width go: over an arrow that is long enough, else beside one end, else on the whole line."""
+    left, right = sorted(ends)
+    if space <= right - left - 20:
+        return (left + right) // 2, "middle"
+    if left + 12 + space <= measures.right:
+        return left + 12, "start"
+    if right - 12 - space >= measures.left:
+        return right - 12, "end"
+    return measures.left + 4, "start"
+
+
+def _painted_arrow(line: SequenceLine, source: int, target: int, y: int) -> Iterator[Markup]:
+    """The shaft, and its head; a cross instead of the head where nothing arrived or nothing was accepted."""
+    if source == target:
+        x, y, step, cross = source + 2, y + 4, -1, source + 8
+        yield void("path", class_="wb-shaft", d=f"M{source} {y - 10}h22v10h-12")
+    else:
+        step = 1 if target > source else -1
+        x = target - step * (28 if line.button else 3)
+        cross = x - step * (30 if line.shape is Shape.LOST else 6)
+        end = cross if line.shape is Shape.LOST else x - step * 8
+        yield void("line", class_="wb-shaft", x1=source, y1=y, x2=end, y2=y)
+    if line.shape in NO_ARRIVAL:
+        yield void("path", class_="wb-cross", d=f"M{cross - 6} {y - 6}l12 12m0-12l-12 12")
+    else:
+        yield void("path", class_="wb-head", d=f"M{x} {y}l{-step * 10}-5v10z")
