@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.views.variants import extensions, time_limits, variants
+from workbook.views.findings import extensions, time_limits, variants
 
 
 @pytest.mark.rule("B-CAN-1", "B-CAN-2", "B-DEL-1", "B-DEL-2", "X-ART-1", "X-PLIST-2")

@@ -117,13 +117,13 @@ LOOK_UPS = {
     "answers": ("workbook.notebook.session", "answers"),
     "back ends": ("workbook.notebook.plays.faults", "back_end_table"),
     "cases": ("workbook.notebook.conform", "case_table"),
-    "extensions": ("workbook.views.variants", "extensions"),
+    "extensions": ("workbook.views.findings", "extensions"),
     "fault outcomes": ("workbook.notebook.session", "outcomes"),
     "faults": ("workbook.notebook.plays.faults", "fault_table"),
     "sources": ("workbook.notebook.session", "sources"),
-    "time limits": ("workbook.views.variants", "time_limits"),
-    "variants": ("workbook.views.variants", "variants"),
-    "variants of platform A": ("workbook.views.variants", "variants_of_platform_a"),
+    "time limits": ("workbook.views.findings", "time_limits"),
+    "variants": ("workbook.views.findings", "variants"),
+    "variants of platform A": ("workbook.views.findings", "variants_of_platform_a"),
 }
 """Every table that can be looked up: the module and the function that make it, loaded when it is asked for."""
 

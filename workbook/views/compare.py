@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Series
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, zip_longest
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
 from workbook.reading.checks import Finding
-from workbook.views.findings import MARKS, findings
+from workbook.views.findings import LEVEL_SIGNS, findings
 from workbook.views.html import View, tag, trusted
 from workbook.views.lines import ADDED, FAILED, REMOVED, SequenceLine, Shape
 from workbook.views.paint import Picture
@@ -62,14 +62,6 @@ class Mark(StrEnum):
     CHANGED = "~"
     ONLY_FIRST = REMOVED
     ONLY_SECOND = ADDED
-
-
-MEANINGS = {
-    Mark.CHANGED: "another outcome or other values",
-    Mark.ONLY_FIRST: "in the first run only",
-    Mark.ONLY_SECOND: "in the second run only",
-}
-"""The meaning of each mark, for the legend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +185,8 @@ class Comparison(View):
         """How the ends differ, both runs folded into one picture, and all steps side by side to open."""
         every = tag("details", tag("summary", "Side by side, with every step"), trusted(self._table()))
         folded = tag("details", tag("summary", "The same as text"), preformatted(self.text()))
-        legend = tag(
-            "p",
-            f"{REMOVED} in the first run, {ADDED} in the second run",
-            style=f"color:{INK};font-size:12px;margin:4px 0",
-        )
+        words = f"{REMOVED} in the first run, {ADDED} in the second run"
+        legend = tag("p", words, style=f"color:{INK};font-size:12px;margin:4px 0")
         parts = (trusted(self._ends().html()), self.picture.image(), legend, every, folded)
         return tag("figure", *parts, style=f"margin:0;color:{INK}")
 
@@ -210,22 +199,27 @@ class Comparison(View):
         return table("How they end", ("", self.first, self.second), self.outcomes)
 
     def _legend(self) -> list[str]:
-        marks = dict.fromkeys(step.mark for step in self.steps)
-        return [f"{mark} {meaning}" for mark, meaning in MEANINGS.items() if mark in marks]
+        meanings = {
+            Mark.CHANGED: "another outcome or other values",
+            Mark.ONLY_FIRST: "in the first run only",
+            Mark.ONLY_SECOND: "in the second run only",
+        }
+        marks = {step.mark for step in self.steps}
+        return [f"{mark} {meaning}" for mark, meaning in meanings.items() if mark in marks]
 
-    def _side_by_side(self) -> Iterator[str]:
+    def _side_by_side(self, column: int = 52) -> Iterator[str]:
+        """The lines of both runs, each in a column of so many characters."""
         for block in self.blocks:
             if len(block) > 1:
                 yield f"= {_common(block)}"
                 continue
             (step,) = block
-            columns = [wrap(_words(line), COLUMN) for line in (step.first, step.second)]
+            columns = [wrap(_words(line), column) for line in (step.first, step.second)]
             if step.mark is Mark.SAME and step.second:
                 columns[1] = [f"{step.second.at:.3f} s, the same"]
-            for number in range(max(map(len, columns))):
-                left, right = (column[number] if number < len(column) else "" for column in columns)
-                mark = step.mark if number == 0 else " "
-                yield f"{mark} {left}{' ' * (COLUMN - width(left))} │ {right}".rstrip()
+            for number, (left, right) in enumerate(zip_longest(*columns, fillvalue="")):
+                mark = " " if number else step.mark
+                yield f"{mark} {left}{' ' * (column - width(left))} │ {right}".rstrip()
 
     def _table(self) -> str:
         style = f"{CELL};{LINE};text-align:left"
@@ -238,10 +232,6 @@ class Comparison(View):
             rows.append(tag("tr", tag("td", step.mark, style=f"{style}{bold};padding-left:0.4em"), *cells))
         caption = tag("caption", "Side by side", style=TITLE)
         return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE)
-
-
-COLUMN = 52
-"""The width of a column of the text form, in characters."""
 
 
 def compare(first: Played, second: Played, recording: Mapping[str, Any] = MappingProxyType({})) -> Comparison:
@@ -267,7 +257,7 @@ def compare(first: Played, second: Played, recording: Mapping[str, Any] = Mappin
 def _found(found: list[Finding]) -> str:
     """The findings, the gravest first, each by its rule."""
     ranked = findings(found).found
-    return ", ".join(f"{MARKS[finding.level]} {finding.rule}" for finding in ranked) or "none"
+    return ", ".join(f"{LEVEL_SIGNS[finding.level][0]} {finding.rule}" for finding in ranked) or "none"
 
 
 def _lines(step: ComparedStep) -> tuple[SequenceLine, ...]:

@@ -19,8 +19,8 @@ from workbook.flows.machine import Machine, Row
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Record
 from workbook.views.film import Film
-from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
-from workbook.views.lines import IN_LABEL, OK, OPAQUE, SequenceLine, Shape, Wording, status
+from workbook.views.html import RULE_ID, Markup, View, joined, tag, trusted, unbroken
+from workbook.views.lines import IN_LABEL, OPAQUE_FIELDS, SequenceLine, Shape, Wording, status
 from workbook.views.paint import Picture
 from workbook.views.sequence import paint
 from workbook.views.states import allowed
@@ -29,16 +29,14 @@ from workbook.views.table import EDGE, INK, PRE, WIDEST, clean, preformatted, wr
 NamedValue = Callable[[Record, str], str]
 """Names the opaque data in a record's field without showing it."""
 
-DEPRECATED = "deprecated: the call works in this variant, which advises against it and has another way"
-
-_ID = re.compile(r"[A-Z]+(-[A-Z]+)*-\d+")
-
 
 def rests_on(record: Record) -> tuple[str, ...]:
     """A sentence for each rule and each source behind a record, and one if the call is deprecated."""
     sentences = [*map(_rule, record.rules), *_basis(str(getattr(record.message, "basis", "")))]
     sentences += (f"this step: {_source(basis)}" for basis in record.bases)
-    return tuple(dict.fromkeys([*sentences, *([DEPRECATED] if record.deprecated else [])]))
+    if record.deprecated:
+        sentences.append("deprecated: the call works in this variant, which advises against it and has another way")
+    return tuple(dict.fromkeys(sentences))
 
 
 def _source(basis: Basis) -> str:
@@ -58,7 +56,7 @@ def _basis(basis: str) -> Iterator[str]:
         subject, colon, rest = statement.rpartition(":")
         for word in rest.split():
             tagged = _source(Basis(word)) if word in MEANINGS else clean(word)
-            meaning = _rule(word) if _ID.fullmatch(word) else tagged
+            meaning = _rule(word) if RULE_ID.fullmatch(word) else tagged
             yield f"{clean(subject)}: {meaning}" if colon else meaning
 
 
@@ -66,9 +64,6 @@ def _basis(basis: str) -> Iterator[str]:
 #
 # The trace keeps the meaning of an exchange and no bytes. So the request is built again by the client's own code, and
 # the answer is shown as far as the trace keeps it.
-
-PROBLEM = "application/problem+json"
-ANY = "https://host.invalid"
 
 
 def pairs(records: Iterable[Record]) -> Mapping[int, int]:
@@ -99,11 +94,10 @@ def request(record: Record, named: NamedValue) -> Iterator[str]:
     if not isinstance(message, m.ApiRequested):
         return
     try:
-        path = API_PATH.replace("{id}", encode_id(message.payment_instrument_id))
+        yield f"{clean(message.method)} {_path(message)}"
     except ConfigurationError as error:
         yield clean(f"Not sent: {error}")
         return
-    yield f"{clean(message.method)} {path}"
     yield f'{{"sdkOutput": {named(record, "sdk_output")}}}' if message.sdk_output is not None else "(no body)"
     yield ""
     yield from (f"{name}: {value}" for name, value in _headers())
@@ -113,7 +107,7 @@ def answer(record: Record, named: NamedValue) -> Iterator[str]:
     """The lines of an answer, its body before its headers, or of the failure in its place."""
     match record.message:
         case m.ApiAnswered(status=code, sdk_input=data, told=problem, basis=basis):
-            known = "application/json" if code == OK else PROBLEM if problem else ""
+            known = "application/json" if code == 200 else "application/problem+json" if problem else ""
             yield status(code)
             if data is not None:
                 yield f'{{"sdkInput": {named(record, "sdk_input")}}}'
@@ -134,33 +128,24 @@ def copies(record: Record) -> dict[str, str]:
     if not isinstance(message, m.ApiRequested):
         return {}
     try:
-        path = API_PATH.replace("{id}", encode_id(message.payment_instrument_id))
+        return snippets(message.method, _path(message), sends=message.sdk_output is not None)
     except ConfigurationError:
         return {}
-    return snippets(message.method, path, sends=message.sdk_output is not None)
+
+
+def _path(message: m.ApiRequested) -> str:
+    return API_PATH.replace("{id}", encode_id(message.payment_instrument_id))
 
 
 @cache
 def _headers() -> tuple[tuple[str, str], ...]:
     """The headers that the client sends, with a mask in the key's place."""
-    built = build_get(Settings(ANY, "stands-for-a-key"), "id")
+    built = build_get(Settings("https://host.invalid", "stands-for-a-key"), "id")
     return tuple((name, MASK if name == "x-api-key" else value) for name, value in built.headers)
 
 
 # The details of one line: who, what, with which values, and the rules and sources behind it.
 
-KINDS: Mapping[Kind, str] = {
-    Kind.EVENT: "An event: it moves the flow, as a row of the state table says.",
-    Kind.COMMAND: "A command: what to do next, as a row of the state table says.",
-    Kind.REFUSED: "Refused: the state table does not allow it in this state. Nothing changed.",
-    Kind.NOTE: "A remark.",
-}
-"""The meaning of each kind of record; that of an exchange is its message's own."""
-ASKED = {
-    "GET": "Your back end asks the API for the card's activation data (API-1).",
-    "POST": "Your back end sends the sdkOutput to the API, and gets the sdkInput for the wallet (API-2).",
-}
-"""The meaning of a request."""
 REMARKS: Mapping[str, str] = {
     "why": "the simulator's explanation; what the real thing says is not shown",
     "fault": "the fault that was played",
@@ -207,15 +192,12 @@ class Detail(View):
 
     def html(self) -> str:
         """The parts one below the other."""
-        blocks = []
+        # A row of parts; they are one below the other where there is no room.
+        blocks, row = [], "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15em,100%),1fr));gap:0 1.2em"
         for beside, parts in groupby(self.parts, key=lambda part: part.beside):
             shown = [_part(part) for part in parts]
-            blocks += [tag("div", *(tag("div", block) for block in shown), style=BESIDE)] if beside else shown
+            blocks += [tag("div", *(tag("div", block) for block in shown), style=row)] if beside else shown
         return tag("div", tag("div", tag("b", self.title), style="font-size:1.1em"), *blocks, style=f"color:{INK}")
-
-
-BESIDE = "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15em,100%),1fr));gap:0 1.2em"
-"""A row of parts, one below the other where there is no room."""
 
 
 @lru_cache(maxsize=1024)
@@ -319,7 +301,7 @@ class _Describer:
     def _values(self, record: Record) -> Iterator[str]:
         for name, value in record.values.items():
             if value is not None and value != "" and name not in (*IN_LABEL, "basis"):
-                words = self.named(record, name) if name in OPAQUE else _plain(value)
+                words = self.named(record, name) if name in OPAQUE_FIELDS else _plain(value)
                 notes = "; ".join([*filter(None, [REMARKS.get(name)]), *record.value_bases(name)])
                 yield f"{_camel(name)} = {words}{f'  ({notes})' if notes else ''}"
 
@@ -339,9 +321,17 @@ def _sentence(row: Row) -> str:
 def _meaning(record: Record) -> str:
     """What a record is: for an exchange the first sentence about its message."""
     if record.kind is not Kind.EXCHANGE:
-        return KINDS[record.kind]
+        return {
+            Kind.EVENT: "An event: it moves the flow, as a row of the state table says.",
+            Kind.COMMAND: "A command: what to do next, as a row of the state table says.",
+            Kind.REFUSED: "Refused: the state table does not allow it in this state. Nothing changed.",
+            Kind.NOTE: "A remark.",
+        }[record.kind]
     if isinstance(record.message, m.ApiRequested) and not isinstance(record.message, m.ApiAskedAgain):
-        return ASKED.get(record.message.method, "Your back end sends a request to the API.")
+        return {
+            "GET": "Your back end asks the API for the card's activation data (API-1).",
+            "POST": "Your back end sends the sdkOutput to the API, and gets the sdkInput for the wallet (API-2).",
+        }.get(record.message.method, "Your back end sends a request to the API.")
     sentence = " ".join((inspect.getdoc(type(record.message)) or "").split()).partition(". ")[0]
     return sentence.removesuffix(".") + "."
 
@@ -349,7 +339,7 @@ def _meaning(record: Record) -> str:
 def _marks(record: Record) -> Iterator[str]:
     """What the simulator wrote into its own data; all other data stays closed."""
     for name, value in record.values.items():
-        if name in OPAQUE and isinstance(value, dict) and value.get("serial"):
+        if name in OPAQUE_FIELDS and isinstance(value, dict) and value.get("serial"):
             known = (f"{key}: {value[key]}" for key in ("kind", "serial", "paymentInstrumentId") if key in value)
             yield f"{_camel(name)}: simulated: not card data, {', '.join(known)}"
 

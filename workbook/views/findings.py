@@ -1,4 +1,4 @@
-"""How a run ended: its messages, and the findings of the checks with advice; and the rules of the ledger."""
+"""How a run ended: its messages, and the findings of the checks with advice. And tables to look things up in."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from typing import Any
 
 from workbook.base.rules import rule
 from workbook.errors import ParameterError
+from workbook.flows.messages import LIMITS
+from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
 from workbook.reading.checks.advice import ADVICE, Advice
 from workbook.reading.checks.finding import Finding
 from workbook.reading.diagnosis import row_of, see
+from workbook.runs.extension.plist import EXTENSIONS
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
-from workbook.views.table import INK, WIDEST, Stack, Table, clean, facts, paragraph, table, wrap
+from workbook.views.table import INK, WIDEST, Stack, Table, clean, cut, facts, paragraph, table, wrap
 
-MARKS = {"fail": "✗", "warn": "▲", "note": "•"}
-"""Each level's symbol. The level's word is beside it, so neither colour nor symbol is needed."""
-BORDERS = {
-    "fail": "solid var(--jp-error-color1, #b3261e)",
-    "warn": "dashed var(--jp-warn-color1, #8a4b00)",
-    "note": "dotted var(--jp-border-color1, #8b95a3)",
+LEVEL_SIGNS = {
+    "fail": ("✗", "solid var(--jp-error-color1, #b3261e)"),
+    "warn": ("▲", "dashed var(--jp-warn-color1, #8a4b00)"),
+    "note": ("•", "dotted var(--jp-border-color1, #8b95a3)"),
 }
-"""The edge of a finding: form and colour say its level, too."""
-NOTHING = "✓ Nothing to report: no check found anything in this run."
+"""Each level's symbol and the edge of its findings: the word, the form and the colour say the level, each alone."""
+NOTHING_FOUND = "✓ Nothing to report: no check found anything in this run."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -40,35 +41,28 @@ class Findings(View):
             lines.append(f"{level}  {rule}, {at}{_row(finding)}")
             for words in filter(None, (clean(finding.text), "".join(todo))):
                 lines += (f"    {line}" for line in wrap(words, WIDEST - 4))
-        return "\n".join(lines) or NOTHING
+        return "\n".join(lines) or NOTHING_FOUND
 
     def html(self) -> str:
         """A list, or one sentence when there is nothing to list."""
         if not self.found:
-            return paragraph(NOTHING)
+            return paragraph(NOTHING_FOUND)
         items, style = [], "padding:0.1em 0 0.1em 0.8em;margin:0 0 0.6em"
         for number, finding in enumerate(self.found):
             level, rule, at, todo = _parts(finding)
             advice = tag("div", tag("i", todo[0]), unbroken(todo[1])) if todo else ""
             head = tag("div", tag("b", level), "  ", unbroken(rule), ", ", tag("span", at, class_="wb-at"),
                        tag("span", _row(finding), title=see(str(finding.rule), str(finding.text))))  # fmt: skip
-            border = f"border-left:5px {BORDERS.get(str(finding.level), BORDERS['note'])}"
-            items.append(
-                tag(
-                    "li",
-                    head,
-                    tag("div", unbroken(clean(finding.text))),
-                    advice,
-                    data_finding=number,
-                    style=f"{border};{style}",
-                )
-            )
+            border = LEVEL_SIGNS.get(str(finding.level), LEVEL_SIGNS["note"])[1]
+            edge = f"border-left:5px {border};{style}"
+            text = tag("div", unbroken(clean(finding.text)))
+            items.append(tag("li", head, text, advice, data_finding=number, style=edge))
         return tag("ul", *items, style=f"list-style:none;padding:0;margin:0.3em 0;color:{INK}")
 
 
 def findings(found: Iterable[Finding]) -> Findings:
     """The findings, the gravest first and within a level in the order of time."""
-    ranks = {level: number for number, level in enumerate(MARKS)}
+    ranks = {level: number for number, level in enumerate(LEVEL_SIGNS)}
     return Findings(tuple(sorted(found, key=lambda finding: (ranks.get(finding.level, len(ranks)), finding.at))))
 
 
@@ -77,7 +71,7 @@ def _parts(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:
     level, owner = clean(str(finding.level)), clean(finding.owner)
     actor = {"": "What to do: ", "nobody": "What to do: ", "you": "For you: "}.get(owner, f"With the {owner}: ")
     todo = (actor, clean(finding.todo)) if finding.todo else ()
-    return f"{MARKS.get(str(finding.level), '?')} {level}", clean(finding.rule), f"at {finding.at:.3f} s", todo
+    return f"{LEVEL_SIGNS.get(str(finding.level), '?')[0]} {level}", clean(finding.rule), f"at {finding.at:.3f} s", todo
 
 
 def _row(finding: Finding) -> str:
@@ -88,12 +82,11 @@ def _row(finding: Finding) -> str:
 
 # What a good back end does about a failure: the whole table, or the row that fits one failure.
 
-TITLE = "What a good back end does about it"
-
 
 def advised(advice: Advice) -> Table:
     """The advice for one failure, as a card."""
-    return facts(TITLE, [("the failure", advice.kind), *_advice_lines(advice)])
+    rows = [("the failure", advice.kind), *_advice_lines(advice)]
+    return facts("What a good back end does about it", rows)
 
 
 def advice_table() -> Table:
@@ -135,3 +128,46 @@ def show_rules(*rule_ids: str) -> Table:
         )
     rules = [rule(rule_id) for rule_id in rule_ids]
     return table("Rules", ("rule", "level", "text"), ((item.id, item.level.value, item.text) for item in rules))
+
+
+# What differs between the variants, and what is fixed for all: the wallet's time limits, and the extensions' files.
+
+
+def variants(profile: str = "spec") -> Table:
+    """The differences between the variants other than their state tables (FLOW-3, X-PLIST-2).
+
+    Raises:
+        ParameterError: there is no such profile.
+    """
+    earlier, later = B_EARLIER.facts.shown(profile), B_LATER.facts.shown(profile)
+    return table("Platform B's variants", ["what", "earlier", "later"], [(n, earlier[n], later[n]) for n in earlier])
+
+
+def time_limits() -> Table:
+    """How long the wallet waits for each call, and what a missed limit means (X-STATUS-3, X-ENTRIES-3).
+
+    A limit of the source `spec` is in the document, one of the source `wallet` is the platform's alone.
+    """
+    rows = [
+        (cut(limit.call, 29), f"{limit.seconds:g} s", f"{limit.rule} ({limit.source})", limit.missed)
+        for limit in LIMITS.values()
+    ]  # one name of the document is 64 letters long
+    return table("How long the wallet waits", ["call", "limit", "rests on", "missed means"], rows)
+
+
+def extensions() -> Table:
+    """The keys in the project files of the two extensions (X-PLIST-1, X-PLIST-2, X-PLIST-3)."""
+    rows = [(f"{name}: {key}", value) for name, extension in EXTENSIONS.items() for key, value in extension.items()]
+    return facts("The dictionary NSExtension of each target", rows)
+
+
+def variants_of_platform_a() -> Table:
+    """The differences between platform A's variants other than their state tables (A-DEP-1, A-CAN-5)."""
+    facts_of = {name: variant.facts for name, variant in VARIANTS_A.items()}
+    later = sorted({outcome for one in facts_of.values() for outcome in one.lacks}, key=lambda outcome: outcome.says)
+    rows = [
+        (name, one.push_provisioning_library, *("no" if outcome in one.lacks else "yes" for outcome in later))
+        for name, one in facts_of.items()
+    ]
+    head = ["flow", "wallet provider's library", *(f"canProvision can answer {outcome.__name__}" for outcome in later)]
+    return table("Platform A's variants", head, rows)

@@ -5,7 +5,6 @@ A line is one arrow between two actors, or a note. Which records become lines, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,6 +14,7 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Actor
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.simulation.http import PHRASES
+from workbook.views.html import RULE_ID
 from workbook.views.table import clean
 
 # The words of a record: the label on its arrow, and one line of detail below.
@@ -22,28 +22,18 @@ from workbook.views.table import clean
 # Opaque data is never shown. The simulator's own is named by its purpose and its serial number. Any other value gets a
 # number in the order of first appearance, so that a reader can follow it from one message to the next.
 
-PATH = "…/{id}/networkTokenActivationData"
-OK = 200
-LONGEST = 160
-"""A detail shows at most this many characters of one value."""
-OPAQUE = ("sdk_input", "sdk_output")
+OPAQUE_FIELDS = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status", "fault")
-IF_TRUE = ("hidden_by_scheme", "out_of_reach")
-"""Fields that are shown only if they hold something."""
-KINDS = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
-WORDS = {
+AS_IT_IS = frozenset(
+    ("reason", "why", "text", "error", "message", "told", "case", "entries", "problems", "request", "line")
+)
+"""The fields whose value says enough; any other that is not in `FIELD_WORDS` is written with its name."""
+FIELD_WORDS = {
     "payment_instrument_id": "id {}",
     "card_display_name": "name “{}”",
     "card_address": "address {}",
     "status_code": "statusCode {}",
     "throwable": "throwable {}",
-    "reason": "{}",
-    "why": "{}",
-    "text": "{}",
-    "error": "{}",
-    "message": "{}",
-    "told": "{}",
-    "case": "{}",
     "where": "the cardholder chose: {}",
     "instance": "instance {}",
     "is_watch_activated": "isWatchActivated = {}",
@@ -55,25 +45,19 @@ WORDS = {
     "hidden_by_scheme": "hidden from this app by the scheme: {}",
     "out_of_reach": "{} out of reach",
     "identifier": "entry {}",
-    "entries": "{}",
     "cards": "for {}",
     "found": "{} found",
     "brand": "brand {}",
-    "problems": "{}",
-    "request": "{}",
     "call": "{}()",
     "succeeded": "authentication succeeded: {}",
     "pause": "after a pause of {} s",
     "location": "to {}",
     "with_key": "the API key goes along: {}",
-    "line": "{}",
     "really": "your code really took {} s",
     "name": "your {}() is never called",
     "meant": "did you mean {}()?",
 }
-"""The words for a field's value; a field that is not listed is written with its name."""
-
-RULE_IDS = re.compile(r"[A-Z]+(-[A-Z]+)*-\d+( [A-Z]+(-[A-Z]+)*-\d+)*")
+"""The words for a field's value."""
 
 GLOSSARY = {
     "sdkInput": "opaque data from the API for the SDK; the app and the back end only relay it",
@@ -84,14 +68,14 @@ GLOSSARY = {
 
 def label(record: Record) -> str:
     """The words on the record's arrow."""
-    message = record.message
+    message, path = record.message, "…/{id}/networkTokenActivationData"
     match message:
         case m.ApiAskedAgain():
-            words = f"{message.method} again: {PATH}"
+            words = f"{message.method} again: {path}"
         case m.ApiRequested():
-            words = f"{message.method} {PATH}"
+            words = f"{message.method} {path}"
         case m.ApiAnswered():
-            words = f"{status(message.status)}{', sdkInput' if message.status == OK else ''}"
+            words = f"{status(message.status)}{', sdkInput' if message.status == 200 else ''}"
         case m.AnswerLost(fault=fault) | m.AnswerRefused(fault=fault):
             words = f"{message.says}: {fault}"
         case _:
@@ -115,13 +99,14 @@ class Wording:
     def detail(self, record: Record) -> str:
         """The record's values as one short line, redacted; empty when there is nothing to add."""
         parts = [f"not allowed in state “{record.before}”"] if record.kind is Kind.REFUSED else []
+        only_if_true = ("hidden_by_scheme", "out_of_reach")
         for name, value in record.values.items():
-            if name not in IN_LABEL and value is not None and value != "" and (value or name not in IF_TRUE):
+            if name not in IN_LABEL and value is not None and value != "" and (value or name not in only_if_true):
                 parts.append(self._part(record, name, value))
-        return " · ".join(filter(None, (clean(part, LONGEST) for part in parts)))
+        return " · ".join(filter(None, (clean(part, 160) for part in parts)))
 
     def _part(self, record: Record, name: str, value: object) -> str:
-        if name in OPAQUE:
+        if name in OPAQUE_FIELDS:
             return self._opaque(value, getattr(record.message, name))
         if name == "payment_instrument_id":  # worth its space in a request, or when it is not the one seen first
             first, self._instrument = self._instrument, self._instrument or value
@@ -129,12 +114,13 @@ class Wording:
                 return ""
         if name == "basis":  # without the rules, whose ids are beside the line already
             sources = (part.strip() for part in str(value).split(";"))
-            return "; ".join(part for part in sources if not RULE_IDS.fullmatch(part))
+            return "; ".join(part for part in sources if not all(map(RULE_ID.fullmatch, part.split())))
         if isinstance(value, list):
             value = value[0] if len(value) == 1 else f"{len(value)} cards"
         elif isinstance(value, bool):
             value = str(value).lower()
-        phrase = WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(value)
+        named = "{}" if name in AS_IT_IS else f"{name.replace('_', ' ')} {{}}"
+        phrase = FIELD_WORDS.get(name, named).format(value)
         tags = ", ".join(tag for tag in record.value_bases(name) if not phrase.endswith((f"({tag})", f"is {tag}")))
         return f"{phrase} ({tags})" if tags else phrase
 
@@ -153,7 +139,8 @@ class Wording:
             number = self._numbers.setdefault(str(summary.get("digest")), len(self._numbers) + 1)
             return f"opaque value #{number}, {size}"
         kind, serial = str(summary.get("kind")), summary.get("serial")
-        return f"simulated {KINDS.get(kind, kind)} #{serial}" if serial else f"simulated, unreadable, {size}"
+        words = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}.get(kind, kind)
+        return f"simulated {words} #{serial}" if serial else f"simulated, unreadable, {size}"
 
 
 FAILED = "✗ "
@@ -172,7 +159,7 @@ class Shape(StrEnum):
     NOTE = "note"
 
 
-BUTTONS: dict[type[m.Message], str] = {
+BUTTON_AFTER: dict[type[m.Message], str] = {
     m.ShowButton: "shown",
     m.EnableButton: "shown",
     m.DisableButton: "disabled",
@@ -281,8 +268,8 @@ def _line(record: Record, wording: Wording) -> SequenceLine:
         tuple(map(clean, (*record.rules, *record.bases))),
         record.attempt,
         record.deprecated,
-        BUTTONS.get(type(message), "") if command else "",
-        message.fails or (isinstance(message, m.ApiAnswered) and message.status != OK),
+        BUTTON_AFTER.get(type(message), "") if command else "",
+        message.fails or (isinstance(message, m.ApiAnswered) and message.status != 200),
         record=record,
     )
 

@@ -97,7 +97,7 @@ def _moved(x: float, y: float, scale: float) -> str:
 # A card's picture must show this card and no other, and must have neither a name nor a number on it (X-ART-1, wallet).
 # The designs, the bank's name and the card's name are made up.
 
-CARD = "Example card"
+CARD_NAME = "Example card"
 CARD_WIDTH, CARD_HEIGHT = 240, 152
 """In the proportions that the wallet asks for (wallet)."""
 
@@ -197,7 +197,7 @@ WIDE, HIGH, CORNER = 282, 602, 37
 """The screen's size and the radius of its corners; all positions on it are in the same units."""
 CENTRE = WIDE / 2
 MARGIN = 20
-ROOM = WIDE - 2 * MARGIN
+INNER_WIDTH = WIDE - 2 * MARGIN
 """The width between the margins."""
 
 
@@ -272,7 +272,7 @@ def app(screen: Screen) -> Drawn:
     """The card's page: the card, its last movements, the button, and a label above it or in its place."""
     yield from behind(screen)
     yield from named(screen, 92)
-    yield block(MARGIN, 288, ROOM, 136, 14, "panel")
+    yield block(MARGIN, 288, INNER_WIDTH, 136, 14, "panel")
     rows = (
         ("basket", "Groceries", "Yesterday", "24.10"),
         ("train", "Train ticket", "Monday", "7.80"),
@@ -285,13 +285,13 @@ def app(screen: Screen) -> Drawn:
         yield word(when, MARGIN + 46, y + 15, fill="muted", room=100)
         yield word(amount, WIDE - MARGIN - 12, y + 5, anchor="end", room=90)
         if y > 312:
-            yield hairline(MARGIN + 46, y - 22, ROOM - 58)
+            yield hairline(MARGIN + 46, y - 22, INNER_WIDTH - 58)
     yield from _button(screen)
     if screen.label:
         name, colour = LABEL_SIGNS.get(screen.label, ("wallet", "ink"))
         top, high = (456, 36) if screen.button in ("shown", "disabled") else (BUTTON, TALL)
         middle = top + high / 2
-        yield block(MARGIN, top, ROOM, high, 14, "panel")
+        yield block(MARGIN, top, INNER_WIDTH, high, 14, "panel")
         yield sign(name, SIGN_X, middle, line=colour, width=2)
         yield word(screen.label, CENTRE + 8, middle + 5, fill=colour, weight=600, anchor="middle", room=200)
     if not screen.waits:
@@ -302,13 +302,13 @@ def behind(screen: Screen) -> Iterator[Markup]:
     """The part of the page that is visible above a sheet."""
     yield from blank()
     yield from header(back=True)
-    yield card(screen.card, MARGIN, 92, ROOM)
+    yield card(screen.card, MARGIN, 92, INNER_WIDTH)
 
 
 def named(screen: Screen, top: float) -> Iterator[Markup]:
     """The card's name and number, below a card that begins at `top`."""
-    below = top + tall(ROOM)
-    yield word(CARD, MARGIN, below + 26, 16, weight=600, room=150)
+    below = top + tall(INNER_WIDTH)
+    yield word(CARD_NAME, MARGIN, below + 26, 16, weight=600, room=150)
     yield word(masked(screen.card), WIDE - MARGIN, below + 26, fill="muted", anchor="end", room=110)
 
 
@@ -329,21 +329,21 @@ def authorization(screen: Screen) -> Drawn:
     yield from blank()
     yield from header()
     yield card(screen.card, CENTRE - 78, 112, 156)
-    yield word(f"{CARD} {masked(screen.card)}", CENTRE, 236, fill="muted", anchor="middle")
+    yield word(f"{CARD_NAME} {masked(screen.card)}", CENTRE, 236, fill="muted", anchor="middle")
     yield disc(CENTRE, 304, 30, "fill")
     yield sign("lock", CENTRE, 303, line="ink", scale=1.5, width=1.3)
     yield word("Confirm it's you", CENTRE, 370, 21, weight=700, anchor="middle")
     yield word("before this card is added", CENTRE, 394, fill="muted", anchor="middle", room=290)
     yield from pressed("confirm", "Confirm", 468)
     yield word("Cancel", CENTRE, 553, 15, fill="accent", weight=600, anchor="middle")
-    yield Pressable("cancel", "Cancel", MARGIN, 526, ROOM, 44)
+    yield Pressable("cancel", "Cancel", MARGIN, 526, INNER_WIDTH, 44)
 
 
 def pressed(act: str, label: str, y: float) -> Drawn:
     """The main button of a page."""
-    yield block(MARGIN, y, ROOM, TALL, 14, "accent")
+    yield block(MARGIN, y, INNER_WIDTH, TALL, 14, "accent")
     yield word(label, CENTRE, y + 31, 16, fill="label", weight=600, anchor="middle")
-    yield Pressable(act, label, MARGIN, y, ROOM, TALL)
+    yield Pressable(act, label, MARGIN, y, INNER_WIDTH, TALL)
 
 
 def _button(screen: Screen) -> Drawn:
@@ -353,12 +353,12 @@ def _button(screen: Screen) -> Drawn:
             yield sign("wallet", SIGN_X, BUTTON + TALL / 2, line="label")
         case "disabled":
             words = "Checking…" if screen.label else "Adding…"
-            yield block(MARGIN, BUTTON, ROOM, TALL, 14, "fill")
+            yield block(MARGIN, BUTTON, INNER_WIDTH, TALL, 14, "fill")
             yield sign("spinner", SIGN_X, BUTTON + TALL / 2, line="muted", width=2)
             yield word(words, CENTRE, BUTTON + 31, 16, fill="muted", weight=600, anchor="middle")
-            yield Pressable("tap", "Add to Wallet", MARGIN, BUTTON, ROOM, TALL, enabled=False)
+            yield Pressable("tap", "Add to Wallet", MARGIN, BUTTON, INNER_WIDTH, TALL, enabled=False)
         case "absent" if screen.waits:
-            yield block(MARGIN, BUTTON, ROOM, TALL, 14, "fill")
+            yield block(MARGIN, BUTTON, INNER_WIDTH, TALL, 14, "fill")
             yield block(CENTRE - 60, BUTTON + 21, 120, 10, 5, "rule")
         case _:
             return
@@ -379,7 +379,7 @@ def sheet(screen: Screen) -> Iterator[Markup]:
     yield word("Wallet", 50, 264, weight=600)
     yield hairline(6, 284, WIDE - 12)
     yield card(screen.card, CENTRE - 68, 302, 136)
-    yield word(f"{CARD} {masked(screen.card)}", CENTRE, 410, fill="muted", anchor="middle")
+    yield word(f"{CARD_NAME} {masked(screen.card)}", CENTRE, 410, fill="muted", anchor="middle")
     if screen.sheet is Sheet.UP:
         yield word("Add this card?", CENTRE, 454, 19, weight=700, anchor="middle")
         yield block(26, 480, WIDE - 52, 48, 14, "accent")
@@ -435,7 +435,7 @@ def wallet(screen: Screen) -> Drawn:
     yield word("Watch wallet" if watch else "Wallet", MARGIN + 30, 83, 24, weight=700, room=230)
     match page:
         case Page.ADDING | Page.ADDED | Page.NOT_ADDED:
-            yield card(screen.card, MARGIN, 116, ROOM)
+            yield card(screen.card, MARGIN, 116, INNER_WIDTH)
             yield from named(screen, 116)
             yield from outcome(page, "on the watch" if watch else "on this phone", 396)
             if page is Page.NOT_ADDED:
@@ -463,7 +463,7 @@ def _headed(text: str) -> Markup:
 def _waiting(heading: str, rows: int, words: str) -> Iterator[Markup]:
     """Placeholders where a list will be."""
     yield _headed(heading)
-    yield block(MARGIN, LIST, ROOM, 68 * rows, 14, "panel")
+    yield block(MARGIN, LIST, INNER_WIDTH, 68 * rows, 14, "panel")
     for y in range(LIST, LIST + 68 * rows, 68):
         yield block(MARGIN + 12, y + 12, 68, 44, 8, "fill")
         yield block(MARGIN + 96, y + 20, 96, 10, 5, "fill")
@@ -485,13 +485,13 @@ def _empty(headline: str, reason: str, button: str) -> Drawn:
 
 def _apps() -> Drawn:
     yield _headed("Apps with cards")
-    yield block(MARGIN, LIST, ROOM, 64, 14, "panel")
+    yield block(MARGIN, LIST, INNER_WIDTH, 64, 14, "panel")
     yield block(MARGIN + 12, LIST + 12, 40, 40, 11, "accent")
     yield sign("arch", MARGIN + 32, LIST + 32, line="label", scale=1.3, width=1.5)
     yield word(BANK, MARGIN + 64, LIST + 30, weight=600, room=140)
     yield word("App on this phone", MARGIN + 64, LIST + 48, fill="muted", room=170)
     yield sign("chevron", WIDE - MARGIN - 18, LIST + 32, line="muted", width=1.8)
-    yield Pressable("choose app", BANK, MARGIN, LIST, ROOM, 64)
+    yield Pressable("choose app", BANK, MARGIN, LIST, INNER_WIDTH, 64)
 
 
 def _cards(screen: Screen) -> Drawn:
@@ -502,17 +502,17 @@ def _cards(screen: Screen) -> Drawn:
     wide = min(74, (high - 12) * 1.55)
     left = MARGIN + 22 + wide
     yield _headed(f"Cards from {BANK}")
-    yield block(MARGIN, LIST, ROOM, high * max(len(shown), 1), 14, "panel")
+    yield block(MARGIN, LIST, INNER_WIDTH, high * max(len(shown), 1), 14, "panel")
     for number, entry in enumerate(shown):
         y = LIST + high * number
         middle = y + high / 2
         yield card(entry, MARGIN + 10, middle - tall(wide) / 2, wide)
-        yield word(CARD, left, middle - 3, weight=600, room=120)
+        yield word(CARD_NAME, left, middle - 3, weight=600, room=120)
         yield word(masked(entry), left, middle + 14, fill="muted", room=110)
         yield sign("chevron", WIDE - MARGIN - 14, middle, line="muted", width=1.8)
         if number:
-            yield hairline(left, y, ROOM - wide - 34)
-        yield Pressable("choose card", f"{CARD} {masked(entry)}", MARGIN, y, ROOM, high, entry)
+            yield hairline(left, y, INNER_WIDTH - wide - 34)
+        yield Pressable("choose card", f"{CARD_NAME} {masked(entry)}", MARGIN, y, INNER_WIDTH, high, entry)
     if more := len(entries) - len(shown):
         yield word(f"and {more} more", CENTRE, LIST + high * len(shown) + 24, fill="muted", anchor="middle")
 

@@ -18,15 +18,12 @@ from workbook.views.film import Film
 from workbook.views.film import film as filmed
 from workbook.views.findings import findings
 from workbook.views.html import tag, trusted
-from workbook.views.lines import ADDED, REMOVED
+from workbook.views.lines import ADDED, REMOVED, SequenceLine
 from workbook.views.paint import Picture, document
 from workbook.views.phone_svg import PHONE_STYLE, draw
 from workbook.views.screen import Screen
 from workbook.views.sequence import NO_ARRIVAL, narrow, paint
 from workbook.views.states import States, allowed
-
-MOMENT = 1e-6
-"""Seconds: two times that differ by less are the same."""
 
 
 def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
@@ -77,7 +74,7 @@ def player_data(film: Film, found: Iterable[Finding] = ()) -> dict[str, Any]:
 
 def _frame_of(finding: Finding, film: Film) -> int:
     """The frame that shows a finding: one at its time, preferably with its rule; else the last before it."""
-    at = [number for number, frame in enumerate(film.frames) if abs(frame.at - finding.at) < MOMENT]
+    at = [number for number, frame in enumerate(film.frames) if abs(frame.at - finding.at) < 1e-6]
     ruled = [number for number in at if finding.rule in film.sequence.lines[number].rules]
     before = [number for number, frame in enumerate(film.frames) if frame.at <= finding.at]
     return (ruled or at or before[-1:] or [0])[0]
@@ -95,17 +92,18 @@ def _exchange(shown: Exchange) -> dict[str, Any]:
     lines = replace(shown.film.sequence, columns=shown.film.cast)
     painted = paint(lines, narrow(len(lines.columns)))
     rows = [
-        {
-            "y": y,
-            "height": height,
-            "label": line.sentence,
-            "detail": detail.html(),
-            "failed": line.failed or line.shape in NO_ARRIVAL,
-            "copies": copies(line.record) if line.record else {},
-        }
-        for line, detail, (y, height) in zip(shown.lines, shown.details, painted.rows, strict=True)
+        _row(line, detail.html(), place) | {"failed": line.failed or line.shape in NO_ARRIVAL}
+        for line, detail, place in zip(shown.lines, shown.details, painted.rows, strict=True)
     ]
     return _picture(painted.picture) | {"alt": shown.alt, "rows": rows}
+
+
+def _row(line: SequenceLine, detail: str, place: tuple[int, int]) -> dict[str, Any]:
+    copied = copies(line.record) if line.record else {}
+    return {
+        "y": place[0], "height": place[1], "label": line.sentence, "detail": detail, "failed": line.failed,
+        "copies": copied,
+    }  # fmt: skip
 
 
 def _limits(film: Film) -> list[dict[str, Any]]:
@@ -120,11 +118,6 @@ def _limits(film: Film) -> list[dict[str, Any]]:
 
 # Two runs compared, as one film: a frame for each line of the folded sequence, with both phones as they are by then.
 
-MARKS_OF = (REMOVED, ADDED)
-"""The mark of a line that only the first, or only the second run has."""
-GAP, HEAD = 16, 30
-"""Pixels between two phones, and above them for their names."""
-
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """The data of two runs that are compared; see `player_data`. Its states and limits are not shown."""
@@ -138,25 +131,20 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         for line in folded(block):
             for step in block:
                 for side, own in enumerate((step.first, step.second)):
-                    counts = own is not None and line.mark in ("", MARKS_OF[side])
+                    counts = own is not None and line.mark in ("", (REMOVED, ADDED)[side])
                     seen[side] += counts
             side = 0 if line.mark == REMOVED else 1
             frame = films[side].frames[seen[side]]
-            pair = _pair(
-                [shown.frames[n].screen if n >= 0 else shown.first for shown, n in zip(films, seen, strict=True)]
-            )
+            both = zip(films, seen, strict=True)
+            pair = _pair([shown.frames[number].screen if number >= 0 else shown.first for shown, number in both])
             if pair not in screens:
                 screens.append(pair)
             frames.append({
                 "at": round(line.at, 6), "caption": line.sentence, "screen": screens.index(pair), "state": frame.state,
                 "move": None, "event": frame.event.says, "allowed": list(allowed(films[side].machine, frame.state)),
             })  # fmt: skip
-            y, height = next(places)
             about = told[side][seen[side]].html() if line.record else _steps(block)
-            rows.append({
-                "y": y, "height": height, "label": line.sentence, "detail": about,
-                "failed": line.failed, "copies": copies(line.record) if line.record else {},
-            })  # fmt: skip
+            rows.append(_row(line, about, next(places)))
     return {
         "title": comparison.title,
         "frames": frames,
@@ -181,8 +169,8 @@ def _pair(screens: list[Screen]) -> dict[str, Any]:
     parts, x = [], 0.0
     for name, picture in zip(("first run", "second run"), pictures, strict=True):
         parts.append(tag("text", name, x=x + picture.width / 2, y=20, text_anchor="middle", class_="wb-fill-ink"))
-        parts.append(trusted(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="{HEAD}" ', 1)))
-        x += picture.width + GAP
-    size = int(x) - GAP, int(max(picture.height for picture in pictures)) + HEAD
+        parts.append(trusted(picture.svg.replace("<svg ", f'<svg x="{x:g}" y="30" ', 1)))
+        x += picture.width + 16
+    size = int(x) - 16, int(max(picture.height for picture in pictures)) + 30
     both = document("wb-phone", PHONE_STYLE, "Two phones", "; ".join(picture.alt for picture in pictures), size, *parts)
     return _picture(both) | {"controls": []}

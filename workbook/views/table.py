@@ -21,13 +21,11 @@ from workbook.views.html import Markup, View, joined, tag, trusted, unbroken
 # A drawing measures thousands of short texts, nearly all of them in characters that take one cell. One regular
 # expression recognises those; only other texts are measured character by character (wcwidth, imported when needed).
 
-LONGEST = 400
-"""A drawing shows at most this many characters of one text; an ellipsis replaces the rest."""
 ONE_CELL = re.compile("[ -\u02ff\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2713-\u2718]*").fullmatch
 """Matches a text whose every character takes one cell: Latin letters, punctuation, arrows, boxes, ticks and crosses."""
 
 
-def clean(text: object, longest: int = LONGEST) -> str:
+def clean(text: object, longest: int = 400) -> str:
     """`text` on one line, at most `longest` characters of it, with code points for unprintable characters."""
     line = " ".join(str(text).split())
     short = line if len(line) <= longest else line[: longest - 1] + "…"
@@ -101,9 +99,6 @@ TITLE = "font-weight:600;text-align:left;padding:0.25em 0"
 PRE = (
     f"color:{INK};font-family:monospace;line-height:1.3;white-space:pre-wrap;overflow-wrap:anywhere;"
     "word-break:normal;margin:0.3em 0"
-)
-SOURCE = (
-    f"color:{INK};font-family:monospace;line-height:1.35;white-space:pre;overflow-x:auto;border:{EDGE};padding:0.6em"
 )
 WIDEST = 110
 """The greatest width of a table's text form, in characters."""
@@ -201,11 +196,8 @@ class Code(View):
 
     def html(self) -> str:
         """The source in a fixed-width font and a frame; a long line scrolls, so that indentation stays."""
-        return tag("pre", self.source, style=SOURCE)
-
-
-NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*[A-Z0-9](?=  # |$)", re.MULTILINE)
-"""A mark for our linter, which means nothing to a reader."""
+        font = f"color:{INK};font-family:monospace;line-height:1.35"
+        return tag("pre", self.source, style=f"{font};white-space:pre;overflow-x:auto;border:{EDGE};padding:0.6em")
 
 
 def code(thing: object) -> Code:
@@ -217,7 +209,8 @@ def code(thing: object) -> Code:
     try:
         if isinstance(thing, Path):
             return Code(thing.read_text(encoding="utf-8").rstrip())
-        return Code(NOQA.sub("", dedent(inspect.getsource(thing))).rstrip())  # type: ignore[arg-type]  # it raises TypeError
+        source = dedent(inspect.getsource(thing))  # type: ignore[arg-type]  # it raises TypeError
+        return Code(re.sub(r"(?m)  # noqa: [A-Z0-9, ]*[A-Z0-9](?=  # |$)", "", source).rstrip())
     except (TypeError, OSError, UnicodeDecodeError):
         message = f"No source is known for {thing!r:.60}. Give a class or a function that is in a file, or a Path."
         raise ParameterError(message) from None

@@ -27,9 +27,7 @@ COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
     {**DARK, "good": PHONE_DARK["good"]},
 )
 """The colours of a page, light and dark, as in every picture of the workbook."""
-LONGEST = 240
-"""Characters of one value in Markdown."""
-LONGEST_CODE = 2000
+LONGEST_PARAGRAPH = 2000
 """Characters of one command line or paragraph in Markdown."""
 
 
@@ -49,19 +47,19 @@ def page_values() -> dict[str, object]:
     return {"policy": POLICY, "light": light, "dark": dark}
 
 
-def escaped(value: object, longest: int = LONGEST) -> Markup:
+def escaped(value: object, longest: int = 240) -> Markup:
     """A value as Markdown, on one line: nothing in it is markup, unless it begins a line."""
     return Markup(MARKDOWN.sub(r"\\\g<0>", clean(value, longest)))  # noqa: S704  # every mark is escaped
 
 
 def paragraph(value: object) -> Markup:
     """Several sentences as Markdown, on one line."""
-    return escaped(value, LONGEST_CODE)
+    return escaped(value, LONGEST_PARAGRAPH)
 
 
 def code(value: object) -> Markup:
     """A value as Markdown code: between more backticks than it has in a row."""
-    line = clean(value, LONGEST_CODE)
+    line = clean(value, LONGEST_PARAGRAPH)
     fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     return Markup(f"{fence} {line} {fence}" if "`" in line else f"{fence}{line or ' '}{fence}")  # noqa: S704  # nothing is markup in code
 
