@@ -33,10 +33,10 @@ def test_an_exception_in_the_app_fails_every_case_and_comes_first() -> None:
         (), {}, Device("app", A_FROM_0_4_0), (), threw=("nothing caught java.io.IOException",), unreached="GET"
     )
     for case in APP_CASES.values():
-        (missed,) = case.missed(threw)
+        (missed,) = case.judge(threw)
         assert (missed.expected, missed.observed) == ("no exception in the app", "nothing caught java.io.IOException")
         assert gravest([missed], case.rule) is Verdict.FAIL
-    assert not [miss for miss in case.missed(replace(threw, threw=())) if "exception" in miss.expected]
+    assert not [miss for miss in case.judge(replace(threw, threw=())) if "exception" in miss.expected]
 
 
 CHANGES = {
@@ -60,16 +60,16 @@ def test_each_change_of_the_opaque_data_is_seen(change: str) -> None:
             return CHANGES[change](await self.back_end.post(card, sdk_output))
 
     output, opc = APP_CASES["app.fidelity.output-unchanged"], APP_CASES["app.fidelity.opc-unchanged"]
-    assert bool(output.missed(play_core(Changes, output))) == (change != "none")
-    assert bool(opc.missed(play_core(ChangesAnswer, opc))) == (change != "none")
+    assert any(output.judge(play_core(Changes, output))) == (change != "none")
+    assert any(opc.judge(play_core(ChangesAnswer, opc))) == (change != "none")
 
 
 @pytest.mark.rule("A-CAN-6")
 def test_a_report_is_asked_for_where_there_is_an_issue_and_nowhere_else() -> None:
     seen = AppSeen((), {}, Device("app", A_FROM_0_4_0), (), reports=0)
     for name in ("app.screen.not-reported-when-opened", "app.screen.not-reported-when-added"):
-        assert not APP_CASES[name].missed(seen)
-        (missed,) = APP_CASES[name].missed(replace(seen, reports=1))
+        assert not any(APP_CASES[name].judge(seen))
+        (missed,) = APP_CASES[name].judge(replace(seen, reports=1))
         assert missed.observed == "1 came"
 
 
@@ -99,4 +99,4 @@ class NeverShown(Reference):
 )
 def test_a_card_that_was_mixed_up_is_the_cause_that_is_told(kind: type[Reference], told: list[tuple[str, str]]) -> None:
     case = APP_CASES["app.isolation.second-card"]
-    assert [(miss.rule, miss.observed) for miss in case.missed(play_core(kind, case))] == told
+    assert [(miss.rule, miss.observed) for miss in case.judge(play_core(kind, case))] == told

@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ParameterError
-from workbook.harness.model import CaseResult, Verdict
+from workbook.harness.model import Verdict
 from workbook.harness.report import exit_code
 from workbook.harness.selection import Known, again, apply_baseline, chosen, new_baseline
 from workbook.relay.case_runner import Rounds
 from workbook.relay.cases import CASES
 from workbook.relay.config_file import load_baseline
+from workbook.relay.model import RelayResult
 
 NAMES = list(CASES)
 ONE, TWO, *_ = CASES.values()
@@ -59,7 +60,7 @@ def test_what_a_report_names_and_is_no_more_is_left_out(wanted):
 def ended(*verdicts):
     rounds = Rounds()
     for verdict in verdicts:
-        rounds.keep(CaseResult(ONE, Verdict(verdict), why="kept" if verdict == "fail" else ""))
+        rounds.keep(RelayResult(ONE, Verdict(verdict), why="kept" if verdict == "fail" else ""))
     return rounds.ended(ONE.name)
 
 
@@ -104,7 +105,7 @@ def test_a_flaky_case_says_how_often_it_ended_how():
     ],
 )
 def test_a_baseline_makes_failures_known_and_goes_stale(verdict, entry, becomes, stale):
-    (result,), told = apply_baseline([entry], [CaseResult(ONE, Verdict(verdict))], CASES, TODAY)
+    (result,), told = apply_baseline([entry], [RelayResult(ONE, Verdict(verdict))], CASES, TODAY)
     assert result.verdict == becomes
     assert (stale in told[0]) if stale else (told == ())
     assert ("Known: why" in result.why) == (becomes == "known")
@@ -164,10 +165,10 @@ def test_the_exit_code_is_that_of_the_worst(verdicts, given, code):
 def test_a_pattern_covers_what_fits_it_and_goes_stale_when_all_of_it_passes():
     lists = [case for case in CASES.values() if case.name.startswith("relay.list.")]
     entry, other = Known("relay.list.*", "one worker"), Known("form", "a comment")
-    failing = [CaseResult(lists[0], Verdict.FAIL), *(CaseResult(case, Verdict.PASS) for case in lists[1:])]
+    failing = [RelayResult(lists[0], Verdict.FAIL), *(RelayResult(case, Verdict.PASS) for case in lists[1:])]
     results, stale = apply_baseline([entry], failing, CASES, TODAY)
     assert ([result.verdict for result in results][:2], stale) == ([Verdict.KNOWN, Verdict.PASS], ())
-    _results, stale = apply_baseline([entry, other], [CaseResult(lists[1], Verdict.PASS)], CASES, TODAY)
+    _results, stale = apply_baseline([entry, other], [RelayResult(lists[1], Verdict.PASS)], CASES, TODAY)
     assert [line.partition(":")[0] for line in stale] == ["relay.list.*"] + ["form"] * (lists[1].group == "form")
     assert apply_baseline([Known("relay.lits.*", "x")], [], CASES, TODAY)[1][0].startswith("relay.lits.*: there is no")
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.harness.logs import OVERLAP, PIECE, LogPosition, Logs, LogSpan
-from workbook.harness.model import Seen, Verdict, WholeRun
+from workbook.harness.model import Verdict
 from workbook.relay.cases import CASES
+from workbook.relay.model import Seen, WholeRun
 
 
 @pytest.fixture

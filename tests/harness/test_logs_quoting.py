@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from ran import CARD, INPUT, KEY, MISS, OUTPUT, SECRETS, SESSION, recorded, result, seen
 
 from workbook.base.secrecy import SecretKind, Secrets
-from workbook.harness.logs import LONGEST, without_values
-from workbook.harness.model import LogLine
+from workbook.harness.logs import LONGEST, LogLine, without_values
 from workbook.harness.reports import reports
 
 KNOWN = recorded(result()).secrets

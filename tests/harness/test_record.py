@@ -26,8 +26,9 @@ from ran import (
     told,
 )
 
+from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError
-from workbook.harness.model import Owner, Verdict
+from workbook.harness.model import Verdict
 from workbook.harness.report import API, MOST, PHONE, moment
 from workbook.harness.reports import from_json, read_record, reports, to_json
 from workbook.relay.case_runner import combined

@@ -18,8 +18,8 @@ from ran import CANARY, FOREIGN, INPUT, KEY, MISS, PATH, SECRETS, SESSION, arriv
 from workbook.base.secrecy import ENCODINGS, SecretKind, Secrets, session_secrets
 from workbook.errors import ConfigurationError, LeakError, WorkbookError
 from workbook.harness import reports as reports_module
-from workbook.harness.model import Broke
 from workbook.harness.reports import from_json, reports, to_json, write_reports
+from workbook.relay.model import Broke
 from workbook.simulation.http import Request
 
 ENCODED = {

@@ -7,10 +7,11 @@ import ran
 
 from workbook.errors import ParameterError
 from workbook.harness.compare import compare
-from workbook.harness.model import Broke, Verdict
+from workbook.harness.model import Verdict
 from workbook.harness.report import record
 from workbook.notebook.conform import Result, case_table, case_view
 from workbook.relay.cases import CASES
+from workbook.relay.model import Broke
 from workbook.simulation.http import JSON_HEADERS, Response
 
 

@@ -171,7 +171,7 @@ def test_the_request_has_a_line_for_each_variant_and_is_compared_with_what_was_s
         assert case.verdict is verdict
         assert all(any(word in miss.observed for miss in case.misses) for word in missing)
         assert cases["preflight.signing.debug"].verdict is Verdict.NOTE
-    assert case.owner == "the operator"
+    assert case.owner == "operator"
     crossed = [{**row, "sha256": other["sha256"]} for row, other in zip(rows, reversed(rows), strict=True)]
     sent.write_text(json.dumps({"request": crossed}))
     cases = {case.name: case for case in preflight(Preflight((platform_a,), signing=(report,), sent=sent)).cases}

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from symptoms_page import symptoms_page
 
-from workbook.base.rules import rules
+from workbook.base.rules import Owner, rules
 from workbook.commands.cli import main
 from workbook.errors import ParameterError
 from workbook.harness.model import Miss
 from workbook.proxy.drift import DriftFinding, DriftKind
-from workbook.reading.checks import Finding, Owner, Severity
+from workbook.reading.checks import Finding, Severity
 from workbook.reading.diagnosis import LARGEST_LOG, MOST_SHOWN, catalogue, diagnose, row, see
 from workbook.views.findings import findings
 from workbook.views.html import RULE_ID

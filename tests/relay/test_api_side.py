@@ -7,8 +7,8 @@ from contextlib import ExitStack, closing
 import httpx
 import pytest
 
-from workbook.harness.model import GET, Identity, Order
 from workbook.relay.api_side import MockApi, ProxyTrap
+from workbook.relay.model import GET, Identity, Order
 from workbook.relay.process import AUTHORITY_VARIABLES, PROXY_VARIABLES, surroundings
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 

@@ -11,12 +11,13 @@ import reference
 import relays
 from seen_values import CARD, OTHER, OUTPUT, POST, SECOND, call, request, seen
 
-from workbook.harness.model import OWN_429, CaseResult, Miss, Root, Verdict
+from workbook.harness.model import Miss, Root, Verdict
 from workbook.relay import case_runner
-from workbook.relay.case_runner import CaseRunner, only_beside, run_cases
+from workbook.relay.case_runner import OWN_429, CaseRunner, only_beside, run_cases
 from workbook.relay.cases import CASES
 from workbook.relay.findings import common_causes, plain_attempt
 from workbook.relay.judging import ASK, ASK_AGAIN, HAND_ON, OWN_CARD, SIDE_BY_SIDE, WORK, CardWatch
+from workbook.relay.model import RelayResult
 
 FEW = ("relay.get.sdk-input-byte-exact", "relay.post.sdk-input-byte-exact", "relay.post.second-sdk-input")
 
@@ -184,7 +185,7 @@ def test_a_value_of_an_earlier_call_is_an_old_answer():
 @pytest.mark.rule("REL-7")
 def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_expired():
     case, old = CASES["relay.get.path"], Miss("an answer of the API", "an old one", ASK_AGAIN, "REL-7", root=Root.STALE)
-    kept = CaseResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.AFTER)))
+    kept = RelayResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.AFTER)))
     assert only_beside(kept, 2.0) is kept
     mixed = only_beside(replace(kept, misses=kept.misses[1:]), 2.0)
     assert [(miss.root, miss.rule, miss.todo) for miss in mixed.misses] == [(Root.BESIDE, "REL-4", case_runner.APART)]

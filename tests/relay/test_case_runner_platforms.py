@@ -6,9 +6,10 @@ import pytest
 import relays
 from seen_values import CARD, GET, POST
 
-from workbook.harness.model import GRAVEST, BackEndOperation, Cardholder, CaseResult, Miss, Surface, Target, Verdict
+from workbook.harness.model import GRAVEST, Miss, Verdict
 from workbook.relay.case_runner import combined, platforms
 from workbook.relay.cases import CASES
+from workbook.relay.model import BackEndOperation, Cardholder, RelayResult, Surface, Target
 
 pytestmark = pytest.mark.slow
 
@@ -45,14 +46,16 @@ def test_a_case_is_tried_once_for_each_app_that_the_back_end_can_tell_apart(name
 @pytest.mark.parametrize("first", GRAVEST)
 @pytest.mark.parametrize("second", GRAVEST)
 def test_the_graver_verdict_of_both_apps_counts(first, second):
-    both = combined([CaseResult(ONE_EACH, first, platform=A), CaseResult(ONE_EACH, second, platform=B)])
+    both = combined([RelayResult(ONE_EACH, first, platform=A), RelayResult(ONE_EACH, second, platform=B)])
     assert GRAVEST.index(both.verdict) == min(map(GRAVEST.index, (first, second)))
 
 
 def test_a_miss_says_with_whose_app_it_was_and_stands_there_once():
     parts = [
-        CaseResult(ONE_EACH, Verdict.FAIL, (MISS,), platform=A, seconds=1.0),
-        CaseResult(ONE_EACH, Verdict.FAIL, (MISS, replace(MISS, observed="more")), platform=B, why="gone", seconds=2.0),
+        RelayResult(ONE_EACH, Verdict.FAIL, (MISS,), platform=A, seconds=1.0),
+        RelayResult(
+            ONE_EACH, Verdict.FAIL, (MISS, replace(MISS, observed="more")), platform=B, why="gone", seconds=2.0
+        ),
     ]
     both = combined(parts)
     assert [miss.observed for miss in both.misses] == [

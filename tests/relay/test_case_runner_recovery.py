@@ -7,9 +7,10 @@ import reference
 import relays
 from seen_values import GET, OUTPUT, POST, SECOND, call, request, seen
 
-from workbook.harness.model import Recover, Verdict
+from workbook.harness.model import Verdict
 from workbook.relay.cases import CASES
 from workbook.relay.judging import recovers
+from workbook.relay.model import Recover
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,10 @@ import reference
 import relays
 from seen_values import call, dropped
 
-from workbook.harness.model import CALM, GET, POST, Broke, Down, Now, Order, Rest, Up, Verdict
+from workbook.harness.model import Verdict
 from workbook.relay.case_runner import Silence, calm, calm_after
 from workbook.relay.cases import CASES
+from workbook.relay.model import CALM, GET, POST, Broke, Down, Now, Order, Rest, Up
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,10 @@ import pytest
 import reference
 import relays
 
-from workbook.harness.model import GET, Cardholder, Verdict
+from workbook.harness.model import Verdict
 from workbook.relay.case_runner import run_cases
 from workbook.relay.cases import CASES
+from workbook.relay.model import GET, Cardholder
 
 pytestmark = pytest.mark.slow
 

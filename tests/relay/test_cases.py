@@ -3,34 +3,33 @@
 from base64 import b64encode
 from dataclasses import replace
 from time import monotonic
+from typing import get_args
 
 import pytest
 from seen_values import CARD, FIRST, KEY, OTHER, OUTPUT, SECOND, attempt, call, dropped, request, seen
 
-from workbook.app.cases import APP_CASES
+from workbook.app.cases import APP_CASES, AppGroup
 from workbook.base.rules import rule
 from workbook.errors import DefinitionError
-from workbook.harness.model import (
+from workbook.harness.model import Verdict, gravest
+from workbook.preflight.model import PreflightGroup
+from workbook.preflight.run import PREFLIGHT_CASES
+from workbook.relay.cases import CASES, by_name
+from workbook.relay.model import (
     GET,
     IN_BODY,
     POST,
-    RELAY_GROUPS,
     Ask,
     Broke,
-    Case,
-    CaseScript,
     Down,
     Exposed,
     Exposure,
-    Group,
     Need,
     Now,
+    RelayGroup,
     Together,
-    Verdict,
     WholeRun,
-    gravest,
 )
-from workbook.relay.cases import CASES, by_name
 from workbook.simulation.faults import FAULTS
 from workbook.simulation.http import Response
 
@@ -399,8 +398,9 @@ def test_there_are_cases_enough_and_each_rests_on_a_rule_that_can_be_broken():
 
 
 def test_every_group_and_every_need_has_a_case():
-    assert {case.group for case in CASES.values()} == set(RELAY_GROUPS)
-    assert {case.group for case in APP_CASES.values()} >= set(Group) - set(RELAY_GROUPS)
+    assert {case.group for case in CASES.values()} == set(RelayGroup)
+    assert {case.group for case in APP_CASES.values()} == set(get_args(AppGroup))
+    assert {case.group for case in PREFLIGHT_CASES.values()} == set(get_args(PreflightGroup))
     assert set().union(*(case.needs for case in CASES.values())) == set(Need)
 
 
@@ -434,7 +434,7 @@ def test_a_script_needs_as_many_cards_as_it_names():
 def test_a_name_stands_for_one_case():
     case = CASES["relay.get.path"]
     with pytest.raises(DefinitionError, match="Two cases"):
-        by_name([case, Case(case.name, "Another.", case.rule, case.group, CaseScript((Ask(GET),)), case.judge)])
+        by_name([case, replace(case, says="Another.")])
 
 
 def test_no_sentence_of_a_miss_holds_a_value():

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from workbook.base.forms import BadConfigurationError
-from workbook.harness.model import BackEndOperation, Group
 from workbook.relay.config import Exports, no_program, understood
 from workbook.relay.config_file import load_config
+from workbook.relay.model import BackEndOperation, RelayGroup
 
 FULL = """
 base_url = "https://relay.example:8443/v1/"
@@ -81,7 +81,7 @@ def test_the_back_end_is_as_the_file_says(config, tmp_path):
     assert target.surfaces["platform B"].headers == (("x-version", "1.0"), ("x-app", "app-b"))
     assert target.cardholders[0].session == (("authorization", "Bearer ann-secret"), ("cookie", "sid=cookie-secret"))
     assert (target.bound, target.logs) == (5.0, (tmp_path / "relay.log",))
-    assert (target.without, target.recovery) == ({Group.FAULTS}, 2.0)
+    assert (target.without, target.recovery) == ({RelayGroup.FAULTS}, 2.0)
 
 
 def test_so_is_the_apis_side(config, tmp_path):

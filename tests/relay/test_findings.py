@@ -6,21 +6,11 @@ from dataclasses import replace
 import pytest
 from ran import CARD, INPUT, MISS, arrived, call, recorded, result, seen, told
 
-from workbook.harness.model import (
-    OWN_429,
-    BackEndOperation,
-    Broke,
-    Cardholder,
-    Miss,
-    Root,
-    RunFinding,
-    Surface,
-    Target,
-    Verdict,
-)
+from workbook.harness.model import Miss, Root, RunFinding, Verdict
 from workbook.harness.report import todos
 from workbook.harness.reports import from_json, reports, to_json
 from workbook.notebook.conform import Result
+from workbook.relay.case_runner import OWN_429
 from workbook.relay.findings import (
     FEWEST,
     GIVE_BACK,
@@ -32,6 +22,7 @@ from workbook.relay.findings import (
     why_not,
 )
 from workbook.relay.judging import AFRESH
+from workbook.relay.model import BackEndOperation, Broke, Cardholder, Surface, Target
 
 URL = "http://127.0.0.1:9"
 LOST = {"status": 404, "headers": (), "body": b"", "value": None}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.base.forms import BadConfigurationError, Mistakes, read_form, read_toml
-from workbook.harness.model import RELAY_GROUPS
 from workbook.relay.config_file import EXAMPLE, BackEndForm, GroupsForm, parse_config
+from workbook.relay.model import RelayGroup
 
 GOOD = {
     "base_url": "http://127.0.0.1:8080",
@@ -193,7 +193,7 @@ def test_no_bytes_break_the_file_reader(tmp_path_factory, data):
 
 
 def test_the_groups_of_the_file_are_the_groups_of_cases():
-    assert list(GroupsForm.model_fields) == [group.value for group in RELAY_GROUPS]
+    assert list(GroupsForm.model_fields) == [group.value for group in RelayGroup]
 
 
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):

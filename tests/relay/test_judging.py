@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 from seen_values import FIRST, OUTPUT, SECOND, call, dropped, request, seen
 
-from workbook.harness.model import GET, IN_BODY, POST, Broke, Root
+from workbook.harness.model import Root
 from workbook.relay import judging
 from workbook.relay.cases import CASES
+from workbook.relay.model import GET, IN_BODY, POST, Broke
 from workbook.simulation.http import Request
 
 

@@ -3,8 +3,9 @@
 import pytest
 from seen_values import CARD, FIRST, OTHER, OUTPUT, SECOND, call, request
 
-from workbook.harness.model import GET, POST, Root
+from workbook.harness.model import Root
 from workbook.relay.judging import ASK_AGAIN, OWN_CARD, SHORTEST_VALUE, CardWatch, answer_text, parts
+from workbook.relay.model import GET, POST
 
 NAME = "relay.get.path"
 

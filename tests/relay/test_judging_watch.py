@@ -5,8 +5,9 @@ import reference
 import relays
 from seen_values import FIRST, HOST, KEY, call, dropped, request
 
-from workbook.harness.model import CALLED, Broke, Cardholder, Exposed, Target, Verdict
+from workbook.harness.model import Verdict
 from workbook.relay.judging import SecretWatch
+from workbook.relay.model import CALLED, Broke, Cardholder, Exposed, Target
 
 SESSION = "c0ffee-session-of-ann"
 TARGET = Target(

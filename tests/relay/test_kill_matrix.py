@@ -19,8 +19,9 @@ import pytest
 import relays
 from matrix import Matrix, Relay, to_html
 
-from workbook.harness.model import Group, Verdict
+from workbook.harness.model import Verdict
 from workbook.relay.cases import CASES
+from workbook.relay.model import RelayGroup
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +51,7 @@ def tried(name):
     if not made or name in FAR or "WORKBOOK_EVERY_CELL" in os.environ:
         return tuple(CASES)
     watched = any(CASES[one].script.whole for one in made)  # a case that watches the others needs them
-    groups = set(Group) if watched else {Group.FORM, *(CASES[one].group for one in made)}
+    groups = set(RelayGroup) if watched else {RelayGroup.FORM, *(CASES[one].group for one in made)}
     others = [one for one, case in CASES.items() if case.group in groups]
     third = set(others[crc32(name.encode()) % SHARE :: SHARE])
     return tuple(one for one in CASES if one in {*made, *shown, *third})

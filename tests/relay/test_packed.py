@@ -6,9 +6,9 @@ import json
 import httpx
 import pytest
 
-from workbook.harness.model import GET, Order
 from workbook.mockserver.server import running
 from workbook.relay.api_side import ScriptedApi
+from workbook.relay.model import GET, Order
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, Request
 
 

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from workbook.harness.model import BackEndOperation, Broke, Cardholder, Manner, PhoneCall, Surface, Target
 from workbook.mockserver.server import running
+from workbook.relay.model import BackEndOperation, Broke, Cardholder, Manner, PhoneCall, Surface, Target
 from workbook.relay.phone import HttpPhone
 from workbook.simulation.http import Response
 

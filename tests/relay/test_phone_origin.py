@@ -13,7 +13,7 @@ import trustme
 
 from workbook.api.net import Origin, wrong_origin
 from workbook.errors import ConfigurationError
-from workbook.harness.model import Broke, PhoneCall
+from workbook.relay.model import Broke, PhoneCall
 from workbook.relay.phone import LARGEST_READ, OriginClient, listens
 
 

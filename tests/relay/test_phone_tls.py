@@ -12,12 +12,12 @@ import trustme
 
 from workbook.base.forms import BadConfigurationError
 from workbook.errors import ConfigurationError
-from workbook.harness.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.mockserver.server import running
 from workbook.relay.api_side import MockApi
 from workbook.relay.cases import CASES
 from workbook.relay.config import BackEndStart, Config, RunTimeouts, understood
 from workbook.relay.config_file import load_config
+from workbook.relay.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.relay.phone import trusting_context
 from workbook.relay.session import RunOptions, conform
 from workbook.simulation.http import Response

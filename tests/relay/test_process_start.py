@@ -14,11 +14,11 @@ import httpx
 import pytest
 
 from workbook.api.net import Origin
-from workbook.harness.model import Cardholder, Target
 from workbook.harness.progress import RunProgress
 from workbook.mockserver.server import listening, running
 from workbook.relay.api_side import MockApi
 from workbook.relay.config import BackEndStart, Config
+from workbook.relay.model import Cardholder, Target
 from workbook.relay.process import Launcher, StartCommand, StartError, post_values
 from workbook.simulation.http import Response
 

@@ -15,19 +15,7 @@ import pytest
 import reference
 
 from workbook.errors import ConfigurationError
-from workbook.harness.model import (
-    GET,
-    Ask,
-    BackEndOperation,
-    Cardholder,
-    Case,
-    CaseScript,
-    Group,
-    Order,
-    Surface,
-    Target,
-    Verdict,
-)
+from workbook.harness.model import Verdict
 from workbook.harness.selection import Known, chosen
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
@@ -35,6 +23,18 @@ from workbook.relay.case_runner import reason, without
 from workbook.relay.cases import CASES
 from workbook.relay.config import Api, BackEndStart, Config, RunTimeouts
 from workbook.relay.config_file import load_config
+from workbook.relay.model import (
+    GET,
+    Ask,
+    BackEndOperation,
+    Cardholder,
+    CaseScript,
+    Order,
+    RelayCase,
+    RelayGroup,
+    Surface,
+    Target,
+)
 from workbook.relay.session import RunOptions, conform
 
 CARDS = tuple(f"PICONFORM{number:016d}" for number in range(1, 7))
@@ -213,9 +213,8 @@ def test_a_back_end_that_goes_away_in_the_middle():
 @pytest.mark.slow
 def test_the_time_limit_of_all_cases_ends_a_run():
     with MockApi(CARDS) as side, relayed(side) as url:
-        slow = Case("relay.test.slow", "Slow.", "API-1", Group.FORM,
-                    CaseScript((Ask(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),)),
-                    lambda _seen: iter(()))  # fmt: skip
+        script = CaseScript((Ask(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),))
+        slow = RelayCase("relay.test.slow", "Slow.", "API-1", RelayGroup.FORM, lambda _seen: iter(()), script=script)
         record = run(url, mock=side, options=RunOptions((slow,)), timeouts=replace(QUICK, whole=1.0))
     assert record.about.exit_code == 2
     assert "time limit of 1 s" in record.cases[0].why
@@ -227,7 +226,7 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
         raise ValueError(seen.key)
         yield
 
-    broken = Case("relay.test.broken", "Broken.", "API-1", Group.FORM, CaseScript((Ask(GET),)), judge)
+    broken = RelayCase("relay.test.broken", "Broken.", "API-1", RelayGroup.FORM, judge, script=CaseScript((Ask(GET),)))
     with MockApi(CARDS) as side, relayed(side) as url:
         record = run(url, mock=side, options=RunOptions((broken,)))
     (case,) = record.cases

@@ -21,7 +21,7 @@ TAGS = ("spec", "assumed", "wallet", "sdk-a", "sdk-b", "openapi", "seen", "infer
 RULES = [one["id"] for one in tomllib.loads((ROOT / "workbook/base/rules.toml").read_text("utf-8"))["rule"]]
 VARIADIC = {"row": 3, "message": 4, "select": 0, "did": 0, "_late": 1, "failing": 2}
 """Calls that list commands, events or tags after so many arguments; any of them may be missing."""
-ENUMERATIONS = ("flows/messages", "reading/checks/finding", "flows/trace", "harness/model")
+ENUMERATIONS = ("base/rules", "flows/messages", "reading/checks/finding", "flows/trace", "harness/model", "relay/model")
 """Modules whose enumerations others use."""
 BUILT = {"dataclass", "cache", "lru_cache", "unique", "property", "classmethod", "staticmethod", "contextmanager"}
 """Decorators that say how something is built; nobody could see them to be wrong."""

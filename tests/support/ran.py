@@ -3,9 +3,10 @@
 import json
 from dataclasses import replace
 
-from workbook.harness.model import Arrived, Broke, CaseResult, Miss, PhoneCall, Seen, Verdict
+from workbook.harness.model import Miss, Verdict
 from workbook.harness.report import About, record
 from workbook.relay.cases import CASES
+from workbook.relay.model import Arrived, Broke, PhoneCall, RelayResult, Seen
 from workbook.simulation.http import JSON_HEADERS, Request, Response
 from workbook.simulation.seal import Content, Seal
 
@@ -70,7 +71,7 @@ MISS = Miss("the sdkInput as the API gave it", "another value", "Hand it on as i
 
 def result(name=NAME, verdict=Verdict.FAIL, misses=(MISS,), **more):
     usual = {"platform": "platform A", "seen": seen(), "seconds": 0.3}
-    return CaseResult(CASES[name], verdict, misses if verdict is not Verdict.PASS else (), **usual | more)
+    return RelayResult(CASES[name], verdict, misses if verdict is not Verdict.PASS else (), **usual | more)
 
 
 def of_each_verdict():

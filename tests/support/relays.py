@@ -19,13 +19,13 @@ import reference
 from ran import ABOUT
 
 from workbook.harness.logs import Logs
-from workbook.harness.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
 from workbook.harness.report import record, todos
 from workbook.notebook.conform import RELAY_SESSIONS, mock_api, relay_running
 from workbook.relay.case_runner import CaseRunner, run_cases
 from workbook.relay.cases import CASES
 from workbook.relay.config import Exports
 from workbook.relay.findings import common_causes, plain_attempt
+from workbook.relay.model import BY_STATUS, IN_BODY, BackEndOperation, Cardholder, Surface, Target
 from workbook.relay.process import surroundings
 
 FOLDER = Path(__file__).parent.parent.parent / "fixtures" / "back_ends"

@@ -3,7 +3,8 @@
 import json
 from dataclasses import replace
 
-from workbook.harness.model import GET, POST, Arrived, Broke, LogLine, PhoneCall, Seen
+from workbook.harness.logs import LogLine
+from workbook.relay.model import GET, POST, Arrived, Broke, PhoneCall, Seen
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, JSON_HEADERS, Request, Response
 
 KEY = "KEY-made-by-hand-0123456789"

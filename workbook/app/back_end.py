@@ -18,8 +18,8 @@ from jsonpointer import JsonPointer
 
 from workbook.base.values import lookup, quoted
 from workbook.errors import OpaqueDataError, WorkbookError
-from workbook.harness.model import GET, POST, RAW, Surface
 from workbook.mockserver.server import LEAVING
+from workbook.relay.model import GET, POST, RAW, Surface
 from workbook.relay.phone import text_at
 from workbook.runs.back_end import TRY_LATER, BackEnd
 from workbook.simulation.http import JSON_HEADERS, Ending, Request, Response, Wire

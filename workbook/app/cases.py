@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic.alias_generators import to_snake
 
@@ -16,13 +16,14 @@ from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.trace import Record
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, VARIANTS_A
-from workbook.harness.model import GET, POST, Case, CaseScript, Group, LogLine, Miss
+from workbook.harness.logs import LogLine
+from workbook.harness.model import Case, Miss
 from workbook.relay.judging import all_of
+from workbook.relay.model import GET, POST
 from workbook.simulation.phones import CAN_PROVISION_FAILURES
 
 SHOWN, DISABLED, HIDDEN, ABSENT = "shown", "disabled", "hidden", "absent"
 """What the page may say of its button."""
-NO_CALLS = CaseScript(())
 WALLET = "wallet"
 """Where an attempt can be held besides the back end's GET and POST."""
 WALLET_WAITS = 20.0
@@ -151,48 +152,55 @@ class AppSeen:
 AppJudge: TypeAlias = Callable[[AppSeen], Iterator[Miss]]
 
 
+AppGroup: TypeAlias = Literal[
+    "screen", "form", "fidelity", "concurrency", "recovery", "secrecy", "life", "isolation", "faults"
+]
+"""What a case is about."""
+
+
 @dataclass(frozen=True, slots=True)
-class AppCase(Case):
+class AppCase(Case[AppSeen]):
     """One case in front of an app, with a name like `app.screen.hidden-when-in-wallet`.
 
     Attributes:
         steps: what happens.
-        misses: yields each way in which what was seen breaks the rule.
         variant: the only SDK variant that it is for; empty for both.
         asks: it needs the app to count its reports.
     """
 
     steps: tuple[AppStep, ...] = field(default=(), repr=False)
-    misses: AppJudge = field(default=lambda _seen: iter(()), repr=False)
     variant: str = ""
     asks: bool = False
 
-    def missed(self, seen: AppSeen) -> tuple[Miss, ...]:
-        """What was missed; if the app threw, or did not get as far as the case needs, the judge is not asked."""
-        if seen.threw:
-            todo = "Catch it where the outcome is shown: on a phone it ends the app."
-            thrown = (Miss("no exception in the app", text, todo, harms=True) for text in seen.threw)
-            return (*in_order(seen), *thrown)
-        if seen.unreached:
-            todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
-            return (Miss(f"an attempt that comes as far as the {seen.unreached}", "it did not", todo),)
-        return tuple(self.misses(seen))
-
 
 def app_case(  # noqa: PLR0917 - a row of a table
-    group: Group,
+    group: AppGroup,
     name: str,
     says: str,
     rule: str,
     steps: tuple[AppStep, ...],
-    misses: AppJudge,
+    judge: AppJudge,
     *,
     variant: str = "",
     asks: bool = False,
 ) -> AppCase:
-    """One row of a table of cases; `name` is without `app.` and its group."""
-    return AppCase(f"app.{group}.{name}", says, rule, group, NO_CALLS, lambda _seen: iter(()), steps=steps,
-                   misses=misses, variant=variant, asks=asks)  # fmt: skip
+    """One row of a table of cases; `name` is without `app.` and its group.
+
+    If the app threw, or did not get as far as the case needs, its judge is not asked.
+    """
+
+    def judged(seen: AppSeen) -> Iterator[Miss]:
+        if seen.threw:
+            yield from in_order(seen)
+            todo = "Catch it where the outcome is shown: on a phone it ends the app."
+            yield from (Miss("no exception in the app", text, todo, harms=True) for text in seen.threw)
+        elif seen.unreached:
+            todo = "Its cause is in another case: look at app.form first, then at app.fidelity."
+            yield Miss(f"an attempt that comes as far as the {seen.unreached}", "it did not", todo)
+        else:
+            yield from judge(seen)
+
+    return AppCase(f"app.{group}.{name}", says, rule, group, judged, steps=steps, variant=variant, asks=asks)
 
 
 # The judges.
@@ -480,84 +488,84 @@ AGAIN = "Enable the button when the attempt is over, however it ended."
 HELD_POST = (*OPENED, Hold(POST), TAP, Reached(POST), Look("held"))
 NOT_SHOWN = (HIDDEN, ABSENT)
 
-ROWS: list[tuple[Group, str, str, str, tuple[AppStep, ...], AppJudge]] = [
-    (Group.SCREEN, "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
+ROWS: list[tuple[AppGroup, str, str, str, tuple[AppStep, ...], AppJudge]] = [
+    ("screen", "shown-when-possible", "CanBeProvisioned shows the button.", "A-CAN-1", OPENED,
      button_is("opened", SHOWN, todo=SHOW)),
-    (Group.SCREEN, "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
+    ("screen", "hidden-when-in-wallet", "AlreadyExistsInWallet hides the button.", "A-CAN-2",
      (OPEN, SETTLE, TAP, SETTLE, CLOSE, OPEN, SETTLE, Look("opened")),
      once_added(button_is("opened", *NOT_SHOWN, todo=SHOW))),
-    (Group.SCREEN, "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
+    ("screen", "not-shown-while-asking", "Before canProvision has answered, no button can be pressed.", "FLOW-2",
      (Hold(GET), OPEN, Reached(GET), Look("held"), Release(GET), SETTLE),
      button_is("held", *NOT_SHOWN, DISABLED, todo=SHOW)),
-    (Group.SCREEN, "hidden-without-wallet", "After WalletPayNotSupported no button is offered.", "A-CREATE-2",
+    ("screen", "hidden-without-wallet", "After WalletPayNotSupported no button is offered.", "A-CREATE-2",
      (SetPhone({"wallet_pay_supported": False}), *OPENED),
      all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))),
-    (Group.SCREEN, "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
+    ("screen", "hidden-after-success", "A card that was added is not offered again.", "A-CAN-2", ADDED,
      all_of(in_order, once_added(button_is("after", *NOT_SHOWN, todo="Ask canProvision once more after a success.")))),
-    (Group.SCREEN, "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
+    ("screen", "offered-while-possible", "CanBeProvisioned shows the button, also for a card that was just added.",
      "A-CAN-1", (SetPhone({"scheme_configured": False}), *ADDED), once_added(button_is("after", SHOWN, todo=SHOW))),
-    (Group.FORM, "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
+    ("form", "one-get-before-create", "create gets the sdkInput of the GET, unchanged.", "API-10", OPENED,
      all_of(get_then_create, in_order)),
-    (Group.FORM, "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
+    ("form", "nothing-before-tap", "The page begins no attempt by itself.", "A-PROV-2", OPENED,
      nothing_before_tap),
-    (Group.FORM, "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED, all_of(in_order, in_wallet(0))),
-    (Group.FORM, "activity", "The activityProvider returns the activity of this moment.", "A-CREATE-1",
+    ("form", "adds-the-card", "A tap adds the card.", "A-PROV-3", ADDED, all_of(in_order, in_wallet(0))),
+    ("form", "activity", "The activityProvider returns the activity of this moment.", "A-CREATE-1",
      (*OPENED, ROTATE, SETTLE, TAP, SETTLE), activity_there),
-    (Group.FIDELITY, "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
+    ("fidelity", "output-unchanged", "The POST carries the SDK's sdkOutput, byte for byte, for its card.", "API-7",
      ADDED, output_unchanged),
-    (Group.FIDELITY, "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
+    ("fidelity", "opc-unchanged", "The SDK gets the POST's sdkInput, byte for byte.", "A-OPC-1", ADDED,
      opc_unchanged),
-    (Group.CONCURRENCY, "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
+    ("concurrency", "disabled-at-once", "The button is disabled while the back end is asked.", "A-BTN-1",
      (*HELD_POST, Release(POST), SETTLE), button_is("held", DISABLED, HIDDEN, todo=GUARD)),
-    (Group.CONCURRENCY, "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
+    ("concurrency", "disabled-in-the-wallet", "The button is disabled while the wallet provisions.", "A-BTN-1",
      (*OPENED, Hold(WALLET), TAP, Reached(WALLET), Look("held"), Release(WALLET), SETTLE),
      button_is("held", DISABLED, HIDDEN, todo=GUARD)),
-    (Group.CONCURRENCY, "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
+    ("concurrency", "quick-taps", "Five quick taps make one attempt.", "A-BTN-1",
      (*OPENED, *(TAP,) * 5, SETTLE), one_attempt),
-    (Group.CONCURRENCY, "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
+    ("concurrency", "taps-during-attempt", "Taps while the attempt runs begin no other.", "A-BTN-1",
      (*HELD_POST, TAP, TAP, Release(POST), SETTLE), one_attempt),
-    (Group.CONCURRENCY, "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
+    ("concurrency", "one-get-a-page", "Opening the page asks for activation data once.", "REL-7", OPENED,
      asked_once(GET, "Fetch it when the page opens, and nowhere else.")),
-    (Group.RECOVERY, "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
+    ("recovery", "enabled-after-failure", "After a failure the button can be pressed again.", "A-BTN-1",
      (SetPhone({"provision_failure": "InternalError"}), *ADDED),
      all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
-    (Group.RECOVERY, "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
+    ("recovery", "enabled-after-cancel", "After the cardholder has cancelled, the button can be pressed again.",
      "A-BTN-1", (SetPhone({"provision_failure": "Canceled"}), *ADDED),
      all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
-    (Group.RECOVERY, "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
+    ("recovery", "enabled-without-opc", "After fetchOpc has failed, the button can be pressed again.", "A-BTN-1",
      (Fail(POST, "500"), *ADDED), all_of(in_order, button_is("after", SHOWN, todo=AGAIN))),
-    (Group.RECOVERY, "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
+    ("recovery", "adds-after-failure", "A tap after a failure adds the card.", "A-PROV-3",
      (Fail(POST, "500"), *ADDED, Fail(POST), TAP, SETTLE), all_of(in_order, in_wallet(0))),
-    (Group.RECOVERY, "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
+    ("recovery", "offered-after-get-failure", "A page that is opened again asks again.", "API-10",
      (Fail(GET, "503"), OPEN, SETTLE, CLOSE, Fail(GET), *OPENED),
      all_of(in_order, button_is("opened", SHOWN, todo=SHOW))),
-    (Group.RECOVERY, "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
+    ("recovery", "post-not-repeated", "A POST whose connection was cut is not sent again by itself.", "REL-1",
      (Fail(POST, "connection cut"), *ADDED),
      asked_once(POST, "Turn repeats off in your HTTP library for this call, and let the cardholder tap again.")),
-    (Group.RECOVERY, "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
+    ("recovery", "post-not-repeated-after-503", "A POST that was answered with 503 is not sent again by itself.",
      "REL-1", (Fail(POST, "503"), *ADDED), asked_once(POST, "Let the cardholder tap again.")),
-    (Group.SECRECY, "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
-    (Group.SECRECY, "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
+    ("secrecy", "no-sdk-input-in-log", "The app's log contains no sdkInput.", "REL-3", ADDED, silent("sdkInput")),
+    ("secrecy", "no-sdk-output-in-log", "The app's log contains no sdkOutput.", "REL-3", ADDED,
      silent("sdkOutput")),
-    (Group.SECRECY, "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, silent("session")),
-    (Group.SECRECY, "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
+    ("secrecy", "no-session-in-log", "The app's log contains no session.", "REL-4", ADDED, silent("session")),
+    ("secrecy", "no-value-in-log-after-failure", "The log of a failure contains no sdkOutput.", "REL-3",
      (Fail(POST, "500"), *ADDED), silent("sdkOutput")),
-    (Group.SECRECY, "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
+    ("secrecy", "back-end-only", "The app calls its back end, and never the HTTP API.", "API-13", ADDED,
      own_back_end_only),
-    (Group.LIFE, "rotation", "A rotation leaves the page as it is.", "A-CAN-1",
+    ("life", "rotation", "A rotation leaves the page as it is.", "A-CAN-1",
      (*OPENED, ROTATE, SETTLE, Look("after")), all_of(in_order, button_is("after", SHOWN, todo=SHOW))),
-    (Group.LIFE, "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
+    ("life", "rotation-during-attempt", "A rotation leaves the attempt alone, and the button disabled.", "A-BTN-1",
      (*HELD_POST, ROTATE, SETTLE, Look("rotated"), TAP, Release(POST), SETTLE),
      all_of(in_order, one_attempt, button_is("rotated", DISABLED, HIDDEN, todo=GUARD))),
-    (Group.LIFE, "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
+    ("life", "closed-and-opened", "A page that is opened again fetches activation data afresh.", "REL-7",
      (*OPENED, CLOSE, OPEN, SETTLE, Look("after")),
      all_of(in_order, get_each_opening, button_is("after", SHOWN, todo=SHOW))),
-    (Group.LIFE, "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
+    ("life", "closed-during-attempt", "A page that is closed ends its fetchOpc.", "A-ASYNC-1",
      (*HELD_POST, CLOSE, SETTLE, Release(POST), SETTLE), all_of(in_order, provider_ended)),
-    (Group.LIFE, "process-death", "After the process has ended, the page works again.", "A-CAN-1",
+    ("life", "process-death", "After the process has ended, the page works again.", "A-CAN-1",
      (*HELD_POST, DIE, Release(POST), OPEN, SETTLE, Look("after")),
      all_of(in_order, after_process_death(button_is("after", SHOWN, todo=SHOW)))),
-    (Group.ISOLATION, "second-card", "Another card's page adds that card.", "API-3",
+    ("isolation", "second-card", "Another card's page adds that card.", "API-3",
      (*OPENED, CLOSE, Do("openCardPage", 1), SETTLE, TAP, SETTLE),
      all_of(in_order, first_of(posts_unchanged, in_wallet(1)))),
 ]  # fmt: skip
@@ -570,34 +578,34 @@ def _cases() -> Iterator[AppCase]:
         told = name.lower().replace(" ", "-")
         says = f"A POST that ends with {name!r} is a failure, and gives the SDK nothing."
         judge = all_of(in_order, only_what_was_given, button_is("after", SHOWN, todo=AGAIN))
-        yield app_case(Group.FAULTS, f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
+        yield app_case("faults", f"post-{told}", says, "REL-6", (Fail(POST, name), *ADDED), judge)
         says = f"A GET that ends with {name!r} is a failure, and offers no button."
         judge = all_of(in_order, only_what_was_given, button_is("opened", *NOT_SHOWN, todo=SHOW))
-        yield app_case(Group.FAULTS, f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
-    yield app_case(Group.FAULTS, "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
+        yield app_case("faults", f"get-{told}", says, "REL-6", (Fail(GET, name), *OPENED), judge)
+    yield app_case("faults", "post-never-answered", "A POST without an answer is given up within 20 s (assumed).",
                    "REL-5", (*HELD_POST, Outlast(POST), SETTLE, Look("late"), Release(POST), SETTLE),
                    all_of(in_order, button_is("late", SHOWN, todo=LIMIT)))  # fmt: skip
-    yield app_case(Group.FAULTS, "get-never-answered", "A GET without an answer is given up within 20 s (assumed).",
+    yield app_case("faults", "get-never-answered", "A GET without an answer is given up within 20 s (assumed).",
                    "REL-5", (Hold(GET), OPEN, Reached(GET), Outlast(GET), Release(GET), SETTLE),
                    all_of(in_order, late_get_unused))  # fmt: skip
     hidden = all_of(in_order, button_is("opened", *NOT_SHOWN, todo=SHOW))
     for name, outcome in CAN_PROVISION_FAILURES.items():
         told = to_snake(name).replace("_", "-")
         having = [variant for variant, one in VARIANTS_A.items() if type(outcome) not in one.facts.lacks]
-        yield app_case(Group.SCREEN, f"hidden-on-{told}", f"After {name} no button is offered.", outcome.rules[0],
+        yield app_case("screen", f"hidden-on-{told}", f"After {name} no button is offered.", outcome.rules[0],
                        (SetPhone({"can_provision": outcome}), *OPENED), hidden,
                        variant=having[0] if len(having) == 1 else "")  # fmt: skip
-    yield app_case(Group.FORM, "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
+    yield app_case("form", "migrated", "From 0.4.0 no deprecated call is made.", "A-MIG-1", ADDED, not_deprecated,
                    variant=A_FROM_0_4_0.name)  # fmt: skip
-    yield app_case(Group.FORM, "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
+    yield app_case("form", "two-steps", "Before 0.4.0 a tap makes createSdkOutput, the POST and provision.",
                    "A-PROV-1", ADDED, two_steps, variant=A_BEFORE_0_4_0.name)  # fmt: skip
-    yield app_case(Group.SCREEN, "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
+    yield app_case("screen", "reported", "CanBeProvisioned for a card that was just added is reported.", "A-CAN-6",
                    (SetPhone({"scheme_configured": False}), *ADDED), once_added(reported), asks=True)  # fmt: skip
     for name, says, steps in (
         ("not-reported-when-opened", "CanBeProvisioned for a card that is not in the wallet is no issue.", OPENED),
         ("not-reported-when-added", "A card that was added, and is found in the wallet, is no issue.", ADDED),
     ):
-        yield app_case(Group.SCREEN, name, says, "A-CAN-6", steps, not_reported, asks=True)
+        yield app_case("screen", name, says, "A-CAN-6", steps, not_reported, asks=True)
 
 
 APP_CASES: Mapping[str, AppCase] = {case.name: case for case in _cases()}

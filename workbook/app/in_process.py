@@ -17,7 +17,9 @@ from workbook.app.cases import AppCase, AppSeen
 from workbook.app.phone import Client, Device, PhoneReply
 from workbook.app.run import AppStage, Tempo
 from workbook.flows.variants import A_FROM_0_4_0
-from workbook.harness.model import SURFACE, LogLine, Miss
+from workbook.harness.logs import LogLine
+from workbook.harness.model import Miss
+from workbook.relay.model import SURFACE
 from workbook.runs.own_code import completed, exception_words, own_line
 from workbook.simulation.http import Ending, Request
 
@@ -161,7 +163,7 @@ def first_miss(kind: Callable[..., Any], cases: Iterable[AppCase]) -> tuple[AppC
     """The first case that an app core of this class fails, with its first miss and what was seen."""
     for case in cases:
         seen = play_core(kind, case)
-        for miss in case.missed(seen):
+        for miss in case.judge(seen):
             return case, miss, seen
     return None
 

@@ -32,8 +32,8 @@ from workbook.flows.messages import Command, Event
 from workbook.flows.platform_a import State
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VARIANTS_A, VariantA, variant_a
-from workbook.harness.model import GET, POST, SURFACE, Surface
 from workbook.mockserver.server import Server, base_url, is_own_host, listening
+from workbook.relay.model import GET, POST, SURFACE, Surface
 from workbook.runs.card_provisioning import opaque
 from workbook.runs.platform_a import CardAddress
 from workbook.simulation.http import Request, Response

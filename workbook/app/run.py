@@ -49,14 +49,14 @@ from workbook.base.secrecy import Secrets
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0, variant_a
-from workbook.harness import model
 from workbook.harness.logs import Logs
-from workbook.harness.model import SURFACE, BackEndOperation, CaseResult, PhoneCall, Surface, Verdict, gravest
+from workbook.harness.model import CaseResult, Miss, Verdict, gravest
 from workbook.harness.progress import RunProgress
 from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.reports import read_record
 from workbook.harness.selection import Known, chosen
 from workbook.relay.config_file import GetForm, PostForm, StartForm
+from workbook.relay.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.relay.process import GLANCE, StartCommand, Stopping
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -566,18 +566,18 @@ class _Judged:
         except NoAnswerError as error:
             # An adapter does one action at a time, so an adapter that hangs in an action does no other.
             self.trouble = f"After {case.name} the app's process did nothing more. {self._ended()}".strip()
-            return CaseResult(case, Verdict.FAIL, (model.Miss("an answer", str(error), RETURN),))
+            return CaseResult(case, Verdict.FAIL, (Miss("an answer", str(error), RETURN),))
         seen = replace(seen, log=tuple(self._logs.since(mark)), earlier=frozenset(self._given))
         self._given.update(arrival.given for arrival in seen.arrivals if arrival.given)
         if case.asks and seen.reports is None and not seen.threw:
             why = "Your adapter does not count reports: implement AppUnderTest.reports()."
             return CaseResult(case, Verdict.NOT_TESTABLE, why=why)
-        misses = case.missed(seen)
+        misses = tuple(case.judge(seen))
         verdict = gravest(misses, case.rule)
         return CaseResult(case, verdict, misses, seen=_both_sides(seen), seconds=monotonic() - began)
 
 
-def _both_sides(seen: AppSeen) -> model.Seen:
+def _both_sides(seen: AppSeen) -> Seen:
     """What the reports show of a case: the requests of the app, as calls of the phone."""
     calls = [
         PhoneCall(
@@ -594,4 +594,4 @@ def _both_sides(seen: AppSeen) -> model.Seen:
         )
         for number, arrival in enumerate(seen.arrivals, 1)
     ]
-    return model.Seen(tuple(calls), (), log=seen.log)
+    return Seen(tuple(calls), (), log=seen.log)

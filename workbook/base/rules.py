@@ -28,6 +28,22 @@ class Level(StrEnum):
     GAP = "gap"
 
 
+class Owner(StrEnum):
+    """Who has to act where a rule is broken."""
+
+    YOU = "you"
+    OPERATOR = "operator"
+    WALLET_PROVIDER = "wallet provider"
+    SCHEME = "scheme"
+    WORKBOOK = "workbook"
+    NOBODY = "nobody"
+
+    @property
+    def in_a_sentence(self) -> str:
+        """With its article, such as `the operator`."""
+        return self.value if self in {Owner.YOU, Owner.NOBODY} else f"the {self}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule of the ledger.

@@ -17,9 +17,9 @@ from workbook.commands import add, add_case_options, checked_seed, list_cases, m
 from workbook.errors import ExitCode, ParameterError
 
 if TYPE_CHECKING:  # the modules of a run take half a second, and --help needs none of them
-    from workbook.harness.model import Case
     from workbook.harness.report import RunRecord
     from workbook.relay.config import Config
+    from workbook.relay.model import RelayCase
 
 
 def add_to(commands: Any) -> None:
@@ -152,7 +152,7 @@ def app(options: argparse.Namespace) -> int:
     return _say(record, options.out)
 
 
-def _count(cases: Sequence[Case], config: Config) -> int:
+def _count(cases: Sequence[RelayCase], config: Config) -> int:
     """Print how many cases of each group would run, and by name which would not and why."""
     from workbook.relay.case_runner import without
 
@@ -169,7 +169,7 @@ def _count(cases: Sequence[Case], config: Config) -> int:
     return ExitCode.OK
 
 
-def _carry_out(options: argparse.Namespace, cases: Sequence[Case], config: Config) -> int:
+def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: Config) -> int:
     """Run the cases and write the reports; the worst verdict decides the exit code."""
     from workbook.base.files import write_whole
     from workbook.harness.model import Verdict

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from workbook.harness.model import LogLine, Miss, Seen
 
 PIECE, OVERLAP = 65_536, 4_096
 """Bytes of a line that are read at once, and bytes that two pieces share. A scan needs many times a piece's memory."""
 BLOCK = 1_048_576
 """Bytes that are read at once to count lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of a log, or a piece of a very long one.
+
+    Attributes:
+        file: the log's name.
+        number: of the line in the file, from 1.
+        text: without the line's end.
+    """
+
+    file: str
+    number: int
+    text: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +130,7 @@ class Logs:
         return LogSpan(self._began, self.positions(), tuple(self._judged))
 
 
-# The line of a log that a miss names, quoted without its values: a command's output is gone once the run is over.
+# A line of a log, quoted without its values.
 
 LONGEST = 160
 """Characters of a quoted line."""
@@ -130,22 +142,6 @@ _WORD = re.compile(r"[^\s\"'`=:,;&?(){}\[\]<>|/\\]+")
 _PART = rf"[A-Za-z]?[a-z]{{1,{LONGEST_WORD}}}"
 _PLAIN = re.compile(rf"{_PART}([-_.]{_PART})*|[A-Za-z]|[A-Z]{{1,10}}|[0-9]{{1,3}}|[!-/]+")
 """Matches a word of a language, the name of a header or a short number, but no long value."""
-
-
-def with_log_line(miss: Miss, seen: Iterable[Seen], is_known: Callable[[str], bool]) -> str:
-    """What was observed, followed by the log line that shows it; unchanged where no such line can be read.
-
-    Args:
-        miss: names the file and the line.
-        seen: what the case saw; the logs are read again.
-        is_known: whether a text holds a secret, or is part of one.
-    """
-    for case in seen if miss.file else ():
-        with suppress(OSError):  # the log is gone
-            text = next((line.text for line in case.log if (line.file, line.number) == (miss.file, miss.line)), "")
-            if text:
-                return f"{miss.observed}; the line, without its values: {without_values(text, is_known)}"
-    return miss.observed
 
 
 def without_values(line: str, is_known: Callable[[str], bool]) -> str:

@@ -26,43 +26,30 @@ equal values. A string from the simulator is marked as simulated. No value, no k
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from operator import attrgetter
+from itertools import chain
+from string import ascii_uppercase
 from time import monotonic, time
 from typing import Any
 
 from workbook.api.redaction import SHOWN_HEADERS, Redaction
-from workbook.base.rules import Rule
-from workbook.base.secrecy import MASK, NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
+from workbook.base.rules import Owner, Rule
+from workbook.base.secrecy import NO_SECRETS, SecretKind, Secrets, canaries_in, session_secrets
 from workbook.errors import ExitCode
-from workbook.harness.logs import with_log_line
-from workbook.harness.model import (
-    SUCCESS,
-    Case,
-    CaseResult,
-    Group,
-    Miss,
-    Owner,
-    PhoneCall,
-    Root,
-    RunFinding,
-    Seen,
-    Verdict,
-)
-from workbook.harness.selection import Known, apply_baseline
-from workbook.simulation.http import Request, Response
+from workbook.harness.logs import without_values
+from workbook.harness.model import Case, CaseResult, Evidence, Miss, ReportedExchange, Root, RunFinding, Verdict
+from workbook.harness.selection import Known, ResultT, apply_baseline
 from workbook.views.table import clean
-
-Headers = tuple[tuple[str, str | None], ...]
-
 
 FORMAT = 1
 PHONE, API = "phone", "API"
@@ -160,41 +147,13 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedMessage:
-    """A request or an answer, redacted."""
-
-    headers: Headers = ()
-    body: Any = None
-    length: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedExchange:
-    """One request and its answer, on one of the two sides; the head of the module explains each field."""
-
-    side: str
-    at: float
-    ended: float | None
-    method: str
-    path: str
-    who: str
-    request: ReportedMessage
-    status: int | None
-    answer: ReportedMessage | None
-    ending: str = ""
-    elsewhere: bool = False
-    platform: str = ""
-    operation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class CaseRecord:
     """The result of one case; the head of the module explains each field."""
 
     name: str
     says: str
     rule: Rule
-    group: Group
+    group: str
     verdict: Verdict
     owner: Owner
     platform: str
@@ -240,9 +199,8 @@ def moment(seconds: float) -> str:
 # A report may show what the journal shows of an exchange, without the key and the text that the simulator made. That
 # text contains the canary, and a report with a canary in it would look like one that leaks.
 
-KEY_HEADER = "x-api-key"
 SHOWN = SHOWN_HEADERS | {"cache-control"}
-"""Headers whose values are shown. Of the key, `_marked` shows only whether it is the right one."""
+"""Headers whose values are shown. Of the key, a report shows only whether it is the right one."""
 
 
 # Makes the record of a run from its results.
@@ -257,8 +215,6 @@ FIRST = 3
 """Pieces of advice that a terminal prints, and that a page shows with their exchanges."""
 LONGEST_LINE = 600
 """Characters of a piece of advice on a terminal."""
-DIGITS = 4
-"""Decimals of a second."""
 
 
 def record(
@@ -272,7 +228,7 @@ def record(
         secrets: session secrets, and what else no report may hold; the results hold keys and opaque data.
         values: opaque data of rounds whose results are not here.
     """
-    known = Secrets(_secrets(results, secrets), (pair for value in values for pair in _opaque(value)))
+    known = Secrets(_secrets(results, secrets, values))
     # A run repeats itself: of forty thousand texts a few hundred are different.
     redaction = Redaction(SHOWN, simulated=False, text=cache(known.cleaned))
     first = min((result.began for result in results if result.began is not None), default=0.0)
@@ -280,24 +236,24 @@ def record(
     for result in results:
         case, began, owner = result.case, result.began, result.verdict.owner
         parts = [(part.platform, part.seen) for part in result.each if part.seen is not None]
-        exchanges = [_exchanges(platform, seen, redaction) for platform, seen in parts]
+        exchanges = [seen.exchanges(platform, redaction) for platform, seen in parts]
         cases.append(
             CaseRecord(
                 name=case.name,
                 says=case.says,
                 rule=case.rests_on,
-                group=case.group,
+                group=str(case.group),
                 verdict=result.verdict,
                 owner=case.owner if owner is Owner.YOU else owner,
                 platform=result.platform,
                 why=redaction.text(result.why),
-                seconds=round(result.seconds, DIGITS),
+                seconds=round(result.seconds, 4),
                 misses=tuple(
                     replace(
                         miss,
                         expected=redaction.text(miss.expected),
                         observed=redaction.text(
-                            with_log_line(miss, [seen for _platform, seen in parts], known.has_part)
+                            _with_log_line(miss, [seen for _platform, seen in parts], known.has_part)
                         ),
                         todo=redaction.text(miss.todo),
                         rule=miss.rule or case.rule,
@@ -306,98 +262,50 @@ def record(
                 ),
                 exchanges=tuple(exchange for of_one_app in exchanges for exchange in of_one_app[:MOST]),
                 left_out=sum(len(of_one_app[MOST:]) for of_one_app in exchanges),
-                reproduce=about.reproduce("" if case.script.whole else case.name),
-                began=None if began is None else round(began - first, DIGITS),
+                reproduce=about.reproduce(case.name if case.runs_by_itself else ""),
+                began=None if began is None else round(began - first, 4),
             )
         )
     return RunRecord(about, tuple(cases), known)
 
 
-def _secrets(results: Iterable[CaseResult], secrets: Iterable[str]) -> Iterator[tuple[SecretKind, str]]:
-    """Sessions, keys, and the opaque data of these results."""
-    yield from ((SecretKind.SESSION, value) for value in session_secrets(secrets))
-    every = [part.seen for result in results for part in result.each if part.seen is not None]
-    yield from ((SecretKind.KEY, seen.key) for seen in every)
-    for seen in every:
-        for _card, value in seen.opaque():
-            yield from _opaque(value)
+def _secrets(
+    results: Iterable[CaseResult], sessions: Iterable[str], values: Iterable[str]
+) -> Iterator[tuple[SecretKind, str]]:
+    """Sessions, keys, and the opaque data of these results and of earlier rounds, with the canaries in it."""
+    yield from ((SecretKind.SESSION, value) for value in session_secrets(sessions))
+    every = (part.seen for result in results for part in result.each if part.seen is not None)
+    seen = (pair for evidence in every for pair in evidence.secrets())
+    for kind, value in chain(seen, ((SecretKind.OPAQUE, value) for value in values)):
+        if kind is SecretKind.OPAQUE:
+            yield from ((SecretKind.CANARY, canary) for canary in canaries_in(value))
+        yield kind, value
 
 
-def _opaque(value: str) -> Iterator[tuple[SecretKind, str]]:
-    yield from ((SecretKind.CANARY, canary) for canary in canaries_in(value))
-    yield SecretKind.OPAQUE, value
+def _with_log_line(miss: Miss, evidence: Iterable[Evidence], is_known: Callable[[str], bool]) -> str:
+    """What was observed, and the log line that shows it, if it can be read: once the run is over, the log may be gone.
 
-
-def _exchanges(platform: str, seen: Seen, redaction: Redaction) -> list[ReportedExchange]:
-    """Both sides in the order of time; a call comes before the request that follows from it."""
-    began = min([call.began for call in seen.calls] + [arrived.at for arrived in seen.arrived], default=0.0)
-
-    def at(moment: float) -> float:
-        return round(moment - began, DIGITS)
-
-    def message(of: Request | Response | PhoneCall, body: Callable[[bytes], Any]) -> ReportedMessage:
-        return ReportedMessage(redaction.headers(_marked(of.headers, seen.key)), body(of.body), len(of.body))
-
-    exchanges = []
-    for call in seen.calls:
-        request = call.request or Request(call.operation, "", ())
-        exchanges.append(
-            ReportedExchange(
-                side=PHONE,
-                at=at(call.began),
-                ended=at(call.ended),
-                method=redaction.method(request.method),
-                path=redaction.target(request.target, call.asked_for),
-                who=redaction.text(call.cardholder),
-                request=message(request, redaction.request_body),
-                status=call.status,
-                answer=None if call.status is None else message(call, redaction.request_body),
-                ending=redaction.text(": ".join(filter(None, (call.broke.value, call.why)))),
-                platform=platform,
-                operation=call.operation,
-            )
-        )
-    for arrived in seen.arrived:
-        request, response = arrived.request, arrived.response
-        from workbook.simulation.faults import FAULTS  # loads all tables in 200 ms; `preflight` needs none
-
-        fault = FAULTS[response.fault].sentence.rstrip(".") if response.fault in FAULTS else response.fault
-        source = response.basis.rpartition(f"fault: {response.fault}; ")[2]
-        exchanges.append(
-            ReportedExchange(
-                side=API,
-                at=at(arrived.at),
-                ended=None,
-                method=redaction.method(request.method),
-                path=redaction.target(request.target),
-                who="",
-                request=message(request, redaction.request_body),
-                status=response.status,
-                answer=message(response, redaction.answer_body),
-                ending=f"fault: {fault}; {source}" if fault else "" if response.status in SUCCESS else source,
-                elsewhere=arrived.elsewhere,
-                platform=platform,
-                operation=arrived.operation,
-            )
-        )
-    return sorted(exchanges, key=attrgetter("at"))
-
-
-def _marked(headers: Iterable[tuple[str, str]], key: str) -> Iterator[tuple[str, str]]:
-    """The headers with a mark in place of an API key."""
-    for name, value in headers:
-        mark = MASK if value == key else f"[another value, {len(value)} characters]"
-        yield name, mark if name.lower() == KEY_HEADER else value
+    Args:
+        miss: names the file and the line.
+        evidence: what the case saw; the logs are read again.
+        is_known: whether a text holds a secret, or is part of one.
+    """
+    for seen in evidence if miss.file else ():
+        with suppress(OSError):  # the log is gone
+            text = next((line.text for line in seen.log if (line.file, line.number) == (miss.file, miss.line)), "")
+            if text:
+                return f"{miss.observed}; the line, without its values: {without_values(text, is_known)}"
+    return miss.observed
 
 
 def concluded(
     about: Callable[..., About],
     began: float,
-    results: Iterable[CaseResult],
-    cases: Mapping[str, Case],
+    results: Iterable[ResultT],
+    cases: Mapping[str, Case[Any]],
     known: Iterable[Known] = (),
     *,
-    findings: Callable[[Sequence[CaseResult]], Iterable[RunFinding]] = lambda _results: (),
+    findings: Callable[[Sequence[ResultT]], Iterable[RunFinding]] = lambda _results: (),
     secrets: Iterable[str] = (),
     values: Iterable[str] = (),
 ) -> RunRecord:
@@ -521,11 +429,11 @@ def counts(record: RunRecord) -> list[tuple[Verdict, int]]:
     return [(verdict, count) for verdict, count in every if count]
 
 
-def by_group(record: RunRecord) -> list[tuple[Group, list[int]]]:
+def by_group(record: RunRecord) -> list[tuple[str, list[int]]]:
     """For each group that occurs: how many of its cases ended with each verdict of `counts`."""
     endings = Counter((case.group, case.verdict) for case in record.cases)
-    rows = ((group, [endings[group, verdict] for verdict, _count in counts(record)]) for group in Group)
-    return [(group, row) for group, row in rows if any(row)]
+    groups = dict.fromkeys(case.group for case in record.cases)
+    return [(group, [endings[group, verdict] for verdict, _count in counts(record)]) for group in groups]
 
 
 def to_look_at(record: RunRecord) -> list[CaseRecord]:
@@ -585,7 +493,7 @@ def telling(case: CaseRecord) -> list[ReportedExchange]:
         return [one for one in others if call.at <= one.at <= ended]
 
     faulted = (call for call in calls if any(request.ending for request in requests(call)))
-    failed = (call for call in calls if call.status not in SUCCESS)
+    failed = (call for call in calls if not 200 <= (call.status or 0) < 300)
     call = next(faulted, None) or next(failed, None) or (calls[-1] if calls else None)
     if call is None or len(case.exchanges) == PAIR:
         return list(case.exchanges[:FEW])
@@ -610,3 +518,47 @@ def first_lines(record: RunRecord) -> Iterator[str]:
 def timeless(text: str) -> str:
     """An observation without its duration and without a log line, which differ from run to run."""
     return _TIME.sub("", text)
+
+
+# A body as it may be shown: its shape as JSON. Words in the place of each value say which one it is and how long.
+
+MADE = {"activation": "activation data", "output": "sdkOutput", "opc": "OPC data"}
+"""Names of what the simulator generates."""
+
+
+class Values:
+    """Shows bodies, and gives equal values of one case the same letter."""
+
+    def __init__(self) -> None:
+        self._letters: dict[str, str] = {}
+
+    def text(self, body: Any) -> str:
+        """A body as JSON, with words in the place of its values."""
+        return "".join(text for text, _is_value in self.pieces(body))
+
+    def pieces(self, body: Any) -> Iterator[tuple[str, bool]]:
+        """The same in pieces; each says whether it stands in the place of a value."""
+        match body:
+            case {"length": int(length), **value} if "digest" in value or value.get("simulated") is True:
+                name, digest = "spoilt", value.get("digest")  # simulated data that was changed has no digest
+                if isinstance(digest, str):
+                    round_, place = divmod(len(self._letters), len(ascii_uppercase))
+                    name = "value " + self._letters.setdefault(digest, f"{ascii_uppercase[place]}{round_ or ''}")
+                if value.get("simulated"):
+                    name += f": simulated {MADE.get(str(value.get('kind')), 'data')}"
+                    name += f" #{value['serial']}" if "serial" in value else ""
+                yield f"⟨{name}, {length} characters⟩", True
+            case dict() | list():
+                begin, end = "{}" if isinstance(body, dict) else "[]"
+                yield begin, False
+                for place, item in enumerate(body):
+                    comma = ", " if place else ""
+                    if isinstance(body, dict):
+                        yield f"{comma}{json.dumps(item, ensure_ascii=False)}: ", False
+                        yield from self.pieces(body[item])
+                    else:
+                        yield comma, False
+                        yield from self.pieces(item)
+                yield end, False
+            case _:
+                yield json.dumps(body, ensure_ascii=False), False

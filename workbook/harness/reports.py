@@ -38,15 +38,15 @@ from workbook.base.files import read_named, write_all
 from workbook.base.forms import choices
 from workbook.base.junit import Ending, JUnitCase, JUnitSuite, junit
 from workbook.errors import ConfigurationError
-from workbook.harness.model import Group, Values, Verdict
+from workbook.harness.model import ReportedExchange, Verdict
 from workbook.harness.report import (
     FIRST,
     FORMAT,
     PHONE,
     About,
     CaseRecord,
-    ReportedExchange,
     RunRecord,
+    Values,
     by_group,
     counts,
     headline,
@@ -303,11 +303,11 @@ def to_junit(record: RunRecord) -> str:
     }
     endings = {**ENDINGS, Verdict.WARN: "failure"} if about.strict else ENDINGS
     suites = []
-    for group in Group:
-        if cases := [case for case in record.cases if case.group is group]:
-            seconds, started = sum(case.seconds for case in cases), clean(about.started.removesuffix("Z"))
-            rows = tuple(_junit_case(case, endings.get(case.verdict)) for case in cases)
-            suites.append(JUnitSuite(f"conform.{group}", rows, seconds, started, properties))
+    for group in dict.fromkeys(case.group for case in record.cases):
+        cases = [case for case in record.cases if case.group == group]
+        seconds, started = sum(case.seconds for case in cases), clean(about.started.removesuffix("Z"))
+        rows = tuple(_junit_case(case, endings.get(case.verdict)) for case in cases)
+        suites.append(JUnitSuite(f"conform.{group}", rows, seconds, started, properties))
     return junit("workbook conform", suites, about.seconds)
 
 
@@ -354,11 +354,11 @@ def _summary(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def _settled(record: RunRecord) -> list[tuple[str, dict[Group, list[CaseRecord]]]]:
+def _settled(record: RunRecord) -> list[tuple[str, dict[str, list[CaseRecord]]]]:
     """The cases that need no look, below a heading for each verdict, by group."""
     settled = []
     for verdict, heading in SETTLED.items():
-        groups: dict[Group, list[CaseRecord]] = {}
+        groups: dict[str, list[CaseRecord]] = {}
         for case in record.ended(verdict):
             groups.setdefault(case.group, []).append(case)
         if groups:

@@ -18,15 +18,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import tomli_w
 
 from workbook.base.values import did_you_mean
 from workbook.errors import ParameterError
-from workbook.harness.model import Case, CaseResult, Group, Verdict
+from workbook.harness.model import Case, CaseResult, Verdict
 
-CaseT = TypeVar("CaseT", bound=Case)
+CaseT = TypeVar("CaseT", bound=Case[Any])
+ResultT = TypeVar("ResultT", bound=CaseResult)
 MAGIC = "*?["
 QUOTE = 80
 """Characters of a pattern that an error repeats."""
@@ -53,7 +54,7 @@ def chosen(cases: Mapping[str, CaseT], patterns: Sequence[str] = ()) -> tuple[Ca
     return again(cases, names)
 
 
-def fits(pattern: str, case: Case) -> bool:
+def fits(pattern: str, case: Case[Any]) -> bool:
     """Whether a name, a group or a glob means this case."""
     return pattern in (case.name, case.group) or fnmatchcase(case.name, pattern)
 
@@ -66,13 +67,13 @@ def again(cases: Mapping[str, CaseT], names: Iterable[str]) -> tuple[CaseT, ...]
 
 def _no_case(cases: Mapping[str, CaseT], pattern: str) -> str:
     """Why a pattern fits no case, and what to do."""
-    known = [group for group in Group if any(case.group is group for case in cases.values())]
+    known = list(dict.fromkeys(str(case.group) for case in cases.values()))
     groups = ", ".join(known)
     if pattern.endswith(".toml"):
         return f"{pattern!r} is no pattern. The configuration's file comes before --only."
     if any(character in pattern for character in MAGIC):
         return f"No case matches {pattern!r}. Groups: {groups}; see --list."
-    close = did_you_mean(pattern, [*cases, *(group.value for group in known)])
+    close = did_you_mean(pattern, [*cases, *known])
     hint = close if close.startswith("Did") else f"Groups: {groups}; names: see --list."
     return f"No case and no group {pattern!r}. {hint}"
 
@@ -99,8 +100,8 @@ class Known:
 
 
 def apply_baseline(
-    known: Iterable[Known], results: Iterable[CaseResult], cases: Mapping[str, Case], today: date
-) -> tuple[tuple[CaseResult, ...], tuple[str, ...]]:
+    known: Iterable[Known], results: Iterable[ResultT], cases: Mapping[str, Case[Any]], today: date
+) -> tuple[tuple[ResultT, ...], tuple[str, ...]]:
     """Mark the known failures among the results, and name each stale entry in a sentence.
 
     Args:
@@ -130,7 +131,7 @@ def apply_baseline(
     return tuple(results), tuple(stale)
 
 
-def new_baseline(known: Iterable[Known], failures: Mapping[str, str], cases: Mapping[str, Case]) -> str:
+def new_baseline(known: Iterable[Known], failures: Mapping[str, str], cases: Mapping[str, Case[Any]]) -> str:
     """A baseline's text: the entries that still cover a failure, and one for each failure that none covers.
 
     Args:

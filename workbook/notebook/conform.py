@@ -18,14 +18,13 @@ from workbook.base.forms import read_toml
 from workbook.base.values import lookup
 from workbook.errors import ParameterError
 from workbook.harness.compare import CaseChange, compare
-from workbook.harness.model import PLATFORMS, SURFACE, Cardholder, Case, CaseResult, Need, Target, Values
+from workbook.harness.model import CaseResult, ReportedExchange, ReportedMessage
 from workbook.harness.progress import RunProgress
 from workbook.harness.report import (
     PHONE,
     CaseRecord,
-    ReportedExchange,
-    ReportedMessage,
     RunRecord,
+    Values,
     by_group,
     counts,
     headline,
@@ -40,6 +39,7 @@ from workbook.relay.api_side import MockApi
 from workbook.relay.cases import CASES
 from workbook.relay.config import Api, Config, Exports
 from workbook.relay.config_file import EXAMPLE, load_config
+from workbook.relay.model import PLATFORMS, SURFACE, Cardholder, Need, RelayCase, Target
 from workbook.relay.process import exported, surroundings
 from workbook.relay.session import RunOptions
 from workbook.views.html import View
@@ -89,7 +89,7 @@ def judge(kind: Any = Relay, *only: str, seed: int = 7, known: Iterable[Known] =
     return replace(record, about=about)
 
 
-def mock_api(cases: Iterable[Case], *, key: str | None = None, seed: int = 7) -> MockApi:
+def mock_api(cases: Iterable[RelayCase], *, key: str | None = None, seed: int = 7) -> MockApi:
     """The API for these cases, with a certificate where one of them is about that."""
     tls = any(Need.API_TLS in case.needs for case in cases)
     return MockApi((*RELAY_CARDS, *ODD_CARDS), key=key, seed=seed, tls=tls)
@@ -144,8 +144,9 @@ def target(address: str, log: Path, *, tls: bool = False) -> Target:
 def case_view(case: CaseRecord) -> Stack:
     """What the case expected, what it observed, and both sides in the order of time, with a table for each app."""
     lines = [("the case", case.says), (f"{case.rule.id} ({case.rule.level})", case.rule.text)]
+    who = f"for {case.owner.in_a_sentence}"
     for miss in case.misses:
-        lines += [("expected", miss.expected), ("observed", timeless(miss.observed)), (f"for {case.owner}", miss.todo)]
+        lines += [("expected", miss.expected), ("observed", timeless(miss.observed)), (who, miss.todo)]
         lines += [("read more", miss.see)] if miss.see else []
     if not case.misses:
         lines.append(("so", case.why or case.verdict.meaning))

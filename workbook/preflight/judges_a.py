@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from workbook.base.files import read_regular
-from workbook.harness.model import Group, Miss, Owner
+from workbook.base.rules import Owner
+from workbook.harness.model import Miss
 from workbook.preflight.gradle import Module, Statement, numbers
 from workbook.preflight.model import LATER_A, Facts, Part, miss_at, miss_in, preflight_case, unread
 from workbook.preflight.project import read_project
@@ -308,57 +309,57 @@ def roles(facts: Facts) -> Iterator[Miss]:
 
 A, E = Part.PLATFORM_A, Part.ENVIRONMENT
 CASES = (
-    preflight_case(Group.FORM, "text.readable", "Every build file, version catalog and source can be read.", "GAP-8",
+    preflight_case("form", "text.readable", "Every build file, version catalog and source can be read.", "GAP-8",
                    lambda facts: unread(facts.unread)),
-    preflight_case(Group.FIDELITY, "gradle.library-version", "The private library has the version that goes with the "
+    preflight_case("fidelity", "gradle.library-version", "The private library has the version that goes with the "
                    "SDK.", "A-DEP-1", library_version, Part.LIBRARY, Part.LIBRARY_VERSION, Part.SDK_A_VERSION,
                    harms=True),
-    preflight_case(Group.FIDELITY, "gradle.sdk-version", "All modules use one version of the SDK.", "A-MIG-1",
+    preflight_case("fidelity", "gradle.sdk-version", "All modules use one version of the SDK.", "A-MIG-1",
                    one_sdk_version, Part.SDK_A_VERSION, expected="one version of the SDK",
                    todo="Use the latest version in all modules.", noted=True),
-    preflight_case(Group.FORM, "gradle.repository", "A local or internal repository can hold the private library.",
+    preflight_case("form", "gradle.repository", "A local or internal repository can hold the private library.",
                    "A-DEP-2", repositories, A, expected="mavenLocal() or an internal repository", harms=True,
                    todo="Get the private library from the operator's contact or the wallet provider, and add the "
                    "repository that holds it."),
-    preflight_case(Group.SECRECY, "gradle.publishing", "Nothing publishes the private library.", "A-DEP-3", publishing,
+    preflight_case("secrecy", "gradle.publishing", "Nothing publishes the private library.", "A-DEP-3", publishing,
                    A, harms=True),
-    preflight_case(Group.FORM, "gradle.levels", "minSdk and compileSdk are as high as the SDK needs.", "GAP-8", levels,
+    preflight_case("form", "gradle.levels", "minSdk and compileSdk are as high as the SDK needs.", "GAP-8", levels,
                    Part.SDK_A_VERSION, noted=True),
-    preflight_case(Group.FORM, "gradle.application-ids", "Each application id is known, with its variants.",
+    preflight_case("form", "gradle.application-ids", "Each application id is known, with its variants.",
                    "A-ALLOW-2", application_ids, Part.APP_IDS, expected="each application id allowlisted on its own",
                    todo="Send them all: workbook preflight allowlist-request.", noted=True),
-    preflight_case(Group.FIDELITY, "kotlin.deprecated", "The app makes no call that 0.4.0 deprecated.", "A-MIG-1",
+    preflight_case("fidelity", "kotlin.deprecated", "The app makes no call that 0.4.0 deprecated.", "A-MIG-1",
                    deprecated_calls, A, expected="provision(cardDisplayName, cardAddress, opcProvider)",
                    todo="Remove createSdkOutput(), implement OpcProvider, and call the new provision."),
-    preflight_case(Group.CONCURRENCY, "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", second_tap, A,
+    preflight_case("concurrency", "kotlin.button", "The page keeps a second tap away.", "A-BTN-1", second_tap, A,
                    expected="the button disabled from the tap until the attempt is over",
                    todo="Disable the button in the tap itself, before anything suspends; enable it in finally."),
-    preflight_case(Group.FAULTS, "kotlin.fetch-opc", "fetchOpc swallows no error.", "A-OPC-1", swallowed, A,
+    preflight_case("faults", "kotlin.fetch-opc", "fetchOpc swallows no error.", "A-OPC-1", swallowed, A,
                    expected="fetchOpc throws when the back end fails",
                    todo="Throw: the SDK makes OpcFetchError of it. Any text that is returned goes to the wallet as OPC "
                    "data."),
-    preflight_case(Group.SECRECY, "app.api-address", "The app does not know the API.", "API-13", api_address,
+    preflight_case("secrecy", "app.api-address", "The app does not know the API.", "API-13", api_address,
                    expected="no trace of the API in the app",
                    todo="Call your own back end: only it calls the API."),
-    preflight_case(Group.SECRECY, "app.api-key", "The app has no API key.", "REL-2", api_key,
+    preflight_case("secrecy", "app.api-key", "The app has no API key.", "REL-2", api_key,
                    expected="no trace of the API in the app"),
-    preflight_case(Group.FORM, "library.in-repository", "The private library is in the local repository, whole and in "
+    preflight_case("form", "library.in-repository", "The private library is in the local repository, whole and in "
                    "the right version.", "A-DEP-2", in_repository, Part.REPOSITORY, harms=True),
-    preflight_case(Group.FORM, "signing.sent", "What is built and signed is what was sent for allowlisting.",
+    preflight_case("form", "signing.sent", "What is built and signed is what was sent for allowlisting.",
                    "A-ALLOW-1", sent_pairs, Part.SENT, harms=True, owner=Owner.OPERATOR),
-    preflight_case(Group.FORM, "signing.debug", "The default debug certificate is known as such.", "A-ALLOW-4",
+    preflight_case("form", "signing.debug", "The default debug certificate is known as such.", "A-ALLOW-4",
                    debug_certificates, Part.CERTIFICATES, expected="a certificate of your own",
                    todo="Each machine has its own: allowlist each, or share one debug keystore.", noted=True),
-    preflight_case(Group.FORM, "environment.base-url", "The API's address is an https address without the path.",
+    preflight_case("form", "environment.base-url", "The API's address is an https address without the path.",
                    "API-1", base_urls, E, Part.ADDRESS, expected="an https address without /bcl/v2", harms=True,
                    todo="Set the scheme and the host alone: the path is the same for everybody."),
-    preflight_case(Group.FORM, "environment.key", "The API's key is there, and belongs to the address's environment.",
+    preflight_case("form", "environment.key", "The API's key is there, and belongs to the address's environment.",
                    "API-4", keys, E, Part.KEY),
-    preflight_case(Group.FORM, "environment.role", "The credential has the role.", "API-15",
+    preflight_case("form", "environment.role", "The credential has the role.", "API-15",
                    roles, E, expected="the role 'Bank Issuing PaymentInstrument Network Token Activation Data'",
                    todo="Ask the operator's contact, or try one GET: 403 if missing (openapi).", noted=True,
                    owner=Owner.OPERATOR),
-    preflight_case(Group.BUDGET, "environment.time-limit", "The back end gives up before the wallet does.", "REL-5",
+    preflight_case("budget", "environment.time-limit", "The back end gives up before the wallet does.", "REL-5",
                    back_end_limits, E, Part.LIMIT, expected="less than the wallet's 20 s",
                    todo="Set it to a few seconds."),
 )  # fmt: skip

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from workbook.base.rules import Owner
 from workbook.flows.variants import A_EARLIER_FACTS, A_LATER_FACTS
-from workbook.harness.model import Case, CaseScript, Group, Miss, Owner
+from workbook.harness.model import Case, Miss
 from workbook.preflight.gradle import Build, Dependency, Module, numbers
 from workbook.preflight.platform_b import ProjectB
 from workbook.preflight.project import File, Project
@@ -201,20 +202,19 @@ class Part(Enum):
         self.missing, self.is_in = missing, is_in
 
 
-NO_CALLS = CaseScript(())
+PreflightGroup: TypeAlias = Literal["form", "fidelity", "secrecy", "faults", "budget", "concurrency"]
+"""What a case is about."""
 
 
 @dataclass(frozen=True, slots=True)
-class PreflightCase(Case):
+class PreflightCase(Case[Facts]):
     """One case, with a name like `preflight.plist.identifier`.
 
     Attributes:
-        needs_part: what has to be there.
-        misses: yields each way in which what was read breaks the rule.
+        parts: what has to be there.
     """
 
-    needs_part: tuple[Part, ...] = ()
-    misses: PreflightJudge = field(default=lambda _facts: iter(()), repr=False)
+    parts: tuple[Part, ...] = ()
 
 
 def miss_at(file: str, line: int, observed: str, **more: Any) -> Miss:
@@ -235,7 +235,7 @@ def unread(files: Iterable[tuple[File, str]]) -> Iterator[Miss]:
 
 
 def preflight_case(
-    group: Group,
+    group: PreflightGroup,
     name: str,
     says: str,
     rule: str,
@@ -273,5 +273,4 @@ def preflight_case(
                 harms=miss.harms or (harms and not miss.noted),
             )
 
-    return PreflightCase(f"preflight.{name}", says, rule, group, NO_CALLS, lambda _seen: iter(()), owner=owner,
-                         needs_part=parts, misses=misses)  # fmt: skip
+    return PreflightCase(f"preflight.{name}", says, rule, group, misses, owner, parts)

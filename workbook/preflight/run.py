@@ -12,8 +12,9 @@ from time import monotonic
 from typing import Any
 
 from workbook.base.files import read_named
+from workbook.base.rules import Owner
 from workbook.errors import ConfigurationError, ParameterError
-from workbook.harness.model import CaseResult, Owner, Verdict, gravest
+from workbook.harness.model import CaseResult, Verdict, gravest
 from workbook.harness.report import FAILING, About, RunRecord, concluded
 from workbook.harness.selection import Known
 from workbook.preflight import judges_a, judges_b
@@ -162,10 +163,10 @@ def preflight(run: Preflight) -> RunRecord:
 
 
 def _judged(case: PreflightCase, facts: Facts) -> CaseResult:
-    missing = next((part for part in case.needs_part if not part.is_in(facts)), None)
+    missing = next((part for part in case.parts if not part.is_in(facts)), None)
     if missing is not None:
         return CaseResult(case, Verdict.NOT_APPLICABLE, why=missing.missing)
-    misses = tuple(dict.fromkeys(case.misses(facts)))
+    misses = tuple(dict.fromkeys(case.judge(facts)))
     return CaseResult(case, gravest(misses, case.rule), misses)
 
 
@@ -177,7 +178,7 @@ def finding_lines(done: RunRecord) -> list[str]:
             verdict = case.verdict if case.verdict is Verdict.KNOWN else miss.verdict()
             place = f"{miss.place}: " if miss.place else ""
             more = f"; {miss.see}" if miss.see else ""
-            who = "" if case.owner is Owner.NOBODY else f", for {case.owner}"
+            who = "" if case.owner is Owner.NOBODY else f", for {case.owner.in_a_sentence}"
             lines.append(f"{place}{verdict} {miss.rule}{who}: expected {miss.expected}, observed "
                          f"{miss.observed}. {miss.todo} [{case.name}{more}]")  # fmt: skip
     return lines

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias, cast
 
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError
-from workbook.harness.model import GET, Adapter, AdapterValue, PhoneCall
+from workbook.relay.model import GET, Adapter, AdapterValue, PhoneCall
 from workbook.relay.phone import Phone
 from workbook.simulation.http import Request
 

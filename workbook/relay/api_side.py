@@ -25,7 +25,6 @@ from typing import Self
 
 from workbook.api.opaque import json_text
 from workbook.errors import ConfigurationError
-from workbook.harness.model import Arrived, Identity, Order
 from workbook.mockserver.journal import OPERATIONS, operation_of
 from workbook.mockserver.server import (
     BACKLOG,
@@ -40,6 +39,7 @@ from workbook.mockserver.server import (
     on_thread,
     write_certificate,
 )
+from workbook.relay.model import Arrived, Identity, Order
 from workbook.simulation.faults import Chance, fault
 from workbook.simulation.http import JSON_HEADERS, Request, Responder, Response, Wire, header_values
 from workbook.simulation.seal import Seal

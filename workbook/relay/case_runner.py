@@ -17,47 +17,7 @@ from urllib.parse import quote
 from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.harness.logs import Logs, LogSpan
-from workbook.harness.model import (
-    GET,
-    GRAVEST,
-    OWN_413,
-    OWN_429,
-    POST,
-    RAW,
-    RECOVERY,
-    SHAPES,
-    Arrived,
-    Ask,
-    Broke,
-    Cardholder,
-    Case,
-    CaseResult,
-    CaseScript,
-    Down,
-    Group,
-    Identity,
-    Miss,
-    Need,
-    Now,
-    Order,
-    PhoneCall,
-    Present,
-    Recover,
-    Rest,
-    Root,
-    ScriptStep,
-    Seen,
-    Surface,
-    Target,
-    Together,
-    Up,
-    Verdict,
-    WholeRun,
-    asks_of,
-    gravest,
-    ordinary,
-    shape_of,
-)
+from workbook.harness.model import GRAVEST, Miss, Root, Verdict, gravest
 from workbook.relay.adapter import PythonPhone
 from workbook.relay.api_side import MockApi
 from workbook.relay.judging import (
@@ -70,11 +30,45 @@ from workbook.relay.judging import (
     SecretWatch,
     refuses_length,
 )
+from workbook.relay.model import (
+    GET,
+    POST,
+    RAW,
+    RECOVERY,
+    SHAPES,
+    Arrived,
+    Ask,
+    Broke,
+    Cardholder,
+    CaseScript,
+    Down,
+    Identity,
+    Need,
+    Now,
+    Order,
+    PhoneCall,
+    Present,
+    Recover,
+    RelayCase,
+    RelayGroup,
+    RelayResult,
+    Rest,
+    ScriptStep,
+    Seen,
+    Surface,
+    Target,
+    Together,
+    Up,
+    WholeRun,
+    asks_of,
+    ordinary,
+    shape_of,
+)
 from workbook.relay.phone import HttpPhone, Phone, listens
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 
-OnResult: TypeAlias = Callable[[CaseResult], None]
+OnResult: TypeAlias = Callable[[RelayResult], None]
 Cards: TypeAlias = tuple[str, ...]
 T = TypeVar("T", bound=Hashable)
 
@@ -83,12 +77,12 @@ OPTIONAL = frozenset({Need.PLATFORM_A, Need.PLATFORM_B, Need.HTTP, Need.JSON_BOD
 
 
 async def run_cases(
-    cases: Iterable[Case],
+    cases: Iterable[RelayCase],
     runner: CaseRunner,
     on_result: OnResult = lambda _result: None,
     repetition: int = 1,
     broken_calls: Collection[tuple[str, str]] = (),
-) -> list[CaseResult]:
+) -> list[RelayResult]:
     """Run these cases; the results come in the order of the cases.
 
     A case that does not say which platform's app calls is carried out with each app that the back end can tell apart,
@@ -127,6 +121,13 @@ TRIES = 3
 BUSY = 0.1
 """Share of the back end's limit, or of the bound, by which the workbook itself may be late. If it is later, late calls
 and calls that fail beside others are not held against the back end (assumed)."""
+OWN_413 = (
+    "Your back end refused the app's body for its length, by a 413 or by closing the connection unread: raise the "
+    "largest body that its server or its framework takes. The document gives no limit (GAP-3)."
+)
+"""What to do where a value is longer than the back end takes."""
+OWN_429 = "The back end answered 429 itself, without asking the API."
+"""Why a case is not testable where the back end limits how often it is called."""
 NO_PLAIN_CALL = "The plain call that this case makes does not work."
 APART = f"Keep calls apart: nothing of one may reach another by a variable, a connection or a buffer. {AFRESH}"
 
@@ -139,25 +140,25 @@ class _Schedule:
     ) -> None:
         self._runner, self._on_result, self._repetition = runner, on_result, repetition
         self._broken_calls, self._cards = broken_calls, _CardPool(runner.target.cardholders)
-        self.results = dict[str, CaseResult]()
-        self._failed = dict[str, CaseResult]()
+        self.results = dict[str, RelayResult]()
+        self._failed = dict[str, RelayResult]()
         self._used = dict[tuple[str, str], Cards]()
 
-    def keep(self, result: CaseResult) -> None:
+    def keep(self, result: RelayResult) -> None:
         """Keep how a case ended, and report it."""
         self.results[result.case.name] = result
         self._on_result(result)
 
-    def left_out(self, case: Case) -> bool:
+    def left_out(self, case: RelayCase) -> bool:
         """Whether the case cannot run; its result then says why."""
         result = without(case, self._runner.target)
         if result is None and not self._apps(case):
-            result = CaseResult(case, Verdict.NOT_TESTABLE, why=NO_PLAIN_CALL)
+            result = RelayResult(case, Verdict.NOT_TESTABLE, why=NO_PLAIN_CALL)
         if result is not None:
             self.keep(result)
         return result is not None
 
-    def alone(self, case: Case) -> bool:
+    def alone(self, case: RelayCase) -> bool:
         """Whether no other case may run meanwhile.
 
         A circuit breaker that opens for one case is open for all. Where a case compares times, other calls disturb it.
@@ -167,7 +168,7 @@ class _Schedule:
             script.alone or script.whole or script.slow or (script.faulty and self._runner.target.recovery > RECOVERY)
         )
 
-    async def by_itself(self, case: Case) -> CaseResult:
+    async def by_itself(self, case: RelayCase) -> RelayResult:
         """Run a case while nothing else runs; again where this machine was too busy for its times to say anything."""
         runner = self._runner
         for _try in range(TRIES):
@@ -179,7 +180,7 @@ class _Schedule:
         why = f"This machine was too busy in each of {TRIES} tries: the workbook itself was {runner.lag:.1f} s late."
         return replace(result, verdict=Verdict.NOT_TESTABLE, misses=(), why=why)
 
-    async def beside_others(self, case: Case) -> None:
+    async def beside_others(self, case: RelayCase) -> None:
         """Run a case, with all its apps at the same time. A failure is kept only once it is confirmed."""
         result = combined(await asyncio.gather(*(self._with_app_of(case, app) for app in self._apps(case))))
         if result.verdict in CONFIRMED:
@@ -187,7 +188,7 @@ class _Schedule:
         else:
             self.keep(result)
 
-    async def stalled(self, cases: Sequence[Case], *, observe: bool) -> None:
+    async def stalled(self, cases: Sequence[RelayCase], *, observe: bool) -> None:
         """Run the cases whose first call the API stalls, all together; then those that did not pass, as usual.
 
         A back end may rightly refuse a call while it is busy with that card, so nothing is held against it here.
@@ -196,7 +197,7 @@ class _Schedule:
             cases: which.
             observe: also see how long the back end waits.
         """
-        parts = dict[str, list[CaseResult]]()
+        parts = dict[str, list[RelayResult]]()
         apps = [(case, app) for case in cases for app in self._apps(case)]
         if observe:
             apps.insert(0, (LIMIT, next(iter(self._runner.target.surfaces))))
@@ -204,7 +205,7 @@ class _Schedule:
             async with self._cards.lent(1) as cards:
                 for result in await self._runner.stalled(apps, cards, self._repetition):
                     parts.setdefault(result.case.name, []).append(result)
-        again = list[Case]()
+        again = list[RelayCase]()
         for case in cases:
             results = parts.get(case.name, [])
             whole = len(results) == len(self._apps(case))
@@ -214,7 +215,7 @@ class _Schedule:
                 again.append(case)
         await asyncio.gather(*map(self.beside_others, again))
 
-    async def confirm(self, cases: Iterable[Case]) -> None:
+    async def confirm(self, cases: Iterable[RelayCase]) -> None:
         """Run each failed case again, alone, and keep that result.
 
         A back end that mixes up calls fails everywhere at once, so a failure beside other calls says nothing yet about
@@ -248,12 +249,14 @@ class _Schedule:
             busy = was_busy and not _is_astray(first)
             self.keep(second if confirmed or busy else only_beside(first, runner.target.bound))
 
-    def _apps(self, case: Case) -> list[str]:
+    def _apps(self, case: RelayCase) -> list[str]:
         operations = {ask.operation for ask in case.script.asks}
         broken = {app for app, operation in self._broken_calls if operation in operations}
-        return [app for app in platforms(case, self._runner.target) if app not in broken or case.group is Group.FORM]
+        return [
+            app for app in platforms(case, self._runner.target) if app not in broken or case.group is RelayGroup.FORM
+        ]
 
-    async def _with_app_of(self, case: Case, app: str) -> CaseResult:
+    async def _with_app_of(self, case: RelayCase, app: str) -> RelayResult:
         """Run a case with one app. A confirmation uses the same cards again, because a back end may remember them."""
         holders = self._runner.target.cardholders
         shape = next((need for need in case.needs if need in SHAPES), None)
@@ -264,7 +267,7 @@ class _Schedule:
             return await self._runner.judged(case, cards, app, self._repetition)
 
 
-def only_beside(result: CaseResult, bound: float) -> CaseResult:
+def only_beside(result: RelayResult, bound: float) -> RelayResult:
     """The result of a case that failed beside other calls, and passes by itself.
 
     A reused answer proves the failure: alone the case may pass because the kept answer has expired.
@@ -278,20 +281,20 @@ def only_beside(result: CaseResult, bound: float) -> CaseResult:
     return replace(result, verdict=gravest([miss], result.case.rule), misses=(miss,))
 
 
-def _is_astray(result: CaseResult) -> bool:
+def _is_astray(result: RelayResult) -> bool:
     """Whether a value went to another card, which no busy machine explains."""
     return any(miss.root is Root.ASTRAY for miss in result.misses)
 
 
-def _is_late(result: CaseResult, bound: float) -> bool:
+def _is_late(result: RelayResult, bound: float) -> bool:
     """Whether a call of the case had no answer in time."""
     return any(call.broke is Broke.LATE or call.seconds > bound for call in result.calls)
 
 
-def without(case: Case, target: Target) -> CaseResult | None:
+def without(case: RelayCase, target: Target) -> RelayResult | None:
     """The result of a case that cannot run here, or that the configuration leaves out; None where it can run."""
     if case.group in target.without:
-        return CaseResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
+        return RelayResult(case, Verdict.DISABLED, why=f"The configuration leaves out the group {case.group}.")
     cards = target.cardholders[0].cards
     has = {
         Need.PLATFORM_A: Need.PLATFORM_A.value in target.surfaces,
@@ -309,9 +312,9 @@ def without(case: Case, target: Target) -> CaseResult | None:
     for need in sorted(case.needs, key=lambda need: (need not in OPTIONAL, need)):
         if not has[need]:
             verdict = Verdict.NOT_APPLICABLE if need in OPTIONAL else Verdict.NOT_TESTABLE
-            return CaseResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
+            return RelayResult(case, verdict, why=f"Skipped: the configuration names no {need}.")
     if len(ordinary(cards, case.script.cards)) < case.script.cards:
-        return CaseResult(
+        return RelayResult(
             case,
             Verdict.NOT_TESTABLE,
             why=f"Skipped: the case needs {case.script.cards} cards of the first cardholder ([[cardholder]] cards).",
@@ -319,7 +322,7 @@ def without(case: Case, target: Target) -> CaseResult | None:
     return None
 
 
-def platforms(case: Case, target: Target) -> tuple[str, ...]:
+def platforms(case: RelayCase, target: Target) -> tuple[str, ...]:
     """The platforms whose app makes a case's calls: one for each kind of app that the back end can tell apart."""
     if case.script.whole:
         return ("",)
@@ -373,7 +376,7 @@ class _CardPool:
 # The result of a case with each platform's app, put together: the rule is kept only if every app keeps it.
 
 
-def combined(parts: Sequence[CaseResult]) -> CaseResult:
+def combined(parts: Sequence[RelayResult]) -> RelayResult:
     """One result, made of one or more. Each miss says with whose app it happened."""
     if len(parts) == 1:
         return parts[0]
@@ -431,10 +434,10 @@ JUDGED = frozenset({Verdict.FAIL, Verdict.WARN, Verdict.NOTE, Verdict.PASS})
 class Rounds:
     """The results of each case so far."""
 
-    _worst: dict[str, CaseResult] = field(default_factory=dict)
+    _worst: dict[str, RelayResult] = field(default_factory=dict)
     _counts: dict[str, Counter[Verdict]] = field(default_factory=dict)
 
-    def keep(self, result: CaseResult) -> None:
+    def keep(self, result: RelayResult) -> None:
         """Count one more result of a case."""
         name = result.case.name
         self._counts.setdefault(name, Counter())[result.verdict] += 1
@@ -442,7 +445,7 @@ class Rounds:
         if GRAVEST_OF_ROUNDS.index(result.verdict) < GRAVEST_OF_ROUNDS.index(worst.verdict):
             self._worst[name] = result
 
-    def ended(self, name: str) -> CaseResult | None:
+    def ended(self, name: str) -> RelayResult | None:
         """The result of a case over all its rounds; None where it has not ended."""
         worst, counts = self._worst.get(name), self._counts.get(name, Counter())
         if worst is None or worst.verdict not in JUDGED or len(counts.keys() & JUDGED) == 1:
@@ -521,13 +524,13 @@ def calm_after(step: ScriptStep, *, before: bool) -> bool:
 
 # Carries out one case's script between the phone and the API, and returns what both saw.
 
-LIMIT = Case(
+LIMIT = RelayCase(
     "relay.own.limit",
     "How long the back end waits for the API.",
     "REL-5",
-    Group.BUDGET,
-    CaseScript((Ask(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
+    RelayGroup.BUDGET,
     lambda _seen: iter(()),
+    script=CaseScript((Ask(GET),), (Order(GET, fault="stall before headers", share=3.0),)),
 )
 """This case only observes, and judges nothing."""
 BEGINNING = 2000
@@ -557,7 +560,7 @@ class _Stall:
         request: of the first call, once it has arrived at the API.
     """
 
-    case: Case
+    case: RelayCase
     app: str
     phone: Phone
     canary: str
@@ -598,14 +601,14 @@ class CaseRunner:
         self._probing, self._pacing, self._next_call = asyncio.Lock(), asyncio.Lock(), 0.0
         self.lag = 0.0
 
-    async def judged(self, case: Case, cards: tuple[str, ...], platform: str, repetition: int) -> CaseResult:
+    async def judged(self, case: RelayCase, cards: tuple[str, ...], platform: str, repetition: int) -> RelayResult:
         """Carry out a case with one platform's app, and judge what was seen.
 
         A case is not testable where the back end went away before all calls were made, or was gone for every call, or
         refused a call because of its own limit.
         """
         await self.settled()
-        result = CaseResult(case, Verdict.NOT_TESTABLE, platform=platform)
+        result = RelayResult(case, Verdict.NOT_TESTABLE, platform=platform)
         if self.gone and not case.script.whole:
             return replace(result, why=self.gone)
         began = monotonic()
@@ -627,7 +630,7 @@ class CaseRunner:
             return replace(result, verdict=Verdict.HARNESS_ERROR, why=reason(error), seconds=monotonic() - began)
         return replace(result, verdict=gravest(misses, case.rule), misses=misses)
 
-    def _explained(self, case: Case, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
+    def _explained(self, case: RelayCase, misses: tuple[Miss, ...], seen: Seen) -> tuple[Miss, ...]:
         """The misses, each with its root.
 
         If the values show a cause, the misses of the case's own judges follow from it. If the plain call
@@ -644,8 +647,8 @@ class CaseRunner:
         return misses
 
     async def stalled(
-        self, cases: Iterable[tuple[Case, str]], cards: tuple[str, ...], repetition: int
-    ) -> list[CaseResult]:
+        self, cases: Iterable[tuple[RelayCase, str]], cards: tuple[str, ...], repetition: int
+    ) -> list[RelayResult]:
         """Carry out, at the same time, cases whose first call meets a stalling API; each with one platform's app.
 
         All are for one card, and no GET says which case it belongs to. So each call waits until the request of the one
@@ -714,7 +717,7 @@ class CaseRunner:
                 again = (r.at for r in own if r.operation == GET and r not in firsts)
                 self.limit = min([call.ended, *again]) - request.at
 
-    def _stall_result(self, stall: _Stall, before: int, seconds: float) -> CaseResult:
+    def _stall_result(self, stall: _Stall, before: int, seconds: float) -> RelayResult:
         """The result of a case, by the requests that are certainly its own: the first, and those with its values."""
         sent, values = {call.sent for call in stall.calls} - {None}, {call.value for call in stall.calls} - {None}
         own = [
@@ -724,9 +727,9 @@ class CaseRunner:
         ]
         seen = self._scanned_case(stall.case, stall.calls, own, (), LogSpan())
         misses = tuple(stall.case.judge(seen))
-        return CaseResult(stall.case, gravest(misses, stall.case.rule), misses, "", stall.app, seen, seconds)
+        return RelayResult(stall.case, gravest(misses, stall.case.rule), misses, "", stall.app, seen, seconds)
 
-    async def run(self, case: Case, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
+    async def run(self, case: RelayCase, cards: Sequence[str], platform: str, repetition: int = 1) -> Seen:
         """Carry out a case with these cards, and return what both sides saw."""
         if case.script.whole:
             return self._whole_run(case)
@@ -753,14 +756,19 @@ class CaseRunner:
         await self._probe(cards[0])
         return replace(seen, left_open=left_open)
 
-    def _canary(self, case: Case, platform: str, repetition: int) -> str:
+    def _canary(self, case: RelayCase, platform: str, repetition: int) -> str:
         """A text that is in no other data; a case that is carried out again has values that were never used."""
         self._tries[case.name, platform] += 1
         text = f"{self._seed} {case.name} {platform} {repetition} {self._tries[case.name, platform]}"
         return f"canary-{blake2b(text.encode(), digest_size=9).hexdigest()}"
 
     def _scanned_case(
-        self, case: Case, calls: Sequence[PhoneCall], own: Sequence[Arrived], astray: Sequence[Arrived], log: LogSpan
+        self,
+        case: RelayCase,
+        calls: Sequence[PhoneCall],
+        own: Sequence[Arrived],
+        astray: Sequence[Arrived],
+        log: LogSpan,
     ) -> Seen:
         """What a case saw, after a scan for secrets and for values that are where they must not be."""
         new = self.upstream.arrived(self._scanned)
@@ -778,14 +786,14 @@ class CaseRunner:
         setting = (self._api.key, self._host, target.bound, target.recovery, target.failures)
         return Seen(calls, arrived, log, *setting, extension=Need.PLATFORM_B.value in target.surfaces, limit=self.limit)
 
-    def _whole_run(self, case: Case) -> Seen:
+    def _whole_run(self, case: RelayCase) -> Seen:
         """What a case about the whole run sees; the isolation case also gets the first value that went astray."""
         log, requests = self.logs.rest(), (*self.upstream.arrived(), *self._api.elsewhere.arrived())
         exposures, values = self._watch.exposures(requests), tuple(self.values)[-MOST:]
         astray = tuple(self._cards.astray)
         proxied = self._api.proxy.count
         run = WholeRun(self._watch.answers, len(requests), exposures, values, log.missing(), proxied, astray)
-        first = astray[:1] if case.group is Group.ISOLATION else ()
+        first = astray[:1] if case.group is RelayGroup.ISOLATION else ()
         seen = self._seen(tuple(one.call for one in first), tuple(one.request for one in first), log)
         return replace(seen, run=run)
 
@@ -874,7 +882,9 @@ class CaseRunner:
             if own and (hash(request.sdk_output) not in self._sent or request.sdk_output in sent):
                 yield request
 
-    async def _calls(self, phone: Phone, case: Case, cards: Sequence[str], canary: str) -> AsyncIterator[PhoneCall]:
+    async def _calls(
+        self, phone: Phone, case: RelayCase, cards: Sequence[str], canary: str
+    ) -> AsyncIterator[PhoneCall]:
         """Go through the steps of a script, and yield each call once it has ended."""
         number, plain = 0, calm(case.script.orders)
         for step in case.script.steps:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from workbook.api.net import Origin
-from workbook.harness.model import BY_STATUS, IN_BODY, RAW, RELAY_GROUPS, Surface, Target
+from workbook.relay.model import BY_STATUS, IN_BODY, RAW, RelayGroup, Surface, Target
 
 PRINTED = "command-output.log"
 """The name of the log that holds what a start command prints."""
@@ -172,7 +172,7 @@ def _lines(config: Config) -> Iterator[str]:
     yield f"After an API fault, the back end has {target.recovery:g} s until it must work again."
     printed = ["what the start command prints"] if config.start.command else []
     yield f"Logs to scan: {', '.join([*map(str, target.logs), *printed]) or 'none'}."
-    runs = ", ".join(group for group in RELAY_GROUPS if group not in target.without)
+    runs = ", ".join(group for group in RelayGroup if group not in target.without)
     left_out = f" Left out: {', '.join(sorted(target.without))}." if target.without else ""
     yield f"{'Groups that run' if left_out else 'All groups run'}: {runs or 'none'}.{left_out}"
     yield from _api(config)

@@ -38,7 +38,9 @@ from workbook.base.forms import (
 from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
-from workbook.harness.model import (
+from workbook.harness.selection import Known
+from workbook.relay.config import Api, BackEndStart, Config, Exports, RunTimeouts
+from workbook.relay.model import (
     BOUND,
     CALLED,
     CALLS_PYTHON,
@@ -46,12 +48,10 @@ from workbook.harness.model import (
     RECOVERY,
     BackEndOperation,
     Cardholder,
-    Group,
+    RelayGroup,
     Surface,
     Target,
 )
-from workbook.harness.selection import Known
-from workbook.relay.config import Api, BackEndStart, Config, Exports, RunTimeouts
 from workbook.relay.phone import trusting_context
 from workbook.simulation.scenario import load as load_scenario
 from workbook.simulation.scenario import scenarios
@@ -455,7 +455,7 @@ class _Reader:
             self._cardholders(),
             form.timeouts.answer,
             logs,
-            frozenset(Group(name) for name, wanted in form.groups if not wanted),
+            frozenset(RelayGroup(name) for name, wanted in form.groups if not wanted),
             ca_file=ca_file,
             recovery=form.timeouts.recovery,
             failures=form.failures,

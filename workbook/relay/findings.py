@@ -12,36 +12,38 @@ from urllib.parse import quote
 from jsonpointer import escape
 
 from workbook.api.redaction import Redaction
-from workbook.harness.model import (
+from workbook.harness.model import Root, RunFinding, Verdict
+from workbook.mockserver.journal import operation_of
+from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, OWN_429, CaseRunner, platform_names
+from workbook.relay.judging import AFRESH, HAND_ON, outcome
+from workbook.relay.model import (
     GET,
-    OWN_429,
     RAW,
     SUCCESS,
     Ask,
     Broke,
-    Case,
-    CaseResult,
     CaseScript,
-    Group,
     PhoneCall,
-    Root,
-    RunFinding,
+    RelayCase,
+    RelayGroup,
+    RelayResult,
     Seen,
     Surface,
-    Verdict,
     both,
 )
-from workbook.mockserver.journal import operation_of
-from workbook.relay.case_runner import CONFIRMED, NO_PLAIN_CALL, CaseRunner, platform_names
-from workbook.relay.judging import AFRESH, HAND_ON, outcome
 from workbook.relay.phone import UNPACKED
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
 SAYS = "One attempt, with nothing wrong anywhere."
-ATTEMPT = Case(
-    "relay.plain.attempt", SAYS, "API-10", Group.FORM, CaseScript(both(), alone=True), lambda _seen: iter(())
+ATTEMPT = RelayCase(
+    "relay.plain.attempt",
+    SAYS,
+    "API-10",
+    RelayGroup.FORM,
+    lambda _seen: iter(()),
+    script=CaseScript(both(), alone=True),
 )
 FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((Ask(GET),), alone=True))
 HINTS = {
@@ -91,13 +93,13 @@ class PlainFailure:
     why: str
     by_configuration: bool
 
-    def finding(self, results: Iterable[CaseResult]) -> RunFinding:
+    def finding(self, results: Iterable[RelayResult]) -> RunFinding:
         """This failure for a report, with advice from the cases about the call's form."""
         results = list(results)
         advice = []
         for result in results:
             script = result.case.script  # list cases (several cards) give no advice
-            form = result.case.group is Group.FORM and result.verdict in CONFIRMED and script.cards == 1
+            form = result.case.group is RelayGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
             if form and self.operation in {ask.operation for ask in script.asks}:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON)]
@@ -221,7 +223,7 @@ PACE = (
 )
 
 
-def common_causes(results: Iterable[CaseResult], gone: str = "", ended: str = "") -> Iterator[RunFinding]:
+def common_causes(results: Iterable[RelayResult], gone: str = "", ended: str = "") -> Iterator[RunFinding]:
     """What explains many results at once.
 
     Args:
@@ -241,7 +243,7 @@ def common_causes(results: Iterable[CaseResult], gone: str = "", ended: str = ""
         yield finding
 
 
-def _collapse(results: Sequence[CaseResult]) -> RunFinding | None:
+def _collapse(results: Sequence[RelayResult]) -> RunFinding | None:
     """A moment since which no call succeeded, although earlier calls did."""
     ran = sorted((began, at) for at, result in enumerate(results) if (began := result.began) is not None)
     in_time = [results[at] for _began, at in ran]

@@ -18,7 +18,6 @@ from workbook.base.files import write_whole
 from workbook.base.forms import Says, Text, mistake
 from workbook.base.secrecy import Secrets
 from workbook.errors import ConfigurationError, WorkbookError
-from workbook.harness.model import GET, POST, RAW, RELAY_GROUPS
 from workbook.harness.progress import RunProgress
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner
@@ -37,6 +36,7 @@ from workbook.relay.config_file import (
     parse_config,
 )
 from workbook.relay.findings import ATTEMPT, FIRST_CALL, place_of, texts_in, why_not
+from workbook.relay.model import GET, POST, RAW, RelayGroup
 from workbook.relay.process import Launcher
 from workbook.views.templates import fill
 
@@ -212,7 +212,7 @@ def text(answers: InitAnswers) -> str:
     lists = {
         key: split_list(answers[key]) for key in ("cards", "instruments", "other_cards", "other_instruments", "logs")
     }
-    return fill("back-end.toml", **answers | lists | {"groups": list(RELAY_GROUPS)})
+    return fill("back-end.toml", **answers | lists | {"groups": list(RelayGroup)})
 
 
 def write_config(path: Path, text: str, *, over: bool = False) -> None:

@@ -15,20 +15,18 @@ from typing import TypeAlias, TypeVar
 
 from workbook.api.opaque import decode_strictly
 from workbook.base.secrecy import Secrets, secret_values, session_secrets
-from workbook.harness.model import (
+from workbook.harness.model import Miss, Root
+from workbook.relay.model import (
     GET,
     IN_BODY,
     POST,
-    TOO_LARGE,
     Arrived,
     Astray,
     Broke,
     Exposed,
     Exposure,
     Judge,
-    Miss,
     PhoneCall,
-    Root,
     Seen,
     Target,
 )
@@ -215,7 +213,7 @@ def refuses_length(call: PhoneCall, seen: Seen) -> bool:
     the 413 is chance then, so both count as the same.
     """
     cut = call.broke is Broke.LOST and call.request is not None and len(call.request.body) > LONG_BODY
-    return (cut or call.status == TOO_LARGE) and not seen.during(call)
+    return (cut or call.status == 413) and not seen.during(call)
 
 
 def outcome(call: PhoneCall) -> str:

@@ -24,7 +24,7 @@ from jsonpointer import JsonPointer, JsonPointerException
 from workbook.api.body import BodyReader, CallProblem
 from workbook.api.net import Origin, Resolve, httpx, tls_error
 from workbook.errors import ConfigurationError, ResponseTooLargeError
-from workbook.harness.model import GET, POST, RAW, SUCCESS, BackEndOperation, Broke, Manner, PhoneCall, Surface, Target
+from workbook.relay.model import GET, POST, RAW, SUCCESS, BackEndOperation, Broke, Manner, PhoneCall, Surface, Target
 from workbook.simulation.http import Request, header_values
 
 # TLS: which certificates are trusted. A certificate is always verified.

@@ -15,7 +15,7 @@ from functools import partial
 from time import monotonic
 
 from workbook.base.secrecy import KEY_VARIABLE, Secrets, session_secrets
-from workbook.harness.model import Case, CaseResult, RunFinding, Verdict
+from workbook.harness.model import RunFinding, Verdict
 from workbook.harness.progress import RunProgress
 from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.selection import Known
@@ -24,6 +24,7 @@ from workbook.relay.case_runner import CaseRunner, Rounds, run_cases, without
 from workbook.relay.cases import CASES
 from workbook.relay.config import Config
 from workbook.relay.findings import PlainFailure, common_causes, plain_attempt
+from workbook.relay.model import RelayCase, RelayResult
 from workbook.relay.process import Launcher, StartError, Stopping
 
 
@@ -41,7 +42,7 @@ class RunOptions:
         command: repeats the run, for the report: a command line, or a Python call where no file says all.
     """
 
-    cases: Sequence[Case] = field(default_factory=lambda: tuple(CASES.values()))
+    cases: Sequence[RelayCase] = field(default_factory=lambda: tuple(CASES.values()))
     repeat: int = 1
     strict: bool = False
     known: tuple[Known, ...] = ()
@@ -114,10 +115,10 @@ class _Run:
         options, config, runner = self._options, self._config, self._runner
         ended = {}
         for case in options.cases:
-            undecided = None if stopping.asked else CaseResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
+            undecided = None if stopping.asked else RelayResult(case, Verdict.NOT_TESTABLE, why=self._trouble)
             ended[case.name] = self._rounds.ended(case.name) or without(case, runner.target) or undecided
 
-        def findings(results: Sequence[CaseResult]) -> Iterator[RunFinding]:
+        def findings(results: Sequence[RelayResult]) -> Iterator[RunFinding]:
             gone, how = map(self._clean, (runner.gone, self._launcher.ended if runner.gone else ""))
             yield from (failure.finding(results) for failure in self._plain)
             yield from common_causes(results, gone, how)
@@ -181,7 +182,7 @@ class _Run:
             await asyncio.to_thread(self._launcher.end)
             await run_cases(whole, runner, self._on_result)
 
-    def _on_result(self, result: CaseResult) -> None:
+    def _on_result(self, result: RelayResult) -> None:
         if not self._over:  # otherwise the report is being written
             clean = replace(result, why=self._clean(result.why))
             self._rounds.keep(clean)

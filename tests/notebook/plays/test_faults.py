@@ -4,11 +4,12 @@ from itertools import product
 
 import pytest
 
+from workbook.base.rules import Owner
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.notebook.plays.faults import WAYS_TO_ADD
 from workbook.notebook.session import session
-from workbook.reading.checks import Owner, Severity
+from workbook.reading.checks import Severity
 from workbook.reading.checks.api import PATIENCE
 from workbook.runs.back_end import TRY_LATER
 from workbook.runs.back_ends import BACK_ENDS, DEADLINE, GET_READ, POST_READ

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput
-from workbook.base.rules import rule
+from workbook.base.rules import Owner, rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
-from workbook.reading.checks import Owner, Severity, api, check
+from workbook.reading.checks import Severity, api, check
 from workbook.reading.checks.advice import ADVICE, advice_for
 from workbook.reading.checks.api import PATIENCE
 from workbook.simulation.faults import FAULTS

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from vocabulary import sample
 
 from workbook.api.opaque import SdkOutput
-from workbook.base.rules import rule
+from workbook.base.rules import Owner, rule
 from workbook.flows import messages as m
 from workbook.flows.messages import LIMITS
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.notebook.session import session
-from workbook.reading.checks import Owner, check, extension
+from workbook.reading.checks import check, extension
 from workbook.reading.checks.extension import CASES, RULES, SLIPS, SYMPTOMS, TODO
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.mistakes import AUTHORIZATIONS, HANDLERS

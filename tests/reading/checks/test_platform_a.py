@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.base.rules import rule
+from workbook.base.rules import Owner, rule
 from workbook.flows import messages as m
 from workbook.flows.machine import Machine
 from workbook.flows.platform_a import FINAL, State
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
-from workbook.reading.checks import Finding, Owner, Severity, api, check, platform_a, symptoms
+from workbook.reading.checks import Finding, Severity, api, check, platform_a, symptoms
 from workbook.reading.checks.platform_a import FAILURES
 from workbook.runs.platform_a import PROVIDER_CALLS, AppA, CardAddress, PlatformARun
 from workbook.simulation.phones import FAILURES as DEVICE_FAILURES
@@ -223,7 +223,7 @@ def test_every_rule_that_a_table_of_the_module_names_exists():
 
 def test_every_level_occurs_and_every_owner_that_a_trace_can_tell():
     assert {finding.level for finding in possible()} == set(Severity)
-    assert {finding.owner for finding in possible()} == set(Owner) - {Owner.SCHEME, Owner.WALLET_PROVIDER}
+    assert {finding.owner for finding in possible()} == {Owner.YOU, Owner.OPERATOR, Owner.NOBODY}
 
 
 REACHED_BY = {

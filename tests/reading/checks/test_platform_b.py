@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.base.rules import rule
+from workbook.base.rules import Owner, rule
 from workbook.flows import messages as m
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.notebook.session import session
-from workbook.reading.checks import Owner, Severity, check, platform_b, symptoms
+from workbook.reading.checks import Severity, check, platform_b, symptoms
 from workbook.reading.checks.platform_b import CASES, HANDS_OVER, SAYS, SYMPTOMS
 from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch

@@ -95,7 +95,7 @@ def process_ends() -> Observed:
     """The system ends the app while its POST waits; then the cardholder opens the page again."""
     from workbook.app.cases import APP_CASES
     from workbook.app.in_process import Reference, play_core
-    from workbook.harness.model import GET, POST
+    from workbook.relay.model import GET, POST
     from workbook.views.sequence import sequence
 
     seen = play_core(Reference, APP_CASES["app.life.process-death"])

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from workbook.base.rules import Owner
 from workbook.flows.messages import Message
 from workbook.flows.trace import Kind, Trace
 from workbook.reading.checks import api, extension, own_code, platform_a, platform_b
-from workbook.reading.checks.finding import Check, Finding, Owner, Severity, Symptom
+from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
 __all__ = ["CHECKS", "SYMPTOMS", "Finding", "Owner", "Severity", "Symptom", "check", "symptoms"]
 

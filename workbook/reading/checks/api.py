@@ -7,10 +7,11 @@ from itertools import zip_longest
 from typing import Any
 
 from workbook.api.exchange import is_transient
+from workbook.base.rules import Owner
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of
 from workbook.flows.trace import Record, Trace
-from workbook.reading.checks.finding import Check, Finding, Owner, Severity, Symptom
+from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
 # First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
 

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from workbook.base.rules import Owner
 from workbook.flows import messages as m
 from workbook.flows.messages import Message, limit_of
 from workbook.flows.trace import HandlerCall, Kind, Trace, handler_calls
 from workbook.reading.checks.api import IN_ORDER, gave_nothing
-from workbook.reading.checks.finding import Check, Finding, Owner, Severity, Symptom
+from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
 # What a trace shows of the pass entries that an extension's handler offers, and of their card art.
 

@@ -6,20 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from workbook.base.rules import Owner
 from workbook.flows.trace import Record, Trace
 from workbook.reading.diagnosis import see
 
 Check = Callable[[Trace], Iterator["Finding"]]
-
-
-class Owner(StrEnum):
-    """Whose job it is."""
-
-    YOU = "you"
-    OPERATOR = "operator"
-    WALLET_PROVIDER = "wallet provider"
-    SCHEME = "scheme"
-    NOBODY = "nobody"
 
 
 class Severity(StrEnum):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from workbook.base.rules import Owner
 from workbook.errors import ParameterError
 from workbook.flows import messages as m
 from workbook.flows.messages import limit_of
 from workbook.flows.trace import CALLS, Trace
-from workbook.reading.checks.finding import Check, Finding, Owner, Severity
+from workbook.reading.checks.finding import Check, Finding, Severity
 
 RULES = {
     "fetchOpc": "A-OPC-1",

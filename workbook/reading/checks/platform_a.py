@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from functools import cache
 from math import inf
 
+from workbook.base.rules import Owner
 from workbook.flows import messages as m
 from workbook.flows.messages import Actor, Event, Message
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VARIANTS_A
 from workbook.reading.checks import api
-from workbook.reading.checks.finding import Check, Finding, Owner, Severity, Symptom
+from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.InvalidSdkInput: Symptom(

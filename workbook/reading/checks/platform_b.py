@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from workbook.api.opaque import LAYERS
+from workbook.base.rules import Owner
 from workbook.errors import OpaqueDataError
 from workbook.flows import messages as m
 from workbook.flows.messages import Message
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.reading.checks import api
-from workbook.reading.checks.finding import Check, Finding, Owner, Severity, Symptom
+from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
 SYMPTOMS: dict[type[Message], Symptom] = {
     m.FinishedWithNeither: Symptom(

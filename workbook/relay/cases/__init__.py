@@ -11,24 +11,24 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from workbook.errors import DefinitionError
-from workbook.harness.model import Case
 from workbook.relay.cases import faulted, fidelity, form, isolation, secrecy, timing
+from workbook.relay.model import RelayCase
 
 
-def by_name(cases: Iterable[Case]) -> Mapping[str, Case]:
+def by_name(cases: Iterable[RelayCase]) -> Mapping[str, RelayCase]:
     """The cases by their names.
 
     Raises:
         DefinitionError: a name recurs.
     """
-    named: dict[str, Case] = {}
+    named: dict[str, RelayCase] = {}
     for case in cases:
         if named.setdefault(case.name, case) is not case:
             raise DefinitionError(f"Two cases are called {case.name!r}.")
     return MappingProxyType(named)
 
 
-CASES: Mapping[str, Case] = by_name(
+CASES: Mapping[str, RelayCase] = by_name(
     case for part in (form, fidelity, secrecy, isolation, faulted, timing) for case in part.CASES
 )
 """In the order of reports."""

@@ -12,23 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, assert_never
 
-from workbook.harness.model import (
-    CALM,
-    GET,
-    POST,
-    Ask,
-    Case,
-    CaseScript,
-    Group,
-    Judge,
-    Miss,
-    Need,
-    Now,
-    Order,
-    Recover,
-    Seen,
-    relay_case,
-)
+from workbook.harness.model import Miss
 from workbook.relay.cases.fidelity import given_back
 from workbook.relay.judging import (
     all_of,
@@ -43,6 +27,22 @@ from workbook.relay.judging import (
     recovers,
     takes_for_success,
     ways_to_tell,
+)
+from workbook.relay.model import (
+    CALM,
+    GET,
+    POST,
+    Ask,
+    CaseScript,
+    Judge,
+    Need,
+    Now,
+    Order,
+    Recover,
+    RelayCase,
+    RelayGroup,
+    Seen,
+    relay_case,
 )
 from workbook.simulation.faults import FAULTS, Fault, FaultKind
 
@@ -59,7 +59,7 @@ NOT_THEN_EITHER = (
 )
 """After a 429 the outcome is unknown, as after any failure: no limit and no 429 is shown (GAP-1, GAP-2)."""
 
-_case = partial(relay_case, Group.FAULTS)
+_case = partial(relay_case, RelayGroup.FAULTS)
 
 
 def whole_or_refused(seen: Seen) -> Iterator[Miss]:
@@ -74,7 +74,7 @@ def whole_or_refused(seen: Seen) -> Iterator[Miss]:
             )
 
 
-def of_fault(fault: Fault, operation: str) -> Iterator[Case]:
+def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
     """The cases of one fault on one operation."""
     does = fault.sentence if fault.source in fault.sentence else f"{fault.sentence.rstrip('.')} ({fault.source})."
     name, slug = operation.lower(), re.sub("[^a-z0-9]+", "-", fault.name.lower()).strip("-")
@@ -144,7 +144,7 @@ def is_nil(seen: Seen) -> Iterator[Miss]:
             yield Miss("no sdkInput, not even an empty one", outcome(call), todo)
 
 
-def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> Case:
+def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> RelayCase:
     steps = tuple(step for fault in FAILURES for step in (Now((Order(POST, fault=fault),)), Ask(POST)))
     return _case(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
 
@@ -171,7 +171,7 @@ def session_not_lost(seen: Seen) -> Iterator[Miss]:
             yield Miss("a failure that is not about the cardholder's session", outcome(call), todo)
 
 
-def of_copying(operation: str) -> Iterator[Case]:
+def of_copying(operation: str) -> Iterator[RelayCase]:
     """A back end that copies the API's answer hands on a value of another type, or a status about its own key."""
     name = operation.lower()
     for kind, value in NO_TEXT.items():

@@ -8,25 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from workbook.harness.model import (
-    GET,
-    POST,
-    Arrived,
-    Ask,
-    Case,
-    CaseScript,
-    Group,
-    Judge,
-    Maker,
-    Miss,
-    Need,
-    Order,
-    PhoneCall,
-    Root,
-    Seen,
-    both,
-    relay_case,
-)
+from workbook.harness.model import Miss, Root
 from workbook.relay.judging import (
     ASK,
     HAND_ON,
@@ -37,6 +19,23 @@ from workbook.relay.judging import (
     refuses,
     refuses_length,
     works,
+)
+from workbook.relay.model import (
+    GET,
+    POST,
+    Arrived,
+    Ask,
+    CaseScript,
+    Judge,
+    Maker,
+    Need,
+    Order,
+    PhoneCall,
+    RelayCase,
+    RelayGroup,
+    Seen,
+    both,
+    relay_case,
 )
 
 KIB, MIB = 1024, 1_048_576
@@ -197,12 +196,12 @@ def nothing_for_nothing(seen: Seen) -> Iterator[Miss]:
     yield from no_success(replace(seen, calls=seen.asked(POST)))
 
 
-_case = partial(relay_case, Group.FIDELITY)
+_case = partial(relay_case, RelayGroup.FIDELITY)
 
 
 def _values(
     kind: str, subject: tuple[str, str], rule: str, values: Mapping[str, tuple[str, Maker]], need: Need
-) -> Iterator[Case]:
+) -> Iterator[RelayCase]:
     """For each value one case of the GET and one of the POST."""
     for name, (words, maker) in values.items():
         get, post = given_back(GET), all_of(handed_on, given_back(POST))

@@ -11,29 +11,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
-from workbook.harness.model import (
-    GET,
-    POST,
-    SHAPES,
-    Arrived,
-    Ask,
-    Broke,
-    CaseScript,
-    Group,
-    Judge,
-    Manner,
-    Miss,
-    Need,
-    Now,
-    Order,
-    PhoneCall,
-    Root,
-    Seen,
-    Tamper,
-    both,
-    relay_case,
-    shape_of,
-)
+from workbook.harness.model import Miss, Root
 from workbook.relay.cases.fidelity import given_back, handed_on
 from workbook.relay.judging import (
     TELL,
@@ -47,6 +25,27 @@ from workbook.relay.judging import (
     recovers,
     refuses,
     works,
+)
+from workbook.relay.model import (
+    GET,
+    POST,
+    SHAPES,
+    Arrived,
+    Ask,
+    Broke,
+    CaseScript,
+    Judge,
+    Manner,
+    Need,
+    Now,
+    Order,
+    PhoneCall,
+    RelayGroup,
+    Seen,
+    Tamper,
+    both,
+    relay_case,
+    shape_of,
 )
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
@@ -302,7 +301,7 @@ def _attempt(manner: Manner) -> CaseScript:
 # The first rows are about what reaches the API, the later ones about what HTTP and JSON allow the phone. The phone in
 # most tests is the same library in one setting; real phones differ in just these things, and some differ between two
 # versions.
-_case = partial(relay_case, Group.FORM)
+_case = partial(relay_case, RelayGroup.FORM)
 CASES = (
     _case("get.path", "The GET goes to the document's path.", "API-1", document_path(GET), ATTEMPT),
     _case("post.path", "The POST goes to the very same path.", "API-2", document_path(POST), ATTEMPT),

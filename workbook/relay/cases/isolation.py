@@ -9,25 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from urllib.parse import urlencode
 
-from workbook.harness.model import (
-    GET,
-    POST,
-    Ask,
-    CaseScript,
-    Group,
-    Judge,
-    Miss,
-    Need,
-    Now,
-    Order,
-    PhoneCall,
-    Rest,
-    Root,
-    Seen,
-    Together,
-    both,
-    relay_case,
-)
+from workbook.harness.model import Miss, Root
 from workbook.relay.judging import (
     ASK_AGAIN,
     HAND_ON,
@@ -40,6 +22,23 @@ from workbook.relay.judging import (
     outcome,
     refuses,
     works,
+)
+from workbook.relay.model import (
+    GET,
+    POST,
+    Ask,
+    CaseScript,
+    Judge,
+    Need,
+    Now,
+    Order,
+    PhoneCall,
+    RelayGroup,
+    Rest,
+    Seen,
+    Together,
+    both,
+    relay_case,
 )
 
 CROWD = 12
@@ -219,7 +218,7 @@ SAME_BY_ANOTHER = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, cardholder
 SAME_TWICE = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, output=_same_value))
 
 # A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
-_case = partial(relay_case, Group.ISOLATION)
+_case = partial(relay_case, RelayGroup.ISOLATION)
 CASES = (
     *(_case(f"{name}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
             all_of(one_works(operation), own_only),

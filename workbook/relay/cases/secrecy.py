@@ -9,29 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from workbook.harness.model import (
-    GET,
-    POST,
-    Ask,
-    CaseScript,
-    Down,
-    Exposed,
-    Group,
-    Identity,
-    Judge,
-    Miss,
-    Need,
-    Now,
-    Order,
-    Present,
-    Recover,
-    Rest,
-    Root,
-    Seen,
-    Up,
-    both,
-    relay_case,
-)
+from workbook.harness.model import Miss, Root
 from workbook.relay.judging import (
     SHORTEST_PART,
     WORK,
@@ -44,6 +22,27 @@ from workbook.relay.judging import (
     parts,
     recovers,
     works,
+)
+from workbook.relay.model import (
+    GET,
+    POST,
+    Ask,
+    CaseScript,
+    Down,
+    Exposed,
+    Identity,
+    Judge,
+    Need,
+    Now,
+    Order,
+    Present,
+    Recover,
+    RelayGroup,
+    Rest,
+    Seen,
+    Up,
+    both,
+    relay_case,
 )
 from workbook.simulation.faults import TOLD
 from workbook.simulation.http import AFTER_ID
@@ -265,7 +264,7 @@ REFUSED_ALONE = CaseScript((*REFUSED.steps, WRITTEN), alone=True)
 
 # The rows with `WHOLE` run last, when the back end has ended and its logs are complete, and judge what no single case
 # saw.
-_case = partial(relay_case, Group.SECRECY)
+_case = partial(relay_case, RelayGroup.SECRECY)
 CASES = (
     _case("success.no-key", "An answer holds no part of the key.", "REL-2", all_of(WORKS, no_key), ATTEMPT),
     _case("failure.no-key", "A failure holds no part of the key.", "REL-2", all_of(answered, no_key), REFUSED),

@@ -6,26 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from workbook.harness.model import (
-    GET,
-    POST,
-    Ask,
-    CaseScript,
-    Down,
-    Group,
-    Judge,
-    Miss,
-    Need,
-    Order,
-    Recover,
-    Rest,
-    Root,
-    Seen,
-    Together,
-    Up,
-    both,
-    relay_case,
-)
+from workbook.harness.model import Miss, Root
 from workbook.relay.cases.fidelity import handed_on
 from workbook.relay.judging import (
     HAND_ON,
@@ -39,6 +20,24 @@ from workbook.relay.judging import (
     one_works,
     outcome,
     recovers,
+)
+from workbook.relay.model import (
+    GET,
+    POST,
+    Ask,
+    CaseScript,
+    Down,
+    Judge,
+    Need,
+    Order,
+    Recover,
+    RelayGroup,
+    Rest,
+    Seen,
+    Together,
+    Up,
+    both,
+    relay_case,
 )
 
 # Every delay is a share of what the configuration allows the back end, never a number of seconds: a lesson with limits
@@ -157,8 +156,8 @@ A_MOMENT = Rest(0.3)
 """As long as a library may take to close a connection."""
 REFUSED = (Order(GET, fault="422"),)
 
-_budget, _concurrency = partial(relay_case, Group.BUDGET), partial(relay_case, Group.CONCURRENCY)
-_recovery = partial(relay_case, Group.RECOVERY)
+_budget, _concurrency = partial(relay_case, RelayGroup.BUDGET), partial(relay_case, RelayGroup.CONCURRENCY)
+_recovery = partial(relay_case, RelayGroup.RECOVERY)
 CASES = (
     *(_budget(f"{name}.limit-{part}", f"A {operation} whose answer {words} ends before the wallet gives up (wallet).",
               "REL-5",

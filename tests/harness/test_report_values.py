@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.harness.model import Values
+from workbook.harness.report import Values
 
 
 def value(digest, length=3, **more):
