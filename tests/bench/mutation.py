@@ -122,6 +122,7 @@ def main():
     parser.add_argument("parts", nargs="*", default=PARTS, help=f"{', '.join(PARTS)}; all of them where none is named")
     parser.add_argument("--only", default="", help="only modules whose path holds this text")
     parser.add_argument("--sample", type=int, help="so many mutants of each part, drawn by a fixed seed")
+    parser.add_argument("--without", action="append", default=[], metavar="FILE", help="what the others prove alone")
     parser.add_argument("--again", type=Path, help="a report of before: only what survived then")
     parser.add_argument("--report", type=Path, default=Path(os.devnull), help="where each mutant goes, with its killer")
     options = parser.parse_args()
@@ -133,7 +134,7 @@ def main():
         parser.error(f"no part of the package: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
     for part in options.parts:
         tests = below(ROOT / "tests", [part, *ELSEWHERE.get(part, ())])
-        files = [file for file in tests if Path(file).name.startswith("test_")]
+        files = [file for file in tests if Path(file).name.startswith("test_") and file not in options.without]
         with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stdout(nowhere):
             run(files, "--collect-only")  # imports everything once, before the forks
         while failing := killer(files):

@@ -8,6 +8,7 @@ left out, another rule of the ledger, another source, a sentence that says nothi
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,8 +22,6 @@ TAGS = ("spec", "assumed", "wallet", "sdk-a", "sdk-b", "openapi", "seen", "infer
 RULES = [one["id"] for one in tomllib.loads((ROOT / "workbook/base/rules.toml").read_text("utf-8"))["rule"]]
 VARIADIC = {"row": 3, "message": 4, "select": 0, "did": 0, "_late": 1, "failing": 2}
 """Calls that list commands, events or tags after so many arguments; any of them may be missing."""
-ENUMERATIONS = ("base/rules", "flows/messages", "reading/checks/finding", "flows/trace", "harness/model", "relay/model")
-"""Modules whose enumerations others use."""
 BUILT = {"dataclass", "cache", "lru_cache", "unique", "property", "classmethod", "staticmethod", "contextmanager"}
 """Decorators that say how something is built; nobody could see them to be wrong."""
 
@@ -30,11 +29,7 @@ BUILT = {"dataclass", "cache", "lru_cache", "unique", "property", "classmethod",
 def mutants(path):
     """Every mutant of one module: the tree, the node, its field, the place there, what stood there and stands now."""
     tree = ast.parse((ROOT / path).read_text("utf-8"))
-    shared = [ast.parse((ROOT / f"workbook/{one}.py").read_text("utf-8")) for one in ENUMERATIONS]
-    members = {}
-    for cls in (one for each in (*shared, tree) for one in ast.walk(each) if isinstance(one, ast.ClassDef)):
-        if any("Enum" in ast.unparse(base) for base in cls.bases):
-            members[cls.name] = [one.targets[0].id for one in cls.body if isinstance(one, ast.Assign)]
+    members = {**enumerations(), **members_of(tree)}
     members["S"] = members.get("State", [])
     todo = [tree]
     while todo:
@@ -44,6 +39,23 @@ def mutants(path):
                 if isinstance(child, ast.AST) and not _no_matter(node, field, child):
                     yield from ((tree, node, field, at, child, other) for other in instead(child, members))
                     todo.append(child)
+
+
+def members_of(tree):
+    """The members of each enumeration in a module."""
+    classes = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+    return {
+        cls.name: [one.targets[0].id for one in cls.body if isinstance(one, ast.Assign)]
+        for cls in classes
+        if any("Enum" in ast.unparse(base) for base in cls.bases)
+    }
+
+
+@cache
+def enumerations():
+    """Those of the whole package: a module may use another's."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in sorted(ROOT.glob("workbook/**/*.py"))]
+    return {name: members for tree in trees for name, members in members_of(tree).items()}
 
 
 def _no_matter(node, field, child):
@@ -88,7 +100,7 @@ def instead(node, members):  # noqa: C901, PLR0911, PLR0912  # one case for each
             return [ast.Pass()]
         case ast.Attribute(ast.Name(name), member) if member in members.get(name, ()):
             return [ast.Attribute(node.value, following(members[name], member), ast.Load())]
-        case ast.Name(name) if name in members["Actor"]:
+        case ast.Name(name, ast.Load()) if name in members["Actor"]:
             return [ast.Name(following(members["Actor"], name), ast.Load())]
         case ast.Tuple(elts, ast.Load()) | ast.List(elts, ast.Load()) if len(elts) > 1:
             return [type(node)(less, ast.Load()) for less in one_less(elts)]
