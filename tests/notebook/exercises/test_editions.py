@@ -179,7 +179,7 @@ def test_new_lays_out_each_edition(tmp_path, edition):
 def test_a_lesson_holds_its_exercises_in_order_as_the_tables_have_them(path):
     """`workbook render` fills them in."""
     book = json.loads(path.read_text("utf-8"))
-    ids = [each["id"] for each in book["cells"] if editions.CELL.fullmatch(each["id"])]
+    ids = [each["id"] for each in book["cells"] if editions.EXERCISE_CELL.fullmatch(each["id"])]
     numbers = [own.id.replace(".", "-") for own in lesson(path.stem[:2]).values()]
     assert ids == [f"{part}-{number}" for number in numbers for part in ("task", "exercise")]
     stored = {each["id"]: "".join(each["source"]) for each in book["cells"]}

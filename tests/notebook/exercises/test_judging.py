@@ -7,7 +7,6 @@ import pytest
 
 import workbook as wb
 from workbook.errors import ParameterError
-from workbook.notebook.exercises import judging
 from workbook.notebook.exercises.judging import ExerciseState, judged
 from workbook.notebook.exercises.model import Exercise, ExerciseKind, Observed, Reason, all_exercises, answer_in
 from workbook.runs.own_code import completed
@@ -37,9 +36,9 @@ def calls(answer):
     return Observed() if answer(1) == 2 else Reason("API-1", "it is not 2.")
 
 
-def verdict(cell, judge=calls, **words):
+def verdict(cell, judge=calls, seconds=10.0, **words):
     args, named = answer_in(cell)
-    return judged(exercise(judge, **words), args, named)
+    return judged(exercise(judge, **words), args, named, seconds)
 
 
 def test_a_right_answer_is_done_and_a_wrong_one_has_a_reason():
@@ -112,17 +111,16 @@ def test_an_answer_of_another_kind_is_explained(skeleton, answer, said):
         "    while True:\n        try:\n            pass\n        except BaseException:\n            pass",
     ],
 )
-def test_an_endless_loop_ends(monkeypatch, body):
-    monkeypatch.setattr(judging, "SECONDS", 0.3)
+def test_an_endless_loop_ends(body):
     begun = time.monotonic()
-    found = verdict(f"def f(x):\n{body}\nwb.exercise('99.1', f)")
+    found = verdict(f"def f(x):\n{body}\nwb.exercise('99.1', f)", seconds=0.3)
     assert "had not ended after 0.3 s of real time" in found.reason.text
     assert time.monotonic() - begun < 30
 
 
-def test_an_endless_loop_in_a_coroutine_ends(monkeypatch):
-    monkeypatch.setattr(judging, "SECONDS", 0.3)
-    found = verdict("async def f(x):\n    while True:\n        pass\nwb.exercise('99.1', f)", lambda f: completed(f, 1))
+def test_an_endless_loop_in_a_coroutine_ends():
+    cell = "async def f(x):\n    while True:\n        pass\nwb.exercise('99.1', f)"
+    found = verdict(cell, lambda f: completed(f, 1), seconds=0.3)
     assert "had not ended" in found.reason.text
 
 

@@ -16,7 +16,7 @@ How to write one, for lesson 05:
        [exercise.asks]
        added = [[true, "REL-1", "The answer to the POST is lost, so ..."], [false]]
 
-3. Write the judge in `lesson_05.py`, and enter it in `JUDGES`. A judge plays something and looks at the trace; it never
+3. Write the judge in `lesson_05.py`, and name it in `judge`. A judge plays something and looks at the trace; it never
    compares text or source. For `asks` it takes nothing, and returns `Observed(run, added=run.added, ...)`: the truth
    comes from the run, and a test compares it with the right choices. For code it takes the learner's object and returns
    a `Reason(rule, sentence)` where something is wrong, else `Observed(run)`. `first_finding(run)` is the reason that

@@ -14,13 +14,7 @@ from workbook.notebook.exercises.model import LESSONS, Exercise, ExerciseKind, e
 from workbook.views.html import View, joined, tag, trusted, unbroken
 from workbook.views.table import INK, Table, paragraph, preformatted, snapshot, table
 
-MARKS: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
-EDGES: Final = {
-    ExerciseState.UNTOUCHED: "border-color2, #757575",
-    ExerciseState.WRONG: "warn-color1, #b26a00",
-    ExerciseState.DONE: "success-color1, #1d6b3f",
-}
-HINTED: Final = "margin:0.3em 0 0.3em 0.8em"
+SIGN_OF_STATE: Final = {ExerciseState.UNTOUCHED: "○", ExerciseState.WRONG: "✗", ExerciseState.DONE: "✓"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,7 +76,7 @@ class Feedback(View):
 
     def text(self) -> str:
         """The verdict, the rule, and what to call next."""
-        lines = [f"{MARKS[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
+        lines = [f"{SIGN_OF_STATE[self.verdict.state]} {self.exercise.id} {self._verdict_line}"]
         lines += [f"  {line}" for line in (self._sentence, self.unkept) if line]
         if not self.done:
             tried = ", _.solution" if self.verdict.state is ExerciseState.WRONG else ""
@@ -98,10 +92,15 @@ class Feedback(View):
         if not self.done:
             for number, hint in reversed(list(enumerate(self.exercise.hints, 1))):
                 below = [_folded(f"Hint {number}", paragraph(hint), *below)]
-        mark = tag("span", MARKS[state], role="img", aria_label=state.value)
+        mark = tag("span", SIGN_OF_STATE[state], role="img", aria_label=state.value)
         head = paragraph(mark, " ", tag("b", self.exercise.id), " ", unbroken(self._verdict_line))
         small = [paragraph(tag("small", unbroken(line))) for line in (self._sentence, self.unkept) if line]
-        style = f"border-left:5px solid var(--jp-{EDGES[state]});padding-left:0.6em;color:{INK}"
+        edge = {
+            ExerciseState.UNTOUCHED: "border-color2, #757575",
+            ExerciseState.WRONG: "warn-color1, #b26a00",
+            ExerciseState.DONE: "success-color1, #1d6b3f",
+        }[state]
+        style = f"border-left:5px solid var(--jp-{edge});padding-left:0.6em;color:{INK}"
         box = tag("div", head, *small, *below, style=style)
         return joined(box, trusted(self._shown.html())) if self._shown else box
 
@@ -111,7 +110,7 @@ class Feedback(View):
 
 
 def _folded(summary: str, *inside: object) -> str:
-    return tag("details", tag("summary", summary), tag("div", *inside, style=HINTED))
+    return tag("details", tag("summary", summary), tag("div", *inside, style="margin:0.3em 0 0.3em 0.8em"))
 
 
 def exercise(exercise_id: str = "", *answer: object, **answers: object) -> Feedback | Table:
@@ -157,7 +156,7 @@ def how_far(file: Path | None) -> Table:
     for number in LESSONS:
         own = lesson(number).values()
         marks = "  ".join(
-            f"{each.id} {MARKS[ExerciseState(states.get(each.id, ExerciseState.UNTOUCHED))]}" for each in own
+            f"{each.id} {SIGN_OF_STATE[ExerciseState(states.get(each.id, ExerciseState.UNTOUCHED))]}" for each in own
         )
         finished = sum(states.get(each.id) == ExerciseState.DONE for each in own)
         done, total = done + finished, total + len(own)

@@ -24,9 +24,7 @@ from workbook.views.html import RULE_ID
 
 EDITION: Final = "workbook_edition"
 """Where a copy's metadata says for whom it is; the workbook's own lessons do not have it."""
-CELL: Final = re.compile(r"(task|exercise)-(\d\d)-(\d+)")
-SPOILS: Final = "answer"
-"""The tag of a cell whose stored output gives an answer away."""
+EXERCISE_CELL: Final = re.compile(r"(task|exercise)-(\d\d)-(\d+)")
 
 
 class Edition(StrEnum):
@@ -41,7 +39,7 @@ def laid_out(notebook: Any, edition: Edition = Edition.LEARNER) -> Any:
     """The notebook of nbformat 4, in JSON, with the exercises' cells as this edition has them; outputs stay."""
     cells: list[Any] = []
     for cell in notebook["cells"]:
-        found = CELL.fullmatch(cell.get("id", ""))
+        found = EXERCISE_CELL.fullmatch(cell.get("id", ""))
         if not found:
             cells.append(cell)
             continue
@@ -105,7 +103,7 @@ def copied(notebook: Any, edition: Edition) -> Any:
     laid = laid_out(notebook, edition)
     laid["metadata"] = {**laid["metadata"], EDITION: edition.value}
     for cell in laid["cells"]:
-        spoils = CELL.fullmatch(cell.get("id", "")) or SPOILS in cell["metadata"].get("tags", ())
+        spoils = EXERCISE_CELL.fullmatch(cell.get("id", "")) or "answer" in cell["metadata"].get("tags", ())
         if cell["cell_type"] == "code" and spoils:
             cell |= {"outputs": [], "execution_count": None}
     return laid

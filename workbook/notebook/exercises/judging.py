@@ -19,11 +19,7 @@ from workbook.errors import ParameterError
 from workbook.notebook.exercises.model import Exercise, ExerciseKind, Observed, Reason, answer_in
 from workbook.runs.own_code import exception_words, own_line
 
-SECONDS: Final = 10.0
-"""Seconds of real time that an answer may take; the longest judge takes about one."""
-
-
-OURS: Final = "the workbook's cell"
+OUR_CELL: Final = "the workbook's cell"
 """The file name of a cell that is ours, so that it never hides a line of the learner's."""
 
 
@@ -54,23 +50,30 @@ class TookTooLong(BaseException):
     """The answer's time is over. No `except Exception` of a learner's catches it."""
 
 
-def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object]) -> Verdict:
-    """Judge one answer; raises nothing but what stops the whole process."""
+def judged(exercise: Exercise, args: tuple[object, ...], named: Mapping[str, object], seconds: float = 10.0) -> Verdict:
+    """Judge one answer; raises nothing but what stops the whole process.
+
+    Args:
+        exercise: what was asked.
+        args: the answer, by position.
+        named: the answers by name.
+        seconds: of real time that the answer may take; the longest judge takes about one.
+    """
     named = {name: exercise.asks[name].read(value) if name in exercise.asks else value for name, value in named.items()}
     if slip := _slip(exercise, args, named):
         return Verdict(ExerciseState.WRONG, slip)
     untouched = False
     try:
-        untouched = _same((args, dict(named)), answer_in(exercise.skeleton, OURS))
+        untouched = _same((args, dict(named)), answer_in(exercise.skeleton, OUR_CELL))
         if untouched and (exercise.asks or exercise.kind is not ExerciseKind.MEND):
             return Verdict(ExerciseState.UNTOUCHED, Reason("", "change the cell, then run it."))
         if exercise.asks:
             return _compared(exercise, named)
-        with _at_most(SECONDS):
+        with _at_most(seconds):
             seen = exercise.judge(args[0])
     except TookTooLong:
         seen = Reason(
-            "", f"your code had not ended after {SECONDS:g} s of real time. Look for a loop or a wait that never ends."
+            "", f"your code had not ended after {seconds:g} s of real time. Look for a loop or a wait that never ends."
         )
     except ParameterError as error:  # such as for an object that cannot be a handler
         seen = Reason("", str(error))
@@ -89,7 +92,9 @@ def _slip(  # noqa: PLR0911  # one sentence for each slip
     if not exercise.asks:
         if len(args) != 1 or named:
             return Reason("", f"give exactly one answer: {exercise.call}.")
-        return _wrong_kind(args[0], answer_in(exercise.skeleton, OURS)[0][0], answer_in(exercise.solution, OURS)[0][0])
+        return _wrong_kind(
+            args[0], answer_in(exercise.skeleton, OUR_CELL)[0][0], answer_in(exercise.solution, OUR_CELL)[0][0]
+        )
     if args:
         return Reason("", f"answer by name: {exercise.call}.")
     if strange := [name for name in named if name not in exercise.asks]:

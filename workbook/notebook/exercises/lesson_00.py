@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from workbook.flows import messages as m
-from workbook.notebook.exercises.model import Judge, Observed
+from workbook.notebook.exercises.model import Observed
 from workbook.notebook.session import session
 
 
@@ -36,10 +35,3 @@ def whose_task() -> Observed:
     runs = {"quick_taps": taps, "still_offered": platform_a.play("card not configured at the scheme"),
             "cancelled": platform_a.play("cardholder cancels")}  # fmt: skip
     return Observed(taps, **{name: str(run.findings[0].owner) for name, run in runs.items()})
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "00.1": after_the_tap,
-    "00.2": whose_task,
-}
-"""Each exercise's judge."""

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from workbook.base.values import quoted
-from workbook.errors import ActivationDataError, ApiStatusError, MaybeSentError, NotSentError, RedactedRequest
-from workbook.notebook.exercises.model import Judge, Observed, Reason
+from workbook.errors import (
+    ActivationDataError,
+    ApiStatusError,
+    MalformedResponseError,
+    MaybeSentError,
+    NotSentError,
+    RedactedRequest,
+    SdkInputError,
+)
+from workbook.notebook.exercises.model import Observed, Reason
 from workbook.notebook.session import session
 from workbook.runs.own_code import exception_words, own_line
-
-KINDS: Final = {
-    "ApiStatusError": "error status",
-    "SdkInputError": "unusable 200",
-    "MalformedResponseError": "unusable 200",
-    "ActivationData": "success",
-}
 
 
 def kinds_of_answers() -> Observed:
     """What kind of answer the client makes of each."""
     opened = session()
     names = {"missing": "sdkInput missing", "web_page": "not JSON", "redirect": "redirect", "cut_off": "cut off"}
-    facts = {name: KINDS[type(opened.ask(answer).error).__name__] for name, answer in names.items()}
+    kinds = {ApiStatusError: "error status", SdkInputError: "unusable 200", MalformedResponseError: "unusable 200"}
+    facts = {name: kinds[type(opened.ask(answer).error)] for name, answer in names.items()}
     return Observed(opened.wire(answer="sdkInput missing"), **facts)
 
 
@@ -42,19 +44,8 @@ class Answer:
         return json.loads(self.body)
 
 
-OPAQUE: Final = " an\nsdkInput "
+SPACED: Final = " an\nsdkInput "
 """An unexpected value of the API: a relay leaves its blanks and its line break unchanged (API-7)."""
-
-UNUSABLE: Final = {
-    "200 with {}": Answer(200, b"{}"),
-    '200 with {"sdkInput": null}': Answer(200, b'{"sdkInput": null}'),
-    '200 with {"sdkInput": ""}': Answer(200, b'{"sdkInput": ""}'),
-    '200 with {"sdkInput": 7}': Answer(200, b'{"sdkInput": 7}'),
-    "500 with a filled sdkInput": Answer(500, b'{"sdkInput": "c3VycHJpc2U="}'),
-    "200 with [1]": Answer(200, b"[1]"),
-    "200 with a web page": Answer(200, b"<html>"),
-}
-"""Answers that are no success, in the order in which they are tried."""
 
 
 def reads_the_answer(read: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
@@ -81,15 +72,24 @@ def reads_the_answer(read: Any) -> Reason | Observed:  # noqa: PLR0911  # one re
             "API-7",
             f"your function returned {len(got)} characters, and the API's value has {len(value)}; relay it unchanged.",
         )
-    if (got := read(Answer(200, json.dumps({"sdkInput": OPAQUE}).encode()))) != OPAQUE:
-        text = f"for the sdkInput {quoted(OPAQUE)} your function returned {quoted(got)}"
+    if (got := read(Answer(200, json.dumps({"sdkInput": SPACED}).encode()))) != SPACED:
+        text = f"for the sdkInput {quoted(SPACED)} your function returned {quoted(got)}"
         return Reason("API-7", f"{text}; relay blanks and line breaks, too.")
     return _taken_for_a_success(read) or Observed(session().wire())
 
 
 def _taken_for_a_success(read: Any) -> Reason | None:
     """The first of the unusable answers for which `read` raises nothing."""
-    for name, answer in UNUSABLE.items():
+    unusable = {
+        "200 with {}": Answer(200, b"{}"),
+        '200 with {"sdkInput": null}': Answer(200, b'{"sdkInput": null}'),
+        '200 with {"sdkInput": ""}': Answer(200, b'{"sdkInput": ""}'),
+        '200 with {"sdkInput": 7}': Answer(200, b'{"sdkInput": 7}'),
+        "500 with a filled sdkInput": Answer(500, b'{"sdkInput": "c3VycHJpc2U="}'),
+        "200 with [1]": Answer(200, b"[1]"),
+        "200 with a web page": Answer(200, b"<html>"),
+    }
+    for name, answer in unusable.items():
         try:
             got = read(answer)
         except Exception:  # noqa: BLE001, S112  # as it should: the caller answers 502
@@ -106,14 +106,6 @@ def ways_of_a_value() -> Observed:
     outcomes = {name: create(damage=damage) for name, damage in damages.items()}
     said = {name: re.search(r"\((.*?)\)", outcome.why) for name, outcome in outcomes.items()}
     return Observed(outcomes["first"], **{name: found[1] for name, found in said.items() if found})
-
-
-SENT: Final = RedactedRequest("GET", "/an-example", 0)
-LOST: Final = MaybeSentError("no answer came", request=SENT, elapsed=3.0, attempts=1)
-NEVER_LEFT: Final = NotSentError("no connection", request=SENT, elapsed=0.1, attempts=1)
-BUSY: Final = ApiStatusError("too many requests", request=SENT, elapsed=0.1, attempts=1, status=429, body=b"")
-VALUE: Final = "an sdkInput"
-MOST: Final = 3
 
 
 class Script:
@@ -172,28 +164,23 @@ def refused(answer: str) -> Exception:
 
 def repeats_what_may_be_repeated(send: Any) -> Reason | Observed:
     """`send(method, call)` repeats a GET that may be repeated, at most three calls in all, and never a POST."""
-    send("GET", Script(VALUE).call)  # an error here has the learner's line
+    value, request = "an sdkInput", RedactedRequest("GET", "/an-example", 0)
+    send("GET", Script(value).call)  # an error here has the learner's line
+    lost = MaybeSentError("no answer came", request=request, elapsed=3.0, attempts=1)
+    never_left = NotSentError("no connection", request=request, elapsed=0.1, attempts=1)
+    busy = ApiStatusError("too many requests", request=request, elapsed=0.1, attempts=1, status=429, body=b"")
     broken, no_key, no_value = refused("500"), refused("401"), refused("sdkInput missing")
     cases = (
-        Case("GET", "a GET that was answered", 1, VALUE, (VALUE,)),
-        Case("POST", "a POST without an answer (MaybeSentError)", 1, LOST, (LOST, VALUE)),
-        Case("POST", "a POST that was answered 500", 1, broken, (broken, VALUE)),
-        Case("GET", "a GET that was answered 500 and then 200", 2, VALUE, (broken, VALUE)),
-        Case("GET", "a GET without an answer (MaybeSentError), and then 200", 2, VALUE, (LOST, VALUE)),
+        Case("GET", "a GET that was answered", 1, value, (value,)),
+        Case("POST", "a POST without an answer (MaybeSentError)", 1, lost, (lost, value)),
+        Case("POST", "a POST that was answered 500", 1, broken, (broken, value)),
+        Case("GET", "a GET that was answered 500 and then 200", 2, value, (broken, value)),
+        Case("GET", "a GET without an answer (MaybeSentError), and then 200", 2, value, (lost, value)),
         Case("GET", "a GET that was answered 401", 1, no_key, (no_key,)),
-        Case("GET", "a GET that was answered 429 and then 200", 2, VALUE, (BUSY, VALUE)),
+        Case("GET", "a GET that was answered 429 and then 200", 2, value, (busy, value)),
         Case("GET", "a GET whose 200 has no sdkInput", 1, no_value, (no_value,)),
-        Case("GET", "a GET that was answered 500 each time", MOST, broken, (broken,)),
-        Case("GET", "a GET that never left (NotSentError), and then 200", 2, VALUE, (NEVER_LEFT, VALUE)),
-        Case("POST", "a POST that was answered", 1, VALUE, (VALUE,)),
+        Case("GET", "a GET that was answered 500 each time", 3, broken, (broken,)),
+        Case("GET", "a GET that never left (NotSentError), and then 200", 2, value, (never_left, value)),
+        Case("POST", "a POST that was answered", 1, value, (value,)),
     )
     return next(filter(None, (case.judge(send) for case in cases)), None) or Observed(session().wire("POST"))
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "01.1": kinds_of_answers,
-    "01.2": reads_the_answer,
-    "01.3": ways_of_a_value,
-    "01.4": repeats_what_may_be_repeated,
-}
-"""Each exercise's judge."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from workbook.base.values import quoted
 from workbook.flows import messages as m
-from workbook.notebook.exercises.model import Judge, Observed, Reason
+from workbook.notebook.exercises.model import Observed, Reason
 from workbook.notebook.session import session
 from workbook.simulation.phones import PHONES_A
 
@@ -26,21 +25,18 @@ def predicted_buttons() -> Observed:
     )
 
 
-OUTCOMES: Final = {
-    "CanBeProvisioned": ("A-CAN-1", "ready", "show"),
-    "AlreadyExistsInWallet": ("A-CAN-2", "card already in the wallet", "hide"),
-    "WalletPayNotSupported": ("A-CREATE-2", "wallet payment not supported", "hide"),
-    "ApiError": ("A-CAN-5", "app not allowlisted", "hide"),
-    "CanProvisionError": ("A-CAN-3", "canProvision ends in Error", "hide"),
-    "UnknownFailure": ("A-CAN-4", "canProvision ends in UnknownFailure", "hide"),
-}
-"""For each outcome its rule, a phone on which it comes, and what the button must do."""
-
-
 def a_branch_for_every_outcome(decide: Any) -> Reason | Observed:
     """`button(outcome)` says show or hide for every outcome of create and canProvision, InvalidSdkInput included."""
     opened = session().platform_a
-    outcomes = [(name, rule, outcome_on(phone), must) for name, (rule, phone, must) in OUTCOMES.items()]
+    rows = (
+        ("CanBeProvisioned", "A-CAN-1", "ready", "show"),
+        ("AlreadyExistsInWallet", "A-CAN-2", "card already in the wallet", "hide"),
+        ("WalletPayNotSupported", "A-CREATE-2", "wallet payment not supported", "hide"),
+        ("ApiError", "A-CAN-5", "app not allowlisted", "hide"),
+        ("CanProvisionError", "A-CAN-3", "canProvision ends in Error", "hide"),
+        ("UnknownFailure", "A-CAN-4", "canProvision ends in UnknownFailure", "hide"),
+    )  # its rule, a phone on which it comes, and what the button must do
+    outcomes = [(name, rule, outcome_on(phone), must) for name, rule, phone, must in rows]
     outcomes.append(("InvalidSdkInput", "A-CREATE-3", opened.create(damage="cut off"), "hide"))
     for name, rule, outcome, must in outcomes:
         said = decide(outcome)
@@ -67,17 +63,17 @@ class Need(NamedTuple):
     without: str
 
 
-PAGE: Final = (
-    Need("1", "5", "A-CAN-1", "and the button of the last visit was still shown: it could be tapped. Hide it first."),
-    Need("2", "1", "API-10", "and there was no sdkInput yet. The GET comes before create."),
-    Need("3", "2", "A-CREATE-1", "and there was no cardProvisioning yet. It comes with create's Success."),
-    Need("4", "3", "A-CAN-1", "before canProvision had answered. The answer decides about the button."),
-)
-
-
 def order_of_the_page(order: Any) -> Reason | Observed:
     """Hide the old button, GET, create, canProvision, and only then the branch."""
-    return out_of_order(order, PAGE) or Observed(session().platform_a.open_page())
+    needs = (
+        Need(
+            "1", "5", "A-CAN-1", "and the button of the last visit was still shown: it could be tapped. Hide it first."
+        ),
+        Need("2", "1", "API-10", "and there was no sdkInput yet. The GET comes before create."),
+        Need("3", "2", "A-CREATE-1", "and there was no cardProvisioning yet. It comes with create's Success."),
+        Need("4", "3", "A-CAN-1", "before canProvision had answered. The answer decides about the button."),
+    )
+    return out_of_order(order, needs) or Observed(session().platform_a.open_page())
 
 
 def out_of_order(order: Any, needs: tuple[Need, ...]) -> Reason | None:
@@ -100,26 +96,15 @@ def out_of_order(order: Any, needs: tuple[Need, ...]) -> Reason | None:
     return None
 
 
-CAUSES: Final = {"A-CAN-5": "the allowlist", "A-CAN-6": "the scheme", "A-CREATE-3": "the data"}
-
-
 def causes_of_tickets() -> Observed:
     """The rule of each ticket's run leads to its cause."""
+    causes = {"A-CAN-5": "the allowlist", "A-CAN-6": "the scheme", "A-CREATE-3": "the data"}
     platform_a = session().platform_a
     offered = platform_a.play("card not configured at the scheme")
     ((invalid,),) = (type(platform_a.create(damage="wrapped into lines")).rules,)
     return Observed(
         offered,
-        one_build_only=CAUSES[platform_a.open_page("app not allowlisted").findings[0].rule],
-        every_card=CAUSES[invalid],
-        still_offered=CAUSES[offered.findings[0].rule],
+        one_build_only=causes[platform_a.open_page("app not allowlisted").findings[0].rule],
+        every_card=causes[invalid],
+        still_offered=causes[offered.findings[0].rule],
     )
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "02.1": predicted_buttons,
-    "02.2": a_branch_for_every_outcome,
-    "02.3": order_of_the_page,
-    "02.4": causes_of_tickets,
-}
-"""Each exercise's judge."""

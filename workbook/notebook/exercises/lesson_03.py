@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any
 
 from workbook.base.values import quoted
-from workbook.errors import ActivationDataError, ParameterError
+from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
-from workbook.notebook.exercises.lesson_01 import OPAQUE
+from workbook.notebook.exercises.lesson_01 import SPACED
 from workbook.notebook.exercises.lesson_02 import Need, out_of_order
-from workbook.notebook.exercises.model import Judge, Observed, Reason, first_finding
+from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.session import session
 from workbook.runs.own_code import completed
 
@@ -35,8 +35,8 @@ def _posts(run: Any) -> int:
     return sum(record.message.method == "POST" for record in run.trace.select(m.ApiRequested))
 
 
-class Relay:
-    """The learner's back end: makes the POST, or has no answer."""
+class TextRelay:
+    """The learner's back end, text in and text out, as in JSON: it makes the POST, or has no answer."""
 
     def __init__(self, *, works: bool = True) -> None:
         self.works = works
@@ -51,22 +51,22 @@ class Relay:
         self.calls.append((card, sdk_output))
         if not self.works:
             raise TimeoutError
-        try:
-            return session().exchange(card, sdk_output)
-        except (ActivationDataError, ParameterError):  # the judge says what was wrong with the call
-            return self.activation_data(card)
+        with suppress(ActivationDataError, OpaqueDataError, ParameterError):
+            if isinstance(sdk_output, str):
+                return session().exchange(card, sdk_output)
+        return self.activation_data(card)  # the judge says what was wrong with the call
 
 
 def provides_the_opc_data(provider: Any) -> Reason | Observed:
     """The provider asks the back end once for each sdkOutput, hands its answer on, and raises when there is none."""
-    relay, away = Relay(), Relay(works=False)
+    relay, away = TextRelay(), TextRelay(works=False)
     mine: Any = provider(relay)
     runs = [session().platform_a.play(fetch_opc=mine.fetch_opc) for _attempt in ("first", "second")]
     if reason := _asked_as_it_should(relay.calls, runs) or next(filter(None, map(first_finding, runs)), None):
         return reason
-    opaque: Any = provider(SimpleNamespace(provision=lambda _card, _output: OPAQUE))
-    if (got := completed(opaque.fetch_opc, "an id", "an sdkOutput")) != OPAQUE:
-        text = f"the back end returned {quoted(OPAQUE)}, and your provider {quoted(got)}; relay the text as it came."
+    opaque: Any = provider(SimpleNamespace(provision=lambda _card, _output: SPACED))
+    if (got := completed(opaque.fetch_opc, "an id", "an sdkOutput")) != SPACED:
+        text = f"the back end returned {quoted(SPACED)}, and your provider {quoted(got)}; relay the text as it came."
         return Reason("API-7", text)
     silent: Any = provider(away)
     run: Any = session().platform_a.play(fetch_opc=silent.fetch_opc)
@@ -107,17 +107,15 @@ def _wrong_call(given: tuple[object, object], wanted: tuple[object, object]) -> 
     return f"your provider changed the sdkOutput on its way{kind}; relay the SDK's text as it came (API-7)."
 
 
-TAP: Final = (
-    Need("4", "2", "A-PROV-3", "before provision had returned: there was no result to look at."),
-    Need("2", "1", "A-BTN-1", "and the button was enabled while the attempt ran: a second tap began another one."),
-    Need("3", "1", "A-BTN-1", "before the button was disabled: after a failure it stays greyed out for ever."),
-    Need("3", "2", "A-BTN-2", "before provision had begun: the button was enabled again, and guarded nothing."),
-)
-
-
 def order_of_the_tap(order: Any) -> Reason | Observed:
     """Disable, provision, enable; look at the result at any time after it."""
-    reason = out_of_order(order, TAP)
+    needs = (
+        Need("4", "2", "A-PROV-3", "before provision had returned: there was no result to look at."),
+        Need("2", "1", "A-BTN-1", "and the button was enabled while the attempt ran: a second tap began another one."),
+        Need("3", "1", "A-BTN-1", "before the button was disabled: after a failure it stays greyed out for ever."),
+        Need("3", "2", "A-BTN-2", "before provision had begun: the button was enabled again, and guarded nothing."),
+    )
+    reason = out_of_order(order, needs)
     if reason and reason.rule.startswith("A-BTN"):
         return replace(reason, run=session().platform_a.play(taps=2, guarded=False))
     return reason or Observed(session().platform_a.play(taps=2))
@@ -138,12 +136,3 @@ def what_changes() -> Observed:
         provision_takes="an OpcProvider" if m.ProvisionWithProviderCalled in called else "the answer of the POST",
         back_end="nothing" if asked == asked_before else "a new route",
     )
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "03.1": two_quick_taps,
-    "03.2": what_changes,
-    "03.3": provides_the_opc_data,
-    "03.4": order_of_the_tap,
-}
-"""Each exercise's judge."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from workbook.api.opaque import SdkOutput
 from workbook.base.values import quoted
-from workbook.errors import ActivationDataError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
 from workbook.notebook.exercises.lesson_02 import Need, out_of_order
-from workbook.notebook.exercises.model import Judge, Observed, Reason, first_finding
+from workbook.notebook.exercises.lesson_03 import TextRelay
+from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.session import session
 from workbook.runs.own_code import completed
 
@@ -53,30 +52,9 @@ def three_apps() -> Observed:
     )
 
 
-class Relay:
-    """The back end, as text in JSON: what an app's own client would be given and would give."""
-
-    def __init__(self, *, works: bool = True) -> None:
-        self.works = works
-        self.calls: list[tuple[object, object]] = []
-        self._session = session()
-
-    def provision(self, card: Any, sdk_output: Any) -> Any:
-        """The POST: text in, text out."""
-        self.calls.append((card, sdk_output))
-        if not self.works:
-            raise TimeoutError
-        try:
-            if isinstance(sdk_output, str):
-                return self._session.exchange(card, sdk_output)
-        except (ActivationDataError, OpaqueDataError, ParameterError):
-            pass
-        return self._session.activation_data().text  # the judge says what was wrong with the call
-
-
 def relays_bytes(delegate: Any) -> Reason | Observed:
     """The delegate encodes once, decodes once, returns None for a failure, and says how it ended."""
-    relay, away = Relay(), Relay(works=False)
+    relay, away = TextRelay(), TextRelay(works=False)
     mine: Any = delegate(relay)
     run = session().platform_b.play(delegate=mine)
     if reason := _asked_as_it_should(relay.calls, run) or first_finding(run):
@@ -140,30 +118,19 @@ def _wrong_call(given: tuple[object, object], wanted: tuple[str, str]) -> str:
     return "your delegate changed the sdkOutput on its way; encode its bytes once, and relay that text."
 
 
-PAGE_AND_TAP: Final = (
-    Need("2", "1", "API-10", "and there was no sdkInput yet: the GET comes before the service."),
-    Need("4", "2", "B-INIT-1", "and there was no service yet to ask."),
-    Need("4", "3", "B-WATCH-1", "before the watch was looked for: the SDK was told that there is none."),
-    Need("5", "4", "B-CAN-2", "before canAddCardDetails had answered: there was no button to tap yet."),
-    Need("6", "4", "B-START-1", "before the button was shown: start comes when the cardholder selects add."),
-    Need(
-        "6",
-        "5",
-        "A-BTN-1",
-        "while the button was enabled: a second tap starts another attempt (on platform B: assumed).",
-    ),
-)
-
-
 def order_of_page_and_tap(order: Any) -> Reason | Observed:
     """GET, service, watch, question; then disable and start."""
-    return out_of_order(order, PAGE_AND_TAP) or Observed(session().platform_b.play("with a watch"))
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "04.1": with_and_without_a_watch,
-    "04.2": three_apps,
-    "04.3": relays_bytes,
-    "04.4": order_of_page_and_tap,
-}
-"""Each exercise's judge."""
+    needs = (
+        Need("2", "1", "API-10", "and there was no sdkInput yet: the GET comes before the service."),
+        Need("4", "2", "B-INIT-1", "and there was no service yet to ask."),
+        Need("4", "3", "B-WATCH-1", "before the watch was looked for: the SDK was told that there is none."),
+        Need("5", "4", "B-CAN-2", "before canAddCardDetails had answered: there was no button to tap yet."),
+        Need("6", "4", "B-START-1", "before the button was shown: start comes when the cardholder selects add."),
+        Need(
+            "6",
+            "5",
+            "A-BTN-1",
+            "while the button was enabled: a second tap starts another attempt (on platform B: assumed).",
+        ),
+    )
+    return out_of_order(order, needs) or Observed(session().platform_b.play("with a watch"))

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from workbook.errors import WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.variants import SURFACES
-from workbook.notebook.exercises.model import Judge, Observed, Reason, first_finding
+from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.notebook.session import session
 from workbook.runs.back_ends import back_end_over
@@ -85,18 +85,22 @@ def played(
     surface: str = "phone",
     all_there: bool = False,
     gets: tuple[float, ...] = (),
+    storage: float | None = None,
+    on: str = "app was opened",
 ) -> Run:
     """The flow with a back end that takes so many seconds, or whose n-th GET or POST fails (None: each).
 
-    `gets` are the seconds of the first GETs, `get` of all others. `surface` is where the wallet app runs; `all_there`
-    puts every card on the phone and on its watch before.
+    `gets` are the seconds of the first GETs, `get` of all others; `storage` those of a read on phone `on`. `surface` is
+    where the wallet app runs; `all_there` puts every card on the phone and on its watch before.
     """
-    phone = opened_phone("with a watch" if surface == "watch" else "app was opened", INSTRUMENT_IDS)
+    phone = opened_phone("with a watch" if surface == "watch" else on, INSTRUMENT_IDS)
     if all_there:
         phone.cards.update(INSTRUMENT_IDS)
         if phone.watch:
             phone.watch.cards.update(INSTRUMENT_IDS)
     phone.latencies = LatenciesB(get=get, post=post)
+    if storage is not None:
+        phone.latencies = replace(phone.latencies, storage=storage)
     plan = FaultPlan([Planned(fault("403"), failing, nth=nth)])
     back_end = back_end_over("good", Network(Service(plan=plan))) if failing else None
     wallet = WalletApp(handler, surface=surface, phone=phone, back_end=back_end, gets=gets)
@@ -188,17 +192,16 @@ def request_and_delegate(handler: Any) -> Reason | Observed:  # noqa: PLR0911  #
 
 # Lesson 05's native exercise: each choice of Swift is played as the same in Python.
 
-ENCODED: Final[Mapping[str, Callable[[bytes], str]]] = {
+ENCODINGS: Final[Mapping[str, Callable[[bytes], str]]] = {
     "a": lambda output: output.decode("utf-8", "replace"),
     "b": lambda output: base64.b64encode(output).decode(),
     "c": lambda output: f"{len(output)} bytes",
 }
-DECODED: Final[Mapping[str, Callable[[str], Any]]] = {
+DECODINGS: Final[Mapping[str, Callable[[str], Any]]] = {
     "a": lambda text: text.encode(),
     "b": lambda text: text,
     "c": base64.b64decode,
 }
-ORDER: Final[Mapping[str, tuple[int, int]]] = {"a": (1, 0), "b": (0, 1)}
 
 
 def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> type[ReferenceHandler]:
@@ -206,15 +209,15 @@ def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> typ
 
     class Chosen(ReferenceHandler):
         def provision(self, *given: Any) -> Any:
-            card, output = (given[place] for place in ORDER[order])
+            card, output = given if order == "b" else reversed(given)
             try:
-                sent = base64.b64decode(ENCODED[encode](output), validate=True)  # the app's route takes base64
+                sent = base64.b64decode(ENCODINGS[encode](output), validate=True)  # the app's route takes base64
                 answer = base64.b64encode(self.back_end.post(card, sent, timeout=9.0)).decode()
             except (WorkbookError, ValueError):
                 if failure == "b":
                     raise
                 return None if failure == "a" else b""
-            return DECODED[decode](answer)
+            return DECODINGS[decode](answer)
 
     return Chosen
 
@@ -222,20 +225,10 @@ def delegate_in_swift(encode: str, decode: str, order: str, failure: str) -> typ
 def swift_delegate() -> Observed:
     """For each gap the one choice with which nothing is found, the other gaps being right."""
     right = {"encode": "b", "decode": "c", "order": "b", "failure": "a"}
-    choices = {"encode": ENCODED, "decode": DECODED, "order": ORDER, "failure": ("a", "b", "c")}
+    choices = {"encode": ENCODINGS, "decode": DECODINGS, "order": ("a", "b"), "failure": ("a", "b", "c")}
     facts = {}
     for gap, keys in choices.items():
         handlers = {key: delegate_in_swift(**(right | {gap: key})) for key in keys}
         good = [key for key, each in handlers.items() if not found(each) and not found(each, failing="POST")]
         facts[gap] = " or ".join(good)
     return Observed(played(delegate_in_swift(**right)), **facts)
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "05.1": late_status,
-    "05.2": status_without_network,
-    "05.3": right_list,
-    "05.4": request_and_delegate,
-    "05.5": swift_delegate,
-}
-"""Each exercise's judge."""

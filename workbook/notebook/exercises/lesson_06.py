@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from workbook.base.files import sample
 from workbook.base.values import quoted
 from workbook.flows import messages as m
-from workbook.notebook.exercises.lesson_05 import left_out
-from workbook.notebook.exercises.model import Judge, Observed, Reason, first_finding
-from workbook.notebook.plays.run import Run, run_of, screen_of
+from workbook.notebook.exercises.lesson_05 import left_out, played
+from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.reading.timing.planner import LogNormal, Plan
 from workbook.runs.extension.handler import ReferenceHandler
 from workbook.runs.extension.service import ExtensionProvisioningService
-from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.platform_b import opened_phone
-from workbook.simulation.phones import LatenciesB
 from workbook.simulation.world import INSTRUMENT_IDS
 from workbook.views.durations import durations
-
-SHARES: Final = (
-    (0.0, "none"),
-    (0.003, "1 in 1000"),
-    (0.03, "1 in 100"),
-    (0.2, "1 in 8"),
-    (0.45, "1 in 3"),
-    (1.0, "1 in 2"),
-)
-"""Shares in words, each up to its bound."""
 
 
 def in_words(share: float) -> str:
     """A share of all calls as the exercise words it."""
-    return next(words for bound, words in SHARES if share <= bound)
+    bounds = {0.0: "none", 0.003: "1 in 1000", 0.03: "1 in 100", 0.2: "1 in 8", 0.45: "1 in 3", 1.0: "1 in 2"}
+    return next(words for bound, words in bounds.items() if share <= bound)
 
 
 def planned_shares() -> Observed:
@@ -51,21 +38,11 @@ def planned_shares() -> Observed:
     )
 
 
-def played_on(handler: Any, latencies: LatenciesB, gets: tuple[float, ...] = ()) -> Run:
-    """The flow on a phone with these latencies, where the first GETs take the given seconds."""
-    phone = opened_phone("app was opened", INSTRUMENT_IDS)
-    phone.latencies = latencies
-    wallet = WalletApp(handler, phone=phone, gets=gets)
-    before = screen_of(phone)
-    wallet.walk()
-    return run_of(wallet, before, card=INSTRUMENT_IDS[0])
-
-
 def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911  # one reason each
     """status() keeps 100 ms where each read of the storage takes 40 ms, and still offers every card."""
     if reason := left_out(handler, "status"):
         return reason
-    old = played_on(handler, LatenciesB(storage=0.04))
+    old = played(handler, storage=0.04)
     made = next((record.message for record in old.trace if isinstance(record.message, m.ServiceMade)), None)
     reads = 0
     for record in old.trace:
@@ -85,17 +62,8 @@ def status_on_an_old_phone(handler: Any) -> Reason | Observed:  # noqa: PLR0911 
     if made is None or len(made.cards) < len(INSTRUMENT_IDS):
         cards = len(made.cards) if made else 0
         return Reason("X-INIT-1", f"the service of status() knew {cards} of {len(INSTRUMENT_IDS)} saved cards.", old)
-    never = played_on_a_new_phone(handler)
+    never = played(handler, on="app was never opened")
     return first_finding(never) or Observed(old)
-
-
-def played_on_a_new_phone(handler: Any) -> Run:
-    """The flow where the app was never opened."""
-    phone = opened_phone("app was never opened", INSTRUMENT_IDS)
-    wallet = WalletApp(handler, phone=phone)
-    before = screen_of(phone)
-    wallet.walk()
-    return run_of(wallet, before)
 
 
 def gate(ships: Any) -> Reason | Observed:
@@ -128,9 +96,6 @@ def gate(ships: Any) -> Reason | Observed:
 
 # Lesson 06's native exercise: each choice of Swift is played as the same in Python.
 
-FETCH: Final = {"a": "one by one", "b": "at the same time"}
-LIMIT: Final = {"a": None, "b": 9.0, "c": 25.0}
-
 
 def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler]:
     """A handler that fetches its list as these choices of the Swift code do."""
@@ -138,10 +103,10 @@ def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler
     class Chosen(ReferenceHandler):
         def pass_entries(self) -> Any:
             missing = [card for card in self.cards if card not in self.library.on_phone]
-            groups = [[card] for card in missing] if FETCH[fetch] == "one by one" else [missing]
+            groups = [[card] for card in missing] if fetch == "a" else [missing]  # one by one, or at the same time
             fresh: dict[str, bytes] = {}
             for group in groups:
-                fresh |= self.back_end.get_all(group, timeout=LIMIT[limit])
+                fresh |= self.back_end.get_all(group, timeout={"a": None, "b": 9.0, "c": 25.0}[limit])
             if len(fresh) < len(missing) and failure == "a":
                 return []  # the first error ends the group
             data = [*fresh.values()]
@@ -153,22 +118,13 @@ def list_in_swift(fetch: str, limit: str, failure: str) -> type[ReferenceHandler
 def swift_list() -> Observed:
     """For each gap the one choice that offers the most cards in time, the other gaps being right."""
     right = {"fetch": "b", "limit": "b", "failure": "b"}
-    choices: Mapping[str, tuple[str, ...]] = {"fetch": (*FETCH,), "limit": (*LIMIT,), "failure": ("a", "b")}
+    choices: Mapping[str, tuple[str, ...]] = {"fetch": ("a", "b"), "limit": ("a", "b", "c"), "failure": ("a", "b")}
     facts = {}
     for gap, keys in choices.items():
         offered = {}
         for key in keys:
             handler = list_in_swift(**(right | {gap: key}))
-            runs = (played_on(handler, LatenciesB(get=7.0)), played_on(handler, LatenciesB(), gets=(0.25, 60.0)))
+            runs = (played(handler, get=7.0), played(handler, gets=(0.25, 60.0)))
             offered[key] = sum(len(run.offered or ()) for run in runs)
         facts[gap] = " or ".join(key for key in keys if offered[key] == max(offered.values()))
-    return Observed(played_on(list_in_swift(**right), LatenciesB(), gets=(0.25, 60.0)), **facts)
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "06.1": status_on_an_old_phone,
-    "06.2": planned_shares,
-    "06.3": gate,
-    "06.4": swift_list,
-}
-"""Each exercise's judge."""
+    return Observed(played(list_in_swift(**right), gets=(0.25, 60.0)), **facts)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from workbook.flows import messages as m
-from workbook.notebook.exercises.model import Judge, Observed, Reason, first_finding
+from workbook.notebook.exercises.model import Observed, Reason, first_finding
 from workbook.notebook.plays.run import Run, run_of, screen_of
 from workbook.notebook.session import session
 from workbook.reading.checks.own_code import API_ERRORS
@@ -17,7 +16,6 @@ from workbook.simulation.faults import FaultPlan, Planned, fault
 from workbook.simulation.phones import PhoneA
 from workbook.simulation.service import Service
 
-break_it = session().break_it
 IN_APP_B: Final = "platform B, in the app"
 
 
@@ -28,6 +26,7 @@ def sent(run: Run, method: str) -> int:
 
 def lost_post() -> Observed:
     """The answer to a POST is lost, before and after the API has done its part."""
+    break_it = session().break_it
     run = break_it("reset", "POST", "after")
     before = break_it("reset", "POST", "before")
     same = run.summary["the back end got"] == before.summary["the back end got"]
@@ -43,7 +42,9 @@ def lost_post() -> Observed:
 
 def byte_by_byte() -> Observed:
     """The answer to a POST comes byte by byte: with the good back end, and with one that waits 30 s."""
-    good, patient = (break_it("dribble", "POST", platform=IN_APP_B, back_end=name) for name in ("good", "waits 30 s"))
+    good, patient = (
+        session().break_it("dribble", "POST", platform=IN_APP_B, back_end=name) for name in ("good", "waits 30 s")
+    )
     return Observed(
         good,
         used_up="carried the POST out" in good.summary["the API"],
@@ -54,6 +55,7 @@ def byte_by_byte() -> Observed:
 
 def wrong_but_genuine() -> Observed:
     """Genuine sdkInputs in the wrong place: an older one, and another card's."""
+    break_it = session().break_it
     stale_get, stale_post = (break_it("sdkInput stale", operation) for operation in ("GET", "POST"))
     foreign_get, foreign_post = (break_it("sdkInput foreign", operation) for operation in ("GET", "POST"))
     other = bool(foreign_get.phone.cards) and not foreign_get.added
@@ -89,7 +91,12 @@ def good_back_end(kind: Any) -> Reason | Observed:  # noqa: PLR0911  # one reaso
     ordinary = behind_a_fault(kind)
     if reason := passed_on(ordinary, "all went well") or first_finding(ordinary):
         return reason
-    for name, moment in LOST_POSTS:
+    lost: tuple[tuple[str, Literal["before", "after"]], ...] = (
+        ("reset", "after"),
+        ("503 that says 500", "before"),
+        ("stall before headers", "after"),
+    )
+    for name, moment in lost:
         run = behind_a_fault(kind, name, "POST", moment=moment)
         if (posts := sent(run, "POST")) > 1:
             return Reason("REL-1", f"one tap and the fault {name!r}: the POST was sent {posts} times.", run)
@@ -107,19 +114,9 @@ def good_back_end(kind: Any) -> Reason | Observed:  # noqa: PLR0911  # one reaso
         if reason := passed_on(run, f"the API answered {name}"):
             return reason
     down = behind_a_fault(kind, "503 that says 500", nth=None)
-    if (gets := sent(down, "GET")) > MOST_GETS:
+    if (gets := sent(down, "GET")) > 5:  # as many as this exercise accepts
         return Reason("", f"the API stayed down, and one page sent {gets} GETs; a few are enough.", down)
     return passed_on(down, "the API stayed down") or Observed(ordinary)
-
-
-LOST_POSTS: Final[tuple[tuple[str, Literal["before", "after"]], ...]] = (
-    ("reset", "after"),
-    ("503 that says 500", "before"),
-    ("stall before headers", "after"),
-)
-"""Faults and their moments, after which the POST must not be sent again."""
-MOST_GETS: Final = 5
-"""Attempts of one GET that an exercise accepts."""
 
 
 def passed_on(run: Run, when: str) -> Reason | None:
@@ -145,6 +142,7 @@ def passed_on(run: Run, when: str) -> Reason | None:
 
 def three_traces() -> Observed:
     """Which rule each of four back ends breaks, as the checks find it in its trace."""
+    break_it = session().break_it
     runs = {
         "first": break_it("reset", "POST", "after", back_end="sends the POST again"),
         "second": break_it("sdkInput missing", "POST", back_end="believes every 200"),
@@ -155,13 +153,3 @@ def three_traces() -> Observed:
         name: next(finding.rule for finding in run.findings if finding.rule.startswith("REL-"))
         for name, run in runs.items()
     })  # fmt: skip
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "07.1": lost_post,
-    "07.2": byte_by_byte,
-    "07.3": wrong_but_genuine,
-    "07.4": good_back_end,
-    "07.5": three_traces,
-}
-"""Each exercise's judge."""

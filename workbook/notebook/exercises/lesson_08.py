@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from workbook.base.values import quoted
-from workbook.notebook.exercises.model import Judge, Observed, Reason
+from workbook.notebook.exercises.model import Observed, Reason
 from workbook.runs.own_code import exception_words, own_line
 
-ADDRESS, KEY = "http://127.0.0.1:9", "key-of-no-api"
-SESSIONS: Final = {"session-of-ann": ("PI-OF-ANN",), "session-of-bob": ("PI-OF-BOB",)}
 ANN, HERS, HIS, NOBODYS = "session-of-ann", "PI-OF-ANN", "PI-OF-BOB", "PI-OF-NOBODY"
-REFUSED: Final = 502
-SIGN_IN: Final = 401
 API_WORDS: Final = "the credential lacks a role"
 """What an error of the API says; no app reads it (REL-9)."""
 
@@ -55,11 +51,11 @@ def called(kind: Any, call: Callable[[Any], object], answer: tuple[int, bytes] |
         def call(self, method: str, *_more: object, **_named: object) -> tuple[int, bytes]:
             calls.append(method)
             if answer is None:
-                raise self.Refused(REFUSED, "The card cannot be added now. Try again later.")
+                raise self.Refused(502, "The card cannot be added now. Try again later.")
             return answer
 
     try:
-        value = call(Played(ADDRESS, KEY, SESSIONS))
+        value = call(Played("http://127.0.0.1:9", "key-of-no-api", {ANN: (HERS,), "session-of-bob": (HIS,)}))
     except kind.Refused as refused:
         return Came(status=refused.status, sentence=str(refused.sentence), calls=len(calls))
     except Exception as error:  # noqa: BLE001  # a learner's code may raise anything
@@ -107,7 +103,7 @@ def only_what_can_be_used(kind: Any) -> Reason | Observed:
             return Reason(
                 rule, f"for {what}, your relay {came.words}. That is a failure: raise self.Refused(502, ...)."
             )
-        if came.status != REFUSED:
+        if came.status != 502:
             text = f"for {what}, your relay {came.words}. The app reads its status as one of its own: answer 502."
             return Reason("REL-9", text)
         if API_WORDS in came.sentence:
@@ -163,7 +159,7 @@ def _of_others(his: Came, nobodys: Came) -> Reason | None:
         return Reason(
             "REL-4", f"for a card that does not exist, your relay {nobodys.words}. Refuse it, and call no API."
         )
-    if his.status == SIGN_IN:
+    if his.status == 401:
         return Reason(
             "REL-9", "Ann asked for Bob's card, and your relay told her to sign in again. Her session is right."
         )
@@ -190,9 +186,6 @@ def _of_post(lost: Came, busy: Came, good: Came) -> Reason | None:
     return None
 
 
-CASE: Final = "relay.post.redirect-not-followed"
-
-
 @cache
 def redirect_followed() -> Observed:
     """A case of `conform` with a relay that follows redirects: who got what."""
@@ -204,23 +197,16 @@ def redirect_followed() -> Observed:
             client.follow_redirects = True
             return client
 
-    result = conform(Follows, CASE)
+    case = "relay.post.redirect-not-followed"
+    result = conform(Follows, case)
     exchanges = result.record.cases[0].exchanges
     (elsewhere,) = (exchange for exchange in exchanges if exchange.elsewhere)
     phone = next(exchange.status for exchange in exchanges if exchange.side == "phone" and exchange.method == "POST")
     names = {name.lower() for name, _value in elsewhere.request.headers}
     return Observed(
-        result.case(CASE),
+        result.case(case),
         phone=phone,
         key="x-api-key" in names,
         sdk_output="sdkOutput" in (elsewhere.request.body or {}),
-        verdict=result.verdict(CASE),
+        verdict=result.verdict(case),
     )
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "08.1": only_what_can_be_used,
-    "08.2": own_cards_and_one_post,
-    "08.3": redirect_followed,
-}
-"""Each exercise's judge."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from workbook.notebook.exercises.model import Judge, Observed, Reason
+from workbook.notebook.exercises.model import Observed, Reason
 
-CASES: Final = (
+JUDGED_BY: Final = (
     "app.fidelity.output-unchanged",
     "app.fidelity.opc-unchanged",
     "app.form.adds-the-card",
@@ -32,7 +31,7 @@ def app_core(kind: Any) -> Reason | Observed:
     from workbook.app.cases import APP_CASES  # the cases for apps are loaded when an app core is judged
     from workbook.app.in_process import first_miss, play_core
 
-    if found := first_miss(kind, [APP_CASES[name] for name in CASES]):
+    if found := first_miss(kind, [APP_CASES[name] for name in JUDGED_BY]):
         case, miss, seen = found
         text = f"{case.name}: expected {miss.expected}; observed: {miss.observed}. {miss.todo}"
         return Reason(miss.rule or case.rule, text, seen.device)
@@ -71,21 +70,17 @@ async def unending(core: Any, card: str, sdk_output: str) -> str:
     return work.result()
 
 
-PROVIDERS: Final = {"a": post, "b": swallowing, "c": repeating, "d": unending}
-"""The four providers of exercise 09.3, whose Kotlin is in its task."""
-OF_PROVIDERS: Final = ("app.faults.post-500", "app.recovery.post-not-repeated", "app.life.closed-during-attempt")
-
-
 @cache
 def providers() -> Observed:
-    """For each of the four providers: the first case that it fails, by its name without group."""
+    """For each of the four providers whose Kotlin is in the task: the first case that it fails, without its group."""
     from workbook.app.cases import APP_CASES
     from workbook.app.in_process import Reference, first_miss
 
+    cases = ("app.faults.post-500", "app.recovery.post-not-repeated", "app.life.closed-during-attempt")
     facts = {}
-    for name, provider in PROVIDERS.items():
+    for name, provider in {"a": post, "b": swallowing, "c": repeating, "d": unending}.items():
         kind = type(name, (Reference,), {"fetch_opc": provider})
-        found = first_miss(kind, [APP_CASES[case] for case in OF_PROVIDERS])
+        found = first_miss(kind, [APP_CASES[case] for case in cases])
         facts[name] = found[0].name.rpartition(".")[2] if found else "none"
     return Observed(None, **facts)
 
@@ -106,7 +101,3 @@ def process_ends() -> Observed:
         in_wallet=bool(seen.device.phone.cards),
         button=seen.button("after"),
     )
-
-
-JUDGES: Final[Mapping[str, Judge]] = {"09.1": process_ends, "09.2": app_core, "09.3": providers}
-"""Each exercise's judge."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from workbook.base.files import sample
 from workbook.base.values import quoted
 from workbook.errors import ParameterError
-from workbook.notebook.exercises.model import Judge, Observed, Reason
+from workbook.notebook.exercises.model import Observed, Reason
 
 if TYPE_CHECKING:
     from workbook.notebook.project import ProjectResult
@@ -139,12 +139,3 @@ def entries_to_send() -> Observed:
         anns_is_enough=(ids["debug"], bobs[0].fingerprint) in sent,
         digest=digest,
     )
-
-
-JUDGES: Final[Mapping[str, Judge]] = {
-    "10.1": one_edit_each,
-    "10.2": three_in_b,
-    "10.3": entries_to_send,
-    "10.4": three_in_a,
-}
-"""Each exercise's judge."""

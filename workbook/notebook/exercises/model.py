@@ -190,13 +190,14 @@ class Exercise:
 def lesson(number: str) -> Mapping[str, Exercise]:
     """The exercises of a lesson by id, in its order."""
     tables = tomllib.loads(files(__package__).joinpath(f"lesson_{number}.toml").read_text("utf-8"))
-    return {table["id"]: Exercise.of(table, partial(_judged, table["id"])) for table in tables["exercise"]}
+    judges = f"{__package__}.lesson_{number}"
+    return {table["id"]: Exercise.of(table, partial(_judged, judges, table["judge"])) for table in tables["exercise"]}
 
 
-def _judged(exercise_id: str, *answer: object) -> Reason | Observed:
-    """What the judge of an exercise says. Its module is loaded only now: laying out a lesson needs no judge."""
-    judge: Judge = import_module(f"{__package__}.lesson_{exercise_id[:2]}").JUDGES[exercise_id]
-    return judge(*answer)
+def _judged(module: str, judge: str, *answer: object) -> Reason | Observed:
+    """What a judge says. Its module is loaded only now: laying out a lesson needs no judge."""
+    said: Reason | Observed = getattr(import_module(module), judge)(*answer)
+    return said
 
 
 def all_exercises() -> dict[str, Exercise]:
