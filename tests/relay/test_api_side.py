@@ -9,7 +9,7 @@ import pytest
 
 from workbook.relay.api_side import MockApi, ProxyTrap
 from workbook.relay.model import GET, Identity, Order
-from workbook.relay.process import AUTHORITY_VARIABLES, PROXY_VARIABLES, surroundings
+from workbook.relay.process import surroundings
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
 CARD = "PIAPISIDE00000001"
@@ -59,8 +59,10 @@ def test_a_proxy_of_the_environment_leads_to_the_api_and_nowhere_else(over_tls):
 
 def test_the_environment_names_the_authority_and_the_proxy(over_tls):
     said = surroundings(over_tls, proxy=True)
-    assert {said[name] for name in AUTHORITY_VARIABLES} == {str(over_tls.ca_file)}
-    assert {said[name] for name in PROXY_VARIABLES} == {over_tls.proxy.base_url}
+    authorities = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+    proxies = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+    assert {said[name] for name in authorities} == {str(over_tls.ca_file)}
+    assert {said[name] for name in proxies} == {over_tls.proxy.base_url}
     assert said["no_proxy"] == said["NO_PROXY"] == ""
     with MockApi([CARD]) as api:
         assert surroundings(api, proxy=False) == {}

@@ -57,7 +57,7 @@ from workbook.harness.reports import read_record
 from workbook.harness.selection import Known, chosen
 from workbook.relay.config_file import GetForm, PostForm, StartForm
 from workbook.relay.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
-from workbook.relay.process import GLANCE, StartCommand, Stopping
+from workbook.relay.process import StartCommand, Stopping
 from workbook.simulation.world import INSTRUMENT_IDS
 
 NAME = "app"
@@ -138,7 +138,7 @@ class PlayedCardholder:
         self._next.put_nowait({"do": what, "turn": turn} | fields)
         until = monotonic() + PATIENCE
         while not done.done() and monotonic() < until and not self.ended():
-            await asyncio.wait([done], timeout=GLANCE)
+            await asyncio.wait([done], timeout=0.2)
         if done.done():
             return done.result()
         if self.ended():

@@ -46,13 +46,6 @@ from workbook.simulation.seal import Seal
 from workbook.simulation.service import Service
 from workbook.simulation.world import Credential, Instrument, World
 
-GZIP = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")
-"""Matches an encoding in accept-encoding if it is gzip and not refused by q=0."""
-COOKIE = "workbook-route"
-"""The name of the cookie that an order sets, as a gateway sets one to find its way back to the same server."""
-DRAW = 0.5
-"""The number that a fault draws: always the middle, so that a case is the same each time."""
-
 
 class ScriptedApi:
     """Answers as the API would, or as a case orders, and remembers every request.
@@ -117,8 +110,8 @@ class ScriptedApi:
                 response = _packed(response, request)
             if order is not None and order.chunked:
                 response = replace(response, wire=Wire(chunked=True))
-            if order is not None and order.cookie:
-                cookie = ("set-cookie", f"{COOKIE}={canary}; Path=/; HttpOnly")
+            if order is not None and order.cookie:  # a gateway sets one to find its way back to the same server
+                cookie = ("set-cookie", f"workbook-route={canary}; Path=/; HttpOnly")
                 basis = f"{response.basis}; cookie: assumed"
                 response = replace(response, headers=(*response.headers, cookie), basis=basis)
             self._number += 1
@@ -131,7 +124,7 @@ class ScriptedApi:
             planned = fault(str(order.fault)).but(**order.settings)
             moves_state = order.moment == "after" or planned.harmless
             answer = (self._service if moves_state else Service(self.world)).respond(request)
-            return planned.played(answer, Chance(DRAW, self.seal))
+            return planned.played(answer, Chance(0.5, self.seal))  # always the middle: a case is the same each time
         if order.value is None:
             answer = self._service.respond(request)
             fields = json.loads(answer.body)
@@ -144,14 +137,11 @@ class ScriptedApi:
 def _packed(response: Response, request: Request) -> Response:
     """The answer as a gateway passes it on: compressed, if the request accepts that."""
     accepted = ",".join(header_values(request.headers, "accept-encoding"))
-    if not any(GZIP.match(encoding.strip()) for encoding in accepted.lower().split(",")):
+    gzip_allowed = re.compile(r"(x-)?gzip(?!.*;\s*q=0(\.0*)?\s*$)")  # q=0 refuses
+    if not any(gzip_allowed.match(encoding.strip()) for encoding in accepted.lower().split(",")):
         return response
     headers = (*response.headers, ("content-encoding", "gzip"), ("vary", "accept-encoding"))
     return replace(response, headers=headers, body=gzip.compress(response.body, mtime=0))
-
-
-LONGEST_LINE = 65_536
-"""Bytes of one line of a request's head, or of one piece passed on."""
 
 
 class _Tunnel(StreamRequestHandler):
@@ -162,7 +152,7 @@ class _Tunnel(StreamRequestHandler):
     def handle(self) -> None:
         """Read the head of the first request, which names the server that the client wants."""
         head = b""
-        while (line := self.rfile.readline(LONGEST_LINE)).strip():
+        while (line := self.rfile.readline(65_536)).strip():  # bytes
             head += line
         method, target, *_ = [*head.split(b" ", 2), b"", b""]
         place = target if method == b"CONNECT" else target.partition(b"://")[2].partition(b"/")[0]
@@ -184,7 +174,7 @@ class _Tunnel(StreamRequestHandler):
 def _copied(read: Callable[[int], bytes], write: Callable[[bytes], object], end: socket.socket) -> None:
     """Carry bytes one way until their sender has no more, and pass that on."""
     with suppress(OSError):
-        while data := read(LONGEST_LINE):
+        while data := read(65_536):  # bytes
             write(data)
         end.shutdown(socket.SHUT_WR)
 
@@ -236,12 +226,6 @@ def certificates(folder: Path) -> Mapping[Identity, Certificate]:
     return {identity: write_certificate(folder / identity.name.lower(), *pair) for identity, pair in issued.items()}
 
 
-IDLE = 60.0
-"""Seconds after which a connection without a request is closed: what a back end leaves open is counted before that."""
-TRIES, PAUSE = 20, 0.1
-"""How often a port that is taken is tried again, and the seconds in between."""
-
-
 class Listener:
     """One address on loopback where a responder answers, for as long as the block lasts.
 
@@ -276,14 +260,16 @@ class Listener:
     def up(self) -> None:
         """Listen again at the same address; another program's outgoing connection may hold the port for a moment."""
         if self.is_up:
-            return None
-        for _ in range(TRIES - 1):
-            with suppress(ConfigurationError):
+            return
+        for tries_left in reversed(range(20)):
+            try:
                 self._socket = listening("127.0.0.1", self._port)
-                return self._serve()
-            sleep(PAUSE)
-        self._socket = listening("127.0.0.1", self._port)
-        return self._serve()
+                break
+            except ConfigurationError:
+                if not tries_left:
+                    raise
+                sleep(0.1)
+        self._serve()
 
     def down(self) -> None:
         """Stop listening, and cut every connection."""
@@ -291,13 +277,11 @@ class Listener:
         self.is_up = False
 
     def _serve(self) -> None:
-        self._server = Server(answering(self._responder), idle=IDLE)
+        # What a back end leaves open is counted before an idle connection is closed, after this many seconds.
+        self._server = Server(answering(self._responder), idle=60)
         self._server.listen(self._running.enter_context(self._socket), self.certificate)
         self._running.enter_context(on_thread(self._server, abrupt=True))
         self.is_up = True
-
-
-KEY_BYTES = 24
 
 
 class MockApi:
@@ -336,7 +320,7 @@ class MockApi:
         seed: int = 7,
         tls: bool = False,
     ) -> None:
-        self.key = key or f"KEY-{secrets.token_urlsafe(KEY_BYTES)}"
+        self.key = key or f"KEY-{secrets.token_urlsafe(24)}"
         instruments = {card: Instrument(card) for card in cards}
         world = World(instruments, {self.key: Credential()}, seed=seed, profile=profile)
         self.upstream, self.elsewhere = ScriptedApi(world), ScriptedApi(world)

@@ -29,32 +29,6 @@ from workbook.relay.findings import first_call
 from workbook.relay.model import POST, SUCCESS, Broke, PhoneCall
 from workbook.relay.phone import OriginClient, listens
 
-GRACE = 3.0
-"""Seconds between asking a command to end and killing it."""
-PAUSE = 0.1
-"""Seconds between two checks whether a started back end listens."""
-FIRST_CALL_PAUSE = 1.0
-"""Seconds between two tries of the first call."""
-LAST_LINES, LONGEST_LINE = 5, 200
-"""How many of the last lines that a command printed are shown, and how many characters of each."""
-TAIL = 65_536
-"""Bytes of a command's output that are read for its last lines."""
-LONGEST_SECRET = 4_096
-"""Characters that are skipped where the tail begins within a line: part of a secret would not be recognised."""
-AUTHORITY_VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-"""Environment variables that name the file of a trusted authority."""
-PROXY_VARIABLES = ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
-NO_PROXY_VARIABLES = ("no_proxy", "NO_PROXY")
-"""Environment variables by which HTTP libraries find a proxy, unasked, and those that spare a host from it."""
-OUR_VARIABLES = "WORKBOOK_"
-"""Prefix of the workbook's own environment variables. They hold a real API key, which no back end under test gets."""
-
-
-CLEANING_UP = 15.0
-"""Seconds in which an interrupted run cleans up."""
-GLANCE = 0.2
-"""Seconds between two checks whether a run is over."""
-
 
 class StartError(WorkbookError):
     """The back end did not start, so nothing could be decided."""
@@ -93,7 +67,8 @@ class StartCommand:
 
     def start(self) -> None:
         """Start it."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(OUR_VARIABLES)}
+        # The workbook's own variables hold a real API key, which no back end under test gets.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("WORKBOOK_")}
         with self.output.open("wb") as output:
             self._process = subprocess.Popen(  # noqa: S602 - the configuration's own command, run as its author would
                 self._line,
@@ -119,7 +94,7 @@ class StartCommand:
                 raise StartError(f"The back end did not start. {self.ended}")
             if await listens(origin, 1):
                 return
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(0.1)
         where = f"{origin.scheme}://{origin.authority}"
         raise StartError(f"The back end did not listen at {where} within {seconds:g} s. {self._printed()} "
                          "Does it listen at another address or port, or take longer ([timeouts] start)?")  # fmt: skip
@@ -133,16 +108,19 @@ class StartCommand:
         how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
         return f"Its command {how}. {self._printed()}"
 
-    def _printed(self) -> str:
-        """The last lines of the output. Secrets are taken out before a line is cut, or part of one would remain."""
+    def _printed(self, tail: int = 65_536) -> str:
+        """The last lines of the output, from its last `tail` bytes.
+
+        Secrets are taken out before a line is cut, or part of one would remain.
+        """
         with self.output.open("rb") as file:
             size = self.output.stat().st_size
-            file.seek(max(0, size - TAIL))
+            file.seek(max(0, size - tail))
             text = file.read().decode("utf-8", "replace")
-        if size > TAIL:
-            text = text.partition("\n")[2] or text[LONGEST_SECRET:]
+        if size > tail:  # it begins within a line, perhaps within a secret, which is not recognised then
+            text = text.partition("\n")[2] or text[4096:]
         lines = (self._clean("".join(filter(str.isprintable, line)).strip()) for line in text.split("\n"))
-        last = [line[:LONGEST_LINE] for line in lines if line][-LAST_LINES:]
+        last = [line[:200] for line in lines if line][-5:]
         return f"It printed last: {' | '.join(last)}" if last else "It printed nothing."
 
     def end(self) -> None:
@@ -155,7 +133,7 @@ class StartCommand:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(GRACE)
+                self._process.wait(3)  # seconds
 
 
 async def post_values(hook: str, values: Mapping[str, str], seconds: float, ca_file: Path | None = None) -> None:
@@ -287,14 +265,18 @@ class Launcher:
             no_tls = any(call.broke in (Broke.UNTRUSTED, Broke.NO_TLS) for call in seen.calls)
             if seen.arrived or no_tls or all(call.succeeded for call in seen.calls):  # waiting changes no certificate
                 return
-            await asyncio.sleep(min(FIRST_CALL_PAUSE, max(0.0, until - monotonic())))
+            await asyncio.sleep(min(1.0, max(0.0, until - monotonic())))
 
 
 def surroundings(api: MockApi, *, proxy: bool) -> dict[str, str]:
     """Environment variables that HTTP libraries read unasked, besides those of the export."""
-    trust = dict.fromkeys(AUTHORITY_VARIABLES, str(api.ca_file)) if api.ca_file else {}
-    proxies = dict.fromkeys(PROXY_VARIABLES, api.proxy.base_url) | dict.fromkeys(NO_PROXY_VARIABLES, "")
-    return trust | (proxies if proxy else {})
+    found: dict[str, str] = {}
+    if api.ca_file:
+        authorities = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
+        found |= dict.fromkeys(authorities, str(api.ca_file))
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") if proxy else ():
+        found[name] = found[name.upper()] = "" if name == "no_proxy" else api.proxy.base_url
+    return found
 
 
 @contextmanager
@@ -348,7 +330,7 @@ class Stopping(AbstractContextManager["Stopping"]):
             self._stop()
 
     def run(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a coroutine to its end. The first signal cancels it, and leaves it `CLEANING_UP` seconds.
+        """Run a coroutine to its end. The first signal cancels it, and leaves it 15 s to clean up.
 
         It runs on a thread with an event loop of its own, because a notebook's thread has a loop already.
         """
@@ -378,7 +360,7 @@ class Stopping(AbstractContextManager["Stopping"]):
         thread = threading.Thread(target=work, name="conform", daemon=True)
         thread.start()
         while thread.is_alive() and not self.asked:  # short waits: a signal is handled between two of them
-            thread.join(GLANCE)
-        thread.join(CLEANING_UP)
+            thread.join(0.2)
+        thread.join(15.0)
         if failures:
             raise failures[0]
