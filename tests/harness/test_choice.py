@@ -13,7 +13,7 @@ from workbook.harness.report import exit_code
 from workbook.harness.selection import Known, again, apply_baseline, chosen, new_baseline
 from workbook.relay.case_runner import Rounds
 from workbook.relay.cases import CASES
-from workbook.relay.config_file import load_baseline
+from workbook.relay.config import load_baseline
 from workbook.relay.model import RelayResult
 
 NAMES = list(CASES)

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from workbook.base.forms import BadConfigurationError
-from workbook.relay.config import Exports, no_program, understood
-from workbook.relay.config_file import load_config
+from workbook.relay.config import Exports, load_config, no_program, understood
 from workbook.relay.model import BackEndOperation, RelayGroup
 
 FULL = """
@@ -85,9 +84,9 @@ def test_the_back_end_is_as_the_file_says(config, tmp_path):
 
 
 def test_so_is_the_apis_side(config, tmp_path):
-    assert (config.api.port, config.api.profile, config.api.seed, config.api.key) == (4711, "field", 11, "k" * 16)
-    assert config.exports == Exports("UPSTREAM", "API_KEY")
-    assert (config.start.command, config.start.folder) == ("python relay.py", tmp_path)
+    assert (config.api.port, config.api.profile, config.api.seed, config.key) == (4711, "field", 11, "k" * 16)
+    assert config.exports == Exports(url="UPSTREAM", key="API_KEY")
+    assert (config.start.command, config.start_folder) == ("python relay.py", tmp_path)
     assert (config.timeouts.whole, config.timeouts.start) == (60.0, 30.0)
     assert config.instruments == ("A", "B", "C")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.base.forms import BadConfigurationError, Mistakes, read_form, read_toml
-from workbook.relay.config_file import EXAMPLE, BackEndForm, GroupsForm, parse_config
+from workbook.relay.config import CONFIG_EXAMPLE, BackEndForm, GroupsForm, parse_config
 from workbook.relay.model import RelayGroup
 
 GOOD = {
@@ -187,9 +187,9 @@ def test_no_bytes_break_the_file_reader(tmp_path_factory, data):
         said = tomllib.loads(data.decode("utf-8-sig"))
     except ValueError:
         with pytest.raises(BadConfigurationError, match="1 mistake"):
-            read_toml(path, EXAMPLE)
+            read_toml(path, CONFIG_EXAMPLE)
     else:
-        assert read_toml(path, EXAMPLE) == said
+        assert read_toml(path, CONFIG_EXAMPLE) == said
 
 
 def test_the_groups_of_the_file_are_the_groups_of_cases():
@@ -199,7 +199,7 @@ def test_the_groups_of_the_file_are_the_groups_of_cases():
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe.toml")
     with pytest.raises(BadConfigurationError, match="it is not a regular file"):
-        read_toml(tmp_path / "pipe.toml", EXAMPLE)
+        read_toml(tmp_path / "pipe.toml", CONFIG_EXAMPLE)
     found = told(tmp_path, GOOD | {"base_url": "https://h", "ca_file": "pipe.toml"})
     assert found == [f"ca_file: '{tmp_path / 'pipe.toml'}' is not a regular file."]
 
@@ -207,11 +207,11 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
 def test_a_file_that_is_not_there_names_the_nearest(tmp_path):
     (tmp_path / "back-end.toml").write_text("")
     with pytest.raises(BadConfigurationError, match=r"no such file\. Did you mean 'back-end.toml'"):
-        read_toml(tmp_path / "backend.toml", EXAMPLE)
+        read_toml(tmp_path / "backend.toml", CONFIG_EXAMPLE)
     for name in ("bad.toml", "missing.toml"):
         with pytest.raises(BadConfigurationError, match=r"there is no such file\. `workbook conform init`"):
-            read_toml(tmp_path / name, EXAMPLE)
+            read_toml(tmp_path / name, CONFIG_EXAMPLE)
     with pytest.raises(BadConfigurationError, match="workbook conform init"):
-        read_toml(tmp_path / "nowhere" / "x.toml", EXAMPLE)
+        read_toml(tmp_path / "nowhere" / "x.toml", CONFIG_EXAMPLE)
     with pytest.raises(BadConfigurationError, match="it is not a regular file"):
-        read_toml(tmp_path, EXAMPLE)
+        read_toml(tmp_path, CONFIG_EXAMPLE)

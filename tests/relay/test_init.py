@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.errors import ConfigurationError
-from workbook.relay.config_file import BackEndForm, parse_config
+from workbook.relay.config import BackEndForm, parse_config
 from workbook.relay.init import QUESTIONS, asked, likely_place, text, tried, unset, usual, write_config
 
 ENVIRON = {"CARDHOLDER_SESSION": "s" * 20, "OTHER_SESSION": "other-session-2f7a"}

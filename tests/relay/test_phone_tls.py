@@ -15,8 +15,7 @@ from workbook.errors import ConfigurationError
 from workbook.mockserver.server import running
 from workbook.relay.api_side import MockApi
 from workbook.relay.cases import CASES
-from workbook.relay.config import BackEndStart, Config, RunTimeouts, understood
-from workbook.relay.config_file import load_config
+from workbook.relay.config import BackEndStart, Config, RunTimeouts, load_config, understood
 from workbook.relay.model import BackEndOperation, Cardholder, Surface, Target
 from workbook.relay.phone import trusting_context
 from workbook.relay.session import RunOptions, conform

@@ -7,7 +7,6 @@ import socketserver
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -21,8 +20,7 @@ from workbook.relay import session
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import reason, without
 from workbook.relay.cases import CASES
-from workbook.relay.config import Api, BackEndStart, Config, RunTimeouts
-from workbook.relay.config_file import load_config
+from workbook.relay.config import Api, BackEndStart, Config, RunTimeouts, load_config
 from workbook.relay.model import (
     GET,
     Ask,
@@ -44,6 +42,12 @@ SURFACE = Surface(
 )
 ANN = Cardholder("ann", CARDS, (("authorization", "Bearer session-of-ann-0001"),))
 QUICK = RunTimeouts(first_call=0.5, start=0.5, whole=60)
+
+
+def waiting(**seconds):
+    return QUICK.model_copy(update=seconds)
+
+
 A_FEW = tuple(CASES[name] for name in ("relay.get.path", "relay.post.key-once", "relay.get.no-query"))
 
 
@@ -160,16 +164,20 @@ def test_a_back_end_that_comes_while_it_is_waited_for_is_used():
     with MockApi(CARDS) as side, relayed(side) as url:
         port, key = int(side.url.rpartition(":")[2]), side.key
         side.__exit__(None, None, None)
-        record = run(url, api=Api(port=port, key=key), timeouts=replace(QUICK, first_call=20))
+        record = run(url, key=key, api=Api(port=port), timeouts=waiting(first_call=20))
     assert record.about.exit_code == 0
 
 
 def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
-    failing = run("http://127.0.0.1:9", start=BackEndStart("echo boom; exit 7"), timeouts=replace(QUICK, start=10))
+    failing = run(
+        "http://127.0.0.1:9",
+        start=BackEndStart(command="echo boom; exit 7"),
+        timeouts=waiting(start=10),
+    )
     assert failing.about.exit_code == 2
     assert failing.about.trouble.endswith("ended with exit code 7. It printed last: boom")
     with answering(200) as (url, came):
-        taken = run(url, start=BackEndStart("echo boom"))
+        taken = run(url, start=BackEndStart(command="echo boom"))
         assert "A program listens at" in taken.about.trouble
         assert came == []
 
@@ -177,8 +185,8 @@ def test_a_command_that_fails_and_an_address_that_is_taken_decide_nothing():
 @pytest.mark.rule("REL-2")
 def test_the_key_that_a_command_prints_is_not_told():
     token = ANN.session[0][1].split()[1]
-    start = BackEndStart(f"echo $API_KEY {token} $API_URL; exit 1")
-    trouble = run("http://127.0.0.1:9", start=start, timeouts=replace(QUICK, start=10)).about.trouble
+    start = BackEndStart(command=f"echo $API_KEY {token} $API_URL; exit 1")
+    trouble = run("http://127.0.0.1:9", start=start, timeouts=waiting(start=10)).about.trouble
     assert re.search(r"It printed last: (\[key\] )+http://127\.0\.0\.1:", trouble)  # a blank between two may go, too
     assert token not in trouble
 
@@ -215,7 +223,7 @@ def test_the_time_limit_of_all_cases_ends_a_run():
     with MockApi(CARDS) as side, relayed(side) as url:
         script = CaseScript((Ask(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),))
         slow = RelayCase("relay.test.slow", "Slow.", "API-1", RelayGroup.FORM, lambda _seen: iter(()), script=script)
-        record = run(url, mock=side, options=RunOptions((slow,)), timeouts=replace(QUICK, whole=1.0))
+        record = run(url, mock=side, options=RunOptions((slow,)), timeouts=waiting(whole=1.0))
     assert record.about.exit_code == 2
     assert "time limit of 1 s" in record.cases[0].why
 

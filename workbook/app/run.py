@@ -55,7 +55,7 @@ from workbook.harness.progress import RunProgress
 from workbook.harness.report import About, RunRecord, concluded
 from workbook.harness.reports import read_record
 from workbook.harness.selection import Known, chosen
-from workbook.relay.config_file import GetForm, PostForm, StartForm
+from workbook.relay.config import BackEndStart, GetForm, PostForm
 from workbook.relay.model import SURFACE, BackEndOperation, PhoneCall, Seen, Surface
 from workbook.relay.process import StartCommand, Stopping
 from workbook.simulation.world import INSTRUMENT_IDS
@@ -359,7 +359,7 @@ class AppForm(Form):
     """The whole file; only `app.toml` has `name`. Routes that are left out are those of the sample back ends."""
 
     name: Text
-    start: StartForm = StartForm()
+    start: BackEndStart = BackEndStart()
     kotlin: KotlinForm | None = None
     get: GetForm = GetForm()
     post: PostForm = PostForm()

@@ -99,8 +99,7 @@ def run(options: argparse.Namespace) -> int:
     from workbook.harness.reports import read_record
     from workbook.harness.selection import again, chosen
     from workbook.relay.cases import CASES
-    from workbook.relay.config import understood
-    from workbook.relay.config_file import load_config
+    from workbook.relay.config import load_config, understood
 
     cases = chosen(CASES, options.only)
     if options.rerun_failed is not None:
@@ -113,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
         raise ParameterError(f"No file {str(options.config)!r}. Did you mean 'workbook conform {close[0]}'?")
     config, seed = load_config(options.config), checked_seed(options.seed)
     if seed is not None:
-        config = replace(config, api=replace(config.api, seed=seed))
+        config = replace(config, api=config.api.model_copy(update={"seed": seed}))
     if options.check_config:
         print(understood(config))
         return ExitCode.OK
@@ -128,7 +127,7 @@ def app(options: argparse.Namespace) -> int:
     from workbook.harness.progress import Terminal
     from workbook.harness.reports import write_reports
     from workbook.harness.selection import chosen
-    from workbook.relay.config_file import load_baseline
+    from workbook.relay.config import load_baseline
     from workbook.relay.process import Stopping
 
     checked_port(options.port)
@@ -177,7 +176,7 @@ def _carry_out(options: argparse.Namespace, cases: Sequence[RelayCase], config: 
     from workbook.harness.reports import write_reports
     from workbook.harness.selection import new_baseline
     from workbook.relay.cases import CASES
-    from workbook.relay.config_file import load_baseline
+    from workbook.relay.config import load_baseline
     from workbook.relay.process import Stopping
     from workbook.relay.session import RunOptions, conform
 

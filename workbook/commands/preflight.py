@@ -94,7 +94,7 @@ def preflight(options: argparse.Namespace) -> int:
         return list_cases(cases)
     known: tuple[Known, ...] = ()
     if options.baseline is not None:
-        from workbook.relay.config_file import load_baseline  # loads the forms of every file: 300 ms
+        from workbook.relay.config import load_baseline  # loads the forms of every file: 300 ms
 
         known = load_baseline(options.baseline)
     run = _run(

@@ -37,8 +37,7 @@ from workbook.harness.selection import Known, chosen
 from workbook.relay import session
 from workbook.relay.api_side import MockApi
 from workbook.relay.cases import CASES
-from workbook.relay.config import Api, Config, Exports
-from workbook.relay.config_file import EXAMPLE, load_config
+from workbook.relay.config import CONFIG_EXAMPLE, Api, Config, Exports, load_config
 from workbook.relay.model import PLATFORMS, SURFACE, Cardholder, Need, RelayCase, Target
 from workbook.relay.process import exported, surroundings
 from workbook.relay.session import RunOptions
@@ -359,7 +358,7 @@ def conform(what: Any = Relay, *only: str, seed: int = 7, known: Mapping[str, st
         0
     """
     entries = tuple(Known(name, comment) for name, comment in (known or {}).items())
-    if isinstance(what, str | Path) and "name" in read_toml(Path(what), EXAMPLE):  # only an app's file has one
+    if isinstance(what, str | Path) and "name" in read_toml(Path(what), CONFIG_EXAMPLE):  # only an app's file has one
         from workbook.app.run import judge_app  # its cases are loaded only for an app
 
         return Result(*judge_app(Path(what), only, cell_progress(), seed=seed, known=entries))

@@ -21,9 +21,9 @@ from workbook.errors import ConfigurationError, WorkbookError
 from workbook.harness.progress import RunProgress
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner
-from workbook.relay.config import Exports
-from workbook.relay.config_file import (
+from workbook.relay.config import (
     CardIds,
+    Exports,
     HeaderName,
     Method,
     PathTemplate,

@@ -199,13 +199,13 @@ class Launcher:
         self._values = config.exports.values(api.url, api.key, api.ca_file)
         self._command: StartCommand | None = None
         self.target, start = config.target, config.start
-        if config.adapter and config.folder is not None:
+        if config.adapter:
             stack.enter_context(exported(self._values))
             adapter = stack.enter_context(loaded(config.adapter, config.folder))
             self.target = replace(self.target, adapter=adapter)
-        elif start.command is not None and not known:
+        elif start.command and not known:
             values = surroundings(api, proxy=start.proxy) | self._values
-            self._command = stack.enter_context(StartCommand(start.command, start.folder, values, clean))
+            self._command = stack.enter_context(StartCommand(start.command, config.start_folder, values, clean))
             self.target = replace(self.target, logs=(*self.target.logs, self._command.output), proxied=start.proxy)
 
     @property

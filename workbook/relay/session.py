@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 
@@ -75,7 +75,7 @@ def conform(
     with ExitStack() as stack:
         stopping = stopping or stack.enter_context(Stopping())
         known, settings = api is not None, config.api
-        api = api or stack.enter_context(MockApi(config.instruments, **asdict(settings)))
+        api = api or stack.enter_context(MockApi(config.instruments, **settings.model_dump() | {"key": config.key}))
         ours = filter(None, [os.environ.get(KEY_VARIABLE)])  # a start command may hold the real key too
         secrets = (api.key, *config.target.session_secrets(), *ours)
         clean = Secrets.of_keys({*secrets, *session_secrets(secrets)}).scrub
