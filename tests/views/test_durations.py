@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from workbook.flows.messages import LIMITS, limit_of
 from workbook.reading.timing.verdict import judge_durations
-from workbook.views.durations import CHART_SHADE, CHART_STYLE, VERDICTS, budgets, durations
+from workbook.views.durations import CHART_STYLE, VERDICTS, budgets, durations
 from workbook.views.html import View
 from workbook.views.paint import DARK, LIGHT
 from workbook.views.table import width
@@ -198,7 +198,8 @@ def test_what_is_beyond_a_limit_is_striped_and_said():
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_words_on_the_tinted_ground_have_contrast(colours):
-    assert contrast(colours["refused"], _blend(colours["refused"], colours["ground"], CHART_SHADE)) >= 4.5
+    shade = float(re.search(r"\.wb-shade\{fill:var\(--refused\);fill-opacity:([\d.]+)\}", CHART_STYLE)[1])
+    assert contrast(colours["refused"], _blend(colours["refused"], colours["ground"], shade)) >= 4.5
 
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])

@@ -1,6 +1,7 @@
 """Drawings that stand in one page: no rule, id or class of one may change another."""
 
 import re
+from pathlib import Path
 
 import pytest
 from plays import played
@@ -8,11 +9,12 @@ from plays import played
 from workbook.views.durations import CHART_STYLE as TIMING
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange
-from workbook.views.paint import DARK, LIGHT, sheet, variables
+from workbook.views.paint import DARK, FONT, LIGHT, sheet, variables
 from workbook.views.sequence import SEQUENCE_STYLE as SEQUENCE
 from workbook.views.states import STATES_STYLE as STATES
 from workbook.views.states import States
 
+ROOT = Path(__file__).parents[2]
 SHEETS = {"wb-sequence": SEQUENCE, "wb-states": STATES, "wb-durations": TIMING}
 
 
@@ -37,9 +39,15 @@ def test_no_picture_has_an_id():
         assert not re.search(r"\sid=", svg)
 
 
-def test_a_sheet_has_both_sets_of_colours_and_scopes_every_selector():
-    made = sheet("wb-one", {"text": "fill:var(--ink)", ".a,.b .c": "stroke:none"})
-    assert made.startswith(
-        f".wb-one{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{.wb-one{{{variables(DARK)}}}}}"
-    )
-    assert made.endswith(".wb-one text{fill:var(--ink)}.wb-one .a,.wb-one .b .c{stroke:none}")
+@pytest.mark.parametrize("scope", SHEETS)
+def test_a_sheet_has_both_sets_of_colours_and_every_rule_of_its_file(scope):
+    made = sheet(scope.removeprefix("wb-"))
+    both = f".{scope}{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{.{scope}{{{variables(DARK)}}}}}"
+    assert made.startswith(f"{both}.{scope} text{{font-family:{FONT};")
+    source = (ROOT / f"workbook/views/{scope.removeprefix('wb-')}.css").read_text()
+    assert made.removeprefix(both).count("{") == source.count("{") > 10
+    assert not re.search(r"[\n]|/\*|var\(--font\)|[{;] | }", made)
+
+
+def test_several_selectors_of_one_rule_are_each_scoped():
+    assert ".wb-states .wb-been .wb-head,.wb-states .wb-now .wb-head{fill:var(--http)}" in STATES

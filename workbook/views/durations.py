@@ -17,7 +17,7 @@ from workbook.flows.messages import LIMITS
 from workbook.reading.timing.verdict import R10, Judgement
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
-from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import WIDEST, clean, cut, paragraph, wrap
 
 if TYPE_CHECKING:
@@ -25,43 +25,7 @@ if TYPE_CHECKING:
 
 LEFT, RIGHT = 40, 960
 """Everything is painted between these, in a picture that is 1000 pixels wide."""
-CHART_SHADE = 0.09
-"""How strongly the ground beyond a limit is tinted."""
-CHART_STYLE = sheet(
-    "wb-durations",
-    {
-        "text": f"font-family:{FONT};font-size:13px;fill:var(--ink)",
-        ".wb-title": "font-size:17px;font-weight:600",
-        ".wb-name": "font-weight:600",
-        ".wb-small": "font-size:11.5px;fill:var(--muted);font-variant-numeric:tabular-nums",
-        ".wb-middle": "text-anchor:middle",
-        ".wb-end": "text-anchor:end",
-        ".wb-late": "fill:var(--refused)",
-        ".wb-bold": "font-weight:600",
-        ".wb-ground": "fill:var(--ground);stroke:var(--frame)",
-        ".wb-base": "stroke:var(--edge)",
-        ".wb-tick": "stroke:var(--thread);stroke-dasharray:2 4",
-        ".wb-room": "stroke:var(--muted);stroke-dasharray:2 3",
-        ".wb-bar": "fill:var(--http)",
-        ".wb-over": "fill:var(--ground);stroke:var(--refused);stroke-width:1.2",
-        ".wb-hatch": "stroke:var(--refused);stroke-width:1.6;fill:none",
-        ".wb-shade": f"fill:var(--refused);fill-opacity:{CHART_SHADE}",
-        ".wb-limit": "stroke:var(--refused);stroke-width:2",
-        ".wb-track": "fill:var(--box);stroke:var(--edge)",
-        ".wb-sign": "fill:none;stroke-width:2.4;stroke-linecap:round;stroke-linejoin:round",
-        ".wb-disc": "stroke-width:1.4",
-        ".wb-word": "font-weight:600",
-        ".is-pass .wb-word": "fill:var(--http)",
-        ".is-pass .wb-sign": "stroke:var(--ground)",
-        ".is-pass .wb-disc": "fill:var(--http);stroke:var(--http)",
-        ".is-warn .wb-word": "fill:var(--deprecated)",
-        ".is-warn .wb-sign": "stroke:var(--deprecated)",
-        ".is-warn .wb-disc": "fill:var(--ground);stroke:var(--deprecated)",
-        ".is-fail .wb-word": "fill:var(--refused)",
-        ".is-fail .wb-sign": "stroke:var(--ground)",
-        ".is-fail .wb-disc": "fill:var(--refused);stroke:var(--refused)",
-    },
-)
+CHART_STYLE = sheet("durations")
 VERDICTS = {
     "pass": ("✓", "M-9 0a9 9 0 1 0 18 0a9 9 0 1 0-18 0z", "M-4 0.5l3 3l5.5-6.5"),
     "warn": ("!", "M0-9.5L10 8.5H-10z", "M0-3.5v5M0 5v0.2"),

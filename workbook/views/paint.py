@@ -5,9 +5,11 @@ Every colour comes from the palette by a class, so that one style sheet makes a 
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from workbook.views.html import Markup, tag, trusted, void
 from workbook.views.table import preformatted
@@ -60,14 +62,18 @@ FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-s
 """The reader's own font."""
 
 
-def sheet(scope: str, rules: Mapping[str, str]) -> str:
-    """The style sheet of pictures of the class `scope`: both sets of colours, and rules for no other picture.
+def sheet(name: str) -> str:
+    """The style sheet of the pictures of class `wb-NAME`: both sets of colours, and the rules of `NAME.css` in here.
 
     Several pictures may be inlined in one page, so each selector begins with the class.
     """
-    both = f".{scope}{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{.{scope}{{{variables(DARK)}}}}}"
-    scoped = (f"{','.join(f'.{scope} {name}' for name in names.split(','))}{{{rule}}}" for names, rule in rules.items())
-    return both + "".join(scoped)
+    scope, text = f".wb-{name}", Path(__file__).with_name(f"{name}.css").read_text(encoding="utf-8")
+    plain = re.sub(r"\s*([{};:,])\s*", r"\1", re.sub(r"(?s)/\*.*?\*/", "", text)).replace("var(--font)", FONT)
+    both = f"{scope}{{{variables(LIGHT)}}}@media(prefers-color-scheme:dark){{{scope}{{{variables(DARK)}}}}}"
+    rules = re.findall(r"([^{}]+)\{([^{}]+)\}", plain.strip())
+    return both + "".join(
+        f"{','.join(f'{scope} {selector}' for selector in names.split(','))}{{{rule}}}" for names, rule in rules
+    )
 
 
 def variables(colours: Mapping[str, str]) -> str:

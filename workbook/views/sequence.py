@@ -12,7 +12,7 @@ from workbook.flows.messages import Actor
 from workbook.flows.trace import Trace
 from workbook.views.html import Markup, View, joined, tag, void
 from workbook.views.lines import ADDED, FAILED, REMOVED, Lines, SequenceLine, Shape, lines_of
-from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import ONE_CELL, WIDEST, clean, cut, glyphs, width, wrap
 
 NO_ARRIVAL = (Shape.LOST, Shape.REFUSED)
@@ -208,45 +208,7 @@ LINE_HEIGHT = 15
 BOX_HEIGHT = 34
 NAMES_TOP = 64
 """Where the boxes with the actors' names begin."""
-SEQUENCE_STYLE = sheet(
-    "wb-sequence",
-    {
-        "text": f"font-family:{FONT};fill:var(--ink);"
-        "paint-order:stroke;stroke:var(--ground);stroke-width:5px;stroke-linejoin:round",
-        ".wb-title": "font-size:17px;font-weight:600",
-        ".wb-actor": "font-size:13px;font-weight:600;text-anchor:middle",
-        ".wb-label": "font-size:13px;font-weight:500",
-        ".wb-detail,.wb-time,.wb-rules": "font-size:11.5px;fill:var(--muted)",
-        ".wb-time": "text-anchor:end;font-variant-numeric:tabular-nums",
-        ".on-tint": "stroke:var(--tint)",
-        ".on-box": "stroke:var(--box)",
-        ".wb-shaft": "fill:none;stroke:var(--ink);stroke-width:1.5",
-        ".wb-head": "fill:var(--ink)",
-        ".is-http .wb-shaft": "stroke:var(--http);stroke-width:2.5",
-        ".is-http .wb-head,.is-http .wb-label": "fill:var(--http)",
-        ".is-refused .wb-shaft,.is-lost .wb-shaft,.is-failed .wb-shaft": "stroke:var(--refused)",
-        ".is-refused .wb-label,.is-lost .wb-label,.is-failed .wb-label,.is-failed .wb-head": "fill:var(--refused)",
-        ".is-refused .wb-shaft,.is-lost .wb-shaft": "stroke-dasharray:5 4",
-        ".is-lost .wb-shaft": "stroke-width:2.5",
-        ".wb-cross": "stroke:var(--refused);stroke-width:2.5;fill:none",
-        ".wb-deprecated": "fill:var(--deprecated)",
-        ".wb-box": "fill:var(--box);stroke:var(--edge)",
-        ".wb-tint": "fill:var(--tint)",
-        ".wb-ground": "fill:var(--ground);stroke:var(--frame)",
-        ".wb-thread": "stroke:var(--thread);stroke-dasharray:2 4",
-        ".wb-band": "stroke:var(--edge)",
-        ".wb-shown": "fill:var(--http);stroke:var(--http)",
-        ".wb-disabled": "fill:var(--box);stroke:var(--edge)",
-        ".wb-hidden": "fill:var(--ground);stroke:var(--edge);stroke-dasharray:3 3",
-        ".wb-add": "stroke:none;fill:var(--muted)",
-        ".on-shown": "fill:var(--ground)",
-        ".on-hidden": "text-decoration:line-through",
-        ".wb-mark": "font-size:19px;font-weight:700",
-        ".wb-bar": "stroke:var(--muted);stroke-width:4;stroke-dasharray:4 3",
-        ".is-added .wb-bar": "stroke:var(--added);stroke-dasharray:none",
-        ".is-added .wb-mark": "fill:var(--added)",
-    },
-)
+SEQUENCE_STYLE = sheet("sequence")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from workbook.flows.machine import Machine
 from workbook.flows.messages import Actor
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
-from workbook.views.paint import FONT, Picture, document, ground, sheet
+from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.states_layout import BADGE, BOX_WIDTH, LEADING, PAGE_WIDTH, Arrow, Words, laid_out
 from workbook.views.table import WIDEST, cut, paragraph, wrap
 
@@ -39,45 +39,7 @@ def texts(words: Words, took: Collection[str]) -> Iterator[Markup]:
         yield tag("text", tick, label.text, data_event="|".join(keys), class_=names, **place)
 
 
-# What is lit differs in form as well as in colour: the present state has a thick edge, a state that was passed a firm
-# one, and a move that was made is a thick line with the numbers of its steps. A player lights the same parts by adding
-# classes: `wb-here` or `wb-been` to elements with `data-state`, `wb-been` (and `wb-now` in the moment itself) to those
-# with `data-move`, `wb-took` (and `wb-now`) to those with `data-event`.
-
-STATES_STYLE = sheet(
-    "wb-states",
-    {
-        "text": f"font-family:{FONT};font-size:11.5px;fill:var(--muted);"
-        "paint-order:stroke;stroke:var(--ground);stroke-width:4px;stroke-linejoin:round",
-        ".wb-title": "font-size:17px;font-weight:600;fill:var(--ink)",
-        ".wb-ground": "fill:var(--ground);stroke:var(--frame)",
-        ".wb-box": "fill:var(--ground);stroke:var(--edge);stroke-width:1.2",
-        ".wb-rest": "fill:none;stroke:var(--edge);stroke-width:1",
-        ".wb-name": "font-size:12px;text-anchor:middle;stroke:none",
-        ".wb-way": "fill:none;stroke:var(--edge);stroke-width:1.2",
-        ".wb-head": "fill:var(--edge)",
-        ".is-ours .wb-way": "stroke-dasharray:2 3",
-        ".is-deprecated .wb-way": "stroke-dasharray:8 4",
-        ".is-deprecated .wb-says": "fill:var(--deprecated)",
-        ".wb-been .wb-box": "fill:var(--box);stroke:var(--ink);stroke-width:2",
-        ".wb-been .wb-name": "fill:var(--ink);font-weight:600",
-        ".wb-here .wb-box": "fill:var(--tint);stroke:var(--http);stroke-width:4",
-        ".wb-here .wb-rest": "display:none",
-        ".wb-here .wb-name": "fill:var(--http);font-weight:700",
-        ".wb-been .wb-way,.wb-now .wb-way": "stroke:var(--http);stroke-width:3",
-        ".wb-now .wb-way": "stroke-width:4.5",
-        ".wb-been .wb-head,.wb-now .wb-head": "fill:var(--http)",
-        ".wb-been .wb-says,.wb-now .wb-says": "fill:var(--ink)",
-        ".wb-been .wb-choice,.wb-now .wb-choice": "fill:var(--muted)",
-        ".wb-choice.wb-took": "fill:var(--ink);font-weight:700",
-        ".wb-choice.wb-now": "text-decoration:underline",
-        ".wb-tick": "display:none",
-        ".wb-took .wb-tick": "display:inline",
-        ".wb-step": "fill:var(--http);stroke:var(--ground);stroke-width:1.5",
-        ".wb-number": "font-size:10.5px;font-weight:700;fill:var(--ground);stroke:none;text-anchor:middle;"
-        "font-variant-numeric:tabular-nums",
-    },
-)
+STATES_STYLE = sheet("states")
 
 
 @dataclass(frozen=True, slots=True)
