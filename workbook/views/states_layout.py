@@ -26,23 +26,6 @@ from workbook.views.table import width, wrap
 
 GRIDS = (
     """
-    |idle
-    |fetching sdkInput
-    |has sdkInput
-    |creating
-    |created            |unavailable
-    |checking
-    |button shown       |not offered
-    |tapped
-    |making sdkOutput
-    |posting sdkOutput
-    |has OPC data
-    |wallet provisions
-    |added              |failed
-    |asking once more
-    |in the wallet      |added, yet still offered
-    """,
-    """
                      |idle
                      |fetching sdkInput
                      |has sdkInput
@@ -92,9 +75,10 @@ GRIDS = (
     |added                  |not added
     """,
 )
-"""Branch, spine and end, row by row: platform A before 0.4.0 and from it, platform B, and its extension.
+"""Branch, spine and end, row by row: platform A, platform B, and its extension.
 
-A machine is drawn on the first grid that has all its states; a row of which it has no state is left out.
+A machine is drawn on the first grid that has all its states; a row of which it has no state is left out. A branch that
+no spine runs beside is a part of the spine, as in platform A's variant before 0.4.0.
 """
 
 
@@ -125,8 +109,10 @@ def places(machine: Machine) -> dict[str, Place]:
         rows = [[cell.strip() for cell in line.split("|")] for line in grid.strip().splitlines()]
         if states <= {state for row in rows for state in row}:
             used = [row for row in rows if states.intersection(row)]
+            branch = [number for number, row in enumerate(used) if row[0]]
+            alone = all(used[number][0] for number in range(branch[0], branch[-1])) if branch else False
             return {
-                state: Place(column, number)
+                state: Place(Column.SPINE if alone and column is Column.BRANCH else column, number)
                 for number, row in enumerate(used)
                 for column, state in zip(Column, row, strict=False)
                 if state in states
