@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from workbook.notebook.widgets.panels import WAKE
-from workbook.views.phone_svg import LEAST_SIZE
+from workbook.views.phone import LEAST_SIZE
 
 NAME = "panels"
 PATIENCE = 60_000  # milliseconds

@@ -3,7 +3,7 @@
 import pytest
 from screens import NAMED
 
-from workbook.views.phone_svg import draw
+from workbook.views.phone import draw
 
 TROUBLES = """() => [...document.querySelectorAll("svg")].flatMap((svg) => {
   const frame = svg.getBoundingClientRect();

@@ -8,8 +8,7 @@ from screens import APP, FIRST
 
 from workbook.notebook.plays.script import FLOWS, Script, play
 from workbook.views.film import Film
-from workbook.views.phone import ASSUMED, KeyScreens, chosen, stills
-from workbook.views.phone_svg import draw
+from workbook.views.phone import ASSUMED, KeyScreens, chosen, draw, stills
 from workbook.views.screen import Page, Screen, Sheet
 
 FROM_WALLET = ("choose app", "choose card", "confirm")

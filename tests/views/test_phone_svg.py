@@ -11,7 +11,7 @@ from screens import ANY, APP, BUTTONS, FIRST, IDS, NAMED, WALLET
 
 from workbook.notebook.plays.script import ACTS
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
-from workbook.views.phone_svg import DESIGNS, PHONE_STYLE, design, draw, masked
+from workbook.views.phone import DESIGNS, PHONE_STYLE, design, draw, masked
 from workbook.views.screen import Page, Screen, Sheet
 
 NS = "http://www.w3.org/2000/svg"

@@ -9,7 +9,7 @@ from contrast import PHONE_WORDS, contrast
 from screens import NAMED
 
 from workbook.views.paint import PHONE_DARK, PHONE_LIGHT
-from workbook.views.phone_svg import SHEET_SHADE, draw
+from workbook.views.phone import SHEET_SHADE, draw
 
 SCHEMES = pytest.mark.parametrize("colours", [PHONE_LIGHT, PHONE_DARK], ids=["light", "dark"])
 

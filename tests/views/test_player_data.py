@@ -17,7 +17,7 @@ from workbook.flows.variants import A_FROM_0_4_0
 from workbook.notebook.plays.script import Script, play
 from workbook.reading.checks import check
 from workbook.views.film import film
-from workbook.views.phone_svg import draw
+from workbook.views.phone import draw
 from workbook.views.player_data import comparison_data, player_data
 
 WALK = Script().then("tap", 2.0)

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from workbook.flows import messages as m
-from workbook.views.screen import CHANGES, InFront, Page, Screen, Sheet, after
+from workbook.views.screen import SCREEN_CHANGES, InFront, Page, Screen, Sheet, after
 
 CARD, OTHER = "PISIMULATED00000000000001", "PISIMULATED00000000000002"
 OPEN = Screen(place=InFront.APP, card=CARD, button="shown")
@@ -103,5 +103,5 @@ def test_an_app_that_is_not_listed_is_simply_not_there():
 
 
 def test_what_is_not_in_the_table_happens_behind_the_screen():
-    assert m.FetchOpcCalled not in CHANGES
+    assert m.FetchOpcCalled not in SCREEN_CHANGES
     assert after(OPEN, m.CreateSuccess()) is OPEN

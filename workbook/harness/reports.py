@@ -55,7 +55,7 @@ from workbook.harness.report import (
     todos,
 )
 from workbook.views.table import clean
-from workbook.views.templates import FOLDER, fill, page
+from workbook.views.templates import TEMPLATES, fill, page
 
 LARGEST = 256 * 1_048_576
 """The most bytes of a file that are read."""
@@ -214,7 +214,7 @@ UNFOLDED = 3
 """Cases that did not hold and are unfolded on the page; the others show their names."""
 MOST_NAMED = 3
 """Cases named beside a piece of advice; more of them are folded."""
-SCRIPT = (FOLDER / "conform.js").read_text(encoding="utf-8")
+SCRIPT = (TEMPLATES / "conform.js").read_text(encoding="utf-8")
 """Filters the cases on the page. The page's policy names its digest, so nothing else can run."""
 MOST, MOST_CASES = 40, 200
 """Pieces of advice and cases in Markdown: a job's summary may have one mebibyte."""

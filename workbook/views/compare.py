@@ -24,7 +24,20 @@ from workbook.views.lines import ADDED, FAILED, REMOVED, SequenceLine, Shape
 from workbook.views.paint import Picture
 from workbook.views.screen import Screen
 from workbook.views.sequence import Sequence, sequence
-from workbook.views.table import CELL, INK, LINE, TABLE, TITLE, Table, clean, facts, preformatted, table, width, wrap
+from workbook.views.table import (
+    CAPTION_STYLE,
+    CELL_STYLE,
+    INK,
+    ROW_LINE,
+    TABLE_STYLE,
+    Table,
+    clean,
+    facts,
+    preformatted,
+    table,
+    width,
+    wrap,
+)
 
 
 class Played(Protocol):
@@ -222,7 +235,7 @@ class Comparison(View):
                 yield f"{mark} {left}{' ' * (column - width(left))} │ {right}".rstrip()
 
     def _table(self) -> str:
-        style = f"{CELL};{LINE};text-align:left"
+        style = f"{CELL_STYLE};{ROW_LINE};text-align:left"
         names = ("", self.first, self.second)
         head = tag("tr", *(tag("th", name, scope="col", style=style) for name in names))
         rows = []
@@ -230,8 +243,8 @@ class Comparison(View):
             bold = "" if step.mark is Mark.SAME else ";border-left:4px solid;background:rgb(128 128 128 / 12%)"
             cells = (tag("td", _words(line), style=f"{style};width:50%") for line in (step.first, step.second))
             rows.append(tag("tr", tag("td", step.mark, style=f"{style}{bold};padding-left:0.4em"), *cells))
-        caption = tag("caption", "Side by side", style=TITLE)
-        return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE)
+        caption = tag("caption", "Side by side", style=CAPTION_STYLE)
+        return tag("table", caption, tag("thead", head), tag("tbody", *rows), style=TABLE_STYLE)
 
 
 def compare(first: Played, second: Played, recording: Mapping[str, Any] = MappingProxyType({})) -> Comparison:

@@ -18,7 +18,7 @@ from workbook.reading.timing.verdict import R10, Judgement
 from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import Picture, document, ground, sheet
-from workbook.views.table import WIDEST, clean, cut, paragraph, wrap
+from workbook.views.table import TEXT_WIDTH, clean, cut, paragraph, wrap
 
 if TYPE_CHECKING:
     from workbook.reading.timing.planner import Estimate  # it imports numpy
@@ -159,12 +159,12 @@ class Durations(_Chart):
     def text(self) -> str:
         """The strips as a fixed-width drawing, at most 110 columns wide."""
         if not self.series:
-            return f"{cut(self.title, WIDEST)}\n{NOT_MEASURED}"
-        rows, scale = [cut(self.title, WIDEST)], TextScale(self)
+            return f"{cut(self.title, TEXT_WIDTH)}\n{NOT_MEASURED}"
+        rows, scale = [cut(self.title, TEXT_WIDTH)], TextScale(self)
         for series in self.series:
             judged = series.judgement
-            rows += ["", cut(f"{VERDICTS[judged.verdict][0]} {judged.verdict}  {series.name}", WIDEST)]
-            rows += (f"  {line}" for words in (judged.finding, judged.took) for line in wrap(words, WIDEST - 2))
+            rows += ["", cut(f"{VERDICTS[judged.verdict][0]} {judged.verdict}  {series.name}", TEXT_WIDTH)]
+            rows += (f"  {line}" for words in (judged.finding, judged.took) for line in wrap(words, TEXT_WIDTH - 2))
             rows += scale.strip(series)
         return "\n".join(row.rstrip() for row in rows)
 
@@ -267,7 +267,7 @@ class TextScale:
         steps = {float(f"{step}e{power}") for power in powers for step in R10}
         limits = {series.limit for series in durations.series if series.limit < 10.0**last}
         self.steps = list(pairwise(sorted(steps | limits | {float(f"1e{last}")})))
-        self.wide = max((WIDEST - 3) // len(self.steps), 1)
+        self.wide = max((TEXT_WIDTH - 3) // len(self.steps), 1)
 
     def strip(self, series: Series) -> Iterator[str]:
         """The rows of one series: the limit's words, the columns, and the scale."""
@@ -299,7 +299,7 @@ class TextScale:
 def _limit_words(series: Series, at: int) -> str:
     """The limit's words on both sides of its line, or on the side that has room for them."""
     limit, over = series.limit_words
-    if at + len(over) + 4 > WIDEST:
+    if at + len(over) + 4 > TEXT_WIDTH:
         return f"{limit}, {over} ┃".rjust(at + 1)
     if len(limit) + 1 > at:
         return f"{' ' * at}┃ {limit} ▸ {over}"
@@ -347,14 +347,14 @@ class Budgets(_Chart):
 
     def text(self) -> str:
         """The bars as a fixed-width drawing, at most 110 columns wide."""
-        lines = [cut(self.title, WIDEST)]
+        lines = [cut(self.title, TEXT_WIDTH)]
         for budget in self.budgets:
             filled = 60 if budget.used > 1 else round(budget.used * 60)
             room = int(LITTLE_LEFT * 60)
             track = "".join("█" if at < filled else "╎" if at == room else "·" for at in range(60))
-            lines += ["", cut(f"{VERDICTS[budget.verdict][0]} {budget.verdict}  {budget.name}", WIDEST)]
+            lines += ["", cut(f"{VERDICTS[budget.verdict][0]} {budget.verdict}  {budget.name}", TEXT_WIDTH)]
             lines.append(f"  {track}┃{'▓▓▓▓▶' if budget.used > 1 else ''}")
-            lines += [f"  {line}" for line in wrap(budget.words, WIDEST - 2)]
+            lines += [f"  {line}" for line in wrap(budget.words, TEXT_WIDTH - 2)]
         legend = "█ used by the worst call   ╎ from here on there is little room   ┃ the limit   ▓ beyond it"
         return "\n".join([*lines, *(["", f"  {legend}"] if self.budgets else [self.nothing])])
 

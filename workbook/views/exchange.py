@@ -24,7 +24,7 @@ from workbook.views.lines import IN_LABEL, OPAQUE_FIELDS, SequenceLine, Shape, W
 from workbook.views.paint import Picture
 from workbook.views.sequence import paint
 from workbook.views.states import allowed
-from workbook.views.table import EDGE, INK, PRE, WIDEST, clean, preformatted, wrap
+from workbook.views.table import EDGE, INK, PRE, TEXT_WIDTH, clean, preformatted, wrap
 
 NamedValue = Callable[[Record, str], str]
 """Names the opaque data in a record's field without showing it."""
@@ -187,7 +187,7 @@ class Detail(View):
         for part in self.parts:
             lines.append(f"  {part.heading}")
             for line in part.lines:
-                lines += (f"    {piece}".rstrip() for piece in ([line] if part.plain else wrap(line, WIDEST - 4)))
+                lines += (f"    {piece}".rstrip() for piece in ([line] if part.plain else wrap(line, TEXT_WIDTH - 4)))
         return "\n".join(lines)
 
     def html(self) -> str:

@@ -16,7 +16,7 @@ from workbook.reading.diagnosis import row_of, see
 from workbook.runs.extension.plist import EXTENSIONS
 from workbook.views.html import View, tag, unbroken
 from workbook.views.sequence import sequence
-from workbook.views.table import INK, WIDEST, Stack, Table, clean, cut, facts, paragraph, table, wrap
+from workbook.views.table import INK, TEXT_WIDTH, Stack, Table, clean, cut, facts, paragraph, table, wrap
 
 LEVEL_SIGNS = {
     "fail": ("✗", "solid var(--jp-error-color1, #b3261e)"),
@@ -40,7 +40,7 @@ class Findings(View):
             level, rule, at, todo = _parts(finding)
             lines.append(f"{level}  {rule}, {at}{_row(finding)}")
             for words in filter(None, (clean(finding.text), "".join(todo))):
-                lines += (f"    {line}" for line in wrap(words, WIDEST - 4))
+                lines += (f"    {line}" for line in wrap(words, TEXT_WIDTH - 4))
         return "\n".join(lines) or NOTHING_FOUND
 
     def html(self) -> str:

@@ -15,7 +15,7 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri
 """The policy of our pages: they load nothing, run nothing and send nothing; pictures are inside them."""
 _UNSAFE = re.compile("[&<>\"'\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 """What a text needs changed: the characters of markup, and the characters that XML forbids."""
-_NOT_XML = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Markup(str):
@@ -84,7 +84,7 @@ def _hyphenated(name: str) -> str:
 
 def _escaped(value: object) -> str:
     text = value if type(value) is str else f"{value:g}" if type(value) is float else str(value)
-    return escape(_NOT_XML.sub("\ufffd", text)) if _UNSAFE.search(text) else text
+    return escape(_FORBIDDEN.sub("\ufffd", text)) if _UNSAFE.search(text) else text
 
 
 # The base of everything that a notebook displays: one model, a text form and an HTML form.

@@ -20,7 +20,7 @@ from workbook.views.findings import findings
 from workbook.views.html import tag, trusted
 from workbook.views.lines import ADDED, REMOVED, SequenceLine
 from workbook.views.paint import Picture, document
-from workbook.views.phone_svg import PHONE_STYLE, draw
+from workbook.views.phone import PHONE_STYLE, draw
 from workbook.views.screen import Screen
 from workbook.views.sequence import NO_ARRIVAL, narrow, paint
 from workbook.views.states import States, allowed

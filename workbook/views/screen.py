@@ -1,7 +1,7 @@
 """The screen of the phone at one moment: as data, in words, and how each message of a trace changes it.
 
-`CHANGES` says which messages change the screen and how; all others leave it alone. The document says what the app's own
-screen must show (A-BTN-1, B-FIN-2). The wallet's sheet, list and authorization screen are assumed.
+`SCREEN_CHANGES` says which messages change the screen and how; all others leave it alone. The document says what the
+app's own screen must show (A-BTN-1, B-FIN-2). The wallet's sheet, list and authorization screen are assumed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Screen:
 
 def after(screen: Screen, message: m.Message, state: str = "") -> Screen:
     """The screen after this message, which led the flow to this state."""
-    change = CHANGES.get(type(message))
+    change = SCREEN_CHANGES.get(type(message))
     changed = screen if change is None else change(screen, message)
     # Platform A's app says so where an attempt failed, but not of the cardholder's own choice (assumed: the document
     # has no words for a failure; sdk-a has the reason).
@@ -142,7 +142,7 @@ def _card_added(screen: Screen, _message: m.ShowCardAdded) -> Screen:
 
 # The screen of a moment is a fold of these functions over the trace up to it. No function looks anywhere else, so a
 # player can show any moment without undoing another, and a replay of the same trace is the same film.
-CHANGES: Mapping[type[m.Message], Change] = {
+SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.Opened: _opened,
     m.ShowButton: _to(button="shown", waits=False),
     m.HideButton: _to(button="hidden", waits=False),

@@ -13,7 +13,7 @@ from workbook.flows.trace import Trace
 from workbook.views.html import Markup, View, joined, tag, void
 from workbook.views.lines import ADDED, FAILED, REMOVED, Lines, SequenceLine, Shape, lines_of
 from workbook.views.paint import Picture, document, ground, sheet
-from workbook.views.table import ONE_CELL, WIDEST, clean, cut, glyphs, width, wrap
+from workbook.views.table import ONE_CELL, TEXT_WIDTH, clean, cut, glyphs, width, wrap
 
 NO_ARRIVAL = (Shape.LOST, Shape.REFUSED)
 """The forms of a line that ends in a cross."""
@@ -66,7 +66,7 @@ Row = list[str]
 
 def drawing(sequence: Sequence) -> str:
     """The drawing of a sequence, without a closing newline."""
-    title = cut(sequence.title, WIDEST)
+    title = cut(sequence.title, TEXT_WIDTH)
     if not sequence.lines:
         return f"{title}\nNothing happened yet."
     page = TextPage(sequence.columns)
@@ -106,14 +106,14 @@ class TextPage:
 
     def row(self, cell: str) -> Row:
         """A row with this character on each lifeline."""
-        row = [" "] * WIDEST
+        row = [" "] * TEXT_WIDTH
         for lane in self.lanes.values():
             row[lane] = cell
         return row
 
     def head(self) -> tuple[Row, ...]:
         """The actors' names, in boxes where there is room for boxes."""
-        top, middle, bottom = ([" "] * WIDEST for _ in range(3))
+        top, middle, bottom = ([" "] * TEXT_WIDTH for _ in range(3))
         for actor, lane in self.lanes.items():
             if self.boxed:
                 name = f" {actor.value} "

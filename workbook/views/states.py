@@ -12,7 +12,7 @@ from workbook.views.film import Film
 from workbook.views.html import Markup, View, tag, void
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.states_layout import BADGE, BOX_WIDTH, LEADING, PAGE_WIDTH, Arrow, Words, laid_out
-from workbook.views.table import WIDEST, cut, paragraph, wrap
+from workbook.views.table import TEXT_WIDTH, cut, paragraph, wrap
 
 # The words beside arrows. Where several events lead the same way, each can be marked by itself: an event that happened
 # has a tick and is bold, and the others stay pale.
@@ -231,7 +231,7 @@ class States(View):
             f"  {step.number:>3}  {step.at:8.3f} s  {way:<{wide}}  {step.says}"
             for step, way in zip(self.path, ways, strict=True)
         ]
-        return "\n".join([f"States: {self.film.title}", *lines, f"Now: {self.here}", *wrap(self.allowed, WIDEST)])
+        return "\n".join([f"States: {self.film.title}", *lines, f"Now: {self.here}", *wrap(self.allowed, TEXT_WIDTH)])
 
     def html(self) -> str:
         """The diagram, what can happen next below it, and the text form folded up."""

@@ -91,16 +91,16 @@ def _pieces(word: str, room: int) -> Iterator[str]:
 INK = "var(--jp-ui-font-color1, inherit)"
 """The colour of words: the notebook's own, so that the theme decides the contrast in light and dark."""
 EDGE = "1px solid var(--jp-border-color1, #8b95a3)"
-TABLE = f"border-collapse:collapse;color:{INK};margin:0.3em 0"
-CELL = "text-align:left;vertical-align:top;padding:0.25em 0.9em 0.25em 0"
-LINE = f"border-bottom:{EDGE}"
-TITLE = "font-weight:600;text-align:left;padding:0.25em 0"
+TABLE_STYLE = f"border-collapse:collapse;color:{INK};margin:0.3em 0"
+CELL_STYLE = "text-align:left;vertical-align:top;padding:0.25em 0.9em 0.25em 0"
+ROW_LINE = f"border-bottom:{EDGE}"
+CAPTION_STYLE = "font-weight:600;text-align:left;padding:0.25em 0"
 # word-break: JupyterLab would break words wherever a line is full
 PRE = (
     f"color:{INK};font-family:monospace;line-height:1.3;white-space:pre-wrap;overflow-wrap:anywhere;"
     "word-break:normal;margin:0.3em 0"
 )
-WIDEST = 110
+TEXT_WIDTH = 110
 """The greatest width of a table's text form, in characters."""
 
 
@@ -125,24 +125,24 @@ class Table(View):
         lines = [self.title]
         for *front, last in rows:
             indent = "  ".join(cell + " " * (wide - width(cell)) for cell, wide in zip(front, widths, strict=True))
-            for piece in wrap(last, max(WIDEST - width(indent) - 4, 20)) or [""]:
+            for piece in wrap(last, max(TEXT_WIDTH - width(indent) - 4, 20)) or [""]:
                 lines.append(f"  {indent}  {piece}".rstrip())
                 indent = " " * width(indent)
         return "\n".join(lines)
 
     def html(self) -> str:
         """The table as an HTML table with a caption, and a header for each column, or for each row of a card."""
-        line, bold = LINE if self.head else "", "font-weight:600"
-        short = (f"{CELL};{line};white-space:nowrap", f"{CELL};{line}")
+        edge, bold = ROW_LINE if self.head else "", "font-weight:600"
+        short = f"{CELL_STYLE};{edge if self.head else bold};white-space:nowrap"
+        row_name = {} if self.head else {"scope": "row"}
         rows = []
         for *front, last in self.rows:
-            cells = [tag("td", cell, style=short[0]) for cell in front]
-            if not self.head:
-                cells = [tag("th", cell, scope="row", style=f"{CELL};{bold};white-space:nowrap") for cell in front]
-            rows.append(tag("tr", *cells, tag("td", unbroken(last), style=short[1])))
-        names = [tag("th", name, scope="col", style=f"{CELL};{LINE};{bold}") for name in self.head]
+            cells = [tag("td" if self.head else "th", cell, **row_name, style=short) for cell in front]
+            rows.append(tag("tr", *cells, tag("td", unbroken(last), style=f"{CELL_STYLE};{edge}")))
+        names = [tag("th", name, scope="col", style=f"{CELL_STYLE};{ROW_LINE};{bold}") for name in self.head]
         head = tag("thead", tag("tr", *names)) if names else ""
-        return tag("table", tag("caption", self.title, style=TITLE), head, tag("tbody", *rows), style=TABLE)
+        caption = tag("caption", self.title, style=CAPTION_STYLE)
+        return tag("table", caption, head, tag("tbody", *rows), style=TABLE_STYLE)
 
 
 def table(title: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Table:

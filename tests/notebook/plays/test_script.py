@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from workbook.errors import ParameterError
 from workbook.notebook.plays.script import ACTS, FLOWS, Act, Script, play
 from workbook.simulation.world import INSTRUMENT_IDS
-from workbook.views.phone_svg import draw
+from workbook.views.phone import draw
 from workbook.views.screen import Page
 
 CARD = INSTRUMENT_IDS[1]

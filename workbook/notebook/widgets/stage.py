@@ -28,8 +28,7 @@ from workbook.views.film import Film, Frame
 from workbook.views.findings import findings
 from workbook.views.html import View
 from workbook.views.paint import Pressable
-from workbook.views.phone import KeyScreens
-from workbook.views.phone_svg import draw
+from workbook.views.phone import KeyScreens, draw
 from workbook.views.player_data import player_data
 from workbook.views.table import Snapshot, Stack
 

@@ -21,7 +21,7 @@ from workbook.views.html import POLICY, joined
 from workbook.views.paint import DARK, LIGHT, PHONE_DARK, PHONE_LIGHT, variables
 from workbook.views.table import clean
 
-FOLDER = Path(__file__).parent
+TEMPLATES = Path(__file__).parent
 COLOURS: tuple[Mapping[str, str], Mapping[str, str]] = (
     {**LIGHT, "good": PHONE_LIGHT["good"]},
     {**DARK, "good": PHONE_DARK["good"]},
@@ -84,7 +84,7 @@ _FINALIZE: Mapping[str, Callable[[object], object]] = {
 def environment(suffix: str) -> Environment:
     """How templates of one kind of file are filled: `finalize` escapes every value; in HTML autoescape does, too."""
     environment = Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=select_autoescape(("html",), default_for_string=True),
         finalize=_FINALIZE[suffix],
         undefined=StrictUndefined,
