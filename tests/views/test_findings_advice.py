@@ -5,7 +5,7 @@ import re
 from workbook.base.rules import rule
 from workbook.notebook.plays.faults import fault_table
 from workbook.notebook.session import outcomes, session
-from workbook.reading.checks.advice import ADVICE
+from workbook.reading.checks.api import ADVICE
 from workbook.views.findings import advice_table, advised
 
 

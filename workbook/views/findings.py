@@ -10,7 +10,7 @@ from workbook.base.rules import rule
 from workbook.errors import ParameterError
 from workbook.flows.messages import LIMITS
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_A
-from workbook.reading.checks.advice import ADVICE, Advice
+from workbook.reading.checks.api import ADVICE, Advice
 from workbook.reading.checks.finding import Finding
 from workbook.reading.diagnosis import row_of, see
 from workbook.runs.extension.plist import EXTENSIONS

@@ -17,8 +17,7 @@ from workbook.flows import messages as m
 from workbook.flows.extension import State as WalletState
 from workbook.flows.trace import Kind
 from workbook.notebook.plays.run import Run, run_of
-from workbook.reading.checks.advice import Advice, advice_for
-from workbook.reading.checks.api import PATIENCE
+from workbook.reading.checks.api import PATIENCE, Advice, advice_for
 from workbook.runs.back_end import BackEnd
 from workbook.runs.back_ends import BACK_ENDS
 from workbook.runs.extension.wallet_app import WalletApp

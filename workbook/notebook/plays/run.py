@@ -21,7 +21,7 @@ from workbook.flows.machine import Machine
 from workbook.flows.trace import Kind, Record, Trace, shown
 from workbook.flows.variants import SURFACES, VARIANTS_A, VARIANTS_B
 from workbook.reading.checks import Finding, check
-from workbook.reading.checks.advice import Advice, advice_for
+from workbook.reading.checks.api import Advice, advice_for
 from workbook.runs.extension.wallet_app import WalletApp
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun

@@ -7,39 +7,27 @@ trace of the other platform, so every check reads every trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbook.base.rules import Owner
-from workbook.flows.messages import Message
-from workbook.flows.trace import Kind, Trace
-from workbook.reading.checks import api, extension, own_code, platform_a, platform_b
+from workbook.flows.trace import Trace
+from workbook.reading.checks.api import BACK_END_CHECKS
+from workbook.reading.checks.extension import EXTENSION_CHECKS
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
+from workbook.reading.checks.own_code import OWN_CODE_CHECKS
+from workbook.reading.checks.platform_a import PLATFORM_A_CHECKS
+from workbook.reading.checks.platform_b import PLATFORM_B_CHECKS
 
-__all__ = ["CHECKS", "SYMPTOMS", "Finding", "Owner", "Severity", "Symptom", "check", "symptoms"]
+__all__ = ["EVERY_CHECK", "Finding", "Owner", "Severity", "Symptom", "check"]
 
-SYMPTOMS: dict[type[Message], Symptom] = api.SYMPTOMS | platform_a.SYMPTOMS | platform_b.SYMPTOMS | extension.SYMPTOMS
-"""Messages that are a finding whenever they occur."""
-
-
-def symptoms(trace: Trace) -> Iterator[Finding]:
-    """Messages that are a finding whenever they occur."""
-    for record in trace:
-        symptom = SYMPTOMS.get(type(record.message))
-        if symptom and record.kind is not Kind.REFUSED:
-            yield symptom.finding(record)
-
-
-CHECKS: tuple[Check, ...] = (
-    *own_code.CHECKS,
-    symptoms,
-    *api.CHECKS,
-    *platform_a.CHECKS,
-    *platform_b.CHECKS,
-    *extension.CHECKS,
+EVERY_CHECK: tuple[Check, ...] = (
+    *OWN_CODE_CHECKS,
+    # a message that always is a finding comes before what depends on others
+    *sorted(
+        (*BACK_END_CHECKS, *PLATFORM_A_CHECKS, *PLATFORM_B_CHECKS, *EXTENSION_CHECKS),
+        key=lambda one: not (isinstance(one, Symptom) and one.always),
+    ),
 )
 
 
 def check(trace: Trace) -> list[Finding]:
     """Every finding of every check, in the order of time."""
-    findings = [finding for one in CHECKS for finding in one(trace)]
-    return sorted(findings, key=lambda finding: finding.at)
+    return sorted((finding for one in EVERY_CHECK for finding in one(trace)), key=lambda finding: finding.at)

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
 from workbook.api.exchange import is_transient
 from workbook.base.rules import Owner
 from workbook.flows import messages as m
-from workbook.flows.messages import Message, limit_of
+from workbook.flows.messages import limit_of
 from workbook.flows.trace import Record, Trace
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
-# First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
-
 PATIENCE = limit_of("provision").seconds
 """Seconds that the wallet waits (wallet)."""
-CROSSED = (
-    "Compare the id that the SDK gives your code with the card of the page, and refuse a different one. "
-    "Then find out who crossed two cards: the app, or a back end that mixed up two requests (REL-4)."
-)
-DEADLINE = f"Set a deadline for the whole call, retries included, well below {PATIENCE:g} s."
-LOST = ("MaybeSentError", "DeadlineError")
-"""Errors after which it is unknown whether the request arrived; the first is transient."""
-CALL = (m.ApiRequested, m.ApiAnswered, m.ApiFailed, m.ApiCallEnded)
+
+# First, what can be seen only if the back end's every attempt was watched: what it repeated, believed and waited for.
 
 
 def calls(trace: Trace) -> Iterator[list[Record]]:
     """The records of each call that was watched to its end: requests, what came of them, and last the end."""
     call: list[Record] = []
-    for record in trace.select(*CALL):
+    for record in trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed, m.ApiCallEnded):
         if isinstance(record.message, m.ApiRequested) and not isinstance(record.message, m.ApiAskedAgain):
             call = []
         call.append(record)
@@ -41,19 +34,6 @@ def calls(trace: Trace) -> Iterator[list[Record]]:
             call = []
 
 
-def posted_again(trace: Trace) -> Iterator[Finding]:
-    """A POST that may have arrived and was sent again (REL-1)."""
-    for record, again in trace.seen(m.ApiAskedAgain):
-        if again.method == "POST":
-            text = "The back end sent the POST again by itself, though the first one may have arrived."
-            todo = "Send it once. The cardholder taps again, and that attempt has a new sdkOutput."
-            yield Finding("REL-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
-
-
-WAITS = (m.StartBudget, m.StopBudget, m.Opened, m.ApiRequested, m.ApiCallEnded)
-"""What shows whether the wallet was waiting when a call of the back end began."""
-
-
 def waited_too_long(trace: Trace) -> Iterator[Finding]:
     """A call that took as long as the wallet waits on platform B, or longer (REL-5).
 
@@ -61,16 +41,17 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
     """
     waiting: m.StartBudget | None = None
     limited: m.StartBudget | None = None
-    for record in trace.select(*WAITS):
+    for record in trace.select(m.StartBudget, m.StopBudget, m.Opened, m.ApiRequested, m.ApiCallEnded):
         match record.message:
-            case m.StartBudget() as waiting:
-                pass
+            case m.StartBudget() as budget:
+                waiting = budget
             case m.StopBudget() | m.Opened():
                 waiting = None
             case m.ApiRequested() as request if not isinstance(request, m.ApiAskedAgain):
                 limited = waiting
             case m.ApiCallEnded() as over if over.took >= PATIENCE:
-                text, todo = f"The {over.method} kept the back end waiting for {over.took:g} s", DEADLINE
+                text = f"The {over.method} kept the back end waiting for {over.took:g} s"
+                todo = f"Set a deadline for the whole call, retries included, well below {PATIENCE:g} s."
                 if limited is not None:
                     limit = limit_of(limited.call)
                     text = f"{text}; the wallet waits {limit.seconds:g} s for {limit.call}() ({limit.source})."
@@ -80,30 +61,12 @@ def waited_too_long(trace: Trace) -> Iterator[Finding]:
                     yield Finding("REL-5", Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
-def passed_on_nothing(trace: Trace) -> Iterator[Finding]:
-    """A 200 without a usable sdkInput that was passed on as if it had one (REL-6)."""
-    for record, answer in trace.seen(m.ApiAnswered):
-        if answer.sdk_input == "":
-            text = "A 200 without a usable sdkInput was passed on to the app as a success."
-            todo = "Look for an sdkInput that is text and not empty (API-9); without it the call has failed."
-            yield Finding("REL-6", Severity.FAIL, Owner.YOU, text, todo, record.at)
-
-
-def followed_redirects(trace: Trace) -> Iterator[Finding]:
-    """A request that went on to where a redirect pointed, with the key (REL-2)."""
-    for record, followed in trace.seen(m.RedirectFollowed):
-        if followed.with_key:
-            text = f"The API key went to another origin than the API's: {followed.location}"
-            todo = "Switch redirects off in the HTTP client, and have this key replaced."
-            yield Finding("REL-2", Severity.FAIL, Owner.YOU, text, todo, record.at)
-
-
 def gave_up_at_once(trace: Trace) -> Iterator[Finding]:
     """A GET that met a transient error and was not repeated, though nothing forbids it (REL-1 binds the POST)."""
     for call in calls(trace):
         over: Any = call[-1].message
         outcome: Any = call[-2].message
-        transient = outcome.error == LOST[0] if isinstance(outcome, m.AnswerLost) else False
+        transient = isinstance(outcome, m.AnswerLost) and outcome.error == "MaybeSentError"
         if isinstance(outcome, m.ApiAnswered):
             transient = is_transient("GET", outcome.status)
         if over.method == "GET" and over.attempts == 1 and transient:
@@ -119,22 +82,11 @@ def lost_answers(trace: Trace) -> Iterator[Finding]:
         outcome = call[-2].message
         if isinstance(outcome, m.AnswerLost):
             text = f"No answer to the {over.method}: {outcome.fault} ({outcome.error})."
-            yield Finding("REL-1", Severity.NOTE, Owner.NOBODY, text, MEANS[over.method], call[-1].at)
-
-
-MEANS = {
-    "GET": "Nothing is lost: tell the app to try again later, and read again then.",
-    "POST": "Whether it was carried out is unknown: tell the app that it failed. A new tap makes a new sdkOutput.",
-}
-"""What a lost answer means, by what was asked."""
-
-
-def refused_answers(trace: Trace) -> Iterator[Finding]:
-    """A 200 that is of no use and was rightly refused (API-9); the operator has to find its source."""
-    for record, refused in trace.seen(m.AnswerRefused):
-        text = f"A 200 of no use was refused, as it should be: {refused.fault} ({refused.error})."
-        todo = "Report it, with the time and without the body; look for a proxy that changes answers."
-        yield Finding("API-9", Severity.WARN, Owner.OPERATOR, text, todo, record.at)
+            todo = "Nothing is lost: tell the app to try again later, and read again then."
+            if over.method == "POST":
+                todo = "Whether it was carried out is unknown: tell the app that it failed. "
+                todo += "A new tap makes a new sdkOutput."
+            yield Finding("REL-1", Severity.NOTE, Owner.NOBODY, text, todo, call[-1].at)
 
 
 # What a trace shows of every back end, watched attempt by attempt or not.
@@ -149,30 +101,20 @@ def gave_nothing(trace: Trace, at: float) -> bool:
     return bool(outcomes) and getattr(outcomes[-1], "sdk_input", None) is None
 
 
-SYMPTOMS: dict[type[Message], Symptom] = {
-    m.ApiFailed: Symptom(
-        "API-9", Severity.FAIL, Owner.YOU, "The back end got no usable answer: {r.error}.",
-        "Tell the app that it failed; never pass on an answer without sdkInput.",
-    ),
-}  # fmt: skip
-"""Messages that are a finding whenever they occur."""
-
-STATUSES: dict[int, tuple[Owner, str, str]] = {
-    400: (Owner.YOU, "the request is not well formed", "Compare the request with API-4 to API-6."),
-    401: (Owner.YOU, "no valid key", "Send x-api-key with every request, with this environment's key (API-4)."),
-    403: (Owner.OPERATOR, "the credential lacks the role", "Ask for the activation-data role (API-15)."),
-    422: (Owner.YOU, "the instrument or the sdkOutput cannot be used",
-          "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
-    429: (Owner.OPERATOR, "too many requests", "Ask for your limits (GAP-2)."),
-}  # fmt: skip
-"""The likely meaning of a status (assumed): the document shows no status (GAP-1), so no status breaks its rules."""
-AGAIN = {"GET": "Wait as long as Retry-After says, then ask again. ", "POST": "Do not send it again (REL-1). "}
-"""What to do after a 429, by the method."""
-REDIRECT = "Correct the address; following would take the key to another place (REL-2)."
-
-
 def statuses(trace: Trace) -> Iterator[Finding]:
-    """Answers of the HTTP API other than 200; one is only a note if the back end asked again."""
+    """Answers of the HTTP API other than 200; one is only a note if the back end asked again.
+
+    What a status means is assumed: the document shows no status (GAP-1), so no status breaks its rules.
+    """
+    meanings: dict[int, tuple[Owner, str, str]] = {
+        400: (Owner.YOU, "the request is not well formed", "Compare the request with API-4 to API-6."),
+        401: (Owner.YOU, "no valid key", "Send x-api-key with every request, with this environment's key (API-4)."),
+        403: (Owner.OPERATOR, "the credential lacks the role", "Ask for the activation-data role (API-15)."),
+        422: (Owner.YOU, "the instrument or the sdkOutput cannot be used",
+              "Check the id and the instrument's state; make a new sdkOutput for each attempt."),
+        429: (Owner.OPERATOR, "too many requests", "Ask for your limits (GAP-2)."),
+    }  # fmt: skip
+    again = {"GET": "Wait as long as Retry-After says, then ask again. ", "POST": "Do not send it again (REL-1). "}
     exchange = trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed)
     method = ""
     for record, following in zip_longest(exchange, exchange[1:]):
@@ -181,14 +123,14 @@ def statuses(trace: Trace) -> Iterator[Finding]:
                 method = record.message.method
             case m.ApiAnswered(status) if following is not None and isinstance(following.message, m.ApiAskedAgain):
                 text = f"The HTTP API answered {status}, and the back end asked again."
-                yield Finding(
-                    "GAP-1", Severity.NOTE, Owner.NOBODY, text, "Nothing to do, unless it happens often.", record.at
-                )
+                todo = "Nothing to do, unless it happens often."
+                yield Finding("GAP-1", Severity.NOTE, Owner.NOBODY, text, todo, record.at)
             case m.ApiAnswered(status) if status != 200:  # the one success
-                other = REDIRECT if 300 <= status < 400 else "Try again later."  # every redirect
-                owner, meaning, todo = STATUSES.get(status, (Owner.OPERATOR, "", other))
+                other = "Correct the address; following would take the key to another place (REL-2)."
+                other = other if 300 <= status < 400 else "Try again later."  # every redirect
+                owner, meaning, todo = meanings.get(status, (Owner.OPERATOR, "", other))
                 text = f"The HTTP API answered {status}{meaning and f', most likely: {meaning} (assumed)'}."
-                todo = AGAIN.get(method, "") + todo if status == 429 else todo  # too many requests
+                todo = again.get(method, "") + todo if status == 429 else todo  # too many requests
                 yield Finding("GAP-1", Severity.FAIL, owner, text, todo, record.at)
             case _:
                 pass
@@ -202,17 +144,146 @@ def crossed_instruments(trace: Trace) -> Iterator[Finding]:
     for record, request in trace.seen(m.ApiRequested):
         if request.payment_instrument_id not in opened:
             text = "The request names another payment instrument than the one that was opened."
-            yield Finding("API-3", Severity.FAIL, Owner.YOU, text, CROSSED, record.at)
+            todo = (
+                "Compare the id that the SDK gives your code with the card of the page, and refuse a different one. "
+                "Then find out who crossed two cards: the app, or a back end that mixed up two requests (REL-4)."
+            )
+            yield Finding("API-3", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
-CHECKS: tuple[Check, ...] = (
+BACK_END_CHECKS: tuple[Check, ...] = (
+    Symptom(
+        m.ApiFailed, "API-9", Severity.FAIL, Owner.YOU, "The back end got no usable answer: {r.error}.",
+        "Tell the app that it failed; never pass on an answer without sdkInput.",
+    ),
     statuses,
     crossed_instruments,
-    posted_again,
+    Symptom(
+        m.ApiAskedAgain, "REL-1", Severity.FAIL, Owner.YOU,
+        "The back end sent the POST again by itself, though the first one may have arrived.",
+        "Send it once. The cardholder taps again, and that attempt has a new sdkOutput.",
+        when=lambda again: again.method == "POST",
+    ),
     waited_too_long,
-    passed_on_nothing,
-    followed_redirects,
+    Symptom(
+        m.ApiAnswered, "REL-6", Severity.FAIL, Owner.YOU,
+        "A 200 without a usable sdkInput was passed on to the app as a success.",
+        "Look for an sdkInput that is text and not empty (API-9); without it the call has failed.",
+        when=lambda answer: answer.sdk_input == "",
+    ),
+    Symptom(
+        m.RedirectFollowed, "REL-2", Severity.FAIL, Owner.YOU,
+        "The API key went to another origin than the API's: {r.location}",
+        "Switch redirects off in the HTTP client, and have this key replaced.",
+        when=lambda followed: followed.with_key,
+    ),
     gave_up_at_once,
     lost_answers,
-    refused_answers,
-)
+    Symptom(
+        m.AnswerRefused, "API-9", Severity.WARN, Owner.OPERATOR,
+        "A 200 of no use was refused, as it should be: {r.fault} ({r.error}).",
+        "Report it, with the time and without the body; look for a proxy that changes answers.",
+    ),
+)  # fmt: skip
+
+
+# What a good back end does about each kind of failure: on a GET, on a POST, and towards the app. The kinds are those
+# that a back end can distinguish, so each is recognised by what the back end received.
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to do about one kind of failure.
+
+    Attributes:
+        kind: what it is.
+        seen_as: how a back end sees it: an error's class, or a status.
+        on_get: what a good back end does about it on a GET.
+        on_post: likewise on a POST.
+        to_app: what the back end tells the app.
+        fits: whether this outcome of a call, a message of the trace, is of this kind.
+    """
+
+    kind: str
+    seen_as: str
+    on_get: str
+    on_post: str
+    to_app: str
+    fits: Callable[[Any], bool] = field(repr=False)
+
+
+def _error(*names: str) -> Callable[[Any], bool]:
+    return lambda outcome: isinstance(outcome, m.ApiFailed) and outcome.error in names
+
+
+def _status(*ranges: range) -> Callable[[Any], bool]:
+    return lambda outcome: isinstance(outcome, m.ApiAnswered) and any(outcome.status in one for one in ranges)
+
+
+_LATER = "one sentence, the same for every failure (REL-9)"
+
+ADVICE = (
+    Advice(
+        "it never left", "NotSentError",
+        "send it again", "send it again: it cannot have arrived",
+        f"nothing, unless every attempt fails: then {_LATER}",
+        _error("NotSentError"),
+    ),
+    Advice(
+        "no answer", "MaybeSentError, DeadlineError: it may have arrived",
+        "ask again, a few times, with growing random pauses, within the deadline (REL-5)",
+        "never send it again by itself (REL-1): the next tap makes a new sdkOutput",
+        _LATER,
+        # a lost answer without an error is one after which the back end asked again
+        _error("MaybeSentError", "DeadlineError", ""),
+    ),
+    Advice(
+        "busy or broken", "429, 5xx: usually it passes",
+        "ask again, not before Retry-After, within the deadline (REL-5)",
+        "do not send it again: an answer means that it arrived (REL-1)",
+        _LATER,
+        _status(range(429, 430), range(500, 600)),
+    ),
+    Advice(
+        "refused", "400, 401, 403, 404, 409, 422",
+        "do not ask again; log the code, and find who acts (GAP-1)",
+        "do not send it again; log the code. 422: is each sdkOutput posted once, for its own card (assumed)?",
+        _LATER,
+        _status(range(201, 300), range(400, 429), range(430, 500)),
+    ),
+    Advice(
+        "sent elsewhere", "3xx",
+        "do not follow: the key would go along (REL-2); correct the address", "the same",
+        _LATER,
+        _status(range(300, 400)),
+    ),
+    Advice(
+        "a 200 of no use", "SdkInputError, MalformedResponseError, ResponseTooLargeError",
+        "refuse it (API-9); report it", "refuse it (API-9), do not send it again (REL-1); report it",
+        f"never a success without sdkInput (REL-6): {_LATER}",
+        lambda outcome: isinstance(outcome, m.AnswerRefused) or getattr(outcome, "sdk_input", None) == "",
+    ),
+    Advice(
+        "looks right", "a 200 with an sdkInput: what is wrong inside, if anything, a back end cannot see (GAP-3)",
+        "relay it as it came (API-7, API-8), fetch anew for each attempt (REL-7), keep cards apart (REL-4)", "the same",
+        "the sdkInput",
+        _status(range(200, 201)),  # the one success
+    ),
+)  # fmt: skip
+"""Each kind of failure, from the harmless to the hidden."""
+
+
+def advice_for(trace: Trace, method: str) -> Advice | None:
+    """The advice for the first failure of this method's calls, or for a success if none failed; None without a call.
+
+    A fault on the sdkInput itself looks like a success to a back end.
+    """
+    asked, outcomes = "", list[Any]()  # what came of each request of this method, in the order of time
+    for record in trace.select(m.ApiRequested, m.ApiAnswered, m.ApiFailed):
+        message: Any = record.message
+        if isinstance(message, m.ApiRequested):
+            asked = message.method
+        elif asked == method:
+            outcomes.append(message)
+    found = [next((one for one in ADVICE if one.fits(each)), None) for each in outcomes]
+    return next((one for one in found if one not in (None, ADVICE[-1])), ADVICE[-1] if outcomes else None)

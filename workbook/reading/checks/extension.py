@@ -13,31 +13,35 @@ from workbook.flows.trace import HandlerCall, Kind, Trace, handler_calls
 from workbook.reading.checks.api import IN_ORDER, gave_nothing
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
+CALL_RULES = {"status": "X-STATUS-1", "pass_entries": "X-ENTRIES-1", "remote_pass_entries": "X-ENTRIES-2"}
+"""The rule of each call; every other call has the rule of the request's generation."""
+
+_CACHED = "Read the sdkInput that the app saved (X-CACHE-1), and make no network call."
+_SDKS_IDENTIFIERS = "Leave the SDK's identifiers as they are; the wallet later uses them to ask for the request."
+_NOT_MADE = "No ExtensionProvisioningService could be made: {r.case} (sdk-b), {r.why}."
+
 # What a trace shows of the pass entries that an extension's handler offers, and of their card art.
-
-ENTRY_RULES = {"pass_entries": "X-ENTRIES-1", "remote_pass_entries": "X-ENTRIES-2"}
-"""The rule of each call."""
-
-OPERATIONS: dict[str, tuple[type[m.Event], type[m.Event]]] = {
-    "pass_entries": (m.SdkPassEntriesCalled, m.SdkRemotePassEntriesCalled),
-    "remote_pass_entries": (m.SdkRemotePassEntriesCalled, m.SdkPassEntriesCalled),
-}
-"""Which operation of the SDK belongs to which call, and which does not."""
 
 
 def mixed_up_entries(trace: Trace) -> Iterator[Finding]:
     """A call of passEntries where remotePassEntries belongs, or the reverse, or entries of the handler's own."""
-    for call in handler_calls(trace):
-        mine, others = OPERATIONS.get(call.name, (m.Event, m.StorageRead))
-        if call.name in OPERATIONS and call.did(others):
-            yield _mixed(call.name, "asks the SDK for the other device's entries", call.ended)
-        elif call.answered(m.EntriesReturned) and not call.did(mine):
-            yield _mixed(call.name, "returns entries of its own", call.ended)
-
-
-def _mixed(call: str, what: str, at: float) -> Finding:
+    operations: dict[str, tuple[type[Message], type[Message]]] = {  # of this device, and of the other one
+        "pass_entries": (m.SdkPassEntriesCalled, m.SdkRemotePassEntriesCalled),
+        "remote_pass_entries": (m.SdkRemotePassEntriesCalled, m.SdkPassEntriesCalled),
+    }
     todo = "Return the SDK's operation of the same name: passEntries for the phone, remotePassEntries for the watch."
-    return Finding(ENTRY_RULES[call], Severity.FAIL, Owner.YOU, f"{call}() {what}.", todo, at)
+    for call in handler_calls(trace):
+        if call.name not in operations:
+            continue
+        mine, others = operations[call.name]
+        what = ""
+        if call.did(others):
+            what = "asks the SDK for the other device's entries"
+        elif call.answered(m.EntriesReturned) and not call.did(mine):
+            what = "returns entries of its own"
+        if what:
+            text = f"{call.name}() {what}."
+            yield Finding(CALL_RULES[call.name], Severity.FAIL, Owner.YOU, text, todo, call.ended)
 
 
 def offered_again(trace: Trace) -> Iterator[Finding]:
@@ -52,24 +56,14 @@ def offered_again(trace: Trace) -> Iterator[Finding]:
             yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
-def unstable_identifiers(trace: Trace) -> Iterator[Finding]:
-    """Identifiers that are not unique, not the SDK's, or not the same from one call to the next (wallet)."""
+def changed_identifiers(trace: Trace) -> Iterator[Finding]:
+    """Identifiers that are not the same from one call to the next (wallet)."""
     known: dict[str, str] = {}
     for record, returned in trace.seen(m.EntriesReturned):
-        if len({entry.identifier for entry in returned.entries}) < len(returned.entries):
-            text = "Two pass entries have the same identifier (wallet)."
-            todo = "Make one GET for each card, and leave the identifiers as the SDK gives them."
-            yield Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
-        if any(entry.identifier != entry.payment_instrument_id for entry in returned.entries):
-            yield _unstable("A pass entry has another identifier than the SDK gave it.", record.at)
         for entry in returned.entries:
             if known.setdefault(entry.payment_instrument_id, entry.identifier) != entry.identifier:
-                yield _unstable("A card's pass entry has another identifier than last time (wallet).", record.at)
-
-
-def _unstable(text: str, at: float) -> Finding:
-    todo = "Leave the SDK's identifiers as they are; the wallet later uses them to ask for the request."
-    return Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, todo, at)
+                text = "A card's pass entry has another identifier than last time (wallet)."
+                yield Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, _SDKS_IDENTIFIERS, record.at)
 
 
 def one_get_for_several(trace: Trace) -> Iterator[Finding]:
@@ -81,24 +75,7 @@ def one_get_for_several(trace: Trace) -> Iterator[Finding]:
             yield Finding("API-12", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
-def poor_card_art(trace: Trace) -> Iterator[Finding]:
-    """Card art that does not show the card, or that the wallet may refuse (X-ART-1)."""
-    for record, art in trace.seen(m.CardArtReturned):
-        if art.problems:
-            todo = "Return the picture of exactly the card that was asked for, as the wallet wants it."
-            yield Finding(
-                "X-ART-1", Severity.FAIL, Owner.YOU, f"The card art is wrong: {art.problems}.", todo, record.at
-            )
-
-
 # What a trace shows of the add-payment-pass request: what the delegate did for it, and what came of it.
-
-OK = 200
-ASKS = (m.CardArtForBrandAsked, m.CardArtForIdAsked, m.ExtensionProvisionCalled)
-"""What the SDK asks of the delegate."""
-
-FAILURES = (m.SdkThrew, m.ServiceNotMade, m.ApiFailed, m.ArgumentsSwapped)
-"""Why a handler may return nil, besides an answer of the API other than 200."""
 
 
 def crossed_posts(trace: Trace) -> Iterator[Finding]:
@@ -137,15 +114,6 @@ def sdk_threw(trace: Trace) -> Iterator[Finding]:
             yield Finding("X-GEN-1", Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
-def text_from_the_delegate(trace: Trace) -> Iterator[Finding]:
-    """A delegate that returned base64 text where platform B takes bytes (API-8)."""
-    for record, returned in trace.seen(m.DelegateReturned):
-        if isinstance(returned.sdk_input, str):
-            text = "The delegate's provision returned text where platform B takes bytes."
-            todo = "Decode the base64 of the POST's sdkInput once (sdk-b), and return the bytes (X-DEL-1)."
-            yield Finding("API-8", Severity.FAIL, Owner.YOU, text, todo, record.at)
-
-
 def request_without_the_delegate(trace: Trace) -> Iterator[Finding]:
     """A request that no delegate provisioned (X-FLOW-1)."""
     for call in handler_calls(trace):
@@ -158,8 +126,9 @@ def request_without_the_delegate(trace: Trace) -> Iterator[Finding]:
 def nil_for_no_reason(trace: Trace) -> Iterator[Finding]:
     """A handler that returned nil though nothing had failed (X-GEN-1)."""
     for call in handler_calls(trace):
-        refused = any(record.values["status"] != OK for record in call.did(m.ApiAnswered))
-        if call.answered(m.NoRequest) and not refused and not call.did(*FAILURES):
+        refused = any(record.values["status"] != 200 for record in call.did(m.ApiAnswered))
+        failed = call.did(m.SdkThrew, m.ServiceNotMade, m.ApiFailed, m.ArgumentsSwapped)
+        if call.answered(m.NoRequest) and not refused and not failed:
             text = "The request's generation returned nil, though the trace shows no failure."
             todo = "Make the service, and return what the SDK's operation of the same name makes."
             yield Finding("X-GEN-1", Severity.FAIL, Owner.YOU, text, todo, call.ended)
@@ -174,81 +143,6 @@ def swapped_arguments(trace: Trace) -> Iterator[Finding]:
                 "In the extension paymentInstrumentId comes first and sdkOutput second; in the app it is the reverse."
             )
             yield Finding("X-DEL-1", Severity.FAIL, Owner.YOU, text, todo, swapped[0].at)
-
-
-def cardholder_out_of_turn(trace: Trace) -> Iterator[Finding]:
-    """What the cardholder did in the wallet too early (X-FLOW-1)."""
-    for record in trace.select(m.IssuerListOpened, m.IssuerChosen, m.EntryChosen, kind=Kind.REFUSED):
-        text = f"“{record.message.says}” came while the wallet was '{record.before}', and nothing happened."
-        todo = "Keep the order: open the list of apps (status()), choose the app (the entries), choose a card."
-        yield Finding("X-FLOW-1", Severity.WARN, Owner.YOU, text, todo, record.at)
-
-
-def out_of_turn(trace: Trace) -> Iterator[Finding]:
-    """The SDK asks the delegate at a moment that the flow's order does not have (X-FLOW-1)."""
-    for record in trace.select(*ASKS, kind=Kind.REFUSED):
-        text = f"The SDK was made to ask for {record.message.says} out of turn, in the state '{record.before}'."
-        todo = "Keep the order: status(), the entries, then provisioning and the request, each in its own call, once."
-        yield Finding("X-FLOW-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
-
-
-SYMPTOMS: dict[type[Message], Symptom] = {
-    m.ExtensionNotFound: Symptom(
-        "X-PLIST-1", Severity.FAIL, Owner.YOU, "The wallet finds no such extension: {r.why}.",
-        "Compare the target's project file with X-PLIST-1 to X-PLIST-3, and its entitlements with the app's.",
-    ),
-    m.EntriesUnavailable: Symptom(
-        "X-STATUS-2", Severity.NOTE, Owner.YOU,
-        "status() says that there are no pass entries, so the app is not listed.",
-        "Right when nothing is saved yet: the main app saves the sdkInput after its own network call (X-CACHE-1).",
-    ),
-    m.AuthorizationMissing: Symptom(
-        "X-AUTH-1", Severity.FAIL, Owner.YOU, "The cardholder could not be authenticated: {r.why}.",
-        "Supply the authorization UI extension, with the entitlement, and call completionHandler once.",
-    ),
-    m.AuthenticatedByWallet: Symptom(
-        "X-AUTH-2", Severity.NOTE, Owner.YOU,
-        "status() required no authentication: the wallet asked by itself (assumed).",
-        "Use true where your authorization UI extension supplies authentication (X-STATUS-1).",
-    ),
-    m.AuthorizationCanceled: Symptom(
-        "X-AUTH-1", Severity.NOTE, Owner.NOBODY,
-        "The cardholder was not authenticated, so no card is added (X-AUTH-2).",
-        "Nothing to do, unless the UI refuses everybody.",
-    ),
-    m.PassRefused: Symptom(
-        "X-GEN-1", Severity.FAIL, Owner.YOU, "The wallet cannot use the request: {r.why}.",
-        "Offer only cards that are missing here, and return what the SDK made from this call's own arguments.",
-    ),
-}  # fmt: skip
-"""Messages that are a finding whenever they occur."""
-
-NETWORK = (m.BackEndAsked, m.ApiRequested)
-TODO = {
-    "status": "Read the sdkInput that the app saved (X-CACHE-1), and make no network call.",
-    "pass_entries": "Fetch for all cards at once, with a short timeout for each GET, and few retries.",
-    "remote_pass_entries": "Fetch for all cards at once, with a short timeout for each GET, and few retries.",
-}
-SOONER = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
-RULES = {"status": "X-STATUS-1"} | ENTRY_RULES
-"""The rule of each call."""
-
-CASES: dict[str, tuple[Severity, Owner, str]] = {
-    "emptySDKInputs": (Severity.NOTE, Owner.YOU,
-                       "Right where no card is to be offered: none was saved (X-CACHE-1), or all are in the wallet."),
-    "invalidSDKInput": (Severity.FAIL, Owner.YOU, "Hand over the bytes of the GET's sdkInput, unchanged."),
-    "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
-                           "Leave the card out; have it set up for this wallet, as its data must say (sdk-b)."),
-}  # fmt: skip
-"""Why a service could not be made, by its case (sdk-b), and what to do about it."""
-
-
-def services_not_made(trace: Trace) -> Iterator[Finding]:
-    """ExtensionProvisioningServices that could not be initialised (X-INIT-1)."""
-    for record, refused in trace.seen(m.ServiceNotMade):
-        level, owner, todo = CASES[refused.case]
-        text = f"No ExtensionProvisioningService could be made: {refused.case} (sdk-b), {refused.why}."
-        yield Finding("X-INIT-1", level, owner, text, todo, record.at)
 
 
 def status_without_a_service(trace: Trace) -> Iterator[Finding]:
@@ -266,22 +160,27 @@ def missed_limits(trace: Trace) -> Iterator[Finding]:
     """Calls that took longer than their limit; the limit says what that means (X-STATUS-3, X-ENTRIES-3)."""
     for record, spent in trace.seen(m.BudgetSpent, Kind.EVENT):
         if spent.call != "provision":
-            one = limit_of(spent.call)
-            text = f"{_short(spent.call)} took more than {one.seconds:g} s: {one.missed}."
-            yield Finding(one.rule, Severity.FAIL, Owner.YOU, text, TODO.get(spent.call, SOONER), record.at)
+            limit = limit_of(spent.call)
+            text = f"{_short(spent.call)} took more than {limit.seconds:g} s: {limit.missed}."
+            todo = "Fetch for all cards at once, with a short timeout for each GET, and few retries."
+            if spent.call == "status":
+                todo = _CACHED
+            elif not spent.call.endswith("pass_entries"):
+                todo = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
+            yield Finding(limit.rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def network_in_status(trace: Trace) -> Iterator[Finding]:
     """A network call inside status(): not reliable there, however fast it was this time (X-STATUS-3)."""
     for call in handler_calls(trace):
-        if call.name == "status" and (asked := call.did(*NETWORK)):
+        if call.name == "status" and (asked := call.did(m.BackEndAsked, m.ApiRequested)):
             times = len(call.did(m.BackEndAsked)) or len(asked)
             text = f"status() makes {times} network call{'' if times == 1 else 's'}."
             level = Severity.FAIL if call.late else Severity.WARN
-            yield Finding("X-STATUS-3", level, Owner.YOU, text, TODO["status"], asked[0].at)
+            yield Finding("X-STATUS-3", level, Owner.YOU, text, _CACHED, asked[0].at)
 
 
-ANEW = "Make what a call needs in that call: the service anew, the rest from the storage."
+_ANEW = "Make what a call needs in that call: the service anew, the rest from the storage."
 
 
 def kept_in_its_class(trace: Trace) -> Iterator[Finding]:
@@ -289,7 +188,7 @@ def kept_in_its_class(trace: Trace) -> Iterator[Finding]:
     for record, kept in trace.seen(m.HandlerKept):
         if kept.where == "its class":
             text = f"The handler's class keeps {', '.join(kept.names)}: gone when the wallet ends the extension."
-            yield Finding("X-HANDLER-1", Severity.WARN, Owner.YOU, text, ANEW, record.at)
+            yield Finding("X-HANDLER-1", Severity.WARN, Owner.YOU, text, _ANEW, record.at)
 
 
 def kept_in_itself(trace: Trace) -> Iterator[Finding]:
@@ -299,7 +198,7 @@ def kept_in_itself(trace: Trace) -> Iterator[Finding]:
     kept: set[str] = set()
     for call in handler_calls(trace):
         if kept and call.answered(m.HandlerRaised) and (text := _missed(call, kept)):
-            yield Finding("X-HANDLER-1", Severity.FAIL, Owner.YOU, text, ANEW, call.ended)
+            yield Finding("X-HANDLER-1", Severity.FAIL, Owner.YOU, text, _ANEW, call.ended)
         for record in call.did(m.HandlerKept):
             left: Any = record.message
             kept |= set(left.names) if left.where == "the handler" else set()
@@ -316,30 +215,16 @@ def _missed(call: HandlerCall, kept: set[str]) -> str:
     return text if kind == "AttributeError" else ""
 
 
-CATCH = "Catch what can fail, and return the documented answer: unavailable, no entries, or nil."
-MEND = "Mend the handler's code: neither the SDK nor the network caused this."
-SLIPS = ("AttributeError", "NameError", "TypeError", "it returned")
-
-
 def failed_calls(trace: Trace) -> Iterator[Finding]:
     """Calls that raised, or returned what they must not."""
     lines = {record.at: failed.line for record, failed in trace.seen(m.CodeFailed)}
     for record, raised in trace.seen(m.HandlerRaised):
         text = f"{_short(raised.call)} failed: {raised.error.rstrip('.')}."
-        todo = MEND if raised.error.startswith(SLIPS) else CATCH
+        todo = "Catch what can fail, and return the documented answer: unavailable, no entries, or nil."
+        if raised.error.startswith(("AttributeError", "NameError", "TypeError", "it returned")):
+            todo = "Mend the handler's code: neither the SDK nor the network caused this."
         where = f" {lines[record.at]}." if record.at in lines else ""
-        yield Finding(RULES.get(raised.call, "X-GEN-1"), Severity.FAIL, Owner.YOU, text + where, todo, record.at)
-
-
-def unshared_storage(trace: Trace) -> Iterator[Finding]:
-    """What the app saved and the extension cannot see (X-CACHE-1; sdk-b: an app group shares it)."""
-    for record, read in trace.seen(m.StorageRead):
-        if read.out_of_reach:
-            text = (
-                f"The extension finds {read.found} sdkInputs; {read.out_of_reach} that the app saved are out of reach."
-            )
-            todo = "Put app and extension into the same app group, and save into the group's storage (sdk-b)."
-            yield Finding("X-CACHE-1", Severity.FAIL, Owner.YOU, text, todo, record.at)
+        yield Finding(CALL_RULES.get(raised.call, "X-GEN-1"), Severity.FAIL, Owner.YOU, text + where, todo, record.at)
 
 
 def completion_called_again(trace: Trace) -> Iterator[Finding]:
@@ -356,28 +241,106 @@ def _short(call: str) -> str:
     return "the request's generation" if call.startswith("generate") else f"{call}()"
 
 
-CHECKS: tuple[Check, ...] = (
-    services_not_made,
+EXTENSION_CHECKS: tuple[Check, ...] = (
+    Symptom(
+        m.ExtensionNotFound, "X-PLIST-1", Severity.FAIL, Owner.YOU, "The wallet finds no such extension: {r.why}.",
+        "Compare the target's project file with X-PLIST-1 to X-PLIST-3, and its entitlements with the app's.",
+    ),
+    Symptom(
+        m.EntriesUnavailable, "X-STATUS-2", Severity.NOTE, Owner.YOU,
+        "status() says that there are no pass entries, so the app is not listed.",
+        "Right when nothing is saved yet: the main app saves the sdkInput after its own network call (X-CACHE-1).",
+    ),
+    Symptom(
+        m.AuthorizationMissing, "X-AUTH-1", Severity.FAIL, Owner.YOU,
+        "The cardholder could not be authenticated: {r.why}.",
+        "Supply the authorization UI extension, with the entitlement, and call completionHandler once.",
+    ),
+    Symptom(
+        m.AuthenticatedByWallet, "X-AUTH-2", Severity.NOTE, Owner.YOU,
+        "status() required no authentication: the wallet asked by itself (assumed).",
+        "Use true where your authorization UI extension supplies authentication (X-STATUS-1).",
+    ),
+    Symptom(
+        m.AuthorizationCanceled, "X-AUTH-1", Severity.NOTE, Owner.NOBODY,
+        "The cardholder was not authenticated, so no card is added (X-AUTH-2).",
+        "Nothing to do, unless the UI refuses everybody.",
+    ),
+    Symptom(
+        m.PassRefused, "X-GEN-1", Severity.FAIL, Owner.YOU, "The wallet cannot use the request: {r.why}.",
+        "Offer only cards that are missing here, and return what the SDK made from this call's own arguments.",
+    ),
+    Symptom(
+        m.ServiceNotMade, "X-INIT-1", Severity.NOTE, Owner.YOU, _NOT_MADE,
+        "Right where no card is to be offered: none was saved (X-CACHE-1), or all are in the wallet.",
+        when=lambda refused: refused.case == "emptySDKInputs",
+    ),
+    Symptom(
+        m.ServiceNotMade, "X-INIT-1", Severity.FAIL, Owner.YOU, _NOT_MADE,
+        "Hand over the bytes of the GET's sdkInput, unchanged.",
+        when=lambda refused: refused.case == "invalidSDKInput",
+    ),
+    Symptom(
+        m.ServiceNotMade, "X-INIT-1", Severity.WARN, Owner.OPERATOR, _NOT_MADE,
+        "Leave the card out; have it set up for this wallet, as its data must say (sdk-b).",
+        when=lambda refused: refused.case == "walletNotSupported",
+    ),
     status_without_a_service,
     missed_limits,
     network_in_status,
     kept_in_its_class,
     kept_in_itself,
     failed_calls,
-    unshared_storage,
+    Symptom(
+        m.StorageRead, "X-CACHE-1", Severity.FAIL, Owner.YOU,
+        "The extension finds {r.found} sdkInputs; {r.out_of_reach} that the app saved are out of reach.",
+        "Put app and extension into the same app group, and save into the group's storage (sdk-b).",
+        when=lambda read: read.out_of_reach > 0,
+    ),
     completion_called_again,
     mixed_up_entries,
     offered_again,
-    unstable_identifiers,
+    Symptom(
+        m.EntriesReturned, "X-GEN-1", Severity.FAIL, Owner.YOU,
+        "Two pass entries have the same identifier (wallet).",
+        "Make one GET for each card, and leave the identifiers as the SDK gives them.",
+        when=lambda returned: len({entry.identifier for entry in returned.entries}) < len(returned.entries),
+    ),
+    Symptom(
+        m.EntriesReturned, "X-GEN-1", Severity.FAIL, Owner.YOU,
+        "A pass entry has another identifier than the SDK gave it.", _SDKS_IDENTIFIERS,
+        when=lambda returned: any(entry.identifier != entry.payment_instrument_id for entry in returned.entries),
+    ),
+    changed_identifiers,
     one_get_for_several,
-    poor_card_art,
+    Symptom(
+        m.CardArtReturned, "X-ART-1", Severity.FAIL, Owner.YOU, "The card art is wrong: {r.problems}.",
+        "Return the picture of exactly the card that was asked for, as the wallet wants it.",
+        when=lambda art: bool(art.problems),
+    ),
     crossed_posts,
     nil_from_the_delegate,
     sdk_threw,
-    text_from_the_delegate,
+    Symptom(
+        m.DelegateReturned, "API-8", Severity.FAIL, Owner.YOU,
+        "The delegate's provision returned text where platform B takes bytes.",
+        "Decode the base64 of the POST's sdkInput once (sdk-b), and return the bytes (X-DEL-1).",
+        when=lambda returned: isinstance(returned.sdk_input, str),
+    ),
     request_without_the_delegate,
     nil_for_no_reason,
     swapped_arguments,
-    cardholder_out_of_turn,
-    out_of_turn,
-)
+    Symptom(
+        (m.IssuerListOpened, m.IssuerChosen, m.EntryChosen), "X-FLOW-1", Severity.WARN, Owner.YOU,
+        "“{says}” came while the wallet was '{before}', and nothing happened.",
+        "Keep the order: open the list of apps (status()), choose the app (the entries), choose a card.",
+        refused=True,
+    ),
+    Symptom(
+        (m.CardArtForBrandAsked, m.CardArtForIdAsked, m.ExtensionProvisionCalled),
+        "X-FLOW-1", Severity.FAIL, Owner.YOU,
+        "The SDK was made to ask for {says} out of turn, in the state '{before}'.",
+        "Keep the order: status(), the entries, then provisioning and the request, each in its own call, once.",
+        refused=True,
+    ),
+)  # fmt: skip

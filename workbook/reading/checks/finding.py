@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from workbook.base.rules import Owner
-from workbook.flows.trace import Record, Trace
+from workbook.flows.messages import Message
+from workbook.flows.trace import Kind, Trace
 from workbook.reading.diagnosis import see
 
 Check = Callable[[Trace], Iterator["Finding"]]
@@ -52,14 +54,35 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """A message that is a finding wherever it occurs; `text` may name the message's own fields."""
+    """A check in one row: a message that is a finding wherever it occurs.
 
+    Attributes:
+        message: its class, or several; not the classes below them.
+        rule: the id of the rule; empty for the first one of the message's own.
+        text: may name the message as `r`, its label as `says`, and the receiver's state as `before`.
+        when: whether this message of the class is one; None: each is.
+        refused: whether it is one where it was refused; else it is one everywhere but there.
+    """
+
+    message: type[Message] | tuple[type[Message], ...]
     rule: str
     level: Severity
     owner: Owner
     text: str
     todo: str
+    when: Callable[[Any], bool] | None = None
+    refused: bool = False
 
-    def finding(self, record: Record) -> Finding:
-        """The finding for one record."""
-        return Finding(self.rule, self.level, self.owner, self.text.format(r=record.message), self.todo, record.at)
+    def __call__(self, trace: Trace) -> Iterator[Finding]:
+        """The finding for each record of such a message."""
+        messages = self.message if isinstance(self.message, tuple) else (self.message,)
+        for record in trace.select(*messages):
+            message, refused = record.message, record.kind is Kind.REFUSED
+            if type(message) in messages and refused is self.refused and (self.when is None or self.when(message)):
+                text = self.text.format(r=message, says=message.says, before=record.before)
+                yield Finding(self.rule or message.rules[0], self.level, self.owner, text, self.todo, record.at)
+
+    @property
+    def always(self) -> bool:
+        """Whether each message of the class is a finding, wherever it was not refused."""
+        return self.when is None and not self.refused

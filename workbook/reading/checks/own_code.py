@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from workbook.base.rules import Owner
 from workbook.errors import ParameterError
@@ -12,22 +11,7 @@ from workbook.flows.messages import limit_of
 from workbook.flows.trace import CALLS, Trace
 from workbook.reading.checks.finding import Check, Finding, Severity
 
-RULES = {
-    "fetchOpc": "A-OPC-1",
-    "provision": "B-DEL-3",
-    "didFinishProvisioning": "B-FIN-1",
-    "viewDidAppear": "X-AUTH-1",
-    "view_did_appear": "X-AUTH-1",
-    "cardArt": "X-ART-1",
-    "card_art": "X-ART-1",
-    "status": "X-STATUS-1",
-    "pass_entries": "X-ENTRIES-1",
-    "remote_pass_entries": "X-ENTRIES-2",
-    "get": "REL-6",
-    "post": "REL-6",
-}
-"""The rule of each call; every other call has the rule of the request's generation."""
-API_ERRORS: Final = ("ApiStatusError", "MaybeSentError", "NotSentError", "DeadlineError", "MalformedResponseError")
+API_ERRORS = ("ApiStatusError", "MaybeSentError", "NotSentError", "DeadlineError", "MalformedResponseError")
 """Errors of a call that a back end may let out: its caller tells the app a neutral sentence."""
 
 
@@ -73,8 +57,23 @@ def never_called(trace: Trace) -> Iterator[Finding]:
 
 def _rule(call: str, trace: Trace) -> str:
     """The rule of a call; the extension's provision has another rule than the app's."""
-    in_extension = bool(trace.select(m.IssuerListOpened))
-    return "X-DEL-1" if call == "provision" and in_extension else RULES.get(call, "X-GEN-1")
+    if call == "provision" and trace.select(m.IssuerListOpened):
+        return "X-DEL-1"
+    rules = {
+        "fetchOpc": "A-OPC-1",
+        "provision": "B-DEL-3",
+        "didFinishProvisioning": "B-FIN-1",
+        "viewDidAppear": "X-AUTH-1",
+        "view_did_appear": "X-AUTH-1",
+        "cardArt": "X-ART-1",
+        "card_art": "X-ART-1",
+        "status": "X-STATUS-1",
+        "pass_entries": "X-ENTRIES-1",
+        "remote_pass_entries": "X-ENTRIES-2",
+        "get": "REL-6",
+        "post": "REL-6",
+    }
+    return rules.get(call, "X-GEN-1")  # that of the request's generation
 
 
-CHECKS: tuple[Check, ...] = (failed_code, slow_code, never_called)
+OWN_CODE_CHECKS: tuple[Check, ...] = (failed_code, slow_code, never_called)

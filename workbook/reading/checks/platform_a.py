@@ -8,77 +8,31 @@ from math import inf
 
 from workbook.base.rules import Owner
 from workbook.flows import messages as m
-from workbook.flows.messages import Actor, Event, Message
+from workbook.flows.messages import Actor, Event
 from workbook.flows.trace import Kind, Record, Trace
 from workbook.flows.variants import VARIANTS_A
 from workbook.reading.checks import api
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
-SYMPTOMS: dict[type[Message], Symptom] = {
-    m.InvalidSdkInput: Symptom(
-        "A-CREATE-3", Severity.FAIL, Owner.YOU, "create refused the sdkInput: {r.why}.",
-        "Hand the GET's sdkInput to create as the exact text that the API sent: do not decode it.",
-    ),
-    m.WalletPayNotSupported: Symptom(
-        "A-CREATE-2", Severity.WARN, Owner.YOU, "create found the wallet payment service not supported.",
-        "Offer no button. The document names no cause: see whether this phone has the wallet's payment service, and, "
-        "if other cards work on it, ask the operator whether this card is meant for that wallet (inferred).",
-    ),
-    m.CanProvisionError: Symptom(
-        "A-CAN-3", Severity.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",
-        "Log the throwable, offer no button, and ask again when the page is opened again.",
-    ),
-    m.UnknownFailure: Symptom(
-        "A-CAN-4", Severity.WARN, Owner.YOU, "canProvision ended in UnknownFailure.",
-        "Offer no button and ask again later. The document names no cause; one to rule out is an app that is not "
-        "allowlisted (A-ALLOW-1, assumed).",
-    ),
-    m.ApiError: Symptom(
-        "A-CAN-5", Severity.WARN, Owner.YOU, "canProvision ended in ApiError: the wallet provider's API answered "
-        "{r.status_code}.",
-        "Offer no button, and look the statusCode up in the wallet provider's reference. 15009 (wallet): give the "
-        "application id and the fingerprint to the implementation contact, who has the app allowlisted (A-ALLOW-2).",
-    ),
-    m.SdkOutputFailed: Symptom(
-        "A-ASYNC-1", Severity.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
-        "Query the result's outcome before using it, and enable the button again.",
-    ),
-}  # fmt: skip
-"""Messages that are a finding whenever they occur."""
-
-INVALID, NO_OPC = "InvalidSdkInput", "OpcFetchError"
-FAILURES: dict[str, tuple[Severity, Owner, str]] = {
-    "Canceled": (
-        Severity.NOTE,
-        Owner.NOBODY,
-        "The cardholder changed their mind: enable the button again, show no error.",
-    ),
-    INVALID: (
-        Severity.FAIL,
-        Owner.YOU,
-        "Hand over the sdkInput of this attempt's own POST, as it came (that it works only once is assumed: GAP-3).",
-    ),
-    NO_OPC: (Severity.FAIL, Owner.YOU, "Look into your fetchOpc and your back end's log: no OPC data came."),
-}
-"""The failures (sdk-a) that need advice of their own."""
-
-GUARD = "Disable the button from the tap until the flow completes or is terminated."
-BECAUSE = f"The data is fine; disable the button first. {GUARD}"
-ONE_AT_A_TIME = (
-    "Find the call that began before the last one had ended. Allow one attempt at a time, with the button disabled "
-    "from the tap until the flow completes or is terminated."
-)
-
-ANY_FAILURE = (Severity.WARN, Owner.YOU, "Enable the button again and say that the card was not added.")
+_GUARD = "Disable the button from the tap until the flow completes or is terminated."
 
 
 def failures(trace: Trace) -> Iterator[Finding]:
     """Attempts that ended in ProvisionResult.Failure; what overlapping taps cause has a check of its own."""
+    once = "Hand over the sdkInput of this attempt's own POST, as it came (that it works only once is assumed: GAP-3)."
+    advice = {  # for the failures (sdk-a) that need advice of their own
+        "Canceled": (Severity.NOTE, Owner.NOBODY,
+                     "The cardholder changed their mind: enable the button again, show no error."),
+        "InvalidSdkInput": (Severity.FAIL, Owner.YOU, once),
+        "OpcFetchError": (Severity.FAIL, Owner.YOU,
+                          "Look into your fetchOpc and your back end's log: no OPC data came."),
+    }  # fmt: skip
+    other = (Severity.WARN, Owner.YOU, "Enable the button again and say that the card was not added.")
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
-        level, owner, todo = FAILURES.get(failure.reason, ANY_FAILURE)
-        if failure.reason == NO_OPC and api.gave_nothing(trace, record.at):
+        level, owner, todo = advice.get(failure.reason, other)
+        if failure.reason == "OpcFetchError" and api.gave_nothing(trace, record.at):
             level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
-        if not (_overlapped(trace, record.at) and failure.reason == INVALID):
+        if not (_overlapped(trace, record.at) and failure.reason == "InvalidSdkInput"):
             why = f", {failure.why}" if failure.why else ""  # the document shows none of its fields (GAP-4)
             reason = f"{failure.reason} (sdk-a){why}" if failure.reason else "it does not say why"
             text = f"provision ended in Failure: {reason}."
@@ -98,12 +52,13 @@ def overlapping_taps(trace: Trace) -> Iterator[Finding]:
         return
     began = "A tap" if len(rapid) == 1 else f"{len(rapid)} taps"
     text = f"{began} began another attempt while one was under way."
-    yield Finding("A-BTN-1", Severity.FAIL, Owner.YOU, text, GUARD, rapid[0].at)
+    yield Finding("A-BTN-1", Severity.FAIL, Owner.YOU, text, _GUARD, rapid[0].at)
     for record, failure in trace.seen(m.ProvisionFailure, Kind.EVENT):
-        if failure.reason == INVALID and record.at > rapid[0].at:
+        if failure.reason == "InvalidSdkInput" and record.at > rapid[0].at:
             because = f": {failure.why}" if failure.why else ""
             text = f"An attempt ended in InvalidSdkInput, as is likely after quick taps{because}."
-            yield Finding("A-BTN-2", Severity.FAIL, Owner.YOU, text, BECAUSE, record.at)
+            todo = f"The data is fine; disable the button first. {_GUARD}"
+            yield Finding("A-BTN-2", Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 def unguarded_button(trace: Trace) -> Iterator[Finding]:
@@ -119,25 +74,16 @@ def unguarded_button(trace: Trace) -> Iterator[Finding]:
             text = (
                 "The app left its button enabled while the card was being added: a second tap begins another attempt."
             )
-            yield Finding("A-BTN-1", Severity.FAIL, Owner.YOU, text, GUARD, tap.at)
-
-
-BUTTONS: dict[type[Message], bool] = {
-    m.ShowButton: True,
-    m.EnableButton: True,
-    m.HideButton: False,
-    m.DisableButton: False,
-}
-"""Whether the cardholder can tap Add after each of these."""
+            yield Finding("A-BTN-1", Severity.FAIL, Owner.YOU, text, _GUARD, tap.at)
 
 
 def refused_taps(trace: Trace) -> Iterator[Finding]:
     """Taps that began nothing, on either platform, whether the button was enabled or not."""
     rule = "B-START-1" if any(trace.seen(m.ServiceCalled)) else "A-BTN-1"
     enabled: bool | None = None
-    for record in trace.select(m.AddTapped, *BUTTONS):
+    for record in trace.select(m.AddTapped, m.ShowButton, m.EnableButton, m.HideButton, m.DisableButton):
         if record.kind is Kind.COMMAND:
-            enabled = BUTTONS[type(record.message)]
+            enabled = isinstance(record.message, m.ShowButton | m.EnableButton)
         elif record.kind is Kind.REFUSED:
             text = f"A tap came while the app was '{record.before}' and began nothing"
             if enabled is None:
@@ -145,25 +91,11 @@ def refused_taps(trace: Trace) -> Iterator[Finding]:
                 yield Finding("FLOW-4", Severity.NOTE, Owner.YOU, f"{text}: there was no button yet.", todo, record.at)
             elif enabled:
                 text += ", though the button was enabled."
-                yield Finding(rule, Severity.FAIL, Owner.YOU, text, GUARD, record.at)
+                yield Finding(rule, Severity.FAIL, Owner.YOU, text, _GUARD, record.at)
             else:
                 text += ": the button was not enabled."
                 todo = "Nothing to do; this is how it should be."
                 yield Finding(rule, Severity.NOTE, Owner.NOBODY, text, todo, record.at)
-
-
-APP_CALLS = (m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled,
-             m.ProvisionWithProviderCalled)  # fmt: skip
-
-
-def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
-    """Calls of the app's own code that the document does not allow where they were made."""
-    for record in trace.select(*APP_CALLS, kind=Kind.REFUSED):
-        text = (
-            f"{record.message.says} was called while the app was '{record.before}', which the document does not show."
-        )
-        todo = "Follow the order: create, canProvision, then on tap what the variant prescribes."
-        yield Finding(record.message.rules[0], Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
 @cache
@@ -177,7 +109,11 @@ def late_answers(trace: Trace) -> Iterator[Finding]:
     """Outcomes that arrived when the app no longer waited for them."""
     for record in trace.select(*answers(), kind=Kind.REFUSED):
         text = f"“{record.message.says}” arrived while the app was '{record.before}', which does not wait for it."
-        yield Finding("A-BTN-1", Severity.WARN, Owner.YOU, text, ONE_AT_A_TIME, record.at)
+        todo = (
+            "Find the call that began before the last one had ended. Allow one attempt at a time, with the button "
+            "disabled from the tap until the flow completes or is terminated."
+        )
+        yield Finding("A-BTN-1", Severity.WARN, Owner.YOU, text, todo, record.at)
 
 
 def deprecated_calls(trace: Trace) -> Iterator[Finding]:
@@ -191,43 +127,68 @@ def deprecated_calls(trace: Trace) -> Iterator[Finding]:
             )
 
 
-CONFIGURATION_ISSUE = Symptom(
-    "A-CAN-6",
-    Severity.FAIL,
-    Owner.OPERATOR,
-    "canProvision says CanBeProvisioned for a card that is in the wallet: a card configuration issue.",
-    "Report it to the operator's implementation contact to have the card scheme configuration verified. "
-    "(Exception, sdk-a: a card that waits for an identity check is answered this way on purpose.)",
-)
-IDENTITY_CHECK = Symptom(
-    "A-CAN-6",
-    Severity.NOTE,
-    Owner.NOBODY,
-    "canProvision says CanBeProvisioned on purpose: the card waits for an identity check (sdk-a).",
-    "Report nothing; once the cardholder is verified, another call of provision completes it.",
-)
-
-
 def configuration_issue(trace: Trace) -> Iterator[Finding]:
-    """A card that was just added, yet could be added again (A-CAN-6), and why."""
-    meaning = CONFIGURATION_ISSUE
+    """A card that was just added, yet could be added again (A-CAN-6): a mistake, or on purpose."""
+    on_purpose = False
     for record in trace.select(m.AskCanProvision, m.VerificationPending, m.ReportToContact):
-        match record.message:
-            case m.ReportToContact():
-                yield meaning.finding(record)
-            case m.VerificationPending():
-                meaning = IDENTITY_CHECK
-            case _:
-                meaning = CONFIGURATION_ISSUE
+        if not isinstance(record.message, m.ReportToContact):
+            on_purpose = isinstance(record.message, m.VerificationPending)
+        elif on_purpose:
+            text = "canProvision says CanBeProvisioned on purpose: the card waits for an identity check (sdk-a)."
+            todo = "Report nothing; once the cardholder is verified, another call of provision completes it."
+            yield Finding("A-CAN-6", Severity.NOTE, Owner.NOBODY, text, todo, record.at)
+        else:
+            text = "canProvision says CanBeProvisioned for a card that is in the wallet: a card configuration issue."
+            todo = (
+                "Report it to the operator's implementation contact to have the card scheme configuration verified. "
+                "(Exception, sdk-a: a card that waits for an identity check is answered this way on purpose.)"
+            )
+            yield Finding("A-CAN-6", Severity.FAIL, Owner.OPERATOR, text, todo, record.at)
 
 
-CHECKS: tuple[Check, ...] = (
+PLATFORM_A_CHECKS: tuple[Check, ...] = (
+    Symptom(
+        m.InvalidSdkInput, "A-CREATE-3", Severity.FAIL, Owner.YOU, "create refused the sdkInput: {r.why}.",
+        "Hand the GET's sdkInput to create as the exact text that the API sent: do not decode it.",
+    ),
+    Symptom(
+        m.WalletPayNotSupported, "A-CREATE-2", Severity.WARN, Owner.YOU,
+        "create found the wallet payment service not supported.",
+        "Offer no button. The document names no cause: see whether this phone has the wallet's payment service, and, "
+        "if other cards work on it, ask the operator whether this card is meant for that wallet (inferred).",
+    ),
+    Symptom(
+        m.CanProvisionError, "A-CAN-3", Severity.WARN, Owner.YOU, "canProvision ended in Error: {r.throwable}.",
+        "Log the throwable, offer no button, and ask again when the page is opened again.",
+    ),
+    Symptom(
+        m.UnknownFailure, "A-CAN-4", Severity.WARN, Owner.YOU, "canProvision ended in UnknownFailure.",
+        "Offer no button and ask again later. The document names no cause; one to rule out is an app that is not "
+        "allowlisted (A-ALLOW-1, assumed).",
+    ),
+    Symptom(
+        m.ApiError, "A-CAN-5", Severity.WARN, Owner.YOU,
+        "canProvision ended in ApiError: the wallet provider's API answered {r.status_code}.",
+        "Offer no button, and look the statusCode up in the wallet provider's reference. 15009 (wallet): give the "
+        "application id and the fingerprint to the implementation contact, who has the app allowlisted (A-ALLOW-2).",
+    ),
+    Symptom(
+        m.SdkOutputFailed, "A-ASYNC-1", Severity.FAIL, Owner.YOU, "createSdkOutput gave no sdkOutput: {r.why}.",
+        "Query the result's outcome before using it, and enable the button again.",
+    ),
     failures,
     overlapping_taps,
     unguarded_button,
     refused_taps,
-    calls_out_of_order,
+    Symptom(
+        (m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled,
+         m.ProvisionWithProviderCalled),
+        "", Severity.FAIL, Owner.YOU,
+        "{says} was called while the app was '{before}', which the document does not show.",
+        "Follow the order: create, canProvision, then on tap what the variant prescribes.",
+        refused=True,
+    ),
     late_answers,
     deprecated_calls,
     configuration_issue,
-)
+)  # fmt: skip

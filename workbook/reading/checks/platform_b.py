@@ -14,26 +14,7 @@ from workbook.flows.trace import Kind, Record, Trace
 from workbook.reading.checks import api
 from workbook.reading.checks.finding import Check, Finding, Severity, Symptom
 
-SYMPTOMS: dict[type[Message], Symptom] = {
-    m.FinishedWithNeither: Symptom(
-        "B-FIN-1", Severity.WARN, Owner.YOU, "didFinishProvisioning came with neither a pass nor an error.",
-        "Treat it as not added: enable the button again, and ask once more when the page is opened.",
-    ),
-    m.NoSdkInput: Symptom(
-        "B-DEL-3", Severity.NOTE, Owner.NOBODY,
-        "The back end had no sdkInput, and the delegate returned nil: {r.reason}.",
-        api.IN_ORDER,
-    ),
-    m.WatchSessionTakenOver: Symptom(
-        "B-WATCH-2", Severity.FAIL, Owner.YOU,
-        "WatchAvailability was made {r.instances} times: the latest took the watch session from the others (sdk-b).",
-        "Create one for the whole app and keep it; other watch features of the app lose their session.",
-    ),
-}  # fmt: skip
-"""Messages that are a finding whenever they occur."""
-
-DECODE = "Hand over the bytes: decode the base64 of the JSON once (sdk-b); platform A takes the text (API-7)."
-CASES: dict[str, tuple[Severity, Owner, str]] = {
+CASE_ADVICE: dict[str, tuple[Severity, Owner, str]] = {
     "invalidSDKInput": (Severity.FAIL, Owner.YOU,
                         "Hand over the answer's sdkInput as bytes, unchanged, for this card."),
     "walletNotSupported": (Severity.WARN, Owner.OPERATOR,
@@ -47,30 +28,21 @@ CASES: dict[str, tuple[Severity, Owner, str]] = {
 }  # fmt: skip
 """The cases (sdk-b) that need advice of their own."""
 
-ANY_CASE = (Severity.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
-
-HANDS_OVER: dict[type[Message], str] = {
-    m.ServiceCalled: "The initialiser was given",
-    m.ReturnSdkInput: "The delegate's provision returned",
-}
-"""Where the app hands an sdkInput to the SDK."""
-
-SAYS: dict[type[Message], str] = {
-    m.ServiceRefused: "No ProvisioningService could be made",
-    m.StartThrew: "start threw",
-    m.FinishedWithError: "didFinishProvisioning came with an error",
-}
-"""The three ways in which a case arrives."""
-
 
 def cases(trace: Trace) -> Iterator[Finding]:
     """Errors of the SDK: what to do depends on the case, and on whether the back end had an sdkInput."""
-    for record in trace.select(*SAYS, kind=Kind.EVENT):
+    arrived: dict[type[Message], str] = {
+        m.ServiceRefused: "No ProvisioningService could be made",
+        m.StartThrew: "start threw",
+        m.FinishedWithError: "didFinishProvisioning came with an error",
+    }
+    other = (Severity.WARN, Owner.YOU, "Enable the button again, tell the cardholder, and log the error.")
+    for record in trace.select(*arrived, kind=Kind.EVENT):
         message: Any = record.message
-        level, owner, todo = CASES.get(message.case, ANY_CASE)
+        level, owner, todo = CASE_ADVICE.get(message.case, other)
         if isinstance(message, m.FinishedWithError) and _no_sdk_input(trace, record):
             level, owner, todo = Severity.NOTE, Owner.NOBODY, api.IN_ORDER
-        text = f"{SAYS[type(message)]}: {message.case} (sdk-b), {message.why}."
+        text = f"{arrived[type(message)]}: {message.case} (sdk-b), {message.why}."
         yield Finding(message.rules[0], level, owner, text, todo, record.at)
 
 
@@ -90,15 +62,6 @@ def own_nil(trace: Trace) -> Iterator[Finding]:
             yield Finding("B-DEL-3", Severity.FAIL, Owner.YOU, text, todo, record.at)
         else:
             yield Finding("B-DEL-3", Severity.NOTE, Owner.NOBODY, text, api.IN_ORDER, record.at)
-
-
-def text_for_bytes(trace: Trace) -> Iterator[Finding]:
-    """Base64 text where bytes belong (API-8): the classic mistake on platform B."""
-    for record in trace.select(*HANDS_OVER):
-        message: Any = record.message
-        if isinstance(message.sdk_input, str):
-            text = f"{HANDS_OVER[type(message)]} text where platform B takes bytes."
-            yield Finding("API-8", Severity.FAIL, Owner.YOU, text, DECODE, record.at)
 
 
 def damaged_on_the_way(trace: Trace) -> Iterator[Finding]:
@@ -152,15 +115,6 @@ def still_offered(trace: Trace) -> Iterator[Finding]:
             yield Finding(rule, Severity.NOTE, Owner.NOBODY, text, todo, record.at)
 
 
-def too_late(trace: Trace) -> Iterator[Finding]:
-    """A delegate that took longer than the wallet waits (wallet)."""
-    for record, spent in trace.seen(m.BudgetSpent, Kind.EVENT):
-        if spent.call == "provision":
-            text = "The delegate's provision took more than 20 s: its answer is ignored and no card is added (wallet)."
-            todo = "Keep the back end's own time limits well below 20 s, retries included (REL-5)."
-            yield Finding("B-DEL-3", Severity.FAIL, Owner.YOU, text, todo, record.at)
-
-
 def hidden_failure(trace: Trace) -> Iterator[Finding]:
     """A failure that the app did not tell the cardholder about; they see a button and no text (B-DEL-3, B-FIN-1)."""
     shown = {record.attempt for record in trace.select(m.TellFailure)}
@@ -174,25 +128,51 @@ def hidden_failure(trace: Trace) -> Iterator[Finding]:
         yield Finding(rule, Severity.FAIL, Owner.YOU, text, todo, record.at)
 
 
-APP_CALLS = (m.ServiceCalled, m.WatchActivateCalled, m.CanAddCardCalled, m.CanAddCardDetailsCalled, m.StartCalled)
+_BYTES = "Hand over the bytes: decode the base64 of the JSON once (sdk-b); platform A takes the text (API-7)."
 
-
-def calls_out_of_order(trace: Trace) -> Iterator[Finding]:
-    """Calls of the app's own code at a moment, or in a variant, where the document does not show them."""
-    for record in trace.select(*APP_CALLS, kind=Kind.REFUSED):
-        text = f"{record.message.says} was called while the app was '{record.before}', where no such call is shown."
-        todo = "Follow the order: the service, then what this variant asks, then on tap start (FLOW-3)."
-        yield Finding(record.message.rules[0], Severity.FAIL, Owner.YOU, text, todo, record.at)
-
-
-CHECKS: tuple[Check, ...] = (
+PLATFORM_B_CHECKS: tuple[Check, ...] = (
+    Symptom(
+        m.FinishedWithNeither, "B-FIN-1", Severity.WARN, Owner.YOU,
+        "didFinishProvisioning came with neither a pass nor an error.",
+        "Treat it as not added: enable the button again, and ask once more when the page is opened.",
+    ),
+    Symptom(
+        m.NoSdkInput, "B-DEL-3", Severity.NOTE, Owner.NOBODY,
+        "The back end had no sdkInput, and the delegate returned nil: {r.reason}.",
+        api.IN_ORDER,
+    ),
+    Symptom(
+        m.WatchSessionTakenOver, "B-WATCH-2", Severity.FAIL, Owner.YOU,
+        "WatchAvailability was made {r.instances} times: the latest took the watch session from the others (sdk-b).",
+        "Create one for the whole app and keep it; other watch features of the app lose their session.",
+    ),
     cases,
     own_nil,
-    text_for_bytes,
+    Symptom(
+        m.ServiceCalled, "API-8", Severity.FAIL, Owner.YOU,
+        "The initialiser was given text where platform B takes bytes.", _BYTES,
+        when=lambda called: isinstance(called.sdk_input, str),
+    ),
+    Symptom(
+        m.ReturnSdkInput, "API-8", Severity.FAIL, Owner.YOU,
+        "The delegate's provision returned text where platform B takes bytes.", _BYTES,
+        when=lambda returned: isinstance(returned.sdk_input, str),
+    ),
     damaged_on_the_way,
     overlooked_watch,
     still_offered,
-    too_late,
+    Symptom(
+        (m.BudgetSpent, m.DelegateTimeSpent), "B-DEL-3", Severity.FAIL, Owner.YOU,
+        "The delegate's provision took more than 20 s: its answer is ignored and no card is added (wallet).",
+        "Keep the back end's own time limits well below 20 s, retries included (REL-5).",
+        when=lambda spent: spent.call == "provision",
+    ),
     hidden_failure,
-    calls_out_of_order,
-)
+    Symptom(
+        (m.ServiceCalled, m.WatchActivateCalled, m.CanAddCardCalled, m.CanAddCardDetailsCalled, m.StartCalled),
+        "", Severity.FAIL, Owner.YOU,
+        "{says} was called while the app was '{before}', where no such call is shown.",
+        "Follow the order: the service, then what this variant asks, then on tap start (FLOW-3).",
+        refused=True,
+    ),
+)  # fmt: skip
