@@ -127,7 +127,7 @@ def entry(
     response_body, key_in = response.body, dict.fromkeys(["target"] if target != request.target else [])
     exchange = (method, target, *chain.from_iterable(headers + response_headers))
     # Hardly any exchange has a key outside its header, so one search over all of it comes first.
-    if known.may_be_in("\n".join((*exchange, body.decode("latin-1"), response_body.decode("latin-1")))):
+    if known.found_in("\n".join((*exchange, body.decode("latin-1"), response_body.decode("latin-1")))):
 
         def noted(where: str, before: T, after: T) -> T:
             key_in.update(dict.fromkeys([where] if before != after else []))
@@ -186,7 +186,7 @@ def _without_parameters(target: str) -> str:
 
 def scrubbed_target(target: str, known: Secrets) -> str:
     """The target without a key: only the part with a key in it is replaced, or all where a key spans several."""
-    if not known.may_be_in(target):
+    if known.found_in(target) is None:
         return target
     scrubbed = "".join(map(known.scrub, _SEPARATOR.split(target)))
     return scrubbed if known.found_in(scrubbed) is None else MASK
