@@ -187,7 +187,7 @@ def test_the_key_that_a_command_prints_is_not_told():
     token = ANN.session[0][1].split()[1]
     start = BackEndStart(command=f"echo $API_KEY {token} $API_URL; exit 1")
     trouble = run("http://127.0.0.1:9", start=start, timeouts=waiting(start=10)).about.trouble
-    assert re.search(r"It printed last: (\[key\] )+http://127\.0\.0\.1:", trouble)  # a blank between two may go, too
+    assert re.search(r"It printed last: (\[key\] ?)+http://127\.0\.0\.1:", trouble)  # a blank between two may go, too
     assert token not in trouble
 
 

@@ -1,8 +1,8 @@
 """`workbook drift`: where a real API and the simulator differ, from a record and a scenario.
 
-Each question is answered on its own, in the order of `_findings`: what the document says of any answer, which of the
-scenario's faults were seen, which transient failures it does not plan, how each exchange ends, what answers with equal
-statuses differ in, and how long answers take.
+Each question is answered on its own, in the order of `_Comparison.findings`: what the document says of any answer,
+which of the scenario's faults were seen, which transient failures it does not plan, how each exchange ends, what
+answers with equal statuses differ in, and how long answers take.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum, unique
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import tomli_w
 
@@ -22,12 +22,11 @@ from workbook.base.values import is_text
 from workbook.errors import ConfigurationError
 from workbook.proxy.record import REDACTION, ProxyRecord, RecordedExchange, shape
 from workbook.proxy.replay import (
-    DOCUMENTED,
+    DOCUMENTED_STATUSES,
     FINE,
     WORDS,
     Expected,
     Replay,
-    broken_rule,
     is_transient_outcome,
     outcome_of,
     outcomes_of,
@@ -37,10 +36,6 @@ from workbook.reading.diagnosis import see
 from workbook.simulation.http import Response, header_values
 from workbook.simulation.scenario import Scenario
 from workbook.simulation.world import Instrument
-
-Subject = tuple[str, str]
-"""What an ending is about: ("credential", name), ("instrument", id), or ANYBODY."""
-
 
 # A finding of drift: what the real API did, what the simulator does and on which basis, and how to make them agree.
 
@@ -53,9 +48,6 @@ class DriftKind(StrEnum):
     PUBLISHED = "contradicts what is published"
     ASSUMED = "our assumption is wrong"
     CONFIGURED = "the scenario is set otherwise"
-
-
-ORDER = tuple(DriftKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +79,7 @@ class DriftFinding:
         basis: what the simulator's choice rests on: rules, published sources, `assumed`.
         count: in how many exchanges it was seen.
         of: in how many exchanges it could have been seen.
-        lines: the record's first lines that show it.
+        lines: the first three lines of the record that show it.
         setting: what would make the simulator do the same; None where nothing does.
         note: what else there is to say.
     """
@@ -111,13 +103,10 @@ class DriftFinding:
     @property
     def order(self) -> tuple[int, int, str, str]:
         """The position in a report: the heaviest kind first, then the most frequent."""
-        return ORDER.index(self.kind), -self.count, self.operation, self.real
+        return list(DriftKind).index(self.kind), -self.count, self.operation, self.real
 
 
 # One recorded exchange beside what the simulator would have answered, and what a difference between them becomes.
-
-SHOWN_LINES = 3
-"""How many lines of the record a finding names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +149,7 @@ class ComparedExchange:
         return self.word != self.simulated
 
 
-Comparisons = Sequence[ComparedExchange]
+Comparisons: TypeAlias = Sequence[ComparedExchange]
 
 
 def _grouped(
@@ -185,13 +174,13 @@ def _finding(
     note: str = "",
 ) -> DriftFinding:
     """The one finding that these comparisons make together."""
-    lines = tuple(comparison.recorded.line for comparison in seen[:SHOWN_LINES])
+    lines = tuple(comparison.recorded.line for comparison in seen[:3])
     return DriftFinding(kind, seen[0].operation, real, simulated, basis, len(seen), of, lines, setting, note)
 
 
 def _kind_of_status(word: str) -> tuple[DriftKind, str]:
     """How much an ending says, and on which basis: the set of statuses is published."""
-    if word.isdigit() and word not in DOCUMENTED:
+    if word.isdigit() and word not in DOCUMENTED_STATUSES:
         return DriftKind.PUBLISHED, "openapi"
     return DriftKind.ASSUMED, "assumed"
 
@@ -210,29 +199,14 @@ def _fault(seen: Comparisons, of: int, instrument: str = "") -> ScenarioSetting 
 
 # How answers with the same status differ: media type, headers, fields, JSON types, and the values that are kept.
 
-OF_THE_WAY = frozenset(
+_OF_THE_WAY = frozenset(
     """age alt-svc cache-control cf-cache-status cf-ray connection content-encoding content-length date etag expires
     keep-alive nel pragma report-to server set-cookie strict-transport-security transfer-encoding vary via
     x-cache x-content-type-options x-frame-options x-xss-protection""".split()  # noqa: SIM905  # to be read as a list
 )
 """Headers of servers, gateways and browsers' safety, which say nothing about this API; they are not compared."""
-REQUIRED = ("type", "title", "status", "detail", "errorCode")
-"""Fields that a refusal must have (openapi)."""
-OPTIONAL = ("instance", "requestId", "invalidFields", "response")
-"""Fields that a refusal may have (openapi); the simulator leaves them out."""
-
-
-TEST_MODE = "x-workbook-"
-"""How a header's name begins if only another simulator adds the header."""
-
-
-class AnswerDifference(NamedTuple):
-    """One thing in which two answers differ; the attributes are those of a `DriftFinding`."""
-
-    kind: DriftKind
-    real: str
-    simulated: str
-    basis: str
+AnswerDifference: TypeAlias = tuple[DriftKind, str, str, str]
+"""One thing in which two answers differ: `kind`, `real`, `simulated` and `basis` of a `DriftFinding`."""
 
 
 def differences(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDifference]:
@@ -243,32 +217,35 @@ def differences(recorded: RecordedExchange, response: Response) -> Iterator[Answ
         for headers in (recorded.response_headers, response.headers)
     )
     if real_type != our_type:
-        yield AnswerDifference(assumed, f"{status} as {real_type or 'no media type'}", our_type, "assumed")
-    real_names, our_names = (
-        {name.lower() for name, _value in headers if not name.lower().startswith(TEST_MODE)} - OF_THE_WAY
+        yield (assumed, f"{status} as {real_type or 'no media type'}", our_type, "assumed")
+    real_names, our_names = (  # another simulator may be the API: it adds headers of its own
+        {name.lower() for name, _value in headers if not name.lower().startswith("x-workbook-")} - _OF_THE_WAY
         for headers in (recorded.response_headers, response.headers)
     )
     for name in sorted(real_names - our_names - {"content-type"}):
-        yield AnswerDifference(assumed, f"{status} with the header {name}", "without it", "assumed")
+        yield (assumed, f"{status} with the header {name}", "without it", "assumed")
     for name in sorted(our_names - real_names - {"content-type"}):
-        yield AnswerDifference(assumed, f"{status} without the header {name}", "with it", "assumed")
+        yield (assumed, f"{status} without the header {name}", "with it", "assumed")
     yield from _fields(recorded, response)
     values = recorded.response_body if isinstance(recorded.response_body, dict) else {}
     ours = json_object(response.body) or {}
     for name in sorted(REDACTION.fields & values.keys() & ours.keys()):
         if type(values[name]) is type(ours[name]) and values[name] != ours[name]:
             real = f"{status} with {name} {json.dumps(values[name])}"
-            yield AnswerDifference(assumed, real, json.dumps(ours[name]), response.basis)
+            yield (assumed, real, json.dumps(ours[name]), response.basis)
     if recorded.response_layer is not None:
         real = f"an sdkInput that is no base64 text of a platform's form ({recorded.response_layer})"
-        yield AnswerDifference(DriftKind.PUBLISHED, real, "base64 text", "API-8; sdk-a, sdk-b")
+        yield (DriftKind.PUBLISHED, real, "base64 text", "API-8; sdk-a, sdk-b")
 
 
 def _fields(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDifference]:
     """Fields that only one of them has, or with another JSON type.
 
-    Which fields a refusal must have is published, and so is that a 200 has none but sdkInput.
+    Which fields a refusal must have and may have is published, and so is that a 200 has none but sdkInput. The
+    simulator leaves out what a refusal may have.
     """
+    required = ("type", "title", "status", "detail", "errorCode")
+    optional = ("instance", "requestId", "invalidFields", "response")
     real, ours = recorded.response_shape, shape(response.body)
     refusal = str(recorded.status) != FINE
     for path in sorted(real.keys() | ours.keys()):
@@ -277,188 +254,14 @@ def _fields(recorded: RecordedExchange, response: Response) -> Iterator[AnswerDi
         if there == here or any(real.get(parent) != ours.get(parent) for parent in parents if parent != path):
             continue  # one difference for a whole object is enough
         outer = path.partition(".")[0]
-        if refusal and path in REQUIRED and there == "nothing":
+        if refusal and path in required and there == "nothing":
             kind, basis = DriftKind.PUBLISHED, "openapi"
         elif not refusal and path and outer != "sdkInput":
             kind, basis = DriftKind.PUBLISHED, "API-9; openapi"
         else:
-            kind, basis = DriftKind.ASSUMED, "openapi; left out: assumed" if outer in OPTIONAL else "assumed"
+            kind, basis = DriftKind.ASSUMED, "openapi; left out: assumed" if outer in optional else "assumed"
         where = f"the field {path}" if path else "the body"
-        yield AnswerDifference(kind, f"{recorded.status}, {where}: {there}", here, basis)
-
-
-# Where single answers differ: what ended otherwise than the simulator's, and what equal statuses differ in.
-
-BY_INSTRUMENT = frozenset({"200", "401", "403", "404", "409", "422"})
-"""Endings that may be about one payment instrument; the others are about the operation."""
-ROLES = frozenset({("403", FINE), (FINE, "403")})
-"""Endings, the real one first, that a credential's role explains (API-15)."""
-WITHOUT = "without the role"
-"""The credential that is added for a key that the real API refused with 403 throughout."""
-ANYBODY = ("", "")
-
-
-# An ending belongs to the smallest subject that explains it: to a credential if its role explains it, to an instrument
-# if the operation does not end so for every instrument, else to anybody. A setting for a larger subject would change
-# answers that agree already.
-
-
-class _Endings:
-    """The exchanges that ended differently from the simulator's, by credential, by instrument, or for all."""
-
-    def __init__(self, comparisons: Comparisons, explained: set[int], replay: Replay) -> None:
-        self._all = comparisons
-        self._rest = [comparison for comparison in comparisons if comparison.recorded.line not in explained]
-        self._replay = replay
-        self._words: dict[Subject, set[str]] = defaultdict(set)
-        for comparison in self._rest:
-            self._words["operation", comparison.operation].add(comparison.word)
-            self._words["instrument", comparison.instrument].add(comparison.word)
-
-    def findings(self) -> Iterator[DriftFinding]:
-        differing = (comparison for comparison in self._rest if comparison.differs)
-        for (word, basis, operation, *named), seen in _grouped(
-            differing, lambda each: (each.word, each.basis, each.operation, *self._subject(each))
-        ):
-            subject = (named[0], named[1])
-            kind, published = _kind_of_status(word)
-            rule = broken_rule(word)
-            of = sum(
-                each.operation == operation
-                and subject in (ANYBODY, ("instrument", each.instrument), self._caller(each))
-                for each in self._all
-            )
-            yield _finding(
-                DriftKind.DOCUMENT if rule else kind,
-                seen,
-                of=of,
-                real=word if subject == ANYBODY else f"{word} for the {' '.join(subject)}",
-                simulated=seen[0].simulated,
-                basis=rule or (basis if kind is DriftKind.ASSUMED else published),
-                setting=self._setting(seen, subject, of),
-            )
-
-    def _always(self, subject: Subject, word: str) -> bool:
-        """Whether this is the only outcome of the subject."""
-        return self._words[subject] == {word}
-
-    def _subject(self, each: ComparedExchange) -> Subject:
-        """What this ending is about."""
-        if (each.word, each.simulated) in ROLES and self._caller(each) != ANYBODY:
-            return self._caller(each)
-        refused_here = each.word == FINE and "API-" not in each.basis
-        mixed = not self._always(("operation", each.operation), each.word)
-        inactive = each.word == "422" and self._always(("instrument", each.instrument), "422")
-        for_one = refused_here or (each.simulated == FINE and (mixed or inactive))
-        return ("instrument", each.instrument) if for_one and each.word in BY_INSTRUMENT else ANYBODY
-
-    def _caller(self, each: ComparedExchange) -> Subject:
-        """The credential to set: a further one for a key that was always refused, else the scenario's."""
-        name = self._replay.credential(each.recorded)
-        if name is None or (each.word == "403" and not self._replay.lacks_role(each.recorded)):
-            return ANYBODY
-        return "credential", WITHOUT if each.word == "403" else name
-
-    def _setting(self, seen: list[ComparedExchange], subject: Subject, of: int) -> ScenarioSetting | None:
-        """What makes the simulator answer so; None where nothing does."""
-        (table, name), first = subject, seen[0]
-        if table == "credential":
-            return ScenarioSetting("credential", {"role": first.word == FINE}, name=name)
-        if first.word == FINE and table == "instrument":
-            return ScenarioSetting("instrument", {"status": "active", "type": "card"}, name=name)
-        if first.simulated != FINE:
-            return None
-        if table == "instrument" and first.word == "422" and self._always(subject, "422"):
-            return ScenarioSetting("instrument", {"status": "inactive"}, name=name)
-        return _fault(seen, of, name)
-
-
-def _details(comparisons: Comparisons) -> Iterator[DriftFinding]:
-    """How answers with equal statuses differ."""
-    seen: dict[tuple[str, str, AnswerDifference], list[ComparedExchange]] = defaultdict(list)
-    for comparison in comparisons:
-        if comparison.response is not None and not comparison.differs:
-            for difference in differences(comparison.recorded, comparison.response):
-                seen[comparison.operation, comparison.word, difference].append(comparison)
-    for (operation, word, difference), alike in seen.items():
-        of = sum((each.operation, each.word) == (operation, word) for each in comparisons)
-        kind, real, simulated, basis = difference
-        yield _finding(kind, alike, of=of, real=real, simulated=simulated, basis=basis)
-
-
-# What no request explains: limits, faults, lost connections, and how long answers take. They are compared as shares.
-
-NOTICEABLE, FACTOR = 0.1, 1.5
-"""Seconds, and a ratio: two medians count as equal unless both their difference and their ratio are larger."""
-
-
-def _planned(comparisons: Comparisons, scenario: Scenario, explained: set[int]) -> Iterator[DriftFinding]:
-    """The scenario's faults that are seen more often or less often than they are planned.
-
-    The record's lines that these faults explain are added to `explained`.
-    """
-    plan = scenario.plan()
-    rules = () if plan is None else plan.planned
-    expected = Expected(rules, [comparison.recorded for comparison in comparisons])
-    for number, rule in enumerate(rules):
-        words = outcomes_of(rule)
-        meant = [each for each in comparisons if rule.is_meant_for(each.operation, each.instrument)]
-        seen = [each for each in meant if each.word in words and each.differs and each.recorded.line not in explained]
-        explained.update(each.recorded.line for each in seen)
-        if words and meant and not expected.fits(number, len(seen)):
-            table = {name: value for name, value in scenario.faults[number].items() if name not in ("nth", "share")}
-            yield _finding(
-                DriftKind.CONFIGURED,
-                meant,
-                of=len(meant),
-                real=f"the fault {table['fault']!r} was seen {len(seen)} times",
-                simulated=f"about {expected.mean[number]:.3g} times",
-                basis="the scenario",
-                setting=ScenarioSetting(
-                    "fault", table | {"share": round(len(seen) / len(meant), 4)}, number=number + 1
-                ),
-            )
-
-
-def _transient(comparisons: Comparisons, explained: set[int]) -> Iterator[DriftFinding]:
-    """Transient failures that the scenario does not plan, for each operation; `explained` is as in `_planned`."""
-    left = [each for each in comparisons if is_transient_outcome(each.word) and each.recorded.line not in explained]
-    for (operation, word), seen in _grouped(left, lambda each: (each.operation, each.word)):
-        of = sum(each.operation == operation for each in comparisons)
-        kind, basis = _kind_of_status(word)
-        real = WORDS.get(word, word)
-        yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=_fault(seen, of))
-        explained.update(each.recorded.line for each in seen)
-
-
-def _latencies(comparisons: Comparisons, scenario: Scenario) -> Iterator[DriftFinding]:
-    """The median time until an answer begins, of the exchanges that went well."""
-    replay = Replay(scenario, [comparison.recorded for comparison in comparisons])
-    waits: dict[str, list[float]] = defaultdict(list)
-    for comparison in comparisons:
-        response = replay.answer(comparison.recorded)
-        if str(response.status) == FINE:
-            waits[comparison.operation].append(response.wire.before_headers)
-    for (operation,), fine in _grouped(
-        (each for each in comparisons if each.word == FINE), lambda each: (each.operation,)
-    ):
-        real = [each.recorded.latency for each in fine if each.recorded.latency is not None]
-        usual, here = median(real or [0.0]), median(waits[operation] or [0.0])
-        if abs(usual - here) > NOTICEABLE and max(usual, here) > FACTOR * min(usual, here):
-            yield _finding(
-                DriftKind.CONFIGURED if here else DriftKind.ASSUMED,
-                fine,
-                of=len(fine),
-                real=f"{usual:.3f} s until an answer begins (median; the slowest {max(real):.3f} s)",
-                simulated=f"{here:.3f} s",
-                basis="the scenario" if here else "assumed",
-                setting=ScenarioSetting("latencies", {operation.lower(): round(usual, 3)}),
-            )
-
-
-ENOUGH = 3
-"""An operation counts as missing if it has this many exchanges, and every one ended with 404 or 405."""
-_RULES = {"GET": "API-1", "POST": "API-2"}
+        yield (kind, f"{recorded.status}, {where}: {there}", here, basis)
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,7 +291,7 @@ def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     if not compared:
         raise ConfigurationError("The record holds no exchange of the two operations that reached the API.")
     replay = Replay(replace(scenario, faults=()), compared)
-    findings = sorted(_findings(compared, scenario, replay), key=lambda finding: finding.order)
+    findings = sorted(_Comparison(compared, scenario, replay).findings(), key=lambda finding: finding.order)
     notes = list(record.notes)
     more = len(replay.scenario.instruments) - len(scenario.instruments)
     if more:
@@ -500,50 +303,219 @@ def drift(record: ProxyRecord, scenario: Scenario) -> Drift:
     return Drift(replace(replay.scenario, faults=scenario.faults), tuple(findings), len(compared), tuple(notes))
 
 
-def _findings(compared: Sequence[RecordedExchange], scenario: Scenario, replay: Replay) -> Iterator[DriftFinding]:
-    """Every finding; what one question explains is not asked about again."""
-    comparisons = []
-    for exchange in compared:
-        word = outcome_of(exchange)
-        comparisons.append(
-            ComparedExchange(exchange, word, None if is_transient_outcome(word) else replay.answer(exchange))
-        )
-    explained: set[int] = set()
-    yield from _document(comparisons, explained)
-    yield from _planned(comparisons, scenario, explained)
-    yield from _transient(comparisons, explained)
-    yield from _Endings(comparisons, explained, replay).findings()
-    yield from _details([each for each in comparisons if each.recorded.line not in explained])
-    yield from _latencies(comparisons, scenario)
+Subject: TypeAlias = tuple[str, str]
+"""What an ending is about: ("credential", name), ("instrument", id), or `_ANYBODY`."""
+_ANYBODY = ("", "")
 
 
-def _document(comparisons: Comparisons, explained: set[int]) -> Iterator[DriftFinding]:
-    """What the document says of both operations, whatever the simulator does; `explained` is as in `_planned`."""
-    for operation, rule in _RULES.items():
-        seen = [each for each in comparisons if each.operation == operation and not is_transient_outcome(each.word)]
-        if len(seen) >= ENOUGH and all(each.word in ("404", "405") for each in seen):
-            real = f"{seen[0].word} throughout: the operation is not there"
-            note = "Look at the proxy's --to first."
-            explained.update(each.recorded.line for each in seen)
-            yield _finding(DriftKind.DOCUMENT, seen, of=len(seen), real=real, simulated="it is", basis=rule, note=note)
-    # Each instrument has an sdkInput of its own (API-12). Digests are salted, so they compare within one run only.
-    same: dict[tuple[int, str], list[ComparedExchange]] = defaultdict(list)
-    for each in comparisons:
-        body = each.recorded.response_body
-        shown = body.get("sdkInput") if isinstance(body, dict) else None
-        if each.word == FINE and isinstance(shown, dict) and isinstance(shown.get("digest"), str):
-            same[each.recorded.run, shown["digest"]].append(each)
-    for alike in same.values():
-        ids = {each.instrument for each in alike}
-        if len(ids) > 1:
-            real = f"the same sdkInput for {len(ids)} payment instruments"
-            of = len(comparisons)
-            yield _finding(DriftKind.DOCUMENT, alike, of=of, real=real, simulated="one for each", basis="API-12")
+class _Comparison:
+    """Every question about a record, one method each. What one question explains is not asked about again.
+
+    Args:
+        compared: the record's exchanges.
+        scenario: with its faults.
+        replay: of the same scenario without its faults.
+    """
+
+    def __init__(self, compared: Sequence[RecordedExchange], scenario: Scenario, replay: Replay) -> None:
+        words = [(each, outcome_of(each)) for each in compared]
+        self._all = [
+            ComparedExchange(each, word, None if is_transient_outcome(word) else replay.answer(each))
+            for each, word in words
+        ]
+        self._scenario, self._replay = scenario, replay
+        self._explained: set[int] = set()  # lines of the record
+
+    def findings(self) -> Iterator[DriftFinding]:
+        """Every finding."""
+        yield from self._document()
+        yield from self._planned()
+        yield from self._transient()
+        rest = self._unexplained()
+        yield from self._endings(rest)
+        yield from self._details(rest)
+        yield from self._latencies()
+
+    def _unexplained(self) -> list[ComparedExchange]:
+        return [each for each in self._all if each.recorded.line not in self._explained]
+
+    def _explain(self, seen: Comparisons) -> None:
+        self._explained.update(each.recorded.line for each in seen)
+
+    def _document(self) -> Iterator[DriftFinding]:
+        """What the document says of both operations, whatever the simulator does."""
+        enough = 3  # exchanges without any other ending: then the operation is missing
+        for operation, rule in (("GET", "API-1"), ("POST", "API-2")):
+            seen = [each for each in self._all if each.operation == operation and not is_transient_outcome(each.word)]
+            if len(seen) >= enough and all(each.word in ("404", "405") for each in seen):
+                self._explain(seen)
+                real = f"{seen[0].word} throughout: the operation is not there"
+                note = "Look at the proxy's --to first."
+                kind = DriftKind.DOCUMENT
+                yield _finding(kind, seen, of=len(seen), real=real, simulated="it is", basis=rule, note=note)
+        # Each instrument has an sdkInput of its own (API-12). Digests are salted, so they compare within one run only.
+        same: dict[tuple[int, str], list[ComparedExchange]] = defaultdict(list)
+        for each in self._all:
+            body = each.recorded.response_body
+            shown = body.get("sdkInput") if isinstance(body, dict) else None
+            if each.word == FINE and isinstance(shown, dict) and isinstance(shown.get("digest"), str):
+                same[each.recorded.run, shown["digest"]].append(each)
+        for alike in same.values():
+            ids, of = {each.instrument for each in alike}, len(self._all)
+            if len(ids) > 1:
+                real = f"the same sdkInput for {len(ids)} payment instruments"
+                kind, basis = DriftKind.DOCUMENT, "API-12"
+                yield _finding(kind, alike, of=of, real=real, simulated="one for each", basis=basis)
+
+    # What no request explains: limits, faults, lost connections, how long answers take. They are compared as shares.
+
+    def _planned(self) -> Iterator[DriftFinding]:
+        """The scenario's faults that are seen more often or less often than they are planned."""
+        plan = self._scenario.plan()
+        rules = () if plan is None else plan.planned
+        expected = Expected(rules, [each.recorded for each in self._all])
+        for number, rule in enumerate(rules):
+            words = outcomes_of(rule)
+            meant = [each for each in self._all if rule.is_meant_for(each.operation, each.instrument)]
+            left = [each for each in meant if each.recorded.line not in self._explained]
+            seen = [each for each in left if each.word in words and each.differs]
+            self._explain(seen)
+            if words and meant and not expected.fits(number, len(seen)):
+                fault = self._scenario.faults[number]
+                values = {name: value for name, value in fault.items() if name not in ("nth", "share")}
+                values["share"] = round(len(seen) / len(meant), 4)
+                yield _finding(
+                    DriftKind.CONFIGURED,
+                    meant,
+                    of=len(meant),
+                    real=f"the fault {fault['fault']!r} was seen {len(seen)} times",
+                    simulated=f"about {expected.mean[number]:.3g} times",
+                    basis="the scenario",
+                    setting=ScenarioSetting("fault", values, number=number + 1),
+                )
+
+    def _transient(self) -> Iterator[DriftFinding]:
+        """Transient failures that the scenario does not plan, for each operation."""
+        left = [each for each in self._unexplained() if is_transient_outcome(each.word)]
+        for (operation, word), seen in _grouped(left, lambda each: (each.operation, each.word)):
+            of = sum(each.operation == operation for each in self._all)
+            kind, basis = _kind_of_status(word)
+            self._explain(seen)
+            real, setting = WORDS.get(word, word), _fault(seen, of)
+            yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=setting)
+
+    def _latencies(self) -> Iterator[DriftFinding]:
+        """The median time until an answer begins, of the exchanges that went well.
+
+        Two medians count as equal unless they differ by more than 0.1 s, and one is more than 1.5 times the other.
+        """
+        replay = Replay(self._scenario, [each.recorded for each in self._all])
+        waits: dict[str, list[float]] = defaultdict(list)
+        for each in self._all:
+            response = replay.answer(each.recorded)
+            if str(response.status) == FINE:
+                waits[each.operation].append(response.wire.before_headers)
+        good = [each for each in self._all if each.word == FINE]
+        for (operation,), fine in _grouped(good, lambda each: (each.operation,)):
+            real = [each.recorded.latency for each in fine if each.recorded.latency is not None]
+            usual, here = median(real or [0.0]), median(waits[operation] or [0.0])
+            if abs(usual - here) > 0.1 and max(usual, here) > 1.5 * min(usual, here):
+                yield _finding(
+                    DriftKind.CONFIGURED if here else DriftKind.ASSUMED,
+                    fine,
+                    of=len(fine),
+                    real=f"{usual:.3f} s until an answer begins (median; the slowest {max(real):.3f} s)",
+                    simulated=f"{here:.3f} s",
+                    basis="the scenario" if here else "assumed",
+                    setting=ScenarioSetting("latencies", {operation.lower(): round(usual, 3)}),
+                )
+
+    # How single answers end. An ending belongs to the smallest subject that explains it: to a credential if its role
+    # explains it, to an instrument if the operation does not end so for every instrument, else to anybody. A setting
+    # for a larger subject would change answers that agree already.
+
+    def _endings(self, rest: Comparisons) -> Iterator[DriftFinding]:
+        """The exchanges that ended differently from the simulator's, by credential, by instrument, or for all."""
+        words: dict[Subject, set[str]] = defaultdict(set)
+        for each in rest:
+            words["operation", each.operation].add(each.word)
+            words["instrument", each.instrument].add(each.word)
+        differing = [each for each in rest if each.differs]
+        for (word, basis, operation, *named), seen in _grouped(
+            differing, lambda each: (each.word, each.basis, each.operation, *self._subject(each, words))
+        ):
+            subject = (named[0], named[1])
+            kind, published = _kind_of_status(word)
+            # a 200 is JSON and carries sdkInput, a string that is not empty
+            rule = "API-9" if word != FINE and seen[0].recorded.status == int(FINE) else ""
+            of = sum(
+                each.operation == operation
+                and subject in (_ANYBODY, ("instrument", each.instrument), self._caller(each))
+                for each in self._all
+            )
+            yield _finding(
+                DriftKind.DOCUMENT if rule else kind,
+                seen,
+                of=of,
+                real=word if subject == _ANYBODY else f"{word} for the {' '.join(subject)}",
+                simulated=seen[0].simulated,
+                basis=rule or (basis if kind is DriftKind.ASSUMED else published),
+                setting=_setting(seen, subject, of, inactive=words[subject] == {"422"}),
+            )
+
+    def _subject(self, each: ComparedExchange, words: Mapping[Subject, set[str]]) -> Subject:
+        """What this ending is about; `words` has the endings of each operation and of each instrument.
+
+        A 403 on one side alone is about the credential's role (API-15). An ending with one of a few statuses is about
+        the instrument if
+        - the real API answers 200, and the simulator refuses for a reason that is not the document's; or
+        - the simulator answers 200, and the operation ends otherwise for another instrument, or this one always
+          with 422.
+        """
+        caller = self._caller(each)
+        if {each.word, each.simulated} == {"403", FINE} and caller != _ANYBODY:
+            return caller
+        refused_here = each.word == FINE and "API-" not in each.basis
+        mixed = words["operation", each.operation] != {each.word}
+        inactive = words["instrument", each.instrument] == {"422"}
+        for_one = refused_here or (each.simulated == FINE and (mixed or inactive))
+        names_one = each.word in ("200", "401", "403", "404", "409", "422")
+        return ("instrument", each.instrument) if for_one and names_one else _ANYBODY
+
+    def _caller(self, each: ComparedExchange) -> Subject:
+        """The credential to set: a further one for a key that was always refused, else the scenario's."""
+        name = self._replay.credential(each.recorded)
+        if name is None or (each.word == "403" and not self._replay.lacks_role(each.recorded)):
+            return _ANYBODY
+        return "credential", "without the role" if each.word == "403" else name
+
+    def _details(self, rest: Comparisons) -> Iterator[DriftFinding]:
+        """How answers with equal statuses differ."""
+        seen: dict[tuple[str, str, AnswerDifference], list[ComparedExchange]] = defaultdict(list)
+        for each in rest:
+            if each.response is not None and not each.differs:
+                for difference in differences(each.recorded, each.response):
+                    seen[each.operation, each.word, difference].append(each)
+        for (operation, word, (kind, real, simulated, basis)), alike in seen.items():
+            of = sum((each.operation, each.word) == (operation, word) for each in rest)
+            yield _finding(kind, alike, of=of, real=real, simulated=simulated, basis=basis)
+
+
+def _setting(seen: Comparisons, subject: Subject, of: int, *, inactive: bool) -> ScenarioSetting | None:
+    """What makes the simulator end so; None where nothing does. `inactive`: the subject ends with 422 throughout."""
+    (table, name), first = subject, seen[0]
+    if table == "credential":
+        return ScenarioSetting("credential", {"role": first.word == FINE}, name=name)
+    if first.word == FINE and table == "instrument":
+        return ScenarioSetting("instrument", {"status": "active", "type": "card"}, name=name)
+    if first.simulated != FINE:
+        return None
+    if table == "instrument" and inactive:
+        return ScenarioSetting("instrument", {"status": "inactive"}, name=name)
+    return _fault(seen, of, name)
 
 
 # The drift of a real API as a report for a person and for a script, and as a scenario file.
-
-TITLE = "As the real API was seen"
 
 
 def scenario_toml(drift: Drift) -> str:
@@ -569,7 +541,7 @@ def scenario_toml(drift: Drift) -> str:
     faults += [dict(setting.values) for setting in settings if setting.table == "fault" and not setting.number]
     latencies = {method.lower(): seconds for method, seconds in scenario.latencies.items()}
     document = {
-        "title": TITLE,
+        "title": "As the real API was seen",
         "profile": scenario.profile,
         "seed": scenario.seed,
         "instrument": instruments,
@@ -599,9 +571,6 @@ def setting_line(setting: ScenarioSetting) -> str:
     return f"{heading} {line}{where}"
 
 
-NO_SETTING = "no setting makes the simulator do this: please report it"
-
-
 def as_text(drift: Drift) -> str:
     """The report, each kind of finding under its heading."""
     found = len(drift.findings)
@@ -613,11 +582,14 @@ def as_text(drift: Drift) -> str:
         if findings:
             lines += ["", f"{kind.value} ({len(findings)})"]
         for finding in findings:
+            setting = "no setting makes the simulator do this: please report it"
+            if finding.setting is not None:
+                setting = setting_line(finding.setting)
             where = ", ".join(map(str, finding.lines)) + ("..." if finding.count > len(finding.lines) else "")
             lines += [
                 f"  {finding.operation:<4} {finding.count} of {finding.of}: {finding.real}",
                 f"       the simulator: {finding.simulated}   basis: {finding.basis}   lines: {where}",
-                f"       {NO_SETTING if finding.setting is None else setting_line(finding.setting)}",
+                f"       {setting}",
             ]
             lines += [f"       {words}" for words in (finding.note, finding.see) if words]
     return "".join(f"{_printable(line)}\n" for line in lines)
@@ -626,22 +598,11 @@ def as_text(drift: Drift) -> str:
 def as_json(drift: Drift) -> str:
     """The same as one line of JSON."""
     findings = [
-        asdict(finding)
-        | {
-            "kind": finding.kind.value,
-            "lines": list(finding.lines),
-            "toml": None if finding.setting is None else setting_line(finding.setting),
-        }
+        asdict(finding) | {"toml": None if finding.setting is None else setting_line(finding.setting)}
         for finding in drift.findings
     ]
-    return json.dumps(
-        {
-            "scenario": drift.scenario.name,
-            "compared": drift.compared,
-            "notes": list(drift.notes),
-            "findings": findings,
-        }
-    )
+    named = {"scenario": drift.scenario.name, "compared": drift.compared, "notes": drift.notes, "findings": findings}
+    return json.dumps(named)
 
 
 def _printable(line: str) -> str:

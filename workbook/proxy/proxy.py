@@ -21,8 +21,6 @@ from urllib.parse import unquote
 from workbook.mockserver.server import Handler, RawAnswer, Server, is_own_host, listeners, print_log, run_until_signal
 from workbook.proxy.record import Head, Recording
 from workbook.proxy.upstream import (
-    CHUNKED,
-    DEADLINE,
     ApiOrigin,
     ProxyExchange,
     ProxyFailure,
@@ -35,9 +33,6 @@ from workbook.simulation.http import PHRASES, Request
 
 LARGEST_REQUEST = 8 * 1_048_576
 """The largest body of a request that is passed on, in bytes (our choice)."""
-MOST_LAYERS = 4
-"""How many times over a path may be percent-encoded."""
-
 
 Keep = Callable[[ProxyExchange], None]
 
@@ -59,7 +54,7 @@ def forwarding(upstream: Upstream, keep: Keep) -> Handler:
         phrase = reply.reason if reply.failure is None else PHRASES[status]
         lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers)]
         head = "".join(f"{line}\r\n" for line in lines).encode("latin-1")
-        return RawAnswer(head, reply.response.body if framing else b"", framing == CHUNKED)
+        return RawAnswer(head, reply.response.body if framing else b"", framing == "transfer-encoding")
 
     return answer
 
@@ -73,7 +68,7 @@ def _refused(request: Request, prefix: str) -> ProxyFailure | None:
     if request.method == "CONNECT" or not request.target.startswith("/"):
         return ProxyFailure.BAD_REQUEST
     path = request.target.partition("?")[0]
-    for _layer in range(MOST_LAYERS):  # what is between here and the API may decode it more than once
+    for _layer in range(4):  # what is between here and the API may decode it more than once
         path = unquote(path)
     segments = (segment.partition(";")[0] for segment in path.replace("\\", "/").split("/"))
     leaves = not {".", ".."}.isdisjoint(segments)  # the API's server may resolve it to a path above the prefix
@@ -101,7 +96,7 @@ class ProxyOptions:
     port: int = 0
     tls: bool = False
     ca_file: Path | None = None
-    deadline: float = DEADLINE
+    deadline: float = 30.0
     out: Path | None = None
     append: bool = False
     pseudonyms: bool = False

@@ -33,7 +33,7 @@ from workbook.base.files import read_named
 from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request
 from workbook.errors import ConfigurationError
 from workbook.mockserver.journal import as_dict, entry
-from workbook.proxy.upstream import AWAY, OWN, ProxyExchange
+from workbook.proxy.upstream import UNSENT, ProxyExchange
 from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 
 Pairs = tuple[tuple[str, str], ...]
@@ -43,15 +43,9 @@ Pairs = tuple[tuple[str, str], ...]
 #
 # By their shapes, answers of two APIs can be compared, and nothing that they said is kept (REL-3).
 
-TRACING = frozenset({"idempotency-key", "traceparent", "x-correlation-id", "x-request-id"})
-"""Headers that a back end fills as it likes, also with the id of a payment instrument."""
 REDACTION = Redaction(fields=frozenset({"type", "title", "status", "errorCode"}), longest=100)
 """Of an answer it keeps a problem's values, without its sentences, which may repeat what was asked."""
-REDACTION_WITHOUT_IDS = replace(REDACTION, shown=REDACTION.shown - TRACING)
-LARGEST_UNPACKED = 8 * 1_048_576
-"""Bytes of a packed body that are looked at."""
-MOST, DEEPEST, LONGEST_NAME = 100, 6, 40
-NOT_JSON, EMPTY, TWICE = "not JSON", "empty", "fields twice"
+NOT_JSON, EMPTY_BODY, TWICE = "not JSON", "empty", "fields twice"
 
 
 class _Pairs(dict[str, Any]):
@@ -62,14 +56,11 @@ class _Pairs(dict[str, Any]):
         self.twice = len(self) != len(pairs)
 
 
-_TYPES = {bool: "boolean", int: "number", float: "number", list: "array", _Pairs: "object", type(None): "null"}
-
-
 def unpacked(body: bytes, encoding: str) -> bytes:
-    """The body without its gzip; as it is where it has none, or is not what its header says."""
+    """The body without its gzip; as it is where it has none, is not what its header says, or unpacks to over 8 MiB."""
     if encoding.strip().lower() not in ("gzip", "x-gzip"):
         return body
-    reader = BodyReader(LARGEST_UNPACKED, encoding)
+    reader = BodyReader(8 * 1_048_576, encoding)
     reader.feed(body)
     plain = reader.finish()
     return plain if isinstance(plain, bytes) else body
@@ -82,7 +73,7 @@ def shape(body: bytes) -> dict[str, str]:
     twice). A name that is no short word is replaced by its length.
     """
     if not body:
-        return {"": EMPTY}
+        return {"": EMPTY_BODY}
     try:
         document = json.loads(body.decode(), object_pairs_hook=_Pairs, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
@@ -90,7 +81,7 @@ def shape(body: bytes) -> dict[str, str]:
     found: dict[str, str] = {}
     for path, kind in _walk(document, "", 0):
         found.setdefault(path, kind)
-        if len(found) >= MOST:
+        if len(found) >= 100:
             break
     return found
 
@@ -106,23 +97,23 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
     elif isinstance(value, _Pairs) and value.twice:
         yield path, TWICE
     else:
-        yield path, _TYPES[type(value)]
-    if depth < DEEPEST and isinstance(value, list):
-        for inner in value[:MOST]:
+        kinds = {bool: "boolean", int: "number", float: "number", list: "array", _Pairs: "object", type(None): "null"}
+        yield path, kinds[type(value)]
+    if depth == 6:  # deep enough for any comparison
+        return
+    if isinstance(value, list):
+        for inner in value[:100]:
             yield from _walk(inner, f"{path}[]", depth + 1)
-    elif depth < DEEPEST and isinstance(value, dict):
-        for name, inner in [*value.items()][:MOST]:
+    elif isinstance(value, dict):
+        for name, inner in [*value.items()][:100]:
             plain = name.isascii() and name.replace("_", "").replace("-", "").isalnum() and not name[0].isdigit()
-            shown_name = name if plain and len(name) <= LONGEST_NAME else f"[{len(name)} characters]"
+            shown_name = name if plain and len(name) <= 40 else f"[{len(name)} characters]"
             yield from _walk(inner, f"{path}.{shown_name}" if path else shown_name, depth + 1)
 
 
 # One exchange as a line.
 
-FORMAT, VERSION = "workbook proxy record", 1
-LONGEST_ID, SHORTEST_ID = 64, 6
-"""Most characters of an id that is recorded as it is; fewest of one that is looked for outside its place."""
-_LEFT_OUT = ("basis", "fault", "ending", "bodyLength", "responseLength")
+_FORMAT, _VERSION = "workbook proxy record", 1
 
 
 class Lines:
@@ -156,16 +147,21 @@ class Lines:
         if pseudonym is not None:
             query = kept.target.partition("?")[1:]
             kept = replace(kept, instrument=pseudonym, target="".join((BEFORE_ID, pseudonym, AFTER_ID, *query)))
-        redaction = REDACTION_WITHOUT_IDS if self._pseudonyms else REDACTION
+        redaction = REDACTION
+        if self._pseudonyms:  # a back end fills these headers as it likes, also with the id of a payment instrument
+            tracing = {"idempotency-key", "traceparent", "x-correlation-id", "x-request-id"}
+            redaction = replace(REDACTION, shown=REDACTION.shown - tracing)
         if self._pseudonyms and pseudonym is None:
             kept = replace(kept, target=_without_ids(kept.target))
-        values = {name: value for name, value in as_dict(kept, redaction).items() if name not in _LEFT_OUT}
+        values = as_dict(kept, redaction)
+        for name in ("basis", "fault", "ending", "bodyLength", "responseLength"):  # of a simulator, or set below
+            values.pop(name, None)
         values |= {
             "body": values["body"] if pseudonym is None else _nameless(values["body"]),
             "credential": self._credential(request.header("x-api-key")),
             "answeredBy": "api" if reply.failure is None else "proxy",
             "failure": "" if reply.failure is None else reply.failure.value,
-            "sent": reply.failure not in OWN | AWAY,
+            "sent": reply.failure not in UNSENT,
             "latency": None if reply.latency is None else round(reply.latency, 6),
             "bodyLength": len(request.body),
             "bodyShape": shape(kept.body),
@@ -185,7 +181,7 @@ class Lines:
         """What is written instead of this id; None where it is written as it is."""
         if instrument is None:
             return None
-        short = len(instrument) <= LONGEST_ID and instrument == instrument.strip()
+        short = len(instrument) <= 64 and instrument == instrument.strip()
         plain = instrument.isascii() and instrument.isprintable() and MASK not in instrument
         if short and plain and not self._pseudonyms:
             return None
@@ -194,7 +190,7 @@ class Lines:
     def _without_known_ids(self, text: str) -> str:
         """The text with a pseudonym for each id that has one; a short id stays, as it occurs in innocent text."""
         for known, pseudonym in self._ids.items():
-            if len(known) >= SHORTEST_ID:
+            if len(known) >= 6:
                 text = text.replace(known, pseudonym)
         return text
 
@@ -224,8 +220,7 @@ def _nameless(body: Any) -> Any:
 #
 # Its first line says what it is; each run of a proxy that appends to it begins with such a line again.
 
-MODE = 0o600
-_LONGEST_HEAD = 10_000
+_MODE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +238,8 @@ class Head:
     to: str
     began: str
     pseudonyms: bool = False
-    format: str = FORMAT
-    version: int = VERSION
+    format: str = _FORMAT
+    version: int = _VERSION
 
 
 class Recording:
@@ -297,7 +292,7 @@ class Recording:
 
     def _claimed(self, flags: int = 0) -> int:
         """The open file, locked for this process for as long as it is open."""
-        file = os.open(self.path, os.O_RDWR | flags, MODE)
+        file = os.open(self.path, os.O_RDWR | flags, _MODE)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BaseException:
@@ -311,9 +306,9 @@ class Recording:
         try:
             # first of all: a file that is something else stays as it is, its mode included
             regular = stat.S_ISREG(os.fstat(file).st_mode)
-            if not regular or not is_head(os.pread(file, _LONGEST_HEAD, 0).partition(b"\n")[0]):
+            if not regular or not is_head(os.pread(file, 10_000, 0).partition(b"\n")[0]):
                 raise ConfigurationError(f"{self.path} is no record of a proxy. Give another --out.")  # noqa: TRY301
-            os.fchmod(file, MODE)
+            os.fchmod(file, _MODE)
             end = size = os.lseek(file, 0, os.SEEK_END)
             while end and os.pread(file, 1, end - 1) != b"\n":
                 end -= 1
@@ -345,21 +340,13 @@ def is_head(line: bytes) -> bool:
         values = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(values, dict) and (values.get("format"), values.get("version")) == (FORMAT, VERSION)
+    return isinstance(values, dict) and (values.get("format"), values.get("version")) == (_FORMAT, _VERSION)
 
 
 # A record read back: each line checked, and an unfinished last one left out with a note.
 
-LONGEST_LINE = 4 * 1_048_576
-"""Bytes of a line that are read; a proxy writes none that is longer."""
-LARGEST = 512 * 1_048_576
-"""Bytes of a record that are read."""
-WANTED = "Give the file that `workbook proxy` wrote."
-CUT = "The last line is left out: it is unfinished, as after a kill."
-
-
-Seconds = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
-Count = Annotated[int, Field(ge=0, le=10**12)]
+_Seconds = Annotated[float, Field(ge=-1e9, le=1e9, allow_inf_nan=False)]
+_Count = Annotated[int, Field(ge=0, le=10**12)]
 
 
 class RecordedExchange(BaseModel):
@@ -395,9 +382,9 @@ class RecordedExchange(BaseModel):
 
     line: int = 0
     run: int = 0
-    number: Count
-    arrived: Seconds
-    answered: Seconds
+    number: _Count
+    arrived: _Seconds
+    answered: _Seconds
     method: str
     target: str
     operation: Literal["GET", "POST"] | None
@@ -407,11 +394,11 @@ class RecordedExchange(BaseModel):
     body: Any = None
     body_shape: Mapping[str, str]
     body_layer: str | None
-    body_length: Count
+    body_length: _Count
     status: Annotated[int, Field(ge=0, le=999)]
     failure: str
     sent: bool
-    latency: Seconds | None
+    latency: _Seconds | None
     response_headers: Pairs
     response_body: Any = None
     response_shape: Mapping[str, str]
@@ -444,8 +431,8 @@ def read_proxy_record(path: Path) -> ProxyRecord:
     Raises:
         ConfigurationError: it cannot be read, is no record, or a line of it is not as a proxy writes it.
     """
-    lines = read_named(path, LARGEST, WANTED).split(b"\n")
-    notes = [CUT] if lines.pop() else []
+    lines = read_named(path, 512 * 1_048_576, "Give the file that `workbook proxy` wrote.").split(b"\n")
+    notes = ["The last line is left out: it is unfinished, as after a kill."] if lines.pop() else []
     if not lines or not is_head(lines[0]):
         raise ConfigurationError(f"{path} is no record of a proxy, or one in another version. Make one: workbook proxy")
     runs: list[str] = []
@@ -455,7 +442,7 @@ def read_proxy_record(path: Path) -> ProxyRecord:
             runs.append(str(json.loads(line).get("to", ""))[:300])
         else:
             try:
-                exchange = RecordedExchange.model_validate_json(line[:LONGEST_LINE])
+                exchange = RecordedExchange.model_validate_json(line[: 4 * 1_048_576])  # a proxy writes no longer line
             except ValidationError as error:
                 first = error.errors(include_input=False, include_url=False)[0]  # nothing of the line is repeated
                 name = f"{first['loc'][0]!r}" if first["loc"] else ""

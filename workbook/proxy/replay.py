@@ -17,7 +17,7 @@ from typing import Any
 from workbook.api.opaque import decode_strictly, json_object
 from workbook.mockserver.mock_server import Worlds
 from workbook.proxy import record
-from workbook.proxy.record import EMPTY, TWICE, RecordedExchange
+from workbook.proxy.record import EMPTY_BODY, TWICE, RecordedExchange
 from workbook.proxy.upstream import LARGEST_ANSWER, ProxyFailure
 from workbook.simulation.canned import damaged
 from workbook.simulation.faults import FAULTS, LONGEST_PAUSE, UNREADABLE, FaultKind, Planned
@@ -35,7 +35,7 @@ Caller = tuple[int, str]
 # counted and compared as shares. The others are answers to the request, and are compared one by one.
 
 FINE = "200"
-DOCUMENTED = frozenset({"200", "400", "401", "403", "422", "500"})
+DOCUMENTED_STATUSES = frozenset({"200", "400", "401", "403", "422", "500"})
 """The statuses that are published for the two operations (openapi)."""
 
 WORDS: Mapping[str, str] = {
@@ -60,8 +60,6 @@ PLAYED: Mapping[str, str] = {
 }
 """The name of the fault that is played for an outcome."""
 
-_SIGMAS, _HALF = 3.0, 0.5
-
 
 def outcome_of(exchange: RecordedExchange) -> str:
     """A status, how the exchange was lost, or what is wrong with a 200."""
@@ -79,11 +77,6 @@ def outcome_of(exchange: RecordedExchange) -> str:
 def is_transient_outcome(word: str) -> bool:
     """Whether this outcome says nothing about the request."""
     return word in WORDS or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
-
-
-def broken_rule(word: str) -> str:
-    """The rule that this outcome breaks: a 200 is JSON and carries sdkInput, a string that is not empty (API-9)."""
-    return "API-9" if word.startswith(f"{FINE}, ") else ""
 
 
 def outcomes_of(planned: Planned) -> frozenset[str]:
@@ -122,7 +115,8 @@ def _limit(pauses: Sequence[str]) -> dict[str, Any]:
 
 # Each rule draws once for each request: the rule's share is its chance to take the request, if no rule before took it.
 # The count of a rule is a sum of such draws, so their means add up, and so do their variances. By chance alone, one
-# count in 370 is off by more than three standard deviations; `_HALF` is for counts too small for a normal curve.
+# count in 370 is off by more than three standard deviations. Half a count more is for those too small for a normal
+# curve.
 
 
 class Expected:
@@ -147,11 +141,10 @@ class Expected:
 
     def fits(self, number: int, seen: int) -> bool:
         """Whether a rule's count is within chance."""
-        return abs(seen - self.mean[number]) <= _SIGMAS * sqrt(self._variance[number]) + _HALF
+        return abs(seen - self.mean[number]) <= 3 * sqrt(self._variance[number]) + 0.5
 
 
-FIRST_SERIAL = 1_000_000
-DAMAGE_BY_LAYER: Mapping[str, str] = {
+_DAMAGES: Mapping[str, str] = {
     "quoted": "quoted",
     "decoded-once-too-often": "decoded",
     "line-breaks": "wrapped into lines",
@@ -190,7 +183,7 @@ class Replay:
         seen: dict[Caller, set[str]] = {}
         for exchange in exchanges:
             word = outcome_of(exchange)
-            if exchange.instrument is not None and exchange.instrument not in known and word.startswith(FINE):
+            if exchange.instrument is not None and exchange.instrument not in known and exchange.status == int(FINE):
                 answered[exchange.instrument] = None
             if exchange.credential is not None and exchange.sent and not is_transient_outcome(word):
                 seen.setdefault((exchange.run, exchange.credential), set()).add(word)
@@ -200,7 +193,7 @@ class Replay:
         self._seal = Seal(scenario.seed)
         self._own_seed = any(isinstance(self._seal.open(text), Genuine) for text in _texts(exchanges))
         self._outputs: dict[tuple[int, str | None, str], str] = {}
-        self._serial = FIRST_SERIAL
+        self._serial = 1_000_000  # far from those that a service draws
 
     def answer(self, exchange: RecordedExchange) -> Response:
         """What the simulator answers; a request that is sent again is another request."""
@@ -228,8 +221,8 @@ class Replay:
 
     def _body(self, exchange: RecordedExchange) -> bytes:
         """A body of the recorded shape, and as long where that matters."""
-        whole = exchange.body_shape.get("", EMPTY)
-        if whole == EMPTY:
+        whole = exchange.body_shape.get("", EMPTY_BODY)
+        if whole == EMPTY_BODY:
             body = b""
         elif whole == record.NOT_JSON:
             body = b"not JSON"
@@ -260,7 +253,7 @@ class Replay:
         instrument = exchange.instrument or ""
         fresh = self._seal.close(Content.OUTPUT, instrument, self._serial, attempt=self._serial)
         output = self._outputs.setdefault((exchange.run, exchange.instrument, identity), fresh)
-        return damaged(output, DAMAGE_BY_LAYER.get(exchange.body_layer or "", "none"))
+        return damaged(output, _DAMAGES.get(exchange.body_layer or "", "none"))
 
     def _resealed(self, text: str) -> str | None:
         """The same claims under this scenario's seed: another server's seal cannot be checked, only believed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum, unique
 from pathlib import Path
@@ -67,58 +67,66 @@ HEADER = "x-workbook-proxy"
 
 @unique
 class ProxyFailure(StrEnum):
-    """Why there is no answer of the real API, and the status and the sentence that the proxy answers instead."""
+    """Why there is no answer of the real API."""
 
-    UNREACHABLE = "unreachable", 502, "The API cannot be reached: its name is not known, or no server listens there."
-    TLS = "tls", 502, "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file."
-    FORBIDDEN = "forbidden", 502, "The API's name leads to an address that the proxy does not connect to."
-    RESET = "reset", 502, "The API reset the connection."
-    CLOSED = "closed", 502, "The API closed the connection without an answer."
-    GARBAGE = "garbage", 502, "The API answered something that is not HTTP/1.1."
-    CUT = "cut", 502, "The API's answer broke off in the middle of its body."
-    TOO_LARGE = "too-large", 502, "The API's answer is larger than the proxy passes on."
-    LATE = "late", 504, "The API did not finish its answer in time."
-    BAD_REQUEST = "bad-request", 400, "This request cannot be passed on as it is."
-    REQUEST_TOO_LARGE = "request-too-large", 413, "The request's body is larger than the proxy passes on."
-    MISDIRECTED = "misdirected", 421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."
-    STOPPED = "stopped", 503, "The proxy was stopped before the API answered."
-
-    status: int
-    sentence: str
-
-    def __new__(cls, word: str, status: int, sentence: str) -> Self:
-        """The member whose value is `word`."""
-        failure = str.__new__(cls, word)
-        failure._value_, failure.status, failure.sentence = word, status, sentence
-        return failure
+    UNREACHABLE = "unreachable"
+    TLS = "tls"
+    FORBIDDEN = "forbidden"
+    RESET = "reset"
+    CLOSED = "closed"
+    GARBAGE = "garbage"
+    CUT = "cut"
+    TOO_LARGE = "too-large"
+    LATE = "late"
+    BAD_REQUEST = "bad-request"
+    REQUEST_TOO_LARGE = "request-too-large"
+    MISDIRECTED = "misdirected"
+    STOPPED = "stopped"
 
 
-OWN = frozenset(
-    {ProxyFailure.BAD_REQUEST, ProxyFailure.REQUEST_TOO_LARGE, ProxyFailure.MISDIRECTED, ProxyFailure.STOPPED}
+_ANSWERS: Mapping[ProxyFailure, tuple[int, str]] = {
+    ProxyFailure.UNREACHABLE: (502, "The API cannot be reached: its name is not known, or no server listens there."),
+    ProxyFailure.TLS: (
+        502,
+        "The API's certificate is not trusted, or TLS failed. A private authority needs --ca-file.",
+    ),
+    ProxyFailure.FORBIDDEN: (502, "The API's name leads to an address that the proxy does not connect to."),
+    ProxyFailure.RESET: (502, "The API reset the connection."),
+    ProxyFailure.CLOSED: (502, "The API closed the connection without an answer."),
+    ProxyFailure.GARBAGE: (502, "The API answered something that is not HTTP/1.1."),
+    ProxyFailure.CUT: (502, "The API's answer broke off in the middle of its body."),
+    ProxyFailure.TOO_LARGE: (502, "The API's answer is larger than the proxy passes on."),
+    ProxyFailure.LATE: (504, "The API did not finish its answer in time."),
+    ProxyFailure.BAD_REQUEST: (400, "This request cannot be passed on as it is."),
+    ProxyFailure.REQUEST_TOO_LARGE: (413, "The request's body is larger than the proxy passes on."),
+    ProxyFailure.MISDIRECTED: (421, "The proxy does not go by that name. Ask for 127.0.0.1 or localhost."),
+    ProxyFailure.STOPPED: (503, "The proxy was stopped before the API answered."),
+}
+"""The status and the sentence that the proxy answers with."""
+UNSENT = frozenset(
+    {
+        # the proxy refused the request, or ended: nothing about the real API
+        ProxyFailure.BAD_REQUEST,
+        ProxyFailure.REQUEST_TOO_LARGE,
+        ProxyFailure.MISDIRECTED,
+        ProxyFailure.STOPPED,
+        # before anything was sent: something about the way to the API
+        ProxyFailure.UNREACHABLE,
+        ProxyFailure.TLS,
+        ProxyFailure.FORBIDDEN,
+    }
 )
-"""Failures that say nothing about the real API."""
-AWAY = frozenset({ProxyFailure.UNREACHABLE, ProxyFailure.TLS, ProxyFailure.FORBIDDEN})
-"""Failures before anything was sent: they say something about the way to the API."""
+"""Failures after which nobody can say that the request was sent."""
 
 
 def own_answer(failure: ProxyFailure) -> Response:
     """The proxy's own answer."""
-    problem = Problem(failure.status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
-    return Response(
-        failure.status, (*PROBLEM_HEADERS, (HEADER, failure.value)), problem.body(failure.sentence), problem.basis
-    )
+    status, sentence = _ANSWERS[failure]
+    problem = Problem(status, f"proxy_{failure.replace('-', '_')}", "The proxy says so, not the API", "assumed")
+    return Response(status, (*PROBLEM_HEADERS, (HEADER, failure.value)), problem.body(sentence), problem.basis)
 
 
 # Which headers are passed on: all, in order and in the peer's spelling, except those that belong to one connection.
-
-HOP_BY_HOP = frozenset(
-    {"connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization", "te", "upgrade"}
-)
-"""Headers that describe one connection (RFC 9110, 7.6.1). Transfer-Encoding is one too, and is kept where the body is
-chunked on the other side as well; trailers are not passed on, so neither is Trailer."""
-TRAILER, CHUNKED, LENGTH, HOST = "trailer", "transfer-encoding", "content-length", "host"
-EMPTY = frozenset({204, 304})
-"""Statuses without a body, whatever their headers say."""
 
 
 def for_the_back_end(response: Response, method: str, *, chunks: bool) -> tuple[list[tuple[str, str]], str]:
@@ -129,32 +137,33 @@ def for_the_back_end(response: Response, method: str, *, chunks: bool) -> tuple[
         method: of the request.
         chunks: whether the back end understands chunks: HTTP/1.1.
     """
-    if method == "HEAD" or response.status in EMPTY:
+    if method == "HEAD" or response.status in (204, 304):  # these two have no body, whatever their headers say
         return list(_without(response.headers)), ""
-    if chunks and any(name.lower() == CHUNKED for name, _value in response.headers):
-        return list(_without(response.headers)), CHUNKED
-    headers = list(_without(response.headers, CHUNKED))
-    if not any(name.lower() == LENGTH for name, _value in headers):
-        headers.append((LENGTH, str(len(response.body))))
-    return headers, LENGTH
+    if chunks and any(name.lower() == "transfer-encoding" for name, _value in response.headers):
+        return list(_without(response.headers)), "transfer-encoding"
+    headers = list(_without(response.headers, "transfer-encoding"))
+    if not any(name.lower() == "content-length" for name, _value in headers):
+        headers.append(("content-length", str(len(response.body))))
+    return headers, "content-length"
 
 
 def _without(headers: Headers, *more: str) -> Iterator[tuple[str, str]]:
     headers = tuple(headers)
     connection = ",".join(header_values(headers, "connection"))
     named = {name.strip().lower() for name in connection.split(",")}
-    dropped = HOP_BY_HOP | named - {LENGTH, CHUNKED, HOST, "x-api-key", "content-type"} | {TRAILER, *more}
+    # RFC 9110, 7.6.1. Transfer-Encoding is one too, and is kept where the body is chunked on the other side as well;
+    # trailers are not passed on, so neither is Trailer.
+    of_one_connection = {
+        *("connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"),
+        *("te", "upgrade", "trailer", *more),
+    }
+    never = {"content-length", "transfer-encoding", "host", "x-api-key", "content-type"}
+    dropped = of_one_connection | (named - never)
     return ((name, value) for name, value in headers if name.lower() not in dropped)
 
 
-LARGEST_AUTHORITY = 4 * 1_048_576
-"""Bytes of a file of authorities that are read."""
 LARGEST_ANSWER = 8 * 1_048_576
 """The largest body of an answer that is passed on, in bytes (our choice)."""
-DEADLINE = 30.0
-"""Seconds from a request to the end of its answer, by default."""
-LONGEST_DEADLINE = 3600.0
-_SWITCHING = 101
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +240,12 @@ class Upstream:
 
     target: ApiOrigin
     tls: ssl.SSLContext = field(default_factory=httpcore.default_ssl_context)
-    deadline: float = DEADLINE
+    deadline: float = 30.0
     resolve: Resolve | None = None
 
     def __post_init__(self) -> None:
-        if not 0 < self.deadline <= LONGEST_DEADLINE:
-            raise ParameterError(f"--deadline is {self.deadline}. Give seconds above 0 and up to {LONGEST_DEADLINE:g}.")
+        if not 0 < self.deadline <= 3600:
+            raise ParameterError(f"--deadline is {self.deadline}. Give seconds above 0 and up to 3600.")
 
     async def ask(self, request: Request) -> ProxyReply:
         """The API's answer, or why there is none; raises only when it is cancelled."""
@@ -259,7 +268,7 @@ class Upstream:
         # The connection goes to the address that was checked; the name goes into Host and into TLS.
         target, backend = self.target, GuardedBackend()
         path = (target.prefix + request.target).encode("latin-1")
-        headers = [("Host", target.authority), *_without(request.headers, HOST)]  # the proxy writes Host itself
+        headers = [("Host", target.authority), *_without(request.headers, "host")]  # the proxy writes Host itself
         sent = httpcore.Request(
             request.method,
             httpcore.URL(scheme=target.scheme, host=address, port=target.port, target=path),
@@ -270,8 +279,9 @@ class Upstream:
         origin = httpcore.Origin(target.scheme.encode(), address.encode(), target.port)
         async with httpcore.AsyncHTTPConnection(origin, ssl_context=self.tls, network_backend=backend) as connection:
             response = await connection.handle_async_request(sent)
-            body = None if response.status == _SWITCHING else await _body(response)
-        if response.status == _SWITCHING:
+            switches = response.status == 101  # to a protocol that nobody asked for
+            body = None if switches else await _body(response)
+        if switches:
             return ProxyReply.failed(ProxyFailure.GARBAGE)
         if body is None:
             return replace(ProxyReply.failed(ProxyFailure.TOO_LARGE), latency=watch.latency)
@@ -289,7 +299,7 @@ def trusting(ca_file: Path | None) -> ssl.SSLContext:
     if ca_file is None:
         return httpcore.default_ssl_context()
     try:
-        text = read_regular(ca_file, LARGEST_AUTHORITY).decode("ascii", "ignore")
+        text = read_regular(ca_file, 4 * 1_048_576).decode("ascii", "ignore")
         return ssl.create_default_context(cadata=text or "-")  # without any text it would trust the public ones
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         why = error.strerror if isinstance(error, OSError) and not isinstance(error, ssl.SSLError) else "no certificate"
