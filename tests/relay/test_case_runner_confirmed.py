@@ -89,7 +89,7 @@ def of(monkeypatch, kind, cases, **more):
 @pytest.mark.rule("REL-4")
 def test_what_passes_alone_is_a_finding_of_its_own_and_what_fails_alone_is_not(monkeypatch):
     mixed = [one for one in of(monkeypatch, Mixes, FEW) if one.verdict is Verdict.FAIL]
-    assert {miss.root for one in mixed for miss in one.misses} == {Root.BESIDE}
+    assert {miss.root for one in mixed for miss in one.misses} == {Root.CONCURRENCY}
     assert {miss.todo for one in mixed for miss in one.misses} == {OWN_CARD}
     altered = of(monkeypatch, Alters, FEW[:2])
     assert [one.verdict for one in altered] == [Verdict.FAIL] * 2
@@ -106,7 +106,7 @@ def test_a_good_back_end_is_asked_once_for_each_case(monkeypatch):
 @pytest.mark.rule("REL-5")
 def test_calls_that_wait_for_one_another_are_late_beside_others_and_not_alone(monkeypatch):
     monkeypatch.setattr(case_runner, "BUSY", float("inf"))  # however busy this machine is
-    names = [name for name, case in CASES.items() if case.script.asks and not case.script.alone
+    names = [name for name, case in CASES.items() if case.script.calls and not case.script.alone
              and name.startswith("relay.get.text-")][:8]  # fmt: skip
     late = [one for one in of(monkeypatch, OneAtATime, names, bound=1.0) if one.verdict is not Verdict.PASS]
     assert {miss.todo for one in late for miss in one.misses} == {SIDE_BY_SIDE}
@@ -177,18 +177,22 @@ def test_a_value_of_an_earlier_call_is_an_old_answer():
     watch, value = CardWatch([CARD, OTHER]), "an sdkInput of an earlier attempt"
     late, fresh = (call(value=value, began=began) for began in (2.0, 0.5))
     watch.scan("relay.get.fresh", [late], [request(value=value, at=1.0)])
-    assert [(miss.root, miss.todo) for miss in watch.of([late])] == [(Root.STALE, ASK_AGAIN)]
+    assert [(miss.root, miss.todo) for miss in watch.of([late])] == [(Root.OLD_ANSWER, ASK_AGAIN)]
     assert watch.of([fresh]) == ()
-    assert watch.astray == []
+    assert watch.misdelivered == []
 
 
 @pytest.mark.rule("REL-7")
 def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_expired():
-    case, old = CASES["relay.get.path"], Miss("an answer of the API", "an old one", ASK_AGAIN, "REL-7", root=Root.STALE)
-    kept = RelayResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.AFTER)))
+    case, old = (
+        CASES["relay.get.path"],
+        Miss("an answer of the API", "an old one", ASK_AGAIN, "REL-7", root=Root.OLD_ANSWER),
+    )
+    kept = RelayResult(case, Verdict.WARN, (old, Miss("a GET at the API", "none", ASK, root=Root.FOLLOWS)))
     assert only_beside(kept, 2.0) is kept
     mixed = only_beside(replace(kept, misses=kept.misses[1:]), 2.0)
-    assert [(miss.root, miss.rule, miss.todo) for miss in mixed.misses] == [(Root.BESIDE, "REL-4", case_runner.APART)]
+    assert [(miss.root, miss.rule) for miss in mixed.misses] == [(Root.CONCURRENCY, "REL-4")]
+    assert mixed.misses[0].todo.startswith("Keep calls apart")
     assert mixed.verdict is Verdict.FAIL
 
 
@@ -197,10 +201,10 @@ def test_an_old_answer_counts_also_where_the_case_passes_alone_because_it_has_ex
 def test_only_another_configured_card_is_another_card(card, count):
     watch, value = CardWatch([CARD, OTHER]), "an sdkInput that only one card has"
     watch.scan("relay.get.path", [call(value=value)], [request(value=value, card=card)])
-    assert len(watch.astray) == count
+    assert len(watch.misdelivered) == count
     watch.sends("relay.post.path", sent := call(POST, SECOND, sent=OUTPUT))
     watch.scan("relay.post.path", [], [request(POST, SECOND, card=card)])
-    assert [one.call for one in watch.astray[count:]] == [sent] * count
+    assert [one.call for one in watch.misdelivered[count:]] == [sent] * count
 
 
 @pytest.mark.slow
@@ -223,7 +227,7 @@ def test_on_a_busy_machine_a_late_call_says_nothing_about_the_back_end(monkeypat
 
 @pytest.mark.rule("REL-5")
 def test_a_busy_machine_is_no_excuse_for_what_time_has_no_part_in(monkeypatch):
-    monkeypatch.setattr(case_runner, "BUSY", -1.0)
+    monkeypatch.setattr(CaseRunner, "is_busy", True)
     (one,) = of(monkeypatch, Alters, ("relay.get.sdk-input-byte-exact",))
     assert one.verdict is Verdict.FAIL
 
@@ -246,4 +250,4 @@ def test_general_advice_gives_way_to_what_the_case_says_where_the_plain_call_wor
         explained = runner._explained(case, misses, value)
         changed = gives_way and runner.plain_works
         assert (explained == misses) is not changed
-        assert all((miss.root is Root.AFTER and case.says in miss.todo) is changed for miss in explained)
+        assert all((miss.root is Root.FOLLOWS and case.says in miss.todo) is changed for miss in explained)

@@ -9,9 +9,9 @@ import relays
 from seen_values import call, dropped
 
 from workbook.harness.model import Verdict
-from workbook.relay.case_runner import Silence, calm, calm_after
+from workbook.relay.case_runner import FailureStreak, as_usual, as_usual_after
 from workbook.relay.cases import CASES
-from workbook.relay.model import CALM, GET, POST, Broke, Down, Now, Order, Rest, Up
+from workbook.relay.model import GET, POST, Broke, Down, Order, Rest, SetOrders, Up
 
 pytestmark = pytest.mark.slow
 
@@ -24,9 +24,9 @@ def late(began):
 
 
 def suspected(*calls):
-    silence = Silence(BOUND)
+    silence = FailureStreak(BOUND)
     for one in calls:
-        silence.heard("relay.get.path", one)
+        silence.count("relay.get.path", one)
     return silence.suspected
 
 
@@ -49,9 +49,9 @@ def test_it_is_looked_into_where_nobody_was_answered_for_a_while(calls, wanted):
 
 
 def test_it_begins_with_the_first_call_that_was_not_answered():
-    silence = Silence(BOUND)
+    silence = FailureStreak(BOUND)
     for name, one in (("a", call()), ("b", late(1.0)), ("c", late(3.5))):
-        silence.heard(name, one)
+        silence.count(name, one)
     assert silence.since == "b"
 
 
@@ -60,19 +60,19 @@ def test_it_begins_with_the_first_call_that_was_not_answered():
     [
         (Down(), True, False),
         (Up(), False, True),
-        (CALM, False, True),
-        (Now((Order(POST, fault="500"),)), True, False),
+        (SetOrders(), False, True),
+        (SetOrders((Order(POST, fault="500"),)), True, False),
         (Rest(1.0), False, False),
         (Rest(1.0), True, True),
     ],
 )
 def test_a_call_is_plain_where_the_api_is_as_it_should_be(step, before, after):
-    assert calm_after(step, before=before) is after
+    assert as_usual_after(step, before=before) is after
 
 
 def test_a_value_of_its_own_is_no_fault():
-    assert calm([Order(POST, value=str)])
-    assert not calm([Order(POST, fault="500")])
+    assert as_usual([Order(POST, value=str)])
+    assert not as_usual([Order(POST, fault="500")])
 
 
 class LockKept(reference.Relay):

@@ -19,14 +19,14 @@ from workbook.relay.model import (
     GET,
     IN_BODY,
     POST,
-    Ask,
+    AppCall,
     Broke,
     Down,
     Exposed,
     Exposure,
     Need,
-    Now,
     RelayGroup,
+    SetOrders,
     Together,
     WholeRun,
 )
@@ -386,9 +386,9 @@ def test_each_miss_word_for_word(golden):
 @pytest.mark.parametrize("name", [name for name in CASES if name != "relay.post.given-up"])
 def test_no_case_passes_where_every_call_was_dropped(name):
     case = CASES[name]
-    asks = [ask for step in case.script.steps for ask in getattr(step, "steps", [step]) if isinstance(ask, Ask)]
+    asks = [ask for step in case.script.steps for ask in getattr(step, "steps", [step]) if isinstance(ask, AppCall)]
     calls = [dropped(operation=ask.operation, number=at, sent=OUTPUT) for at, ask in enumerate(asks, 1)]
-    run = WholeRun(missing_logs=("relay.log",) if case.script.whole else ())
+    run = WholeRun(missing_logs=("relay.log",) if case.script.judges_run else ())
     assert verdict(name.removeprefix("relay."), seen(calls, [], run=run)) is not PASS
 
 
@@ -414,7 +414,7 @@ def test_every_fault_of_the_service_is_played_on_both_operations():
 def _orders(script):
     yield from script.orders
     for step in script.steps:
-        yield from step.orders if isinstance(step, Now) else ()
+        yield from step.orders if isinstance(step, SetOrders) else ()
 
 
 def test_what_disturbs_others_runs_alone():
@@ -426,7 +426,7 @@ def test_what_disturbs_others_runs_alone():
 def test_a_script_needs_as_many_cards_as_it_names():
     for case in CASES.values():
         asks = [ask for step in case.script.steps for ask in (step.steps if isinstance(step, Together) else (step,))]
-        used = {ask.card for ask in asks if isinstance(ask, Ask) and not ask.own}
+        used = {ask.card for ask in asks if isinstance(ask, AppCall) and not ask.own}
         used |= {order.card for order in _orders(case.script)}
         assert max(used | {0}) < case.script.cards, case.name
 

@@ -11,16 +11,7 @@ from workbook.harness.report import todos
 from workbook.harness.reports import from_json, reports, to_json
 from workbook.notebook.conform import Result
 from workbook.relay.case_runner import OWN_429
-from workbook.relay.findings import (
-    FEWEST,
-    GIVE_BACK,
-    NOTHING,
-    common_causes,
-    first_call,
-    place_of,
-    plain_attempt,
-    why_not,
-)
+from workbook.relay.findings import GIVE_BACK, common_causes, first_call, place_of, plain_attempt, why_not
 from workbook.relay.judging import AFRESH
 from workbook.relay.model import BackEndOperation, Broke, Cardholder, Surface, Target
 
@@ -28,9 +19,9 @@ URL = "http://127.0.0.1:9"
 LOST = {"status": 404, "headers": (), "body": b"", "value": None}
 PATH = f"/bcl/v2/paymentInstruments/{CARD}/networkTokenActivationData"
 FORM = Miss("a JSON object", "none", 'Send JSON: {"sdkOutput": ...}.')
-PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.AFTER)
+PLAIN = Miss("a success", "status 502", "Make the plain case work first.", root=Root.FOLLOWS)
 LATER = Miss("a success 0.05 s after the API works again", "status 502", AFRESH)
-FINDING = RunFinding(Root.GONE, "It went away.", "Bring it back.", ("relay.post.path",))
+FINDING = RunFinding(Root.NO_ANSWER, "It went away.", "Bring it back.", ("relay.post.path",))
 
 
 def why(*both):
@@ -40,7 +31,7 @@ def why(*both):
 
 def test_a_request_of_another_call_is_none_of_this_one():
     text = why(call(began=1.0, ended=2.0, **LOST), call(2, began=3.0, ended=4.0), arrived(3.5))
-    assert NOTHING in text
+    assert "No request reached the API." in text
     assert "Is the path right" in text
 
 
@@ -120,7 +111,7 @@ def failed(name, at, misses, status=502):
     return result(name, Verdict.FAIL if misses else Verdict.PASS, misses, seen=seen(one, arrived(at)))
 
 
-def collapse(count=FEWEST, first=200):
+def collapse(count=5, first=200):
     """Results of a run in which nothing works any more after the first case."""
     good = failed("relay.post.text-64-kib", 1.0, (), first)
     names = [f"relay.post.fault-{one}" for one in ("400", "401", "403", "422", "500", "404")]
@@ -130,13 +121,13 @@ def collapse(count=FEWEST, first=200):
 def test_a_moment_since_which_nothing_works_is_one_finding():
     results = collapse()
     (finding,) = common_causes(results)
-    assert finding.says == f"Since about relay.post.fault-400 no call has succeeded; {FEWEST} cases failed."
+    assert finding.says == "Since about relay.post.fault-400 no call has succeeded; 5 cases failed."
     assert finding.cases == tuple(one.case.name for one in results[1:])
     (todo,) = todos(recorded(*results, findings=(finding,)))
     assert todo.text == f"{finding.says} {GIVE_BACK}"
 
 
-@pytest.mark.parametrize("results", [[], collapse(FEWEST - 1), collapse(first=500)],
+@pytest.mark.parametrize("results", [[], collapse(4), collapse(first=500)],
                          ids=["nothing", "too few", "never worked"])  # fmt: skip
 def test_without_such_a_moment_nothing_is_found(results):
     assert list(common_causes(results)) == []
@@ -145,7 +136,7 @@ def test_without_such_a_moment_nothing_is_found(results):
 def test_a_back_end_that_went_away_is_one_finding_with_what_could_not_be_tested():
     untested = result("relay.get.path", Verdict.NOT_TESTABLE, why="It went away.")
     (finding,) = common_causes([untested, result()], "It went away.", "Its command ended.")
-    assert finding == RunFinding(Root.GONE, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
+    assert finding == RunFinding(Root.NO_ANSWER, "It went away. Its command ended.", GIVE_BACK, ("relay.get.path",))
     assert finding.fails
 
 
@@ -158,7 +149,7 @@ def test_a_limit_of_the_back_end_itself_is_no_failure():
 
 
 def test_what_to_do_is_ordered_by_where_it_comes_from():
-    mixed = replace(MISS, todo="Keep them apart.", root=Root.ASTRAY)
+    mixed = replace(MISS, todo="Keep them apart.", root=Root.WRONG_CARD)
     record = recorded(
         failed("relay.post.one-field", 1.0, (PLAIN, FORM)),
         failed("relay.post.fault-500", 2.0, (mixed,)),
@@ -198,7 +189,7 @@ class Runs:
 
     async def run(self, case, cards, app):
         assert case.script.alone  # what an earlier call left behind is no part of it
-        self.asked.append((case.name, [ask.operation for ask in case.script.asks], cards, app))
+        self.asked.append((case.name, [ask.operation for ask in case.script.calls], cards, app))
         return self.attempts[app].pop(0)
 
 

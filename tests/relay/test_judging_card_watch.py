@@ -19,7 +19,7 @@ def watched(calls=(), requests=(), cards=(CARD, OTHER)):
 
 
 def found(watch):
-    return [(one.case, one.what) for one in watch.astray]
+    return [(one.case, one.what) for one in watch.misdelivered]
 
 
 @pytest.mark.rule("REL-4")
@@ -27,18 +27,23 @@ def test_an_sdk_output_that_is_posted_for_another_card_went_astray():
     tap = call(POST, SECOND, sent=OUTPUT)
     watch = watched([tap], [request(POST, None, card=OTHER, sent=OUTPUT)])
     assert found(watch) == [(NAME, "sdkOutput")]
-    assert watch.astray[0].call is tap
+    assert watch.misdelivered[0].call is tap
     (miss,) = watch.of([call(), tap])
-    assert (miss.rule, miss.root, miss.todo, miss.observed) == ("REL-4", Root.ASTRAY, OWN_CARD, str(watch.astray[0]))
+    assert (miss.rule, miss.root, miss.todo, miss.observed) == (
+        "REL-4",
+        Root.WRONG_CARD,
+        OWN_CARD,
+        str(watch.misdelivered[0]),
+    )
     assert watch.of([call()]) == ()
-    assert len(watch.astray) == 1
+    assert len(watch.misdelivered) == 1
 
 
 @pytest.mark.rule("REL-4")
 def test_an_sdk_input_that_the_api_gave_for_another_card_went_astray():
     watch = watched([call(value=FIRST, card=OTHER)], [request(value=FIRST, card=CARD)])
     assert found(watch) == [(NAME, "sdkInput")]
-    assert watch.astray[0].request.instrument == CARD
+    assert watch.misdelivered[0].request.instrument == CARD
 
 
 @pytest.mark.parametrize(
@@ -73,7 +78,7 @@ def test_a_value_is_followed_from_that_length_on(length, number):
 def test_an_answer_from_before_the_call_is_an_old_one():
     late = call(began=1.0)
     (miss,) = watched([late], [request(at=0.9)]).of([late])
-    assert (miss.rule, miss.root, miss.todo) == ("REL-7", Root.STALE, ASK_AGAIN)
+    assert (miss.rule, miss.root, miss.todo) == ("REL-7", Root.OLD_ANSWER, ASK_AGAIN)
     assert miss.observed == "the phone's GET got an sdkInput that the API gave before the call"
     assert watched([late], [request(at=1.0)]).of([late]) == ()
     assert watched([late], [request(at=0.9), request(at=1.05)]).of([late]) == ()

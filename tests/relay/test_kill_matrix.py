@@ -50,7 +50,7 @@ def tried(name):
     made, shown = told(name)[1], getattr(relays.kinds().get(name), "shown_by", ())
     if not made or name in FAR or "WORKBOOK_EVERY_CELL" in os.environ:
         return tuple(CASES)
-    watched = any(CASES[one].script.whole for one in made)  # a case that watches the others needs them
+    watched = any(CASES[one].script.judges_run for one in made)  # a case that watches the others needs them
     groups = set(RelayGroup) if watched else {RelayGroup.FORM, *(CASES[one].group for one in made)}
     others = [one for one, case in CASES.items() if case.group in groups]
     third = set(others[crc32(name.encode()) % SHARE :: SHARE])

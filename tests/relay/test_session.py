@@ -23,7 +23,7 @@ from workbook.relay.cases import CASES
 from workbook.relay.config import Api, BackEndStart, Config, RunTimeouts, load_config
 from workbook.relay.model import (
     GET,
-    Ask,
+    AppCall,
     BackEndOperation,
     Cardholder,
     CaseScript,
@@ -221,7 +221,7 @@ def test_a_back_end_that_goes_away_in_the_middle():
 @pytest.mark.slow
 def test_the_time_limit_of_all_cases_ends_a_run():
     with MockApi(CARDS) as side, relayed(side) as url:
-        script = CaseScript((Ask(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),))
+        script = CaseScript((AppCall(GET),), (Order(GET, fault="latency", settings={"seconds": 20.0}),))
         slow = RelayCase("relay.test.slow", "Slow.", "API-1", RelayGroup.FORM, lambda _seen: iter(()), script=script)
         record = run(url, mock=side, options=RunOptions((slow,)), timeouts=waiting(whole=1.0))
     assert record.about.exit_code == 2
@@ -234,7 +234,9 @@ def test_a_fault_of_the_workbook_is_told_as_one_and_without_values():
         raise ValueError(seen.key)
         yield
 
-    broken = RelayCase("relay.test.broken", "Broken.", "API-1", RelayGroup.FORM, judge, script=CaseScript((Ask(GET),)))
+    broken = RelayCase(
+        "relay.test.broken", "Broken.", "API-1", RelayGroup.FORM, judge, script=CaseScript((AppCall(GET),))
+    )
     with MockApi(CARDS) as side, relayed(side) as url:
         record = run(url, mock=side, options=RunOptions((broken,)))
     (case,) = record.cases

@@ -114,22 +114,17 @@ _VERDICTS: Mapping[Verdict, tuple[str, Owner, str]] = {
 
 @unique
 class Root(StrEnum):
-    """Where a failure comes from, in the order in which reports say what to do: an earlier root explains later ones.
+    """Where a failure comes from, in the order in which reports say what to do: an earlier root explains later ones."""
 
-    In that order: the back end limits its calls; a plain call fails; the back end no longer answers; a value went to
-    another card; calls at the same time disturb one another; an old answer was used again; the key is where it must
-    not be; what the case is about does not hold; the failure follows from another one.
-    """
-
-    LIMIT = "limit"
-    PLAIN = "plain"
-    GONE = "gone"
-    ASTRAY = "astray"
-    BESIDE = "beside"
-    STALE = "stale"
-    KEY = "key"
-    CASE = "case"
-    AFTER = "after"
+    LIMIT = "limit"  # the back end limits how often it is called
+    PLAIN_CALL = "plain call"  # a call with nothing wrong anywhere fails
+    NO_ANSWER = "no answer"  # the back end no longer answers
+    WRONG_CARD = "wrong card"  # a value reached another card
+    CONCURRENCY = "concurrency"  # calls at the same time disturb one another
+    OLD_ANSWER = "old answer"  # an answer was used again
+    KEY = "key"  # the key is where it must not be
+    CASE = "case"  # what the case is about does not hold
+    FOLLOWS = "follows"  # it follows from another failure, and is likely to go away with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +160,7 @@ class Miss:
         rule: the id of the broken rule; empty for the case's own rule.
         noted: an observation that no rule judges, so it fails nothing.
         harms: somebody is harmed, so it fails although its rule only warns.
-        root: where it comes from; `AFTER` where it is likely to go away with another one.
+        root: where it comes from.
         file: the file that shows it, and `line` the line, from 1; empty and 0 where no file does.
     """
 

@@ -465,8 +465,8 @@ def todos(record: RunRecord) -> list[Todo]:
         case, miss = next((case, miss) for case, miss in sources if miss.root is root)
         names, rules = ([case.name for case, _miss in sources], [miss.rule for _case, miss in sources if miss.rule])
         unique = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(rules))
-        if root is Root.BESIDE and len(unique[0]) < MANY:
-            root = Root.AFTER
+        if root is Root.CONCURRENCY and len(unique[0]) < MANY:
+            root = Root.FOLLOWS
         found.append(Todo(sources[0][0].verdict, text, *unique, root, case, miss))
     missing = Verdict.NOT_TESTABLE  # what the configuration does not have explains nothing
     return sorted(

@@ -20,7 +20,7 @@ from workbook.relay.model import (
     GET,
     RAW,
     SUCCESS,
-    Ask,
+    AppCall,
     Broke,
     CaseScript,
     PhoneCall,
@@ -36,16 +36,15 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID
 
 # The plain attempt, before any case: does a call go through the back end at all, and if not, why not.
 
-SAYS = "One attempt, with nothing wrong anywhere."
 ATTEMPT = RelayCase(
     "relay.plain.attempt",
-    SAYS,
+    "One attempt, with nothing wrong anywhere.",
     "API-10",
     RelayGroup.FORM,
     lambda _seen: iter(()),
     script=CaseScript(both(), alone=True),
 )
-FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((Ask(GET),), alone=True))
+FIRST_CALL = replace(ATTEMPT, name="relay.plain.call", script=CaseScript((AppCall(GET),), alone=True))
 HINTS = {
     401: "Is the session valid?",
     403: "Is the session valid, and does the card belong to that cardholder?",
@@ -60,7 +59,6 @@ API_HINTS = {
     422: 'Is the body {"sdkOutput": ...}, with the very text that the app sent?',
 }
 """What to check in the back end's request where the API answers it with this status."""
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
 NO_CONNECTION = {
     Broke.REFUSED: "Does the back end listen at {url}?",
     Broke.UNTRUSTED: (
@@ -71,8 +69,6 @@ NO_CONNECTION = {
 }
 """What to check where no connection was made."""
 OTHER_ID = " The id was changed: pass it on unchanged."
-NOTHING = "No request reached the API."
-MEND = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
 _AFTER = re.compile(r", after [0-9.]+ s\Z")
 _SHOWN = Redaction()
 
@@ -100,11 +96,12 @@ class PlainFailure:
         for result in results:
             script = result.case.script  # list cases (several cards) give no advice
             form = result.case.group is RelayGroup.FORM and result.verdict in CONFIRMED and script.cards == 1
-            if form and self.operation in {ask.operation for ask in script.asks}:
+            if form and self.operation in {ask.operation for ask in script.calls}:
                 own = (miss for miss in result.misses if miss.root in (Root.KEY, Root.CASE))
                 advice += [miss.todo for miss in own if miss.todo not in (AFRESH, HAND_ON)]
         untested = tuple(result.case.name for result in results if result.why == NO_PLAIN_CALL)
-        return RunFinding(Root.PLAIN, str(self), " ".join(dict.fromkeys(advice)) or MEND, untested)
+        mend = "Mend this first, because nearly every case makes this call; the cases of group form check the request."
+        return RunFinding(Root.PLAIN_CALL, str(self), " ".join(dict.fromkeys(advice)) or mend, untested)
 
     def __str__(self) -> str:
         return f"The plain {self.operation} of the app of {platform_names(self.apps)} does not work: {self.why}"
@@ -151,7 +148,7 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
     headers = {name.lower(): value for name, value in call.headers}
     expected = f"{BEFORE_ID}{quote(call.instrument, safe='')}{AFTER_ID}"
     if not requests:
-        yield NOTHING
+        yield "No request reached the API."
         if call.status in HINTS:
             yield HINTS[call.status]
     elif (came := requests[-1].request).method != call.operation or came.target != expected:
@@ -164,7 +161,7 @@ def why_not(call: PhoneCall, seen: Seen, base_url: str) -> Iterator[str]:
         yield f"A request reached the API, which answered with status {status} ({source})."
         if status in API_HINTS:
             yield API_HINTS[status]
-    if call.status in REDIRECTS:
+    if call.status in {301, 302, 303, 307, 308}:
         yield "The back end redirects, and the workbook follows no redirect. Configure the address to which it leads."
     if call.broke in (Broke.LOST, Broke.NO_HTTP) and base_url.startswith("http:") and not requests:
         yield "Does something else listen there? Or does the back end speak TLS? Then base_url must begin with https://."
@@ -212,14 +209,8 @@ def _by_configuration(call: PhoneCall, seen: Seen) -> bool:
 
 # What many failures have in common.
 
-FEWEST = 5
-"""This many failures in a row, with no success after them, probably have one cause (assumed)."""
 GIVE_BACK = (
     f"Look first at what this case and those that ran with it left behind: a connection, a lock, a thread. {AFRESH}"
-)
-PACE = (
-    "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: [timeouts] pace "
-    "in the configuration."
 )
 
 
@@ -234,11 +225,15 @@ def common_causes(results: Iterable[RelayResult], gone: str = "", ended: str = "
     results = list(results)
     if limited := tuple(result.case.name for result in results if OWN_429 in result.why):
         cases = "one case" if len(limited) == 1 else f"{len(limited)} cases"
-        yield RunFinding(Root.LIMIT, f"Your back end answered 429 itself in {cases}, and asked the API nothing.", PACE,
-                      limited)  # fmt: skip
+        says = f"Your back end answered 429 itself in {cases}, and asked the API nothing."
+        todo = (
+            "Lift its limit for the sessions of the test, or set a pace, the least seconds between two calls: "
+            "[timeouts] pace in the configuration."
+        )
+        yield RunFinding(Root.LIMIT, says, todo, limited)
     if gone:
         untested = tuple(result.case.name for result in results if gone in result.why)
-        yield RunFinding(Root.GONE, f"{gone} {ended}".strip(), GIVE_BACK, untested)
+        yield RunFinding(Root.NO_ANSWER, f"{gone} {ended}".strip(), GIVE_BACK, untested)
     elif finding := _collapse(results):
         yield finding
 
@@ -249,8 +244,8 @@ def _collapse(results: Sequence[RelayResult]) -> RunFinding | None:
     in_time = [results[at] for _began, at in ran]
     successes = [at for at, result in enumerate(in_time) if any(call.succeeded for call in result.calls)]
     since = [result for result in in_time[successes[-1] + 1 :] if result.verdict in CONFIRMED] if successes else []
-    if len(since) < FEWEST:
+    if len(since) < 5:  # fewer failures in a row may have several causes (assumed)
         return None
     first = next((result for result in since if result.verdict is Verdict.FAIL), since[0])
     says = f"Since about {first.case.name} no call has succeeded; {len(since)} cases failed."
-    return RunFinding(Root.GONE, says, GIVE_BACK, tuple(result.case.name for result in since))
+    return RunFinding(Root.NO_ANSWER, says, GIVE_BACK, tuple(result.case.name for result in since))

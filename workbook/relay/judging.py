@@ -21,11 +21,11 @@ from workbook.relay.model import (
     IN_BODY,
     POST,
     Arrived,
-    Astray,
     Broke,
     Exposed,
     Exposure,
     Judge,
+    Misdelivered,
     PhoneCall,
     Seen,
     Target,
@@ -36,32 +36,16 @@ OfRequest: TypeAlias = Callable[[Arrived], Iterable[Miss]]
 
 WORK = "Make the plain case work first: a GET, and a POST, with nothing wrong anywhere."
 ASK = "Let the back end ask the API for each attempt."
+ASK_AGAIN = "Ask the API for each attempt; keep nothing of its answers in the back end."
 HAND_ON = "Hand the sdkInput on unchanged: parse the API's JSON, and pass on the text in it as it is."
 SIDE_BY_SIDE = "Let calls run side by side: more than one worker, and no lock around the API."
 GENERAL = frozenset({WORK, ASK})
 """Advice that would fit any case."""
 TELL = "Treat anything but a 200 with an sdkInput that is not empty as a failure, and report a failure to the app."
-FALLBACK = (
-    "Answer a failed POST as a failure, and never with the sdkInput of a GET: the SDK needs the sdkInput "
-    "that answers its sdkOutput (API-11)."
-)
-WAYS = (
-    f"{TELL} There are two ways to report it: answer with a status outside 2xx, or, where your app reads the body "
-    'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
-)
-HURRY = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
-ONCE = "Never repeat a POST that may have been sent: the API may have carried it out."
 AFRESH = (
     "Keep nothing of a broken exchange: no dead connection, no kept failure. Where a circuit breaker opens on purpose, "
     "give the seconds until it lets a call through again as [timeouts] recovery."
 )
-UNANSWERED = frozenset({Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, Broke.UNTRUSTED, Broke.NO_TLS})
-"""How a call breaks where the back end dropped it instead of answering."""
-LONG_BODY = 1024
-"""Bytes of a request. A plain one is shorter, so a longer one may be more than a back end takes (assumed)."""
-SAYS_NO = ("error", "errors", "failure", "reason")
-SAYS_YES = ("ok", "success", "successful")
-"""Fields by which answers with a status of 2xx report a failure (assumed)."""
 
 
 def but_last(judge: Judge) -> Judge:
@@ -89,7 +73,7 @@ def each_request(operation: str, question: OfRequest) -> Judge:
         came = seen.came(operation)
         if not came:
             strays = ", ".join(f"{stray.request.method} to another path" for stray in seen.strays[:3])
-            yield Miss(f"a {operation} at the API", strays or "no request reached the API", ASK, root=Root.AFTER)
+            yield Miss(f"a {operation} at the API", strays or "no request reached the API", ASK, root=Root.FOLLOWS)
         for request in came:
             yield from question(request)
 
@@ -102,7 +86,7 @@ def works(operation: str) -> Judge:
     def judge(seen: Seen) -> Iterator[Miss]:
         for call in seen.asked(operation):
             if not call.succeeded:
-                yield Miss("a success", outcome(call), WORK, root=Root.AFTER)
+                yield Miss("a success", outcome(call), WORK, root=Root.FOLLOWS)
 
     return judge
 
@@ -149,7 +133,7 @@ def once(todo: str) -> Judge:
     return judge
 
 
-not_again = once(ONCE)
+not_again = once("Never repeat a POST that may have been sent: the API may have carried it out.")
 
 
 def no_success(seen: Seen) -> Iterator[Miss]:
@@ -162,7 +146,8 @@ def no_success(seen: Seen) -> Iterator[Miss]:
 def answered(seen: Seen) -> Iterator[Miss]:
     """No call is dropped without an answer (REL-9)."""
     for call in seen.calls:
-        if call.broke in UNANSWERED:
+        # how a call breaks where the back end dropped it instead of answering
+        if call.broke in {Broke.REFUSED, Broke.LOST, Broke.NO_HTTP, Broke.SPOILT, Broke.UNTRUSTED, Broke.NO_TLS}:
             todo = "Answer each call: a broken connection does not tell the app what to do."
             yield Miss("an answer that reports the failure", outcome(call), todo, "REL-9")
 
@@ -174,8 +159,9 @@ def in_time(seen: Seen) -> Iterator[Miss]:
     """
     for call in seen.calls:
         if call.seconds > seen.bound or call.broke is Broke.LATE:
-            yield Miss(f"an answer within {seen.bound:g} s", outcome(call), HURRY,
-                       "X-ENTRIES-3" if seen.extension and call.operation == GET else "REL-5")  # fmt: skip
+            todo = "Limit the whole call, retries and body included, to well below the wallet's 20 s (X-ENTRIES-3)."
+            rule = "X-ENTRIES-3" if seen.extension and call.operation == GET else "REL-5"
+            yield Miss(f"an answer within {seen.bound:g} s", outcome(call), todo, rule)
 
 
 def takes_for_success(call: PhoneCall, seen: Seen) -> bool:
@@ -196,14 +182,24 @@ def refuses(call: PhoneCall) -> bool:
         return False
     if not isinstance(body, dict):
         return False
-    return any(body.get(name) for name in SAYS_NO) or any(body.get(name) is False for name in SAYS_YES)
+    # fields by which answers with a status of 2xx report a failure (assumed)
+    says_no = any(body.get(name) for name in ("error", "errors", "failure", "reason"))
+    return says_no or any(body.get(name) is False for name in ("ok", "success", "successful"))
 
 
 def ways_to_tell(call: PhoneCall, seen: Seen) -> str:
     """What to do about an answer that is taken for a success. Where its body reports a failure, there are two ways."""
     if call.operation == POST and call.value in {arrived.given for arrived in seen.came(GET) if arrived.given}:
-        return FALLBACK
-    return WAYS if refuses(call) else TELL
+        return (
+            "Answer a failed POST as a failure, and never with the sdkInput of a GET: the SDK needs the sdkInput "
+            "that answers its sdkOutput (API-11)."
+        )
+    if not refuses(call):
+        return TELL
+    return (
+        f"{TELL} There are two ways to report it: answer with a status outside 2xx, or, where your app reads the body "
+        'of every answer and finds a field such as "error" or "ok" there, say failures = "body" in the configuration.'
+    )
 
 
 def refuses_length(call: PhoneCall, seen: Seen) -> bool:
@@ -212,7 +208,8 @@ def refuses_length(call: PhoneCall, seen: Seen) -> bool:
     A server that answers and closes before it has read the body resets the connection. Whether the phone still sees
     the 413 is chance then, so both count as the same.
     """
-    cut = call.broke is Broke.LOST and call.request is not None and len(call.request.body) > LONG_BODY
+    # a plain request is shorter than 1024 bytes, so a longer one may be more than a back end takes (assumed)
+    cut = call.broke is Broke.LOST and call.request is not None and len(call.request.body) > 1024
     return (cut or call.status == 413) and not seen.during(call)
 
 
@@ -294,8 +291,8 @@ class SecretWatch:
 
 # Which card each opaque value of the run belongs to, whichever case it travelled in (REL-4).
 #
-# The simulator seals each value for one card and never makes one twice, so a value that turns up under another card has
-# gone astray, and one that turns up again is an old one. A value that the API never gave is neither: it was altered,
+# The simulator seals each value for one card and never makes one twice, so a value that turns up under another card is
+# misdelivered, and one that turns up again is an old one. A value that the API never gave is neither: it was altered,
 # and the cases of the group fidelity judge that.
 
 SHORTEST_VALUE = 17
@@ -304,7 +301,6 @@ OWN_CARD = (
     "Keep everything of a call in that call, from the app's request to its answer: no shared variable, and the card in "
     "the key of every cache and store."
 )
-ASK_AGAIN = "Ask the API for each attempt; keep nothing of its answers in the back end."
 
 
 class CardWatch:
@@ -314,11 +310,11 @@ class CardWatch:
         cards: ids of all configured cards.
 
     Attributes:
-        astray: values that went to another card, in the order in which they were found.
+        misdelivered: values that went to another card, in the order in which they were found.
     """
 
     def __init__(self, cards: Iterable[str]) -> None:
-        self.astray: list[Astray] = []
+        self.misdelivered: list[Misdelivered] = []
         self._cards = frozenset(cards)
         self._given: dict[int, list[Arrived]] = {}
         self._sent: dict[int, list[tuple[str, PhoneCall]]] = {}
@@ -341,24 +337,24 @@ class CardWatch:
                 self._given.setdefault(hash(request.given), []).append(request)
             sent = self._sent.get(hash(request.sdk_output), []) if request.operation == POST else []
             if sent and all(self._is_other(request.instrument, call.instrument) for _case, call in sent):
-                self.astray.append(Astray(*sent[-1], request, "sdkOutput"))
+                self.misdelivered.append(Misdelivered(*sent[-1], request, "sdkOutput"))
         for call in calls:
             if (given := self.given_for(call)) and all(self._is_other(r.instrument, call.instrument) for r in given):
-                self.astray.append(Astray(case, call, given[0], "sdkInput"))
+                self.misdelivered.append(Misdelivered(case, call, given[0], "sdkInput"))
 
     def of(self, calls: Sequence[PhoneCall]) -> tuple[Miss, ...]:
         """What these calls of one case show: another card's data, else an old answer."""
-        astray = [one for one in self.astray if any(one.call is call for call in calls)]
-        if astray:
-            return (Miss("each value at its own card", str(astray[0]), OWN_CARD, "REL-4", root=Root.ASTRAY),)
+        misdelivered = [one for one in self.misdelivered if any(one.call is call for call in calls)]
+        if misdelivered:
+            return (Miss("each value at its own card", str(misdelivered[0]), OWN_CARD, "REL-4", root=Root.WRONG_CARD),)
         for call in calls:
             if (given := self.given_for(call)) and all(request.at < call.began for request in given):
                 observed = f"the phone's {call.operation} got an sdkInput that the API gave before the call"
-                return (Miss("an answer of the API to this call", observed, ASK_AGAIN, "REL-7", root=Root.STALE),)
+                return (Miss("an answer of the API to this call", observed, ASK_AGAIN, "REL-7", root=Root.OLD_ANSWER),)
         return ()
 
     def forget(self) -> None:
-        """Forget the values so far, and keep what went astray."""
+        """Forget the values so far, and keep what reached another card."""
         self._given.clear()
         self._sent.clear()
 

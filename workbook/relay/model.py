@@ -83,7 +83,7 @@ class RelayCase(Case["Seen"]):
     @property
     def runs_by_itself(self) -> bool:
         """Whether the case makes calls of its own; a case that judges the whole run makes none."""
-        return not self.script.whole
+        return not self.script.judges_run
 
 
 def relay_case(  # noqa: PLR0917 - a row of a table
@@ -110,7 +110,7 @@ class Manner(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class AppCall:
     """The phone makes one call.
 
     Attributes:
@@ -140,7 +140,7 @@ class Ask:
 class Together:
     """Several calls at the same time."""
 
-    steps: tuple[Ask, ...]
+    steps: tuple[AppCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,17 +229,13 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class SetOrders:
     """Replace the orders in force from here on; without orders the API answers as it should."""
 
     orders: tuple[Order, ...] = ()
 
 
-WAITING = frozenset({"stall before headers", "stall after headers", "dribble"})
-"""Faults that last as long as the back end lets them."""
-ScriptStep: TypeAlias = Ask | Together | Rest | Recover | Down | Up | Present | Now
-CALM = Now()
-"""From here on the API answers as it should."""
+ScriptStep: TypeAlias = AppCall | Together | Rest | Recover | Down | Up | Present | SetOrders
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,27 +244,27 @@ class CaseScript:
 
     Attributes:
         steps: in their order.
-        orders: in force from the beginning until a `Now`.
+        orders: in force from the beginning until a `SetOrders`.
         cards: how many payment instruments the case needs, all of the first cardholder.
         alone: no other case may run at the same time.
-        whole: the case makes no calls; it judges the whole run after everything else, once the back end has ended.
+        judges_run: the case makes no calls; it judges the whole run after everything else, once the back end has ended.
     """
 
     steps: tuple[ScriptStep, ...]
     orders: tuple[Order, ...] = ()
     cards: int = 1
     alone: bool = False
-    whole: bool = False
+    judges_run: bool = False
 
     @property
-    def asks(self) -> tuple[Ask, ...]:
+    def calls(self) -> tuple[AppCall, ...]:
         """Every call that the phone makes."""
-        return tuple(ask for step in self.steps for ask in asks_of(step))
+        return tuple(call for step in self.steps for call in calls_of(step))
 
     @property
     def every_order(self) -> tuple[Order, ...]:
         """The orders of the whole script."""
-        later = (order for step in self.steps if isinstance(step, Now) for order in step.orders)
+        later = (order for step in self.steps if isinstance(step, SetOrders) for order in step.orders)
         return (*self.orders, *later)
 
     @property
@@ -280,7 +276,8 @@ class CaseScript:
     @property
     def stalls(self) -> bool:
         """Whether the API stalls the first call. The stall lasts as long as the back end waits."""
-        return any(order.fault in WAITING for order in self.orders)
+        # faults that last as long as the back end lets them
+        return any(order.fault in {"stall before headers", "stall after headers", "dribble"} for order in self.orders)
 
     @property
     def slow(self) -> bool:
@@ -288,14 +285,14 @@ class CaseScript:
         return any(order.share is not None and order.share < 1 for order in self.every_order)
 
 
-def asks_of(step: ScriptStep) -> tuple[Ask, ...]:
+def calls_of(step: ScriptStep) -> tuple[AppCall, ...]:
     """The calls of one step."""
-    return step.steps if isinstance(step, Together) else (step,) if isinstance(step, Ask) else ()
+    return step.steps if isinstance(step, Together) else (step,) if isinstance(step, AppCall) else ()
 
 
-def both(**post: Any) -> tuple[Ask, Ask]:
+def both(**post: Any) -> tuple[AppCall, AppCall]:
     """The GET and the POST of one attempt; `post` are fields of the POST."""
-    return Ask(GET), Ask(POST, **post)
+    return AppCall(GET), AppCall(POST, **post)
 
 
 # The back end under test as the phone sees it: where its two operations are, and where values are placed in them.
@@ -405,8 +402,6 @@ SHAPES: Mapping[Need, re.Pattern[str]] = {
     Need.ID_LOWER_CASE: re.compile(r".*[a-z]", re.DOTALL),
 }
 """The pattern of each shape. An id that matches several has the first shape."""
-POOL = 6
-"""How many cards of one shape are enough for every case, so that cards of other shapes can be set aside."""
 
 
 @cache
@@ -415,8 +410,8 @@ def shape_of(card: str) -> Need | None:
     return next((shape for shape, pattern in SHAPES.items() if pattern.match(card)), None)
 
 
-def ordinary(cards: Iterable[str], enough: int = POOL) -> tuple[str, ...]:
-    """The cards that all cases share: those of the commonest shape if they are enough, else all.
+def ordinary(cards: Iterable[str], enough: int = 6) -> tuple[str, ...]:
+    """The cards that all cases share: those of the commonest shape if there are `enough` for every case, else all.
 
     A back end that harms ids of one shape then fails the case of that shape, and not whatever case had the card.
     """
@@ -644,7 +639,7 @@ class Exposure:
 
 
 @dataclass(frozen=True, slots=True)
-class Astray:
+class Misdelivered:
     """One opaque value that went to another card.
 
     Attributes:
@@ -677,7 +672,7 @@ class WholeRun:
         values: opaque data of the run: pairs of a payment instrument and the beginning of a value.
         missing_logs: names of configured log files that were never written.
         proxied: how many connections to the API went through the proxy that the back end's environment names.
-        astray: opaque values that went to another card.
+        misdelivered: opaque values that went to another card.
     """
 
     answers: int = 0
@@ -686,10 +681,7 @@ class WholeRun:
     values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     missing_logs: tuple[str, ...] = ()
     proxied: int = 0
-    astray: tuple[Astray, ...] = ()
-
-
-NO_RUN = WholeRun()
+    misdelivered: tuple[Misdelivered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -719,7 +711,7 @@ class Seen:
     bound: float = BOUND
     recovery: float = 0.0
     failures: str = BY_STATUS
-    run: WholeRun = NO_RUN
+    run: WholeRun = WholeRun()
     extension: bool = False
     limit: float = float("inf")
     left_open: int = 0

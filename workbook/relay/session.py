@@ -169,8 +169,8 @@ class _Run:
             self._plain = failures
             self._progress.say(self._clean(says))
         broken = [(app, failure.operation) for failure in failures for app in failure.apps]
-        single = [case for case in options.cases if not case.script.whole]
-        whole = [case for case in options.cases if case.script.whole]
+        single = [case for case in options.cases if not case.script.judges_run]
+        whole = [case for case in options.cases if case.script.judges_run]
         self._progress.begin(len(single) * options.repeat + len(whole))
         for repetition in range(1, options.repeat + 1):
             if repetition > 1:

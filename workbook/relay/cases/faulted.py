@@ -29,19 +29,18 @@ from workbook.relay.judging import (
     ways_to_tell,
 )
 from workbook.relay.model import (
-    CALM,
     GET,
     POST,
-    Ask,
+    AppCall,
     CaseScript,
     Judge,
     Need,
-    Now,
     Order,
     Recover,
     RelayCase,
     RelayGroup,
     Seen,
+    SetOrders,
     relay_case,
 )
 from workbook.simulation.faults import FAULTS, Fault, FaultKind
@@ -81,7 +80,7 @@ def of_fault(fault: Fault, operation: str) -> Iterator[RelayCase]:
     order = Order(operation, fault=fault.name)
     # The last call, after the fault is over, shows whether the back end has kept anything of it: a dead connection in
     # its pool, an open circuit breaker, a cached failure.
-    asks = (Ask(operation), CALM, Recover(), Ask(operation))
+    asks = (AppCall(operation), SetOrders(), Recover(), AppCall(operation))
     match fault.kind:
         case FaultKind.DELAY if fault.name in LATE:
             yield _case(f"{name}.slow-{slug}", f"{operation}: {does} The attempt succeeds all the same.", "REL-5",
@@ -145,7 +144,7 @@ def is_nil(seen: Seen) -> Iterator[Miss]:
 
 
 def _mapped(name: str, says: str, rule: str, judge: Judge, need: Need) -> RelayCase:
-    steps = tuple(step for fault in FAILURES for step in (Now((Order(POST, fault=fault),)), Ask(POST)))
+    steps = tuple(step for fault in FAILURES for step in (SetOrders((Order(POST, fault=fault),)), AppCall(POST)))
     return _case(f"post.{name}", says, rule, all_of(judge, answered), CaseScript(steps), need)
 
 
@@ -177,9 +176,11 @@ def of_copying(operation: str) -> Iterator[RelayCase]:
     for kind, value in NO_TEXT.items():
         yield _case(f"{name}.sdk-input-{kind}", f"{operation}: an sdkInput that is a JSON {kind} is not handed on.",
                     "REL-6", all_of(but_last(no_success), answered, in_time, recovers, not_again),
-                    CaseScript((Ask(operation), CALM, Recover(), Ask(operation)),
+                    CaseScript((AppCall(operation), SetOrders(), Recover(), AppCall(operation)),
                                (Order(operation, more={"sdkInput": value}),)))  # fmt: skip
-    steps = (step for fault in ("401", "403") for step in (Now((Order(operation, fault=fault),)), Ask(operation)))
+    steps = (
+        step for fault in ("401", "403") for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))
+    )
     yield _case(f"{name}.key-refused", f"{operation}: the API refuses the key, and the app's session stays valid.",
                 "REL-9", all_of(session_not_lost, no_success, answered), CaseScript(tuple(steps)))  # fmt: skip
 
@@ -187,7 +188,7 @@ def of_copying(operation: str) -> Iterator[RelayCase]:
 CASES = (
     *(case for operation in (GET, POST) for case in of_copying(operation)),
     _case("get.few-tries", "A GET that fails is not tried again and again.", "REL-5", all_of(few_tries, answered),
-          CaseScript((Ask(GET),), (Order(GET, fault="500"),))),
+          CaseScript((AppCall(GET),), (Order(GET, fault="500"),))),
     *(case for fault in FAULTS.values() for operation in (GET, POST) for case in of_fault(fault, operation)),
     _mapped("failure-is-exception", "A failed POST makes fetchOpc throw (sdk-a): it is not answered as a success.",
             "REL-6",

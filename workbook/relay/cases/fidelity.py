@@ -23,8 +23,8 @@ from workbook.relay.judging import (
 from workbook.relay.model import (
     GET,
     POST,
+    AppCall,
     Arrived,
-    Ask,
     CaseScript,
     Judge,
     Maker,
@@ -142,7 +142,7 @@ def given_back(operation: str) -> Judge:
         given = [arrived.given for arrived in seen.came(operation) if arrived.given]
         for call in seen.asked(operation):
             if not given:
-                yield Miss("an sdkInput from the API", "none came", ASK, root=Root.AFTER)
+                yield Miss("an sdkInput from the API", "none came", ASK, root=Root.FOLLOWS)
             elif call.value is None and _is_cut(call):
                 yield Miss("the sdkInput as the API gave it", "cut-off JSON in a complete answer", CUT)
             elif call.body in [value.encode() for value in given] and call.value not in given:
@@ -208,7 +208,7 @@ def _values(
         judges = (or_refused(get), or_refused(post)) if name in LARGE else (get, post)
         order, both_calls = Order(POST, value=maker), both(output=maker)
         yield _case(f"get.{kind}-{name}", f"{subject[0]}: {words}.", rule, judges[0],
-                    CaseScript((Ask(GET),), (Order(GET, value=maker),)), need)  # fmt: skip
+                    CaseScript((AppCall(GET),), (Order(GET, value=maker),)), need)  # fmt: skip
         yield _case(f"post.{kind}-{name}", f"{subject[1]}, both ways: {words}.", rule, judges[1],
                     CaseScript(both_calls, (order,)), need)  # fmt: skip
 
@@ -222,7 +222,7 @@ SUBJECT_B = (
     "Platform B's bytes arrive as they are",
 )
 ATTEMPT = CaseScript(both())
-STEPS: Mapping[str, tuple[Ask, ...]] = {GET: (Ask(GET),), POST: both()}
+STEPS: Mapping[str, tuple[AppCall, ...]] = {GET: (AppCall(GET),), POST: both()}
 """The calls that a case of one operation needs."""
 CASES = (
     _case("get.sdk-input-byte-exact", "The phone gets the very sdkInput that the GET returned.", "API-10",

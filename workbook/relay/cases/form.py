@@ -30,18 +30,18 @@ from workbook.relay.model import (
     GET,
     POST,
     SHAPES,
+    AppCall,
     Arrived,
-    Ask,
     Broke,
     CaseScript,
     Judge,
     Manner,
     Need,
-    Now,
     Order,
     PhoneCall,
     RelayGroup,
     Seen,
+    SetOrders,
     Tamper,
     both,
     relay_case,
@@ -53,7 +53,7 @@ from workbook.simulation.http import AFTER_ID, BEFORE_ID, header_values
 # none, so the cases that look for such a request run alone: whatever arrives then is theirs.
 ATTEMPT = CaseScript(both(), alone=True)
 """One attempt with nothing else going on, so a request to a wrong path can only belong to it."""
-LIST = tuple(Ask(GET, card=number) for number in range(3))
+LIST = tuple(AppCall(GET, card=number) for number in range(3))
 ONE_EACH = "Make one request for each call of the app; what it did not ask for, it does not need."
 
 
@@ -167,7 +167,7 @@ def one_get_each(seen: Seen) -> Iterator[Miss]:
             yield Miss("one GET for each instrument", f"{len(given)} for one of them", "Make one GET for each card.")
         elif call.value != given[0]:
             yield Miss("each card's own sdkInput", "another value", "Keep each answer with the card that it is for.",
-                       root=Root.AFTER)  # fmt: skip
+                       root=Root.FOLLOWS)  # fmt: skip
 
 
 def own_data(seen: Seen) -> Iterator[Miss]:
@@ -176,7 +176,7 @@ def own_data(seen: Seen) -> Iterator[Miss]:
         given = {arrived.given for arrived in seen.came(GET) if arrived.instrument == call.instrument}
         if call.value not in given:
             todo = "Keep nothing of a call in the connection that it came by."
-            yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "", root=Root.AFTER)
+            yield Miss("the call's own answer", outcome(call), todo, "REL-4" if call.value else "", root=Root.FOLLOWS)
 
 
 def not_encoded(seen: Seen) -> Iterator[Miss]:
@@ -291,11 +291,11 @@ def refused_at_once(seen: Seen) -> Iterator[Miss]:
 
 def _odd_id(operation: str) -> CaseScript:
     """A call with an id that contains everything that ends a segment, a path or a query."""
-    return CaseScript((Ask(operation, instrument=lambda card: f"{card}/../{card}?a=1#b%2F"),), alone=True)
+    return CaseScript((AppCall(operation, instrument=lambda card: f"{card}/../{card}?a=1#b%2F"),), alone=True)
 
 
 def _attempt(manner: Manner) -> CaseScript:
-    return CaseScript((Ask(GET, manner=manner), Ask(POST, manner=manner)))
+    return CaseScript((AppCall(GET, manner=manner), AppCall(POST, manner=manner)))
 
 
 # The first rows are about what reaches the API, the later ones about what HTTP and JSON allow the phone. The phone in
@@ -327,8 +327,7 @@ CASES = (
           CaseScript(LIST, cards=3, alone=True), Need.SEVERAL_CARDS),
     # A back end accepts every form of a call that HTTP allows, and takes all of them to mean the same (REL-8).
     _case("post.chunked-body", "The phone may send its body in chunks, without a length.", "REL-8",
-          all_of(works(POST), handed_on, given_back(POST)), CaseScript((Ask(GET), Ask(POST, manner=Manner.CHUNKED))),
-          Need.HTTP),
+          all_of(works(POST), handed_on, given_back(POST)), CaseScript(both(manner=Manner.CHUNKED)), Need.HTTP),
     _case("attempt.header-case", "The phone may write header names in capitals.", "REL-8", WORKS,
           _attempt(Manner.UPPER_CASE), Need.HTTP),
     _case("attempt.closed-connections", "The phone may use a new connection for each call.", "REL-8", WORKS,
@@ -338,17 +337,16 @@ CASES = (
     _case("list.kept-connection", "Several calls on one connection each get their own card's data.", "REL-8",
           all_of(works(GET), own_data), CaseScript(LIST, cards=3), Need.HTTP, Need.SEVERAL_CARDS),
     _case("post.expecting", "The phone may announce its body with Expect: 100-continue.", "REL-8",
-          all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, manner=Manner.EXPECTING))), Need.HTTP),
+          all_of(works(POST), handed_on), CaseScript(both(manner=Manner.EXPECTING)), Need.HTTP),
     _case("post.charset", "The phone may name the charset in its content-type.", "REL-8",
-          all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, manner=Manner.WITH_CHARSET))),
-          Need.JSON_BODY),
+          all_of(works(POST), handed_on), CaseScript(both(manner=Manner.WITH_CHARSET)), Need.JSON_BODY),
     _case("post.escaped-body", "The phone's JSON may have escapes and blanks that mean nothing.", "REL-8",
-          all_of(works(POST), handed_on), CaseScript((Ask(GET), Ask(POST, tamper=_escaped))), Need.JSON_BODY),
+          all_of(works(POST), handed_on), CaseScript(both(tamper=_escaped)), Need.JSON_BODY),
     _case("answer.labelled", "A JSON answer, success or failure, is labelled as JSON in UTF-8.", "REL-8", labelled,
-          CaseScript((*both(), Now((Order(GET, fault="500"),)), Ask(GET))), Need.HTTP),
+          CaseScript((*both(), SetOrders((Order(GET, fault="500"),)), AppCall(GET))), Need.HTTP),
     # What no app sends today may come from an app of tomorrow, or from somebody who experiments.
     *(_case(f"post.body-{name}", f"A body of the app {words} is refused at once.", "API-6", refused_at_once,
-            CaseScript((Ask(POST, tamper=tamper),)), Need.JSON_BODY)
+            CaseScript((AppCall(POST, tamper=tamper),)), Need.JSON_BODY)
       for name, (words, tamper) in BAD_BODIES.items()),
     *(_case(f"attempt.{need.name.lower().replace('_', '-')}",
             f"An id reaches the API unchanged, also where it {need.value.partition('whose id ')[2]}.",
@@ -356,5 +354,5 @@ CASES = (
       for need in SHAPES),
     # A body that the back end left unread would come before the next call on the same connection.
     _case("post.kept-connection", "After a refused POST the same connection serves the next call.", "REL-8", recovers,
-          CaseScript((Ask(POST, cardholder=-1), Ask(GET)), alone=True), Need.HTTP, Need.SESSIONS),
+          CaseScript((AppCall(POST, cardholder=-1), AppCall(GET)), alone=True), Need.HTTP, Need.SESSIONS),
 )  # fmt: skip

@@ -26,16 +26,16 @@ from workbook.relay.judging import (
 from workbook.relay.model import (
     GET,
     POST,
-    Ask,
+    AppCall,
     CaseScript,
     Judge,
     Need,
-    Now,
     Order,
     PhoneCall,
     RelayGroup,
     Rest,
     Seen,
+    SetOrders,
     Together,
     both,
     relay_case,
@@ -55,7 +55,7 @@ def own_only(seen: Seen) -> Iterator[Miss]:
             others = {arrived.given for arrived in seen.came(call.operation)}
             todo = "Keep everything of a call in that call: no shared variable, no cache without the card in its key."
             yield Miss(
-                "its own card's sdkInput", "another one", todo if call.value in others else HAND_ON, root=Root.AFTER
+                "its own card's sdkInput", "another one", todo if call.value in others else HAND_ON, root=Root.FOLLOWS
             )
     for arrived in seen.came(POST):
         if arrived.sdk_output not in {call.sent for call in seen.calls if call.instrument == arrived.instrument}:
@@ -83,7 +83,7 @@ def fresh(operation: str) -> Judge:
         if len(set(values)) < len(values):
             yield Miss("a new sdkInput for each attempt", "the same twice", ASK_AGAIN)
         if not values:
-            yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.AFTER)
+            yield Miss("a success", outcome(seen.calls[0]), WORK, root=Root.FOLLOWS)
 
     return judge
 
@@ -92,7 +92,7 @@ def asked_each_time(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that comes again is answered by the API, or refused; no stored answer replaces the API's."""
     lucky, came = [call for call in seen.asked(POST) if call.succeeded], seen.came(POST)
     if not lucky:
-        yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.AFTER)
+        yield Miss("a success", outcome(seen.asked(POST)[0]), WORK, root=Root.FOLLOWS)
     elif len(lucky) > len(came):
         todo = "Send each POST of the app on, or refuse it; keep nothing of the API's answers in the back end."
         yield Miss(
@@ -129,7 +129,7 @@ def nothing_kept_for_another(seen: Seen) -> Iterator[Miss]:
     """An sdkOutput that another cardholder sends is never answered with what the first one got (REL-4)."""
     first, other = seen.asked(POST)
     if not first.succeeded:
-        yield Miss("a success", outcome(first), WORK, root=Root.AFTER)
+        yield Miss("a success", outcome(first), WORK, root=Root.FOLLOWS)
     elif other.value is not None and other.value == first.value:
         todo = "Keep no answer of the API. If you keep anything, put the card and its owner into its key."
         yield Miss("nothing of the first cardholder's card", "the sdkInput that the first cardholder got", todo)
@@ -161,11 +161,11 @@ def cookies_stay(seen: Seen) -> Iterator[Miss]:
 def at_its_own_card(seen: Seen) -> Iterator[Miss]:
     """Over the whole run, whatever a case is about: each value reaches the card that it was made for, and no other."""
     if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
-    if astray := seen.run.astray:
-        more = f"; {len(astray) - 1} more values went astray" if astray[1:] else ""
-        observed = f"in {astray[0].case} {astray[0]}{more}"
-        yield Miss("each value at its own card", observed, OWN_CARD, root=Root.ASTRAY)
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
+    if misdelivered := seen.run.misdelivered:
+        more = f"; {len(misdelivered) - 1} more values went astray" if misdelivered[1:] else ""
+        observed = f"in {misdelivered[0].case} {misdelivered[0]}{more}"
+        yield Miss("each value at its own card", observed, OWN_CARD, root=Root.WRONG_CARD)
 
 
 def _same_value(canary: str) -> str:
@@ -198,7 +198,7 @@ def no_other_card(seen: Seen) -> Iterator[Miss]:
 
 
 COOKIES = CaseScript(
-    (Ask(GET), Ask(POST), Ask(GET, cardholder=1, own=True), Ask(POST, cardholder=1, own=True)),
+    (AppCall(GET), AppCall(POST), AppCall(GET, cardholder=1, own=True), AppCall(POST, cardholder=1, own=True)),
     (Order(GET, cookie=True), Order(POST, cookie=True)),
     alone=True,
 )
@@ -214,32 +214,36 @@ WHO = {
     "forged-session": ("a session that does not exist", -2, Need.SESSIONS),
 }
 """Callers that are not entitled to the first cardholder's card."""
-SAME_BY_ANOTHER = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, cardholder=1, own=True, output=_same_value))
-SAME_TWICE = (Ask(GET), Ask(POST, output=_same_value), Ask(POST, output=_same_value))
+SAME_BY_ANOTHER = (
+    AppCall(GET),
+    AppCall(POST, output=_same_value),
+    AppCall(POST, cardholder=1, own=True, output=_same_value),
+)
+SAME_TWICE = (AppCall(GET), AppCall(POST, output=_same_value), AppCall(POST, output=_same_value))
 
 # A call that is not entitled must not reach the API either. So these cases run alone, and any request is a miss.
 _case = partial(relay_case, RelayGroup.ISOLATION)
 CASES = (
     *(_case(f"{name}.crowd", f"Many {operation}s at once each get their own card's data.", "REL-4",
             all_of(one_works(operation), own_only),
-            CaseScript((Together(tuple(Ask(operation, card=number % 3) for number in range(CROWD))),), cards=3,
+            CaseScript((Together(tuple(AppCall(operation, card=number % 3) for number in range(CROWD))),), cards=3,
                        alone=True),
             Need.SEVERAL_CARDS)
       for operation, name in OPERATIONS),
     *(_case(f"{name}.two-cardholders", f"Two cardholders{whose} at once each get their own card's data.", "REL-4",
             all_of(one_works(operation), own_only),
-            CaseScript((Together(tuple(Ask(operation, cardholder=number % 2, own=True) for number in range(CROWD))),),
+            CaseScript((Together(tuple(AppCall(operation, cardholder=at % 2, own=True) for at in range(CROWD))),),
                    alone=True), Need.TWO_CARDHOLDERS)
       for (operation, name), whose in zip(OPERATIONS, ("", "' POSTs"), strict=True)),
     *(_case(f"{name}.{who}", f"A {operation} with {words} is refused before the API is asked.", "REL-4",
-            all_of(refused, answered), CaseScript((Ask(operation, cardholder=cardholder),), alone=True),
+            all_of(refused, answered), CaseScript((AppCall(operation, cardholder=cardholder),), alone=True),
             Need.SESSIONS, need)
       for operation, name in OPERATIONS for who, (words, cardholder, need) in WHO.items()),
     _case("get.id-in-query", "A second id in the query of the GET never leads to another cardholder's card.", "REL-4",
-          all_of(no_other_card, answered), CaseScript((Ask(GET, tamper=_names_another),), alone=True),
+          all_of(no_other_card, answered), CaseScript((AppCall(GET, tamper=_names_another),), alone=True),
           Need.HTTP, Need.TWO_CARDHOLDERS),
     _case("post.id-in-body", "A second id in the body of the POST never leads to another cardholder's card.", "REL-4",
-          all_of(no_other_card, answered), CaseScript((Ask(POST, tamper=_names_another),), alone=True),
+          all_of(no_other_card, answered), CaseScript((AppCall(POST, tamper=_names_another),), alone=True),
           Need.JSON_BODY, Need.TWO_CARDHOLDERS),
     _case("post.same-by-another", "Another cardholder with the same sdkOutput gets nothing of the first card.",
           "REL-4", nothing_kept_for_another,
@@ -248,17 +252,18 @@ CASES = (
           "back with another cardholder's call.", "REL-7", all_of(works(GET), cookies_stay), COOKIES,
           Need.TWO_CARDHOLDERS),
     _case("get.at-once", "Two GETs for one card at the same moment each get their own data.", "REL-7", own_data_each,
-          CaseScript((Together((Ask(GET), Ask(GET))),), (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
+          CaseScript((Together((AppCall(GET), AppCall(GET))),),
+                     (Order(GET, fault="latency", settings={"seconds": 0.3}),))),
     _case("get.fresh", "Each GET of the app gets new activation data.", "REL-7", all_of(works(GET), fresh(GET)),
-          CaseScript((Ask(GET), Rest(0.05), Ask(GET)))),
+          CaseScript((AppCall(GET), Rest(0.05), AppCall(GET)))),
     _case("get.not-cacheable", "No answer of the GET may be cached on its way to the phone.", "REL-7",
-          all_of(works(GET), not_cacheable), CaseScript((Ask(GET),)), Need.HTTP),
+          all_of(works(GET), not_cacheable), CaseScript((AppCall(GET),)), Need.HTTP),
     _case("get.fresh-after-failure", "After a failed attempt the app gets new data, not the last that worked.", "REL-7",
-          fresh(GET), CaseScript((Ask(GET), Now((Order(GET, fault="500"),)), Ask(GET)))),
+          fresh(GET), CaseScript((AppCall(GET), SetOrders((Order(GET, fault="500"),)), AppCall(GET)))),
     _case("post.same-again", "An sdkOutput that is sent again is answered by the API, not from a store.", "REL-7",
           asked_each_time, CaseScript(SAME_TWICE, (Order(POST, value=_same_value),))),
     _case("attempt.again", "A second attempt gets new data from the GET and from the POST.", "REL-7",
           all_of(works(GET), works(POST), fresh(GET), fresh(POST)), CaseScript((*both(), *both()))),
     _case("run.own-card", "In the whole run no sdkInput and no sdkOutput goes to another card.", "REL-4",
-          at_its_own_card, CaseScript((), whole=True)),
+          at_its_own_card, CaseScript((), judges_run=True)),
 )  # fmt: skip

@@ -26,20 +26,20 @@ from workbook.relay.judging import (
 from workbook.relay.model import (
     GET,
     POST,
-    Ask,
+    AppCall,
     CaseScript,
     Down,
     Exposed,
     Identity,
     Judge,
     Need,
-    Now,
     Order,
     Present,
     Recover,
     RelayGroup,
     Rest,
     Seen,
+    SetOrders,
     Up,
     both,
     relay_case,
@@ -106,7 +106,7 @@ def nowhere(secret: Exposed, todo: str) -> Judge:
 
     def judge(seen: Seen) -> Iterator[Miss]:
         if not seen.run.answers:
-            yield Miss("an answer to look at", "the phone got none", WORK, root=Root.AFTER)
+            yield Miss("an answer to look at", "the phone got none", WORK, root=Root.FOLLOWS)
         exposures = [exposure for exposure in seen.run.exposures if exposure.secret is secret]
         if others := [exposure for exposure in exposures if exposure.case not in OWNERS[secret]]:
             more = f", and in {len(others) - 1} more of them" if others[1:] else ""
@@ -120,7 +120,7 @@ def nowhere(secret: Exposed, todo: str) -> Judge:
 def session_stays(seen: Seen) -> Iterator[Miss]:
     """A session that reaches the API is only noted: no rule forbids that."""
     if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
     places = Counter(exposure.where for exposure in seen.run.exposures if exposure.secret is Exposed.SESSION)
     if places:
         observed = ", ".join(f"it in {where} ({count} times)" for where, count in places.most_common(3))
@@ -144,7 +144,7 @@ def not_elsewhere(operation: str) -> Judge:
                 f"a {operation} at the API, which redirects it",
                 "none",
                 WORK,
-                root=Root.AFTER,
+                root=Root.FOLLOWS,
             )
 
     return judge
@@ -235,7 +235,7 @@ def refuses_certificate(seen: Seen) -> Iterator[Miss]:
 def not_through_the_proxy(seen: Seen) -> Iterator[Miss]:
     """HTTP libraries use the proxy of their environment unasked; without TLS it reads the key (REL-2)."""
     if not seen.run.requests:
-        yield Miss("a request to look at", "none reached the API", WORK, root=Root.AFTER)
+        yield Miss("a request to look at", "none reached the API", WORK, root=Root.FOLLOWS)
     if seen.run.proxied:
         todo = (
             "Keep the HTTP client from taking a proxy from the environment, for example by trust_env=False. If you "
@@ -253,9 +253,9 @@ BREACHES = ("401", "422", "500", "502", "redirect", "close", "sdkInput missing")
 """Answers that a careless back end passes on as they are, or as an exception's words."""
 ATTEMPT = CaseScript(both())
 REFUSED = CaseScript(tuple(step for fault in BREACHES for operation in (GET, POST)
-                       for step in (Now((Order(operation, fault=fault),)), Ask(operation))))  # fmt: skip
-AWAY = CaseScript((Down(), Ask(GET), Ask(POST), Up()), alone=True)
-WHOLE = CaseScript((), whole=True)
+                       for step in (SetOrders((Order(operation, fault=fault),)), AppCall(operation))))  # fmt: skip
+AWAY = CaseScript((Down(), AppCall(GET), AppCall(POST), Up()), alone=True)
+WHOLE = CaseScript((), judges_run=True)
 REDIRECT = Order(GET, fault="redirect", settings={"status": 307})
 WRITTEN = Rest(0.2)
 """Time enough to write a log. The cases that scan it run alone, so its lines belong to them."""
@@ -276,12 +276,12 @@ CASES = (
     _case("failure.no-words", "A failure does not repeat the API's words.", "REL-9",
           all_of(answered, no_words), REFUSED),
     _case("get.redirect-not-followed", "A redirect of the GET is not followed.", "REL-2", not_elsewhere(GET),
-          CaseScript((Ask(GET),), (REDIRECT,), alone=True)),
+          CaseScript((AppCall(GET),), (REDIRECT,), alone=True)),
     _case("post.redirect-not-followed", "A redirect of the POST is not followed.", "REL-2", not_elsewhere(POST),
           CaseScript(both(), (replace(REDIRECT, operation=POST),), alone=True)),
     *(_case(f"tls.{identity.name.lower().replace('_', '-')}",
             f"Nothing is sent to an API that presents a certificate {identity.value}.", "REL-2", refuses_certificate,
-            CaseScript((Ask(GET), Present(identity), Ask(GET), Ask(POST), Present(Identity.OWN), Recover(), Ask(GET)),
+            CaseScript((AppCall(GET), Present(identity), *both(), Present(Identity.OWN), Recover(), AppCall(GET)),
                        alone=True), Need.API_TLS)
       for identity in Identity if identity is not Identity.OWN),
     _case("log.no-key", "The log holds no part of the key.", "REL-2",

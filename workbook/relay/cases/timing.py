@@ -24,7 +24,7 @@ from workbook.relay.judging import (
 from workbook.relay.model import (
     GET,
     POST,
-    Ask,
+    AppCall,
     CaseScript,
     Down,
     Judge,
@@ -113,7 +113,7 @@ def own_answers(seen: Seen) -> Iterator[Miss]:
     for call in seen.asked(POST):
         if call.succeeded and call.value != answers.get(call.sent):
             if call.value not in answers.values():  # it was changed; cases of fidelity say how
-                yield Miss("the answer to its own sdkOutput", "another value", HAND_ON, root=Root.AFTER)
+                yield Miss("the answer to its own sdkOutput", "another value", HAND_ON, root=Root.FOLLOWS)
                 continue
             todo = "Keep each answer with the request that it answers, also when the card is the same."
             yield Miss("the answer to its own sdkOutput", "the answer to another one", todo)
@@ -140,16 +140,16 @@ OPERATIONS = ((GET, "get"), (POST, "post"))
 # not wait for one another. One after the other they take longer than the wallet waits, and it shows no card at all.
 def _list(share: float) -> CaseScript:
     """GETs for a list of cards at once, where the API takes this share of the wallet's time for each."""
-    asks = Together(tuple(Ask(GET, card=number) for number in range(LIST)))
+    asks = Together(tuple(AppCall(GET, card=number) for number in range(LIST)))
     orders = tuple(Order(GET, card=number, fault="latency", share=share) for number in range(LIST))
     return CaseScript((asks,), orders, cards=LIST)
 
 
 # A phone gives a call up while the back end waits for the API: the cardholder leaves the page, or the network is gone.
 # Only the API sees what the back end does next, and the next attempt meets what this one left behind.
-TWICE = (Ask(GET), Together((Ask(POST), Ask(POST))))
+TWICE = (AppCall(GET), Together((AppCall(POST), AppCall(POST))))
 LATE = (Order(POST, fault="latency", settings={"seconds": 0.6}, nth=1),)
-GIVEN_UP = CaseScript((Ask(GET), Ask(POST, cancel=0.2), Rest(1.0)), LATE)
+GIVEN_UP = CaseScript((AppCall(GET), AppCall(POST, cancel=0.2), Rest(1.0)), LATE)
 AGAIN = CaseScript((*both(cancel=0.2), Rest(1.0), *both()), LATE)
 
 A_MOMENT = Rest(0.3)
@@ -162,7 +162,7 @@ CASES = (
     *(_budget(f"{name}.limit-{part}", f"A {operation} whose answer {words} ends before the wallet gives up (wallet).",
               "REL-5",
               all_of(in_time, judge, answered, room_for_the_phone),
-              CaseScript((Ask(operation),), (replace(order, operation=operation),)))
+              CaseScript((AppCall(operation),), (replace(order, operation=operation),)))
       for operation, name in OPERATIONS for part, (words, order, judge) in STALLS.items()),
     _budget("list.in-time", "A list of cards is there within the wallet's 20 s (X-ENTRIES-3).", "X-ENTRIES-3",
             list_in_time, _list(SLOW), Need.SEVERAL_CARDS),
@@ -170,7 +170,7 @@ CASES = (
                  all_of(answered, side_by_side), _list(BRIEF), Need.SEVERAL_CARDS),
     *(_budget(f"get.connections-{name}", f"{IN_A_ROW} GETs one after the other{words} do not leave {IN_A_ROW} "
               "connections to the API open.", "REL-5", connections_end,
-              CaseScript((*(Ask(GET),) * IN_A_ROW, A_MOMENT), orders, alone=True))
+              CaseScript((*(AppCall(GET),) * IN_A_ROW, A_MOMENT), orders, alone=True))
       for name, words, orders in (("end", "", ()), ("end-on-failure", " that the API refuses", REFUSED))),
     _concurrency("post.double-tap", "Two POSTs of a double tap each get their own answer.", "REL-4",
                  all_of(one_works(POST), handed_on, own_answers), CaseScript(TWICE)),
@@ -181,6 +181,7 @@ CASES = (
               AGAIN),
     *(_recovery(f"{name}.api-away", f"While the API is away a {operation} fails in time, and works when it is back.",
                 rule, all_of(fails_while_away, recovers),
-                CaseScript((Ask(operation), Down(), Ask(operation), Up(), Recover(), Ask(operation)), alone=True))
+                CaseScript((AppCall(operation), Down(), AppCall(operation), Up(), Recover(), AppCall(operation)),
+                           alone=True))
       for (operation, name), rule in zip(OPERATIONS, ("API-10", "API-11"), strict=True)),
 )  # fmt: skip
