@@ -16,7 +16,7 @@ from workbook.flows.platform_b import State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
+from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, TARGETS, THROWN_BY_START, LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS, Instrument, World
@@ -288,7 +288,7 @@ def test_a_late_failure_is_ignored_as_a_late_answer_is(variant):
 
 @pytest.mark.rule("B-WATCH-1", "B-CAN-2")
 def test_an_app_that_never_looks_for_a_watch_asks_at_once_and_hides_the_button_from_it():
-    bench, played = play(B_LATER, lambda: PhoneB(watch=Watch(), cards={ID}), app={"calls": NO_WATCH_CALLS})
+    bench, played = play(B_LATER, lambda: PhoneB(watch=Watch(), cards={ID}), app=APPS_B["never looks for a watch"])
     assert (played, bench.state) == (created + check_later + there, "in the wallet")
 
 

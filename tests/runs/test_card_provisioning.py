@@ -15,7 +15,7 @@ from workbook.flows import messages as m
 from workbook.flows.platform_a import State
 from workbook.flows.variants import A_BEFORE_0_4_0, A_FROM_0_4_0, A_NOT_MIGRATED
 from workbook.reading.checks import check
-from workbook.runs.card_provisioning import CALLS, CanProvisionResult, CardProvisioning
+from workbook.runs.card_provisioning import CanProvisionResult, CardProvisioning
 from workbook.runs.platform_a import CardAddress, PlatformARun
 from workbook.simulation.canned import DAMAGES, damaged
 from workbook.simulation.phones import FAILURES, PhoneA
@@ -490,14 +490,14 @@ def test_the_outcomes_of_can_provision_are_those_that_the_table_knows():
 
 
 def test_an_error_names_each_call_as_a_person_writes_it():
-    for event, name in CALLS.items():
+    for event, name in CardProvisioning.calls.items():
         method, _, argument = name.removesuffix(")").removeprefix("CardProvisioning.").partition("(")
         parameters = inspect.signature(getattr(CardProvisioning, method)).parameters
         assert argument in ("", "...") or argument.removesuffix("=...") in parameters, event
-    assert [name.partition("(")[0] for name in CALLS.values()] == [
+    assert [name.partition("(")[0] for name in CardProvisioning.calls.values()] == [
         "CardProvisioning.create", "can_provision", "create_sdk_output", "provision", "provision",
     ]  # fmt: skip
-    assert set(CALLS) == {
+    assert set(CardProvisioning.calls) == {
         m.CreateCalled, m.CanProvisionCalled, m.CreateSdkOutputCalled, m.ProvisionCalled, m.ProvisionWithProviderCalled,
     }  # fmt: skip
 

@@ -10,7 +10,7 @@ from workbook.flows.platform_b import State
 from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.reading.checks import check
-from workbook.runs.platform_b import EARLIER_CALLS, LATER_CALLS, NO_WATCH_CALLS, AppB, PlatformBRun, check_delegate
+from workbook.runs.platform_b import APPS_B, EARLIER_CALLS, LATER_CALLS, AppB, PlatformBRun, check_delegate
 from workbook.simulation.service import DirectApi
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -21,10 +21,11 @@ BOTH = [B_EARLIER, B_LATER]
 def test_an_app_makes_its_variants_calls():
     assert AppB().calls_in(B_EARLIER) == EARLIER_CALLS
     assert AppB().calls_in(B_LATER) == LATER_CALLS
-    assert AppB(NO_WATCH_CALLS).calls_in(B_LATER) == NO_WATCH_CALLS
+    no_watch = APPS_B["never looks for a watch"]["calls"]
+    assert AppB(no_watch).calls_in(B_LATER) == no_watch
     assert set(LATER_CALLS) - set(EARLIER_CALLS) == {State.WATCH_KNOWN}
-    assert set(LATER_CALLS) - set(NO_WATCH_CALLS) == set()
-    assert m.WatchActivateCalled not in NO_WATCH_CALLS.values()
+    assert set(LATER_CALLS) - set(no_watch) == set()
+    assert m.WatchActivateCalled not in no_watch.values()
 
 
 @pytest.mark.parametrize("variant", BOTH, ids=lambda one: one.name)

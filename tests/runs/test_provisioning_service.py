@@ -15,7 +15,6 @@ from workbook.flows.trace import Kind
 from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.reading.checks import check
 from workbook.runs.platform_b import PlatformBRun
-from workbook.runs.provisioning_service import CALLS as NAMES
 from workbook.runs.provisioning_service import (
     AddCardDetails,
     ProvisioningDelegate,
@@ -536,13 +535,13 @@ def test_of_many_threads_that_start_at_once_one_attempt_begins_at_a_time_and_nob
 
 
 def test_an_error_names_each_call_as_a_person_writes_it():
-    assert NAMES[m.ServiceCalled] == "ProvisioningService(...)"
-    assert {event: name for event, name in NAMES.items() if event is not m.ServiceCalled} == {
+    assert ProvisioningService.calls[m.ServiceCalled] == "ProvisioningService(...)"
+    assert {event: name for event, name in ProvisioningService.calls.items() if event is not m.ServiceCalled} == {
         m.CanAddCardCalled: "can_add_card()",
         m.CanAddCardDetailsCalled: "can_add_card_details(is_watch_activated=...)",
         m.StartCalled: "start(...)",
     }
-    for name in [*NAMES.values()][1:]:
+    for name in [*ProvisioningService.calls.values()][1:]:
         method, _, argument = name.removesuffix(")").partition("(")
         parameters = inspect.signature(getattr(ProvisioningService, method)).parameters
         assert argument in ("", "...") or argument.removesuffix("=...") in parameters

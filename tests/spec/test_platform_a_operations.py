@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from workbook.flows import messages as m
-from workbook.runs.card_provisioning import CALLS, CardProvisioning, OpcProvider
+from workbook.runs.card_provisioning import CardProvisioning, OpcProvider
 from workbook.runs.platform_a import CardAddress
 
 OPERATIONS = {
@@ -71,7 +71,7 @@ def test_by_hand_the_operations_have_the_same_names_and_parameters_in_snake_case
     def parameters(function):
         return [*inspect.signature(function).parameters]
 
-    assert set(CALLS) == {message for message, _, _ in OPERATIONS.values()} - {m.FetchOpcCalled}
+    assert set(CardProvisioning.calls) == {message for message, _, _ in OPERATIONS.values()} - {m.FetchOpcCalled}
     assert parameters(CardProvisioning.create)[:2] == ["sdk_input", "activity_provider"]
     assert parameters(CardProvisioning.can_provision) == ["self"]
     assert parameters(CardProvisioning.create_sdk_output) == ["self"]

@@ -14,7 +14,7 @@ from workbook.flows import messages as m
 from workbook.flows.platform_b import State
 from workbook.flows.variants import B_EARLIER, B_LATER
 from workbook.reading.checks import check
-from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
+from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun
 from workbook.runs.provisioning_service import ProvisioningService, WatchAvailability
 from workbook.simulation.phones import LatenciesB, PhoneB, Watch
 from workbook.simulation.service import DirectApi
@@ -132,7 +132,7 @@ def test_can_add_card_details_takes_is_watch_activated_and_returns_a_state_with_
 def test_can_add_card_details_is_the_later_variant_s():
     with pytest.raises(OutOfOrderError, match="earlier variant"):
         service(B_EARLIER).can_add_card_details(is_watch_activated=False)
-    assert "B-CAN-2" in broken(walked(B_EARLIER, calls=NO_WATCH_CALLS))
+    assert "B-CAN-2" in broken(walked(B_EARLIER, **APPS_B["never looks for a watch"]))
 
 
 @pytest.mark.rule("B-CAN-3")
@@ -165,7 +165,7 @@ def test_activate_returns_a_boolean_that_tells_whether_a_watch_is_paired(watch):
 
 @pytest.mark.rule("B-WATCH-1")
 def test_an_app_that_never_asks_for_the_watch_is_found_out():
-    bench = walked(B_LATER, PhoneB(watch=Watch(), cards={ID}), calls=NO_WATCH_CALLS)
+    bench = walked(B_LATER, PhoneB(watch=Watch(), cards={ID}), **APPS_B["never looks for a watch"])
     assert (broken(bench), bench.button) == ({"B-WATCH-1"}, "hidden")
 
 

@@ -19,9 +19,6 @@ from workbook.flows.messages import Event
 from workbook.simulation.service import DirectApi, Service
 from workbook.simulation.world import World
 
-LONGEST = 160
-"""A trace keeps at most this many characters of an error body's text."""
-
 TRY_LATER = "the card cannot be added now; try again later"
 """The only text that the app gets about a failure (REL-9)."""
 
@@ -156,4 +153,4 @@ def error_words(body: bytes, posted: str = "") -> str:
         return ""
     words = [fields.get(name) for name in ("errorCode", "title", "detail")]
     text = ": ".join(word for word in words if isinstance(word, str))
-    return (text.replace(posted, "[sdkOutput]") if posted else text)[:LONGEST]
+    return (text.replace(posted, "[sdkOutput]") if posted else text)[:160]  # characters are enough for a trace

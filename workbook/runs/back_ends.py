@@ -38,15 +38,11 @@ if TYPE_CHECKING:  # httpx is loaded when a client is made: whoever opens a sess
 # shorter limit has ended does not know what became of the call (REL-1). The wallet's 20 s cover two calls of the
 # extension, a GET and a POST, so twice the app's wait must be less than 20 s.
 
-DEADLINE = 8.0
+CALL_DEADLINE = 8.0
 """Seconds of the good back end for one call, retries included."""
 GET_READ, POST_READ = 3.0, 7.0
 """Seconds that it waits for one answer: a GET can be asked again, so it waits less; a POST has this one chance."""
-PUBLISHED = 30.0
-"""Seconds that the published clients wait by default (seen)."""
-ONCE = RetryPolicy(attempts=1)
-AGAIN = 3
-"""Attempts of the back end that repeats its POST."""
+ONE_ATTEMPT = RetryPolicy(attempts=1)
 
 
 def client(line: Network, **limits: Any) -> ActivationDataClient:
@@ -72,7 +68,7 @@ class Good:
 
     def __init__(self, line: Network, retries: RetryPolicy | None = None) -> None:
         self.line = line
-        self._get = client(line, deadline=DEADLINE, timeouts=Timeouts(read=GET_READ), retries=retries)
+        self._get = client(line, deadline=CALL_DEADLINE, timeouts=Timeouts(read=GET_READ), retries=retries)
         self._post = self._get.with_options(timeouts=Timeouts(read=POST_READ))
 
     def get(self, payment_instrument_id: str) -> ActivationData:
@@ -93,7 +89,7 @@ class SendsThePostAgain(Good):
 
     def post(self, payment_instrument_id: str, sdk_output: SdkOutput) -> ActivationData:
         """Exchange an sdkOutput, up to three times."""
-        for _attempt in range(AGAIN - 1):
+        for _attempt in range(2):
             try:
                 return super().post(payment_instrument_id, sdk_output)
             except (MaybeSentError, DeadlineError, ApiStatusError) as error:
@@ -134,8 +130,8 @@ class FollowsRedirects(Good):
 
 def waits_30_s(line: Network) -> ActivationDataClient:
     """The limits of the published clients (seen): 30 s for each step, and one attempt."""
-    limits = Timeouts(connect=PUBLISHED, read=PUBLISHED, write=PUBLISHED, pool=PUBLISHED)
-    return client(line, deadline=2 * PUBLISHED, timeouts=limits, retries=ONCE)
+    limits = Timeouts(connect=30.0, read=30.0, write=30.0, pool=30.0)
+    return client(line, deadline=60.0, timeouts=limits, retries=ONE_ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +151,11 @@ class BackEndKind:
 
 BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
     "good": BackEndKind(
-        f"Asks a GET up to 3 times within {DEADLINE:g} s; posts once; refuses a 200 without sdkInput.", "", Good
+        f"Asks a GET up to 3 times within {CALL_DEADLINE:g} s; posts once; refuses a 200 without sdkInput.", "", Good
     ),
-    "gives up at once": BackEndKind("As good, but never asks a GET again.", "", lambda line: Good(line, ONCE)),
+    "gives up at once": BackEndKind("As good, but never asks a GET again.", "", lambda line: Good(line, ONE_ATTEMPT)),
     "sends the POST again": BackEndKind(
-        f"Treats a POST like a GET: sends it up to {AGAIN} times.", "REL-1", SendsThePostAgain
+        "Treats a POST like a GET: sends it up to 3 times.", "REL-1", SendsThePostAgain
     ),
     "believes every 200": BackEndKind("Passes on whatever a 200 holds (seen).", "REL-6", BelievesEvery200),
     "waits 30 s": BackEndKind("Waits 30 s, the default of the published clients (seen).", "REL-5", waits_30_s),
@@ -169,8 +165,6 @@ BACK_ENDS: Mapping[str, BackEndKind] = MappingProxyType({
 
 
 # A back end of the integrator's own: a class, made anew for each run.
-
-SESSION = "the session of the app"
 
 
 class OwnBackEnd:
@@ -189,11 +183,12 @@ class OwnBackEnd:
 
             transport = SimulatedTransport(line, pause=line.pause)
             simulated = {"client": lambda _self: httpx.Client(transport=transport)}
-            relay = type(kind.__name__, (kind,), simulated)(ORIGIN, SIMULATED_KEY, {SESSION: [*INSTRUMENT_IDS]})
-            self._get = lambda card: relay.activation_data(SESSION, card)
-            self._post = lambda card, sdk_output: relay.provision(SESSION, card, sdk_output)
+            session = "the session of the app"
+            relay = type(kind.__name__, (kind,), simulated)(ORIGIN, SIMULATED_KEY, {session: [*INSTRUMENT_IDS]})
+            self._get = lambda card: relay.activation_data(session, card)
+            self._post = lambda card, sdk_output: relay.provision(session, card, sdk_output)
         else:
-            own = kind(client(line, deadline=DEADLINE, timeouts=Timeouts(read=POST_READ), retries=ONCE))
+            own = kind(client(line, deadline=CALL_DEADLINE, timeouts=Timeouts(read=POST_READ), retries=ONE_ATTEMPT))
             self._get, self._post = own.get, own.post
 
     def get(self, payment_instrument_id: str) -> ActivationData:
@@ -255,11 +250,9 @@ def check_back_end(kind: object) -> None:
     elif not _is_relay(kind):
         owner = f"back_end: {kind.__name__}"
         check_callable(kind, owner, "__init__", ("api",))
-        for name, arguments in (("get", FETCH), ("post", (*FETCH, "sdk_output"))):
-            check_callable(getattr(kind, name, None), owner, name, ("self", *arguments))
-
-
-FETCH = ("payment_instrument_id",)
+        for name, more in (("get", ()), ("post", ("sdk_output",))):
+            arguments = ("self", "payment_instrument_id", *more)
+            check_callable(getattr(kind, name, None), owner, name, arguments)
 
 
 def _is_relay(kind: object) -> bool:

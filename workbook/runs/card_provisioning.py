@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 from workbook.api.opaque import SdkInput
 from workbook.base.values import of_type
 from workbook.errors import ConfigurationError, OpaqueDataError, ParameterError
 from workbook.flows import messages as m
-from workbook.flows.messages import CanProvisionResult, Event
+from workbook.flows.messages import CanProvisionResult
 from workbook.flows.platform_a import BUSY, State
 from workbook.flows.variants import A_FROM_0_4_0, VariantA, variant_a
 from workbook.runs.in_app import ByHand
@@ -28,15 +28,6 @@ from workbook.simulation.phones import A_PHONE_A, NUMBERS, PhoneA
 CardProvisioningCreateResult = m.CreateSuccess | m.WalletPayNotSupported | m.InvalidSdkInput
 CreateSdkOutputResult = m.SdkOutputCreated | m.SdkOutputFailed
 ProvisionResult = m.ProvisionSuccess | m.ProvisionFailure
-
-CALLS: dict[type[Event], str] = {
-    m.CreateCalled: "CardProvisioning.create(...)",
-    m.CanProvisionCalled: "can_provision()",
-    m.CreateSdkOutputCalled: "create_sdk_output()",
-    m.ProvisionCalled: "provision(sdk_input=...)",
-    m.ProvisionWithProviderCalled: "provision(opc_provider=...)",
-}
-
 
 FETCH_OPC = ("payment_instrument_id", "sdk_output")
 """What the SDK gives to fetchOpc (A-OPC-1)."""
@@ -57,7 +48,14 @@ class CardProvisioning(ByHand):
         ParameterError: it was called directly.
     """
 
-    calls, busy, brings = CALLS, BUSY, (m.AddTapped, m.OpcReceived)
+    calls: ClassVar = {
+        m.CreateCalled: "CardProvisioning.create(...)",
+        m.CanProvisionCalled: "can_provision()",
+        m.CreateSdkOutputCalled: "create_sdk_output()",
+        m.ProvisionCalled: "provision(sdk_input=...)",
+        m.ProvisionWithProviderCalled: "provision(opc_provider=...)",
+    }
+    busy, brings = BUSY, (m.AddTapped, m.OpcReceived)
 
     def __init__(self, run: PlatformARun) -> None:
         if not isinstance(run, PlatformARun):

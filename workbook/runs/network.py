@@ -24,10 +24,6 @@ from workbook.simulation.http import Ending, Request, Response
 from workbook.simulation.phones import LatenciesA
 from workbook.simulation.service import Decided, Service
 
-OK = 200
-"""The one success."""
-WHOLE = (Ending.WHOLE, Ending.WRONG_LENGTH)
-"""Endings that look whole to a client."""
 LATENCIES = {"GET": LatenciesA().get, "POST": LatenciesA().post}
 """Seconds that an answer without a fault takes (assumed)."""
 
@@ -64,7 +60,7 @@ class CountingService(Service):
 
         def counted() -> None:
             remember()
-            self.carried_out[request.method] += answer.status == OK
+            self.carried_out[request.method] += answer.status == 200
 
         return answer, counted
 
@@ -95,8 +91,8 @@ class Attempt:
     @property
     def lost(self) -> bool:
         """Whether the answer did not arrive whole in time; only then does a client drop a faulted 200."""
-        dropped = self.response.status == OK and bool(self.response.fault)
-        return dropped or self.response.wire.ending not in WHOLE
+        dropped = self.response.status == 200 and bool(self.response.fault)
+        return dropped or self.response.wire.ending not in (Ending.WHOLE, Ending.WRONG_LENGTH)  # both look whole
 
 
 class Network:
@@ -164,8 +160,8 @@ def _outcome(attempt: Attempt, posted: str) -> Event:
     response = attempt.response
     if attempt.lost:
         return m.AnswerLost("", what_was_played(response.fault), response.fault)
-    if response.status == OK:
-        return m.ApiAnswered(OK, sdk_input_in(response), basis=response.basis)
+    if response.status == 200:
+        return m.ApiAnswered(200, sdk_input_in(response), basis=response.basis)
     return m.ApiAnswered(
         response.status, told=_without_fault_words(error_words(response.body, posted)), basis=response.basis
     )
@@ -193,11 +189,6 @@ def _without_fault_words(words: str) -> str:
 
 
 # A back end that is watched attempt by attempt: when it sent each request, and the outcome.
-
-SDK_INPUT, NO_SDK_INPUT = "sdkInput", "a 200 without sdkInput"
-"""How a call ends that raises no error."""
-NOT_ASKED = "The back end answers by itself: it did not ask the API."
-LOST_POST = "The API has carried the POST out: its sdkOutput is used up. Nobody will ever know the answer."
 
 
 class BackEndFailed(WorkbookError):  # noqa: N818  # the words of a trace
@@ -244,10 +235,16 @@ class WatchedBackEnd(BackEnd):
         between = [timed for timed in between if timed not in after]
         exchange.events = [(0.0, requested), *between, (took, outcome), *after]
         if not attempts and (error is None or isinstance(error, BackEndFailed)):
-            exchange.events = [*between, *after, (took, m.Noted(NOT_ASKED))]
+            exchange.events = [
+                *between,
+                *after,
+                (took, m.Noted("The back end answers by itself: it did not ask the API.")),
+            ]
         if error is not None and sdk_output is not None and any(attempt.carried_out for attempt in attempts):
-            exchange.events.append((took, m.Noted(LOST_POST)))
-        ending = type(error).__name__ if error else SDK_INPUT if exchange.sdk_input else NO_SDK_INPUT
+            lost = "The API has carried the POST out: its sdkOutput is used up. Nobody will ever know the answer."
+            exchange.events.append((took, m.Noted(lost)))
+        without_error = "sdkInput" if exchange.sdk_input else "a 200 without sdkInput"
+        ending = type(error).__name__ if error else without_error
         method = "GET" if sdk_output is None else "POST"
         exchange.events.append((took, m.ApiCallEnded(method, len(attempts), round(took, 3), ending)))
         return exchange

@@ -132,18 +132,7 @@ def _plain(name: str) -> str:
 
 # Where an error came from, and what may be said of it.
 
-LONGEST_LINE = 80
-"""Characters of a source line that are shown."""
-LITERAL = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*\1""")
-"""A quoted text in a source line, however short: else the code between two short ones would count as a long one."""
-DATA = re.compile(r"(?=[A-Za-z+/=_-]*\d)[\w+/=-]{25,}")
-"""What may be opaque data where the quotes do not pair, as after an apostrophe in a comment."""
-LONGEST_TEXT = 24
-"""Longer text in a source line may be opaque data."""
-LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
-LONGEST_NAME = 40
-"""An error repeats at most this many characters of a missing attribute's name; opaque data is longer."""
-ARGUMENTS = re.compile(
+WRONG_ARGUMENTS = re.compile(
     r"[\w.<>]{1,120}\(\) (missing \d+ required [\w-]+ arguments?: [\w', ]{1,120}"
     r"|takes [\w ]{1,60} but \d+ (was|were) given|got (an unexpected keyword|multiple values for) argument '\w{1,60}'"
     r"|takes no arguments)"
@@ -156,19 +145,25 @@ def own_line(error: BaseException) -> str:
 
     Empty where no line of theirs took part.
     """
+    libraries = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    foreign = ("<frozen", *libraries)
     for frame, number in reversed(list(walk_tb(error.__traceback__))):
         file = frame.f_code.co_filename
-        if _is_ours(frame) or file.startswith(("<frozen", *LIBRARIES)):
-            continue
-        source = LITERAL.sub(_short_text, linecache.getline(file, number).strip())
-        source = DATA.sub("\N{HORIZONTAL ELLIPSIS}", source)
-        cut = source if len(source) <= LONGEST_LINE else f"{source[:LONGEST_LINE]}\N{HORIZONTAL ELLIPSIS}"
-        return f"{_place(file)}, line {number}{cut and f': {cut}'}"
+        if not _is_ours(frame) and not file.startswith(foreign):
+            source = _without_data(linecache.getline(file, number).strip())
+            cut = source if len(source) <= 80 else f"{source[:80]}\N{HORIZONTAL ELLIPSIS}"
+            return f"{_place(file)}, line {number}{cut and f': {cut}'}"
     return ""
 
 
-def _short_text(literal: re.Match[str]) -> str:
-    return literal[0] if len(literal[0]) - 2 <= LONGEST_TEXT else "\N{HORIZONTAL ELLIPSIS}"
+def _without_data(source: str) -> str:
+    """A source line without what may be opaque data: a long text, and what looks like base64."""
+    ellipsis = "\N{HORIZONTAL ELLIPSIS}"
+    # Every quoted text is matched, however short: else the code between two short ones would count as a long one. The
+    # second pattern is for quotes that do not pair, as after an apostrophe in a comment.
+    quotes, base64 = r"""(["'])(?:\\.|(?!\1)[^\\])*\1""", r"(?=[A-Za-z+/=_-]*\d)[\w+/=-]{25,}"
+    shown = re.sub(quotes, lambda text: text[0] if len(text[0]) <= 26 else ellipsis, source)
+    return re.sub(base64, ellipsis, shown)
 
 
 def _place(file: str) -> str:
@@ -194,10 +189,10 @@ def exception_words(error: BaseException) -> str:
         isinstance(error, AttributeError | NameError)
         and isinstance(name, str)
         and name.isidentifier()
-        and len(name) <= LONGEST_NAME
+        and len(name) <= 40  # characters; opaque data is longer
     ):
         return f"{type(error).__name__}: {name}"
-    if isinstance(error, TypeError) and ARGUMENTS.fullmatch(str(error)):
+    if isinstance(error, TypeError) and WRONG_ARGUMENTS.fullmatch(str(error)):
         return f"TypeError: {error}"
     frames = [frame for frame, _line in walk_tb(error.__traceback__)]
     ours = isinstance(error, WorkbookError) and bool(frames) and _is_ours(frames[-1])

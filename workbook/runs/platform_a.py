@@ -30,17 +30,17 @@ Calls = Mapping[StrEnum, type[Event]]
 # What the app's own code calls, as a table: the state that the flow is in, and the call that the app then makes. Leave
 # a call out of the table, or put another in, and you have a mistaken app.
 
-UNTIL_TAP: dict[StrEnum, type[Event]] = {
+_UNTIL_TAP: dict[StrEnum, type[Event]] = {
     State.FETCHED: m.CreateCalled,
     State.CREATED: m.CanProvisionCalled,
     State.ADDED: m.CanProvisionCalled,
 }
 
-PROVIDER_CALLS: Calls = MappingProxyType(UNTIL_TAP | {State.TAPPED: m.ProvisionWithProviderCalled})
+PROVIDER_CALLS: Calls = MappingProxyType(_UNTIL_TAP | {State.TAPPED: m.ProvisionWithProviderCalled})
 """From 0.4.0: one call on tap (A-PROV-2)."""
 
 TWO_STEP_CALLS: Calls = MappingProxyType(
-    UNTIL_TAP | {State.TAPPED: m.CreateSdkOutputCalled, State.OPC_READY: m.ProvisionCalled}
+    _UNTIL_TAP | {State.TAPPED: m.CreateSdkOutputCalled, State.OPC_READY: m.ProvisionCalled}
 )
 """Before 0.4.0: createSdkOutput on tap, provision once the POST has answered (A-PROV-1)."""
 
@@ -97,10 +97,6 @@ class AppA:
         return own if self.calls is None else self.calls
 
 
-PLAIN_APP = AppA()
-"""The app that does what the variant wants."""
-
-
 class PlatformARun(InApp):
     """One run of one variant of platform A on one phone.
 
@@ -131,7 +127,7 @@ class PlatformARun(InApp):
         of_type("app", app, AppA | None, "an AppA(...) from workbook.runs.platform_a")
         self.variant = variant
         self.phone = phone or PhoneA()
-        self.app = app or PLAIN_APP
+        self.app = app or AppA()
         self.sdk = SdkA(self.phone, Seal(seed), variant.facts)
         self.sdk.seen = self.soon
         relay = back_end or simulated_back_end(World(seed=seed))

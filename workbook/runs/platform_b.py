@@ -47,12 +47,6 @@ LATER_CALLS: Calls = MappingProxyType({
 })  # fmt: skip
 """The app asks about the watch first, then about both places (B-WATCH-1, B-CAN-2)."""
 
-NO_WATCH_CALLS: Calls = MappingProxyType(
-    {state: call for state, call in LATER_CALLS.items() if call is not m.WatchActivateCalled}
-    | {State.CREATED: m.CanAddCardDetailsCalled}
-)
-"""A mistaken app of the later variant: it never activates WatchAvailability, and so never knows of a watch."""
-
 
 @dataclass(frozen=True, slots=True)
 class AppB:
@@ -101,13 +95,6 @@ def check_delegate(delegate: object, variant: VariantB) -> None:
         check_callable(method, owner, name, arguments)
 
 
-FINISHED = (m.FinishedWithPass, m.FinishedWithError, m.FinishedWithNeither)
-
-
-PLAIN_APP = AppB()
-"""The app that does what the variant wants."""
-
-
 class PlatformBRun(InApp):
     """One run of one variant of platform B on one phone.
 
@@ -140,7 +127,7 @@ class PlatformBRun(InApp):
             check_delegate(app.delegate, variant)
         self.variant = variant
         self.phone = phone or PhoneB()
-        self.app = app or PLAIN_APP
+        self.app = app or AppB()
         self.sdk = SdkB(self.phone, later=variant.later)
         self.sdk.seen = self.soon
         self._sdk_input: Any = None
@@ -153,7 +140,8 @@ class PlatformBRun(InApp):
     def _happen(self, event: Event) -> None:
         # Checked before the step, done after it: the delegate is told only of an end that the table accepts, and only
         # when button and state have changed. A second end of the same attempt is refused, and nobody is told.
-        awaited = isinstance(event, FINISHED) and type(event) in self.allowed
+        ends = isinstance(event, m.FinishedWithPass | m.FinishedWithError | m.FinishedWithNeither)
+        awaited = ends and type(event) in self.allowed
         super()._happen(event)
         if awaited:
             self._finish_delegate(event)
@@ -251,7 +239,12 @@ APPS_B: Mapping[str, Mapping[str, Any]] = MappingProxyType({
     "good": {},
     "hands over base64 text": {"decodes": False},
     "a WatchAvailability for each page": {"keeps_watch_availability": False},
-    "never looks for a watch": {"calls": NO_WATCH_CALLS},
+    "never looks for a watch": {
+        "calls": MappingProxyType(
+            {state: call for state, call in LATER_CALLS.items() if call is not m.WatchActivateCalled}
+            | {State.CREATED: m.CanAddCardDetailsCalled}
+        )
+    },
     SILENT: {},
     SAYS_AVAILABLE: {},
 })  # fmt: skip

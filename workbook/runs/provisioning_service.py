@@ -7,25 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from workbook.base.values import flag, of_type
 from workbook.errors import ParameterError, SdkError
 from workbook.flows import messages as m
-from workbook.flows.messages import Event
 from workbook.flows.platform_b import BUSY, State
 from workbook.flows.variants import B_LATER, VariantB, variant_b
 from workbook.runs.in_app import ByHand
 from workbook.runs.platform_b import AppB, PlatformBRun, check_delegate
 from workbook.simulation.phones import NUMBERS, PhoneB
 from workbook.simulation.sdks import SdkB
-
-CALLS: dict[type[Event], str] = {
-    m.ServiceCalled: "ProvisioningService(...)",
-    m.CanAddCardCalled: "can_add_card()",
-    m.CanAddCardDetailsCalled: "can_add_card_details(is_watch_activated=...)",
-    m.StartCalled: "start(...)",
-}
 
 
 class ProvisioningDelegate(Protocol):
@@ -75,7 +67,13 @@ class ProvisioningService(ByHand):
         ParameterError: there is no such variant, or `phone` has another type.
     """
 
-    calls, busy = CALLS, BUSY
+    calls: ClassVar = {
+        m.ServiceCalled: "ProvisioningService(...)",
+        m.CanAddCardCalled: "can_add_card()",
+        m.CanAddCardDetailsCalled: "can_add_card_details(is_watch_activated=...)",
+        m.StartCalled: "start(...)",
+    }
+    busy = BUSY
 
     def __init__(self, sdk_input: bytes, *, variant: VariantB | str = B_LATER, phone: PhoneB | None = None) -> None:
         flow = variant if isinstance(variant, VariantB) else variant_b(variant)

@@ -12,7 +12,7 @@ from workbook.notebook.session import session
 from workbook.reading.checks import Severity
 from workbook.reading.checks.api import PATIENCE
 from workbook.runs.back_end import TRY_LATER
-from workbook.runs.back_ends import BACK_ENDS, DEADLINE, GET_READ, POST_READ
+from workbook.runs.back_ends import BACK_ENDS, CALL_DEADLINE, GET_READ, POST_READ
 from workbook.simulation.faults import FAULTS, MOMENTS, OPERATIONS, FaultKind
 from workbook.simulation.world import INSTRUMENT_IDS, SIMULATED_KEY
 
@@ -189,11 +189,11 @@ def test_a_post_that_is_sent_again_works_only_where_nothing_had_happened():
 def test_the_good_back_end_is_done_before_the_wallet_is(platform):
     for fault, operation in product(FAULTS, OPERATIONS):
         ends = break_it(fault, operation, platform=platform, nth=None).trace.select(m.ApiCallEnded)
-        assert max(one.message.took for one in ends) < DEADLINE + 1 < PATIENCE
+        assert max(one.message.took for one in ends) < CALL_DEADLINE + 1 < PATIENCE
 
 
 def test_the_good_back_ends_limits_stand_in_order():
-    assert GET_READ < POST_READ < DEADLINE < PATIENCE
+    assert GET_READ < POST_READ < CALL_DEADLINE < PATIENCE
 
 
 @pytest.mark.rule("REL-5", "B-DEL-3")

@@ -15,7 +15,7 @@ from workbook.flows.variants import B_EARLIER, B_LATER, VARIANTS_B
 from workbook.notebook.session import session
 from workbook.reading.checks import Severity, Symptom, check, platform_b
 from workbook.reading.checks.platform_b import CASE_ADVICE
-from workbook.runs.platform_b import NO_WATCH_CALLS, AppB, PlatformBRun
+from workbook.runs.platform_b import APPS_B, AppB, PlatformBRun
 from workbook.simulation.phones import ERRORS, NOTHING, LatenciesB, PhoneB, Watch
 from workbook.simulation.world import INSTRUMENT_IDS
 
@@ -141,7 +141,7 @@ PROOFS = {
             trace(OPENED, ACTIVATED(NO), DETAILS(NO), ACTIVATED(YES), DETAILS(NO)),
             ["B-WATCH-1 fail you"],
         ),
-        (walked(B_EARLIER), walked(cards={ID}, app={"calls": NO_WATCH_CALLS}), ["B-WATCH-1 warn you"]),
+        (walked(B_EARLIER), walked(cards={ID}, app=APPS_B["never looks for a watch"]), ["B-WATCH-1 warn you"]),
     ],
     "still_offered": [
         (walked(), walked(associated=False), ["B-CAN-2 fail operator"]),

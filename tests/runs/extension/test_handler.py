@@ -13,7 +13,7 @@ from workbook.flows.variants import SURFACES, VARIANTS_B
 from workbook.notebook.session import session
 from workbook.reading.checks import check
 from workbook.runs.back_end import BackEnd, simulated_back_end
-from workbook.runs.back_ends import DEADLINE
+from workbook.runs.back_ends import CALL_DEADLINE
 from workbook.runs.extension.handler import BACK_END_WAIT, AuthorizationProvider, ExtensionHandler, ReferenceHandler
 from workbook.runs.extension.service import CardArt
 from workbook.runs.extension.surroundings import ExtensionBackEnd, Library, Storage
@@ -213,7 +213,7 @@ def test_its_entries_are_in_time_however_slow_the_network_is():
 @pytest.mark.rule("REL-5")
 def test_its_limits_lie_between_the_back_ends_and_the_wallets():
     entries, request = limit_of("pass_entries").seconds, limit_of(GENERATE).seconds
-    assert DEADLINE < BACK_END_WAIT < entries
+    assert CALL_DEADLINE < BACK_END_WAIT < entries
     assert request > 2 * BACK_END_WAIT  # a GET and a POST
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workbook.errors import ParameterError
-from workbook.runs.extension.service import HEIGHT, MAX_BYTES, WIDTH, CardArt, problems_with
+from workbook.runs.extension.service import HEIGHT, WIDTH, CardArt, problems_with
 
 GOOD = CardArt("PI1")
 
@@ -14,7 +14,7 @@ GOOD = CardArt("PI1")
 def test_the_right_picture_has_no_problem():
     assert problems_with(GOOD, "PI1") == ""
     assert (WIDTH, HEIGHT) == (1536, 969)
-    assert problems_with(replace(GOOD, size=MAX_BYTES - 1), "PI1") == ""
+    assert problems_with(replace(GOOD, size=4_194_303), "PI1") == ""
 
 
 @pytest.mark.rule("X-ART-1")
@@ -24,7 +24,7 @@ def test_the_right_picture_has_no_problem():
         ({"shows": "PI2"}, "it shows another card"),
         ({"width": 1535}, "it is 1535 x 969 pixels, not 1536 x 969 (wallet)"),
         ({"height": 0}, "it is 1536 x 0 pixels, not 1536 x 969 (wallet)"),
-        ({"size": MAX_BYTES}, "its file has 4194304 bytes; fewer than 4194304 are allowed (wallet)"),
+        ({"size": 4_194_304}, "its file has 4194304 bytes; fewer than 4194304 are allowed (wallet)"),
         ({"square_corners": False}, "its corners are rounded (wallet)"),
         ({"personal": True}, "a name or a number is on it (wallet)"),
     ],
@@ -35,7 +35,7 @@ def test_each_thing_that_can_be_wrong_with_a_picture(wrong, told):
 
 
 def test_all_that_is_wrong_is_told_at_once():
-    assert problems_with(CardArt("x", 1, 1, MAX_BYTES, square_corners=False, personal=True), "PI1").count(";") == 5
+    assert problems_with(CardArt("x", 1, 1, 4_194_304, square_corners=False, personal=True), "PI1").count(";") == 5
 
 
 @pytest.mark.rule("X-ART-1")

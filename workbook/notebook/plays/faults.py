@@ -21,7 +21,7 @@ from workbook.reading.checks.api import PATIENCE, Advice, advice_for
 from workbook.runs.back_end import BackEnd
 from workbook.runs.back_ends import BACK_ENDS
 from workbook.runs.extension.wallet_app import WalletApp
-from workbook.runs.network import SDK_INPUT, Network, WatchedBackEnd
+from workbook.runs.network import Network, WatchedBackEnd
 from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun, opened_phone
 from workbook.simulation.faults import BODIES, ON_THE_WIRE, STATUSES, Fault, FaultPlan, Planned
@@ -111,7 +111,7 @@ class FaultRun(Run):
         ends = [ended for _record, ended in self.trace.seen(m.ApiCallEnded) if ended.method == self.method]
         if not ends:
             return f"made no {self.method}"
-        ended = next((end for end in ends if end.ending != SDK_INPUT or end.attempts > 1), ends[0])
+        ended = next((end for end in ends if end.ending != "sdkInput" or end.attempts > 1), ends[0])
         attempts = "1 attempt" if ended.attempts == 1 else f"{ended.attempts} attempts"
         return f"{ended.ending} after {attempts} and {ended.took:.2f} s"
 

@@ -27,8 +27,6 @@ from workbook.simulation.seal import Content, Damaged, Genuine, Seal
 
 WIDTH, HEIGHT = 1536, 969
 """In pixels (wallet)."""
-MAX_BYTES = 4 * 1024 * 1024
-"""The picture's file is smaller than this (wallet)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +63,13 @@ def problems_with(art: object, asked: str) -> str:
     """What is wrong with the art that was returned for `asked`; empty when nothing is."""
     if not isinstance(art, CardArt):
         return f"it is {'nil' if art is None else type(art).__name__}, not an image"
+    most = 4 * 1024 * 1024  # the picture's file is smaller (wallet)
     problems = {
         "it shows another card": art.shows != asked,
         f"it is {art.width} x {art.height} pixels, not {WIDTH} x {HEIGHT} (wallet)": (
             (art.width, art.height) != (WIDTH, HEIGHT)
         ),
-        f"its file has {art.size} bytes; fewer than {MAX_BYTES} are allowed (wallet)": art.size >= MAX_BYTES,
+        f"its file has {art.size} bytes; fewer than {most} are allowed (wallet)": art.size >= most,
         "its corners are rounded (wallet)": not art.square_corners,
         "a name or a number is on it (wallet)": art.personal,
     }
@@ -164,10 +163,6 @@ class AddPaymentPassRequest:
     def summary(self) -> str:
         """The request as a trace shows it."""
         return f"for {self.payment_instrument_id}"
-
-
-NIL = "unableToConstructSDKOutput"
-"""The error case (sdk-b) where the delegate gives no sdkInput."""
 
 
 class ExtensionDelegate(Protocol):
@@ -276,11 +271,17 @@ class ExtensionProvisioningService:
             with watched("provision", self._call.seen, timed=False):
                 returned = completed(delegate.provision, identifier, output.data)
         except Exception as error:
-            self._call.seen(m.SdkThrew(NIL, f"the delegate's provision raised {type(error).__name__}; {OUR_CASE}"))
+            self._call.seen(
+                m.SdkThrew(
+                    "unableToConstructSDKOutput", f"the delegate's provision raised {type(error).__name__}; {OUR_CASE}"
+                )
+            )
             raise
         self._call.seen(m.DelegateReturned(returned))
         if why := wrong_with(self._seal, returned, identifier, attempt):
-            raise self._threw(NIL, f"{why}; {OUR_CASE}") if returned is None else self._threw("invalidSDKInput", why)
+            if returned is None:
+                raise self._threw("unableToConstructSDKOutput", f"{why}; {OUR_CASE}")
+            raise self._threw("invalidSDKInput", why)
         wallet = nonce, nonce_signature, tuple(certificate_chain), configuration
         return AddPaymentPassRequest(identifier, returned, attempt, *wallet)
 
@@ -334,13 +335,12 @@ def _several(sdk_input: object, sdk_inputs: object) -> Sequence[Any]:
         return () if sdk_input is None else (sdk_input,)
     if sdk_input is not None:
         raise ParameterError("Give sdk_input for one card or sdk_inputs for several, not both (X-INIT-1).")
-    if isinstance(sdk_inputs, NO_LIST) or not isinstance(sdk_inputs, Iterable):
+    if isinstance(sdk_inputs, str | bytes | bytearray | memoryview | Mapping) or not isinstance(sdk_inputs, Iterable):
         kind = type(sdk_inputs).__name__
         raise ParameterError(f"sdk_inputs is a list of bytes, not {kind}; one card's bytes are given as sdk_input.")
     return tuple(sdk_inputs)
 
 
-NO_LIST = (str, bytes, bytearray, memoryview, Mapping)
 """Types that can be iterated and hold no sdkInputs; a mapping would give its ids."""
 
 

@@ -34,9 +34,6 @@ from workbook.simulation.world import INSTRUMENT_IDS, World
 Contents = dict[str, list[object]]
 """The attributes of an object or a class: each value, and what is in it where that can change in place."""
 
-OURS = (object, ExtensionHandler, ReferenceHandler)
-"""Classes that keep nothing."""
-
 
 def _contents(attributes: Mapping[str, object]) -> Contents:
     inside: dict[type, Any] = {dict: lambda value: [*value, *value.values()], list: list, set: list}
@@ -48,7 +45,7 @@ def _contents(attributes: Mapping[str, object]) -> Contents:
 
 
 def _contents_of_class(handler: type) -> Contents:
-    own = [kind for kind in handler.__mro__ if kind not in OURS]
+    own = [kind for kind in handler.__mro__ if kind not in (object, ExtensionHandler, ReferenceHandler)]
     return {name: values for kind in reversed(own) for name, values in _contents(vars(kind)).items()}
 
 
@@ -129,7 +126,6 @@ def _check_settings(
 
 
 GENERATE = "generate_add_payment_pass_request_for_pass_entry_with_identifier"
-INTERRUPTED = "it was interrupted"
 
 
 class WalletApp(Loop):
@@ -261,7 +257,7 @@ class WalletApp(Loop):
         call.spend(self.phone.latencies.handler)
         handler: ExtensionHandler | None = None
         in_self, in_class = Contents(), _contents_of_class(self.handler)
-        event: Event = m.HandlerRaised(name, INTERRUPTED)  # such as by the kernel's stop button
+        event: Event = m.HandlerRaised(name, "it was interrupted")  # such as by the kernel's stop button
         with under_way(call), relayed(self._posted):
             try:
                 with watched(name, call.seen):
@@ -329,7 +325,7 @@ class WalletApp(Loop):
         except own_failures() as error:
             return m.AuthorizationMissing(f"the authorization UI failed: {exception_words(error)}")
         except BaseException:
-            self.soon(m.AuthorizationMissing(INTERRUPTED))
+            self.soon(m.AuthorizationMissing("it was interrupted"))
             raise
         for succeeded in reported:
             self.soon(m.CompletionHandlerCalled(succeeded is True), self.phone.latencies.authorization)
