@@ -8,7 +8,7 @@ import pytest
 
 from workbook.commands.cli import main
 from workbook.harness.reports import read_record
-from workbook.preflight.run import PREFLIGHT_CASES
+from workbook.preflight.judges import PREFLIGHT_CASES
 
 
 def test_a_good_project_ends_with_zero_and_one_line(platform_b, capsys):

@@ -6,7 +6,7 @@ import pytest
 from sample_projects import good_project, judged
 
 from workbook.harness.model import Verdict
-from workbook.preflight.run import PREFLIGHT_CASES
+from workbook.preflight.judges import PREFLIGHT_CASES
 
 GRADLE, CATALOG, SETTINGS = "app/build.gradle.kts", "gradle/libs.versions.toml", "settings.gradle.kts"
 MODEL = "app/src/main/kotlin/AddCardModel.kt"

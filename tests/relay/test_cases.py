@@ -12,8 +12,8 @@ from workbook.app.cases import APP_CASES, AppGroup
 from workbook.base.rules import rule
 from workbook.errors import DefinitionError
 from workbook.harness.model import Verdict, gravest
+from workbook.preflight.judges import PREFLIGHT_CASES
 from workbook.preflight.model import PreflightGroup
-from workbook.preflight.run import PREFLIGHT_CASES
 from workbook.relay.cases import CASES, by_name
 from workbook.relay.model import (
     GET,

@@ -87,7 +87,8 @@ def preflight(options: argparse.Namespace) -> int:
     from workbook.base.files import write_whole
     from workbook.harness.report import headline
     from workbook.harness.selection import chosen
-    from workbook.preflight.run import PREFLIGHT_CASES, finding_lines, preflight, to_sarif
+    from workbook.preflight.judges import PREFLIGHT_CASES
+    from workbook.preflight.run import finding_lines, preflight, to_sarif
 
     cases = chosen(PREFLIGHT_CASES, [_pattern(text, PREFLIGHT_CASES) for text in options.only])
     if options.list:

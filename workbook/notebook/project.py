@@ -14,8 +14,9 @@ from workbook.harness.report import RunRecord, headline
 from workbook.harness.selection import Known, chosen
 from workbook.notebook.conform import Result
 from workbook.preflight.gradle import read_build
+from workbook.preflight.judges import PREFLIGHT_CASES
 from workbook.preflight.project import read_project
-from workbook.preflight.run import LEVELS, PREFLIGHT_CASES, Preflight, finding_lines, preflight
+from workbook.preflight.run import LEVELS, Preflight, finding_lines, preflight
 from workbook.preflight.signing import allowlist_request, read_certificates
 from workbook.views.html import View
 from workbook.views.table import Snapshot, Stack, Table, statement, table

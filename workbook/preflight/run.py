@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,15 +17,14 @@ from workbook.errors import ConfigurationError, ParameterError
 from workbook.harness.model import CaseResult, Verdict, gravest
 from workbook.harness.report import FAILING, About, RunRecord, concluded
 from workbook.harness.selection import Known
-from workbook.preflight import judges_a, judges_b
 from workbook.preflight.gradle import Dependency, read_build
+from workbook.preflight.judges import PREFLIGHT_CASES
 from workbook.preflight.model import Facts, PreflightCase, ProjectA
 from workbook.preflight.platform_b import read_platform_b
 from workbook.preflight.project import LARGEST_FILE, Project, read_project
 from workbook.preflight.signing import SigningCertificate, read_certificates, read_sent
 from workbook.preflight.sources import read_sources
 
-PREFLIGHT_CASES: Mapping[str, PreflightCase] = {case.name: case for case in (*judges_b.CASES, *judges_a.CASES)}
 LEVELS = {Verdict.FAIL: "error", Verdict.WARN: "warning", Verdict.NOTE: "note", Verdict.KNOWN: "note"}
 """A verdict's level in SARIF."""
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(.*?)\s*$")
