@@ -18,7 +18,6 @@ from workbook.api.net import Origin
 from workbook.errors import WorkbookError
 from workbook.harness.logs import Logs, LogSpan
 from workbook.harness.model import GRAVEST, Miss, Root, Verdict, gravest
-from workbook.relay.adapter import PythonPhone
 from workbook.relay.api_side import MockApi
 from workbook.relay.judging import (
     AFRESH,
@@ -64,7 +63,7 @@ from workbook.relay.model import (
     ordinary,
     shape_of,
 )
-from workbook.relay.phone import HttpPhone, Phone, listens
+from workbook.relay.phone import HttpPhone, Phone, PythonPhone, listens
 from workbook.simulation.http import AFTER_ID, BEFORE_ID
 from workbook.simulation.seal import Content
 

@@ -21,13 +21,12 @@ from workbook.api.net import Origin
 from workbook.base.signals import end_with_parent, ending_signals
 from workbook.errors import WorkbookError
 from workbook.harness.progress import RunProgress
-from workbook.relay.adapter import loaded
 from workbook.relay.api_side import MockApi
 from workbook.relay.case_runner import CaseRunner
 from workbook.relay.config import PRINTED, Config
 from workbook.relay.findings import first_call
 from workbook.relay.model import POST, SUCCESS, Broke, PhoneCall
-from workbook.relay.phone import OriginClient, listens
+from workbook.relay.phone import OriginClient, listens, loaded
 
 
 class StartError(WorkbookError):

@@ -12,9 +12,9 @@ from time import monotonic
 import pytest
 
 from workbook.errors import ConfigurationError
-from workbook.relay.adapter import PythonPhone, checked_adapter, loaded
 from workbook.relay.judging import outcome
 from workbook.relay.model import Broke, Cardholder, PhoneCall
+from workbook.relay.phone import PythonPhone, checked_adapter, loaded
 
 ANN = Cardholder("ann", ("A",), (("token", "ann"),))
 MODULE = """
