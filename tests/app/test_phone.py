@@ -9,8 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from workbook.app.back_end import WRONG_ANSWERS
-from workbook.app.phone import PhoneServer
+from workbook.app.phone import WRONG_ANSWERS, PhoneServer
 from workbook.flows import messages as m
 from workbook.simulation.world import INSTRUMENT_IDS
 

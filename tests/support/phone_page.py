@@ -6,8 +6,8 @@ import inspect
 import json
 
 from workbook.app import protocol as p
-from workbook.app.back_end import WRONG_ANSWERS
 from workbook.app.cases import APP_CASES
+from workbook.app.phone import WRONG_ANSWERS
 from workbook.base.files import NATIVE
 from workbook.simulation.phones import PHONES_A
 from workbook.simulation.world import INSTRUMENT_IDS

@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic.alias_generators import to_snake
 
 from workbook.api.opaque import SdkInput
-from workbook.app.back_end import WRONG_ANSWERS, Arrival
-from workbook.app.phone import Device
+from workbook.app.phone import WRONG_ANSWERS, Arrival, Device
 from workbook.flows import messages as m
 from workbook.flows.messages import Event
 from workbook.flows.trace import Record

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbook.app import protocol as p
-from workbook.app.back_end import PlayedBackEnd
 from workbook.app.cases import AppCase, AppSeen
-from workbook.app.phone import Client, Device, PhoneReply
+from workbook.app.phone import Client, Device, PhoneReply, PlayedBackEnd
 from workbook.app.run import AppStage, Tempo
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.harness.logs import LogLine
