@@ -37,12 +37,6 @@ class CallProblem:
         return self.kind(message, request=request, elapsed=elapsed, attempts=attempts, **self.extra)
 
 
-_GZIP = 16 + zlib.MAX_WBITS
-# Gzip of data that does not compress is a little longer than the data: header, trailer, 5 bytes per block.
-_GZIP_SLACK = 4096
-_DIGITS = 18
-
-
 class BodyReader:
     """Collects and decodes a body, and never holds more than the cap and one chunk.
 
@@ -65,7 +59,7 @@ class BodyReader:
         self._decode = self._keep
         encoding = content_encoding.strip().lower()
         if encoding in ("gzip", "x-gzip"):
-            self._inflater = zlib.decompressobj(_GZIP)
+            self._inflater = zlib.decompressobj(16 + zlib.MAX_WBITS)  # gzip alone
             self._decode = self._inflate
         elif encoding not in ("", "identity"):
             self.problem = _malformed("its content-encoding is neither identity nor gzip.")
@@ -77,7 +71,8 @@ class BodyReader:
         if self.problem is None:
             self._raw += len(chunk)
             self._decode(chunk)
-            if self._size > self._cap or self._raw > self._cap + _GZIP_SLACK:
+            # gzip of data that does not compress is a little longer than the data: header, trailer, 5 bytes per block
+            if self._size > self._cap or self._raw > self._cap + 4096:
                 self.problem = self._too_large()
         return self.problem
 
@@ -116,7 +111,7 @@ class BodyReader:
 def parse_object(body: bytes) -> dict[str, Any] | CallProblem:
     """Parse strict JSON: UTF-8, one object, no key twice, no NaN or Infinity, no bottomless nesting."""
     try:
-        value = _READ(body.decode("utf-8"))
+        value = _PARSE(body.decode("utf-8"))
     except UnicodeDecodeError:
         return _malformed("its body is not UTF-8.")
     except RecursionError:
@@ -147,7 +142,7 @@ def _refuse(_name: str) -> Any:
     raise _RefusedError("its JSON holds NaN or Infinity.")
 
 
-_READ = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse).decode  # json.loads makes one per call
+_PARSE = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse).decode  # json.loads makes one per call
 
 
 def _malformed(what: str) -> CallProblem:
@@ -159,4 +154,5 @@ def _declared(length: str | None) -> int:
     """The declared length; 0 when there is none that can be understood."""
     if length is None or not (length.isascii() and length.isdigit()):
         return 0
-    return int(length[-_DIGITS:]) if len(length) <= _DIGITS else 10**_DIGITS
+    most = 18  # digits; more are beyond every cap
+    return int(length) if len(length) <= most else 10**most

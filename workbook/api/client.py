@@ -40,7 +40,6 @@ from workbook.api.exchange import (
 from workbook.api.net import DeadlineTransport, Expiry, GuardedTransport, httpx
 from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import (
-    OK,
     ActivationData,
     Answer,
     ApiRequest,
@@ -56,7 +55,7 @@ from workbook.errors import ConfigurationError
 
 # What the sync and the async client have in common: settings, options, and the making and closing of a call.
 
-T = TypeVar("T")  # the transport: sync or async
+TransportT = TypeVar("TransportT")  # sync or async
 
 
 class Changes(TypedDict, total=False):
@@ -71,19 +70,19 @@ class Changes(TypedDict, total=False):
 Headers = tuple[tuple[str, str], ...]
 
 
-class Shared(Generic[T]):
+class Shared(Generic[TransportT]):
     """What a client shares with those derived from it: connections, retry budget, clock and randomness."""
 
     def __init__(
         self,
         headers: Headers,
-        transport: T | None,
-        build: Callable[[], T],
+        transport: TransportT | None,
+        build: Callable[[], TransportT],
         clock: Clock | None,
         random: Random | None,
     ) -> None:
         self.foreign = transport is not None
-        self.opened: T | None = transport
+        self.opened: TransportT | None = transport
         self.closed = False
         self.clock: Clock = clock or SystemClock()
         self.random = random or Random()  # noqa: S311  # jitter is no secret
@@ -93,7 +92,7 @@ class Shared(Generic[T]):
         self._headers = headers
         self._encoded: httpx.Headers | None = None
 
-    def transport(self) -> T:
+    def transport(self) -> TransportT:
         """The transport, built when it is first needed: reading the trust store takes 17 ms."""
         if self.opened is None:
             with self._lock:
@@ -108,7 +107,7 @@ class Shared(Generic[T]):
         return self._encoded
 
 
-class BaseClient(ABC, Generic[T]):
+class BaseClient(ABC, Generic[TransportT]):
     """The part that both clients share: settings, options, and starting a call."""
 
     _needs = ""
@@ -118,7 +117,7 @@ class BaseClient(ABC, Generic[T]):
         base_url: str | None = None,
         api_key: str | None = None,
         *,
-        transport: T | None = None,
+        transport: TransportT | None = None,
         tls: ssl.SSLContext | None = None,
         timeouts: Timeouts | None = None,
         deadline: float = 15.0,
@@ -138,7 +137,9 @@ class BaseClient(ABC, Generic[T]):
         if transport is not None and not hasattr(transport, self._needs):
             message = f"transport is a {type(transport).__name__}. Allowed: an httpx transport with {self._needs}."
             raise ConfigurationError(message)
-        self._shared: Shared[T] = Shared(self._settings.headers, transport, lambda: self._build(tls), clock, random)
+        self._shared: Shared[TransportT] = Shared(
+            self._settings.headers, transport, lambda: self._build(tls), clock, random
+        )
         self._owner, self._closed = True, False
 
     def with_options(self, **changes: Unpack[Changes]) -> Self:
@@ -169,7 +170,7 @@ class BaseClient(ABC, Generic[T]):
         return f"{name}\nNext: .get(id), .post(id, sdk_output), .close()."
 
     @abstractmethod
-    def _build(self, tls: ssl.SSLContext | None) -> T:
+    def _build(self, tls: ssl.SSLContext | None) -> TransportT:
         """Make the transport for a client that was given none."""
 
     def _begin(self, request: ApiRequest) -> Generator[Action, AttemptOutcome, ActivationData]:
@@ -186,7 +187,7 @@ class BaseClient(ABC, Generic[T]):
             budget=shared.budget,
         )
 
-    def _end(self) -> T | None:
+    def _end(self) -> TransportT | None:
         """Close this client; returns the transport if the caller has to close it now, else None."""
         first = self._owner and not self._closed
         self._closed = True
@@ -207,7 +208,7 @@ for _name in ("httpcore.http11", "httpcore.connection", "httpcore2.http11", "htt
     logging.getLogger(_name).addFilter(_KeyFilter())
 
 # What each httpx error means; the nearest ancestor counts. Their messages quote the peer, so we never repeat them.
-_KINDS: Mapping[type, FailureKind] = {
+_FAILURES: Mapping[type, FailureKind] = {
     httpx.ConnectError: FailureKind.CONNECT,
     httpx.ConnectTimeout: FailureKind.CONNECT_TIMEOUT,
     httpx.PoolTimeout: FailureKind.POOL_TIMEOUT,
@@ -223,7 +224,6 @@ _KINDS: Mapping[type, FailureKind] = {
     httpx.StreamError: FailureKind.OTHER,
 }
 _ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
-_HEADERS_BEGIN = "http11.send_request_headers.started"
 
 
 class _Progress:
@@ -235,10 +235,10 @@ class _Progress:
         self.may_have_left = foreign
 
     def mark(self, event: str, _info: Mapping[str, Any]) -> None:
-        self.may_have_left |= event == _HEADERS_BEGIN
+        self.may_have_left |= event == "http11.send_request_headers.started"
 
     async def amark(self, event: str, _info: Mapping[str, Any]) -> None:
-        self.may_have_left |= event == _HEADERS_BEGIN
+        self.mark(event, _info)
 
     def failure(self, kind: FailureKind) -> Failure:
         return Failure(kind, kind not in NEVER_SENT and (kind is not FailureKind.DEADLINE or self.may_have_left))
@@ -454,7 +454,7 @@ class _Reading:
             [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.headers.raw]
         )
         # An error's body may be longer than the cap: its beginning is kept.
-        length = find_header(self._headers, "content-length") if self._status == OK else None
+        length = find_header(self._headers, "content-length") if self._status == 200 else None
         self.body = BodyReader(cap, find_header(self._headers, "content-encoding") or "", length)
 
     def answer(self) -> Answer:
@@ -465,4 +465,4 @@ class _Reading:
 
 
 def _kind(error: Exception) -> FailureKind:
-    return next(_KINDS[ancestor] for ancestor in type(error).__mro__ if ancestor in _KINDS)
+    return next(_FAILURES[ancestor] for ancestor in type(error).__mro__ if ancestor in _FAILURES)

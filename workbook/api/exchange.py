@@ -7,7 +7,7 @@ and the async client carry out the same steps, so the rules of retry and deadlin
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -21,14 +21,10 @@ from workbook.base.secrecy import Secret
 from workbook.base.values import number, whole
 from workbook.errors import ConfigurationError, DeadlineError, MaybeSentError, NotSentError
 
-# Which calls are retried and after which pause: two tables, full jitter, and a budget.
+# Which calls are retried and after which pause: full jitter, and a budget.
 #
 # A GET changes nothing, so it is retried after every transient failure. A POST may be carried out even when its
 # answer is lost, so it is tried again only when it provably never left this machine (REL-1).
-
-_MOST_ATTEMPTS = 10
-_LONGEST_PAUSE = 3600.0
-_LONGEST_NUMBER = 12  # digits; more is nonsense, and far beyond every cap
 
 
 class FailureKind(Enum):
@@ -51,19 +47,6 @@ NEVER_SENT = frozenset(
     {FailureKind.CONNECT, FailureKind.CONNECT_TIMEOUT, FailureKind.POOL_TIMEOUT, FailureKind.UNSENDABLE}
 )
 
-_WORTH_A_NEW_CONNECTION = NEVER_SENT - {FailureKind.UNSENDABLE}
-_LOST = frozenset(
-    {FailureKind.WRITE, FailureKind.WRITE_TIMEOUT, FailureKind.READ, FailureKind.READ_TIMEOUT, FailureKind.PROTOCOL}
-)
-_TRANSIENT_KINDS: Mapping[str, frozenset[FailureKind]] = {
-    "GET": _WORTH_A_NEW_CONNECTION | _LOST,
-    "POST": _WORTH_A_NEW_CONNECTION,  # REL-1
-}
-_TRANSIENT_STATUSES: Mapping[str, frozenset[int]] = {
-    "GET": frozenset({408, 425, 429, 500, 502, 503, 504}),
-    "POST": frozenset(),  # an answer means that it arrived (REL-1)
-}
-
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
@@ -85,9 +68,9 @@ class RetryPolicy:
     retry_after_cap: float = 5.0
 
     def __post_init__(self) -> None:
-        whole("retries.attempts", self.attempts, least=1, most=_MOST_ATTEMPTS)
+        whole("retries.attempts", self.attempts, least=1, most=10)
         for name in ("base", "cap", "retry_after_cap"):
-            number(f"retries.{name}", getattr(self, name), most=_LONGEST_PAUSE, unit="seconds")
+            number(f"retries.{name}", getattr(self, name), most=3600.0, unit="seconds")
 
 
 class RetryBudget:
@@ -123,9 +106,12 @@ class RetryBudget:
 
 def is_transient(method: str, ending: FailureKind | int) -> bool:
     """Whether this method may be tried again after this kind of failure or this status (REL-1)."""
-    if isinstance(ending, FailureKind):
-        return ending in _TRANSIENT_KINDS[method]
-    return ending in _TRANSIENT_STATUSES[method]
+    kind = FailureKind
+    if method == "GET":
+        lost = {kind.WRITE, kind.WRITE_TIMEOUT, kind.READ, kind.READ_TIMEOUT, kind.PROTOCOL}
+        if ending in lost or ending in (408, 425, 429, 500, 502, 503, 504):
+            return True
+    return ending in NEVER_SENT and ending is not kind.UNSENDABLE  # a new connection may do
 
 
 def delay(policy: RetryPolicy, attempt: int, random: Random, retry_after: float | None = None) -> float:
@@ -147,7 +133,7 @@ def seconds_to_wait(retry_after: str | None, now: datetime | None = None) -> flo
     """
     text = (retry_after or "").strip()
     if text.isascii() and text.isdigit():
-        return float(text[:_LONGEST_NUMBER]) if len(text) > _LONGEST_NUMBER else float(text)
+        return float(text[:12])  # more digits are nonsense, and far beyond every cap
     then = http_date(text)
     return max(0.0, (then - now).total_seconds()) if then and now else None
 
@@ -161,10 +147,6 @@ def http_date(text: str | None) -> datetime | None:
         return parsed.replace(tzinfo=parsed.tzinfo or UTC).astimezone(UTC)
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-
-
-_SHORTEST, _LONGEST = 0.001, 3600.0
-_LARGEST_BODY = 1 << 30
 
 
 class Clock(Protocol):
@@ -225,7 +207,7 @@ class Timeouts:
 
     def __post_init__(self) -> None:
         for name in ("connect", "read", "write", "pool"):
-            number(f"timeouts.{name}", getattr(self, name), least=_SHORTEST, most=_LONGEST, unit="seconds")
+            number(f"timeouts.{name}", getattr(self, name), least=0.001, most=3600.0, unit="seconds")
 
     def within(self, remaining: float) -> dict[str, float]:
         """The timeouts by name, none longer than `remaining` seconds."""
@@ -257,8 +239,8 @@ class Options:
     retries: RetryPolicy = field(default_factory=RetryPolicy)
 
     def __post_init__(self) -> None:
-        number("deadline", self.deadline, least=_SHORTEST, most=_LONGEST, unit="seconds")
-        whole("max_body", self.max_body, least=1, most=_LARGEST_BODY)
+        number("deadline", self.deadline, least=0.001, most=3600.0, unit="seconds")
+        whole("max_body", self.max_body, least=1, most=1 << 30)
         for name, kind in (("timeouts", Timeouts), ("retries", RetryPolicy)):
             if not isinstance(getattr(self, name), kind):
                 message = f"{name} is {getattr(self, name)!r:.40}. Give {kind.__name__}(...)."

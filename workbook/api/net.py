@@ -120,11 +120,11 @@ class Origin:
         """
         addresses = await asyncio.wrap_future(look_up(self.host, self.port, resolve))
         if not all(self.allows(ip_address(address)) for address in addresses):
-            raise ConfigurationError(f"{self.host!r} leads to {_FORBIDDEN}. Nothing is sent there.")
+            raise ConfigurationError(f"{self.host!r} leads to {_NO_BACK_END}. Nothing is sent there.")
         return addresses
 
 
-_FORBIDDEN = "a link-local, multicast or unspecified address, where no back end is"
+_NO_BACK_END = "a link-local, multicast or unspecified address, where no back end is"
 
 
 def wrong_origin(url: str) -> str:
@@ -133,7 +133,7 @@ def wrong_origin(url: str) -> str:
         return why
     origin = Origin.parse(url)
     address = literal(origin.host)
-    return "" if address is None or origin.allows(address) else f"is {_FORBIDDEN}; for this machine give 127.0.0.1"
+    return "" if address is None or origin.allows(address) else f"is {_NO_BACK_END}; for this machine give 127.0.0.1"
 
 
 def look_up(host: str, port: int, resolve: Resolve | None = None) -> Future[list[str]]:

@@ -24,15 +24,9 @@ from workbook.errors import OpaqueDataError
 
 MARK = "not card data"
 """What the simulator's data says under `simulated`."""
-_BEGINNING = b'{"simulated":'
-# Base64 carries three bytes in four characters, so only a prefix of whole groups stays the same.
-SIMULATED_PREFIX = base64.b64encode(_BEGINNING[: len(_BEGINNING) // 3 * 3]).decode("ascii")
-_CONTENTS = ("activation", "output", "opc")
-
+# base64 carries three bytes in four characters: only a prefix of whole groups stays the same, of the twelve bytes here
+SIMULATED_PREFIX = base64.b64encode(b'{"simulated"').decode("ascii")
 _SALT = secrets.token_bytes(16)  # per process: a digest in a log can be compared within a run, never looked up
-_WORD = re.compile(r"[A-Za-z0-9 ._-]{1,40}\Z")
-_JSON_NAMES = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
-_LARGEST_SERIAL = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -104,14 +98,14 @@ class Opaque:
         """The value as a log may show it: the simulator's fields, or else length and digest (REL-3)."""
         if self.is_simulated:
             return {"simulated": True, **self._details(), "length": len(self.text)}
-        return {"length": len(self.text), "digest": self._digest()}
+        return {"length": len(self.text), "digest": self.digest}
 
     def __repr__(self) -> str:
         if not isinstance(self.text, str):  # refused, and yet printed by tracebacks with local variables
             return f"{type(self).__name__}(...)"
         size = f"{len(self.text)} characters"
         if not self.is_simulated:
-            return f"{type(self).__name__}({size}, digest {self._digest()})"
+            return f"{type(self).__name__}({size}, digest {self.digest})"
         details, words = self._details(), ["SIMULATED"]
         for name, prefix in (("kind", ""), ("serial", "#"), ("paymentInstrumentId", "for ")):
             words += [f"{prefix}{value}" for value in [details.get(name)] if value is not None]
@@ -120,7 +114,9 @@ class Opaque:
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
-    def _digest(self) -> str:
+    @property
+    def digest(self) -> str:
+        """Eight characters that are the same for the same text, in this process only."""
         return blake2b(self.text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
 
     def _details(self) -> dict[str, object]:
@@ -129,14 +125,14 @@ class Opaque:
         Anybody can copy the mark, so a peer could put a key into one of these fields to have it printed.
         """
         fields = json_object(decode_strictly(self.text) or b"") or {}
-        if fields.get("simulated") != MARK or fields.get("kind") not in _CONTENTS:
+        if fields.get("simulated") != MARK or fields.get("kind") not in ("activation", "output", "opc"):
             return {}
         details: dict[str, object] = {"kind": fields["kind"]}
         match fields.get("serial"):
-            case int(serial) if type(serial) is int and 0 <= serial <= _LARGEST_SERIAL:
+            case int(serial) if type(serial) is int and 0 <= serial <= 1_000_000_000:
                 details["serial"] = serial
         match fields.get("paymentInstrumentId"):
-            case str(card) if _WORD.match(card) and without_live_keys(card) == card:
+            case str(card) if re.match(r"[A-Za-z0-9 ._-]{1,40}\Z", card) and without_live_keys(card) == card:
                 details["paymentInstrumentId"] = card
         return details
 
@@ -157,7 +153,10 @@ class SdkOutput(Opaque):
 
 
 def _json_name(value: object) -> str:
-    return _JSON_NAMES.get(type(value), "an object" if isinstance(value, dict) else type(value).__name__)
+    if isinstance(value, dict):
+        return "an object"
+    names = {type(None): "null", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
+    return names.get(type(value), type(value).__name__)
 
 
 # Which layer of an opaque value is wrong: one ordered table of tests, one table of advice.
@@ -178,11 +177,6 @@ LAYERS: Mapping[str, str] = {
     "encoded-twice": "The decoded bytes are base64 text again. Encode once only.",
     "not-json": "It decodes, but there is no JSON object inside. Check that this is the value the API sent.",
 }
-
-_STANDARD = re.compile(r"[A-Za-z0-9+/=]*\Z")
-_URL_SAFE = re.compile(r"[A-Za-z0-9_=-]*\Z")
-_PADDED = re.compile(r"[A-Za-z0-9+/]*={0,2}\Z")
-_GROUP = 4  # characters of base64 that carry three bytes
 
 
 def wrong_layer(value: object, *, expect_json: bool = False) -> str | None:
@@ -234,6 +228,10 @@ def _quoted(text: str) -> bool:
     return any(bare[:size] == bare[-size:] == quote for quote in ('"', "'", '\\"') for size in (len(quote),))
 
 
+def _is_standard(text: str) -> bool:
+    return re.match(r"[A-Za-z0-9+/=]*\Z", text) is not None
+
+
 def _inner_base64(text: str) -> bytes | None:
     try:
         return decode_strictly((decode_strictly(text) or b"").decode("ascii")) or None
@@ -246,9 +244,10 @@ _TESTS: tuple[tuple[str, Callable[[str], bool]], ...] = (
     ("quoted", _quoted),
     ("decoded-once-too-often", lambda text: json_object(text) is not None),
     ("line-breaks", lambda text: "\n" in text or "\r" in text or "\\n" in text),
-    ("url-safe", lambda text: not _STANDARD.match(text) and _URL_SAFE.match(text) is not None),
-    ("alphabet", lambda text: not _STANDARD.match(text)),
-    ("padding", lambda text: len(text) % _GROUP != 0 or not _PADDED.match(text) or text.endswith("===")),
+    ("url-safe", lambda text: not _is_standard(text) and re.match(r"[A-Za-z0-9_=-]*\Z", text) is not None),
+    ("alphabet", lambda text: not _is_standard(text)),
+    # four characters carry three bytes
+    ("padding", lambda text: len(text) % 4 != 0 or re.match(r"[A-Za-z0-9+/]*={0,2}\Z", text) is None),
     ("pad-bits", lambda text: decode_strictly(text) is None),
     # base64 of base64 of a JSON object: any other bytes may look like base64 by chance
     ("encoded-twice", lambda text: json_object(_inner_base64(text) or b"") is not None),

@@ -26,15 +26,6 @@ _Tests: TypeAlias = tuple[tuple[Callable[[], object], str], ...]
 
 API_PATH = "/bcl/v2/paymentInstruments/{id}/networkTokenActivationData"  # API-1, API-2, API-14
 
-_VERSION_PREFIX = "/bcl/v2"
-_LONGEST_ID = 1000  # characters, by our choice: well below what servers accept as a path once encoded
-_PLAIN_ID = re.compile(rf"[A-Za-z0-9_~-][A-Za-z0-9._~-]{{0,{_LONGEST_ID - 1}}}\Z")
-_URL = re.compile(r"[!-~]+\Z")
-_HOST = re.compile(r"(?=.{1,253}\Z)[A-Za-z0-9_]([A-Za-z0-9_-]{0,62})(\.[A-Za-z0-9_][A-Za-z0-9_-]{0,62})*\Z")
-_NETLOC = re.compile(r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(:[0-9]{1,5})?\Z")
-_PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*\Z")
-_DOTS = (".", "..")
-
 
 def encode_id(payment_instrument_id: str) -> str:
     """Percent-encode a payment instrument id as one path segment (API-3).
@@ -42,7 +33,8 @@ def encode_id(payment_instrument_id: str) -> str:
     Raises:
         ConfigurationError: the id is no string, blank, too long, a dot segment, or not writable in a URL.
     """
-    if isinstance(payment_instrument_id, str) and _PLAIN_ID.match(payment_instrument_id):
+    plain = r"[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,999}\Z"
+    if isinstance(payment_instrument_id, str) and re.match(plain, payment_instrument_id):
         return payment_instrument_id  # nothing to encode, as in every id that was seen
     if why := _unusable(payment_instrument_id):
         raise ConfigurationError(f"The payment instrument id {why}. Allowed: the id as the API gave it, a string.")
@@ -64,8 +56,8 @@ def check_base_url(base_url: object) -> str:
         address = literal(parts.hostname or "")
         # the key stays secret on its way: TLS, or never off this machine
         private = parts.scheme == "https" or parts.hostname == "localhost" or (address and address.is_loopback)
-        if parts.path.endswith(_VERSION_PREFIX):
-            why = f"ends in {_VERSION_PREFIX}, which is added anyway (API-1)"
+        if parts.path.endswith("/bcl/v2"):
+            why = "ends in /bcl/v2, which is added anyway (API-1)"
         elif not private:
             why = "would send the API key over plain http to another machine"
     if why:
@@ -82,8 +74,9 @@ def _unusable(value: object) -> str:
         return f"is {type(value).__name__}, not a string"
     tests: _Tests = (
         (lambda: not value.strip(), f"{value[:20]!r} is blank"),
-        (lambda: len(value) > _LONGEST_ID, f"is longer than {_LONGEST_ID} characters"),
-        (lambda: value in _DOTS, f"{value[:2]!r} is a dot segment and would change the path"),
+        # by our choice: well below what servers accept as a path once encoded
+        (lambda: len(value) > 1000, "is longer than 1000 characters"),
+        (lambda: value in (".", ".."), f"{value[:2]!r} is a dot segment and would change the path"),
         (lambda: _has(value, "Cs"), "holds half a surrogate pair"),
         (lambda: _has(value, "Cc"), "holds a control character"),
     )
@@ -96,7 +89,7 @@ def _has(text: str, category: str) -> bool:
 
 def wrong_url(url: str) -> str:
     """Why this is no server address without a final slash, as the end of a sentence; empty if it is one."""
-    if not _URL.match(url) or "\\" in url:
+    if not re.match(r"[!-~]+\Z", url) or "\\" in url:
         return "is empty, or holds a blank, a backslash or a character outside ASCII"
     try:
         parts = urlsplit(url)
@@ -104,15 +97,19 @@ def wrong_url(url: str) -> str:
     except ValueError:
         return "has no valid host and port"
     host, address = parts.hostname or "", literal(parts.hostname or "")
-    dots = any(segment.lower().replace("%2e", ".") in _DOTS for segment in parts.path.split("/"))
+    dots = any(segment.lower().replace("%2e", ".") in (".", "..") for segment in parts.path.split("/"))
+    label = "[A-Za-z0-9_][A-Za-z0-9_-]{0,62}"
+    name = rf"(?=.{{1,253}}\Z){label}(\.{label})*\Z"
+    netloc = r"(\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*\]|[^\[\]:]+)(:[0-9]{1,5})?\Z"
+    prefix = r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)*\Z"
     tests: _Tests = (
         (lambda: parts.scheme not in ("https", "http"), "has neither the scheme https nor http"),
         (lambda: "@" in parts.netloc, "holds a user name or a password"),
         (lambda: "?" in url, "holds a query"),
         (lambda: "#" in url, "holds a fragment"),
-        (lambda: address is None and not _HOST.match(host), "has no valid host"),
-        (lambda: port == 0 or not _NETLOC.match(parts.netloc), "has no valid host and port"),
-        (lambda: not _PATH.match(parts.path) or dots, "has a prefix that is no plain path"),
+        (lambda: address is None and not re.match(name, host), "has no valid host"),
+        (lambda: port == 0 or not re.match(netloc, parts.netloc), "has no valid host and port"),
+        (lambda: not re.match(prefix, parts.path) or dots, "has a prefix that is no plain path"),
     )
     return next((why for test, why in tests if test()), "")
 
@@ -123,20 +120,6 @@ def literal(host: str) -> IPv4Address | IPv6Address | None:
         return ip_address(host) if "%" not in host else None
     except ValueError:
         return None
-
-
-OK = 200
-_REDIRECTS = range(300, 400)
-_NO_WORD = re.compile(r"(?=[^\s\d]*\d)\S{16,}|\S{40,}|(?<![^\s:-])(?:[^\s:-]{1,3}[\s:-]+){8,}[^\s:-]{1,3}(?![^\s:-])")
-_LONGEST_QUOTE = 200  # characters of the peer's words in a message
-_PROBLEM_FIELDS = ("errorCode", "title", "detail")  # problem details (openapi): tolerated, never relied upon
-_BEFORE_ID, _AFTER_ID = API_PATH.split("{id}")
-_COMMON_HEADERS = (
-    ("content-type", "application/json"),  # API-4: on the GET too
-    ("accept", "application/json"),
-    ("accept-encoding", "identity"),
-    ("user-agent", "provisioning-workbook"),
-)
 
 
 class Settings:
@@ -157,8 +140,15 @@ class Settings:
         del api_key  # a traceback shows a frame's variables
         self.secret.check()
         self.base_url = check_base_url(base_url)
-        self.before, self.after = self.base_url + _BEFORE_ID, _AFTER_ID
-        self.headers = (("x-api-key", self.secret.reveal()), *_COMMON_HEADERS)
+        before, self.after = API_PATH.split("{id}")
+        self.before = self.base_url + before
+        self.headers = (
+            ("x-api-key", self.secret.reveal()),
+            ("content-type", "application/json"),  # API-4: on the GET too
+            ("accept", "application/json"),
+            ("accept-encoding", "identity"),
+            ("user-agent", "provisioning-workbook"),
+        )
 
     def __repr__(self) -> str:
         return f"Settings({getattr(self, 'base_url', '...')!r})"
@@ -269,9 +259,9 @@ def as_sdk_output(value: object) -> SdkOutput:
 
 def judge_answer(answer: Answer, secret: Secret) -> ActivationData | CallProblem:
     """The activation data in an answer, or the problem with it, without the key (REL-2)."""
-    if answer.status != OK:
+    if answer.status != 200:
         message = f"the API answered {answer.status}{_peer_words(answer.body, secret)}."
-        if answer.status in _REDIRECTS:
+        if answer.status in range(300, 400):
             message += " Redirects are never followed: the API key would travel along (REL-2). Correct base_url."
         return CallProblem(ApiStatusError, message, {"status": answer.status, "body": secret.scrub_bytes(answer.body)})
     fields = answer.problem or parse_object(answer.body)
@@ -304,9 +294,14 @@ def _peer_words(body: bytes, secret: Secret) -> str:
     fields = parse_object(body)
     if isinstance(fields, CallProblem):
         return ""
-    found = [fields[name] for name in _PROBLEM_FIELDS if isinstance(fields.get(name), str)]
+    problem = ("errorCode", "title", "detail")  # problem details (openapi): tolerated, never relied upon
+    found = [fields[name] for name in problem if isinstance(fields.get(name), str)]
     # Scrubbed before it is cut, or half a key could be left at the end. A peer may repeat an sdkOutput, or the key in a
     # spelling that nobody listed: what is too long for a word is left out.
-    words = _NO_WORD.sub("\N{HORIZONTAL ELLIPSIS}", secret.scrub(" / ".join(word for word in found if word)))
+    no_word = (
+        r"(?=[^\s\d]*\d)\S{16,}|\S{40,}"  # with a digit in it, or long
+        r"|(?<![^\s:-])(?:[^\s:-]{1,3}[\s:-]+){8,}[^\s:-]{1,3}(?![^\s:-])"  # many short ones, such as a key in groups
+    )
+    words = re.sub(no_word, "\N{HORIZONTAL ELLIPSIS}", secret.scrub(" / ".join(word for word in found if word)))
     plain = "".join(character if character.isprintable() else "?" for character in words)
-    return f" ({plain[:_LONGEST_QUOTE]})" if plain else ""
+    return f" ({plain[:200]})" if plain else ""

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -27,23 +25,6 @@ SHOWN_HEADERS = frozenset(
 )
 """Headers whose values may be shown. A key in one is replaced by `[key]`."""
 
-SHOWN_FIELDS = frozenset({"type", "title", "status", "detail", "errorCode", "instance", "requestId"})
-"""Fields of an answer whose values may be shown: those of the simulator's problem details (openapi)."""
-
-LONGEST_NAME = 40
-LONGEST_VALUE = 300
-"""Characters of a value that may be shown."""
-LONGEST_SEGMENT = 64
-"""Characters of a path's segment that are shown; an id is shorter, and opaque data in the wrong place is not."""
-DEEPEST, MOST = 8, 100
-"""How deep and how wide a body is shown."""
-LARGEST_NUMBER = 999
-"""The largest number that is shown, which is an HTTP status; a longer one may be a card's."""
-
-_WORD = re.compile(rf"[A-Za-z][A-Za-z0-9_.-]{{0,{LONGEST_NAME - 1}}}\Z")
-_PLAIN = re.compile(r"[\x20-\x7e]*\Z")
-_SALT = secrets.token_bytes(16)  # one per process: digests of different runs cannot be compared
-
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
@@ -51,15 +32,16 @@ class Redaction:
 
     Attributes:
         shown: names of the headers whose values are shown, in small letters.
-        fields: names of the fields of an answer's outermost object whose values are shown.
+        fields: names of the fields of an answer's outermost object whose values are shown; by default those of the
+            simulator's problem details (openapi).
         longest: characters of such a field's value; all of them printable.
         simulated: whether text that the simulator made is shown; otherwise its digest is shown.
         text: the last filter of every text that is shown; it takes out what is known to be secret.
     """
 
     shown: frozenset[str] = SHOWN_HEADERS
-    fields: frozenset[str] = SHOWN_FIELDS
-    longest: int = LONGEST_VALUE
+    fields: frozenset[str] = frozenset({"type", "title", "status", "detail", "errorCode", "instance", "requestId"})
+    longest: int = 300
     simulated: bool = True
     text: Callable[[str], str] = str
 
@@ -84,7 +66,7 @@ class Redaction:
         pairs = []
         for name, value in headers:
             listed = name.lower() in self.shown or value == MASK  # of a secret header only the mask is kept
-            line = value if len(value) <= LONGEST_VALUE else length_of(value)  # a cut secret would not be recognised
+            line = value if len(value) <= 300 else length_of(value)  # a cut secret would not be recognised
             pairs.append((self.text(_name(name)), self.text(line) if listed else None))
         return tuple(pairs)
 
@@ -112,18 +94,19 @@ class Redaction:
     def _value(self, value: Any, fields: frozenset[str], name: str = "", depth: int = 0) -> Any:
         """A JSON value as it may be shown; `fields` are those of the outermost object only."""
         if isinstance(value, dict | list):
-            if depth >= DEEPEST:
+            most = 100  # items
+            if depth == 8:
                 return "[nested deeper]"
-            rest = [f"[{len(value) - MOST} more]"] if len(value) > MOST else []
+            rest = [f"[{len(value) - most} more]"] if len(value) > most else []
             if isinstance(value, list):
-                return [self._value(inner, frozenset(), depth=depth + 1) for inner in value[:MOST]] + rest
+                return [self._value(inner, frozenset(), depth=depth + 1) for inner in value[:most]] + rest
             here = fields if depth == 0 else frozenset[str]()
-            pairs = [(_name(inner), self._value(value[inner], here, inner, depth + 1)) for inner in [*value][:MOST]]
+            pairs = [(_name(inner), self._value(value[inner], here, inner, depth + 1)) for inner in [*value][:most]]
             return dict(pairs) | dict.fromkeys(rest, True)
         if value is None or isinstance(value, bool):
             return value
         if not isinstance(value, str):
-            small = isinstance(value, int) and abs(value) <= LARGEST_NUMBER
+            small = isinstance(value, int) and abs(value) <= 999  # an HTTP status; a longer one may be a card's
             return value if small and name in fields else "[a number]"
         shown = value if len(value) <= self.longest and value.isprintable() else length_of(value)
         return shown if name in fields else self._string(value)
@@ -137,21 +120,23 @@ class Redaction:
         whole = data.is_simulated and (json_object(decode_strictly(text) or b"") or {}).get("simulated") == MARK
         if not whole:
             return data.summary()
-        digest = blake2b(text.encode("utf-8", "surrogatepass"), key=_SALT, digest_size=4).hexdigest()
-        return data.summary() | ({"text": text} if self.simulated else {"digest": digest})
+        return data.summary() | ({"text": text} if self.simulated else {"digest": data.digest})
 
 
 def is_shown_whole(body: bytes) -> bool:
     """Whether a body is one object that holds only the simulator's data, so that it is shown without omissions."""
     shown = Redaction().request_body(body)
     fields = shown.items() if isinstance(shown, dict) else ()
-    texts = {name: one.get("text") for name, one in fields if isinstance(one, dict)}
+    texts = {name: shown.get("text") for name, shown in fields if isinstance(shown, dict)}
     return body.translate(None, b" \t\r\n") == json.dumps(texts, separators=(",", ":")).encode()
 
 
 def short(text: str) -> str:
-    """A word of a path, or its length where it is too long or not printable ASCII."""
-    return text if len(text) <= LONGEST_SEGMENT and _PLAIN.match(text) else length_of(text)
+    """A word of a path, or its length where it is too long or not printable ASCII.
+
+    An id is shorter than 64 characters, and opaque data in the wrong place is not.
+    """
+    return text if re.match(r"[\x20-\x7e]{0,64}\Z", text) else length_of(text)
 
 
 def length_of(text: str) -> str:
@@ -165,4 +150,4 @@ def refuse_constant(constant: str) -> None:
 
 
 def _name(name: str) -> str:
-    return name if _WORD.match(name) else length_of(name)
+    return name if re.match(r"[A-Za-z][A-Za-z0-9_.-]{0,39}\Z", name) else length_of(name)
