@@ -30,8 +30,6 @@ NOTEBOOKS: Final = DATA / "notebooks"
 FIXTURES: Final = DATA / "fixtures"
 NATIVE: Final = _PACKAGE / "native"
 """Source files for an app of one's own: `kotlin` and `swift`."""
-_CHECKOUT_PYTHON: Final = "../../.venv/bin/python"
-"""How the sample's configuration names Python in a checkout."""
 _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 """Files that Python and the system leave behind in a folder: they are not samples and are not copied."""
 
@@ -88,8 +86,9 @@ def copy_lessons(folder: Path) -> None:
     for source in (NOTEBOOKS, FIXTURES):
         shutil.copytree(source, folder / source.name, ignore=_LEFT_OUT)
     config = folder / "fixtures" / "back_ends" / "back-end.toml"
-    # outside a checkout the sample back end runs on the Python that the workbook is installed in
-    write_whole(config, config.read_text("utf-8").replace(_CHECKOUT_PYTHON, shlex.quote(sys.executable)))
+    # the sample names the checkout's Python; outside a checkout it runs on the one that the workbook is installed in
+    text = config.read_text("utf-8").replace("../../.venv/bin/python", shlex.quote(sys.executable))
+    write_whole(config, text)
 
 
 def pip_line(extra: str) -> str:

@@ -30,10 +30,8 @@ from workbook.errors import ConfigurationError
 
 Place = tuple[str | int, ...]
 """Where a value is in a document: keys, and positions from 0. An empty key at the end means the table itself."""
-LARGEST = 1_048_576
+_LARGEST_FILE = 1_048_576
 """Bytes of a file that is read; people write these files by hand."""
-ROUNDS = 4
-"""How often a form is read. Each round leaves out what was wrong: a key, then its table, then the table around it."""
 QUOTE = 40
 """Characters of a wrong key or value that an error repeats."""
 
@@ -156,7 +154,7 @@ def read_form(form: type[FormT], document: Mapping[str, Any], mistakes: Mistakes
     is wrong at once. Give each field of the form a default.
     """
     left: Mapping[str, Any] = document
-    for _ in range(ROUNDS):
+    for _ in range(4):  # each round leaves out what was wrong: a key, then its table, then the table around it
         try:
             return form.model_validate(left)
         except ValidationError as error:
@@ -194,7 +192,7 @@ def read_toml(path: Path, example: str) -> dict[str, Any]:
         return BadConfigurationError(str(path)[:200], [what])
 
     try:
-        text = read_regular(path, LARGEST)
+        text = read_regular(path, _LARGEST_FILE)
     except FileNotFoundError:
         others = {other.stem: other.name for other in path.parent.glob("*.toml")} if path.parent.is_dir() else {}
         near = get_close_matches(path.stem[:100], others, n=1)  # stems only: the ending makes no two names similar
@@ -215,8 +213,8 @@ def parse_toml(text: bytes, file: str, example: str) -> dict[str, Any]:
     def bad(what: str) -> BadConfigurationError:
         return BadConfigurationError(file, [what])
 
-    if len(text) > LARGEST:
-        raise bad(f"it is larger than {LARGEST} bytes.")
+    if len(text) > _LARGEST_FILE:
+        raise bad(f"it is larger than {_LARGEST_FILE} bytes.")
     try:
         return tomllib.loads(text.decode("utf-8-sig"))  # some editors put a byte order mark in front
     except UnicodeDecodeError as error:

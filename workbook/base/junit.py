@@ -8,13 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Literal
 from xml.etree import ElementTree as ET
 
 Ending = Literal["failure", "error", "skipped"]
-COUNTED: Final[Mapping[str, Ending]] = {"failures": "failure", "errors": "error", "skipped": "skipped"}
-"""The attribute that counts the cases of each ending."""
-_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +89,12 @@ def _element(parent: ET.Element | None, tag: str, **attributes: object) -> ET.El
 
 def _counts(cases: Iterable[JUnitCase]) -> dict[str, int]:
     endings = [case.ending for case in cases]
-    return {"tests": len(endings)} | {name: endings.count(ending) for name, ending in COUNTED.items()}
+    counted: dict[str, Ending] = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    return {"tests": len(endings)} | {name: endings.count(ending) for name, ending in counted.items()}
 
 
 def _text(value: object) -> str:
-    return _NOT_XML.sub("", str(value))
+    return re.sub("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "", str(value))
 
 
 def _time(seconds: float) -> str:

@@ -4,10 +4,9 @@
 `Secrets`, so a new encoding is added in one row. Only conform's search for opaque data in a back end's logs reads the
 logs' encodings by itself (`conformance/cases/secrecy.py`), because it looks for pieces of values that no list holds.
 
-A secret is found by its grams: short substrings, taken from each spelling at such a distance that every run which is
-long enough to matter contains one. Each position of a text is looked up once in a dictionary of all grams; a hit is
-then extended in both directions. So a part of a long secret is found as well, and a thousand secrets cost no more than
-one.
+A secret is found by its grams: short substrings of each spelling. Every run that is long enough to matter contains one
+that is looked up in the set of all grams; a hit is then extended in both directions. So a part of a long secret is
+found as well, and a thousand secrets cost hardly more than a single one.
 
 Limit: an encoding that is not in the list is not recognised, for instance a reversed or an encrypted key.
 """

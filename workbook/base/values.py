@@ -18,26 +18,22 @@ from workbook.errors import ConfigurationError, ParameterError
 
 Value = TypeVar("Value")
 
-LONGEST_QUOTE = 60
-"""Characters of a wrong value that an error repeats."""
 HIGHEST_PORT = 65535
-LONGEST_INTEGER = 128
-"""Bits of a whole number that an error repeats; Python refuses to write the longest ones."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The closing sentence of an error about a name: the nearest known name, or all of them."""
     names = sorted(known, key=lambda name: re.sub("[0-9]+", lambda digits: digits[0].zfill(9), name))  # 2 before 10
     by_lower = {name.lower(): name for name in names}
-    close = get_close_matches(word[:LONGEST_QUOTE].strip().lower(), by_lower, n=1)
+    close = get_close_matches(word[:60].strip().lower(), by_lower, n=1)
     return f"Did you mean {by_lower[close[0]]!r}?" if close else f"Known: {', '.join(names)}."
 
 
 def quoted(value: object) -> str:
     """A value as an error may repeat it: at most 60 characters of a text, and of an object only its type."""
-    if isinstance(value, str) and len(value) > LONGEST_QUOTE:
-        return f"{value[:LONGEST_QUOTE]!r}... ({len(value)} characters)"
-    if isinstance(value, int) and value.bit_length() > LONGEST_INTEGER:
+    if isinstance(value, str) and len(value) > 60:
+        return f"{value[:60]!r}... ({len(value)} characters)"
+    if isinstance(value, int) and value.bit_length() > 128:  # Python refuses to write the longest ones
         return f"a whole number of {value.bit_length()} bits"
     if value is None or isinstance(value, str | int | float):
         return repr(value)
