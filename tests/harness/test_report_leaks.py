@@ -15,7 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from ran import CANARY, FOREIGN, INPUT, KEY, MISS, PATH, SECRETS, SESSION, arrived, call, recorded, result, seen, told
 
-from workbook.base.secrecy import ENCODINGS, SecretKind, Secrets, session_secrets
+from workbook.base.secrecy import SECRET_ENCODINGS, SecretKind, Secrets, session_secrets
 from workbook.errors import ConfigurationError, LeakError, WorkbookError
 from workbook.harness import reports as reports_module
 from workbook.harness.reports import from_json, reports, to_json, write_reports
@@ -52,7 +52,7 @@ def holds(text, secret):
 
 
 def test_the_list_of_forms_is_the_whole_list():
-    assert set(ENCODED) == set(ENCODINGS)
+    assert set(ENCODED) == set(SECRET_ENCODINGS)
 
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)

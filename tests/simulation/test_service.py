@@ -329,7 +329,7 @@ def test_the_memory_of_used_outputs_is_bounded_and_knows_the_latest():
     service = Service()
     for serial in range(MOST_OUTPUTS + 2):
         assert service.respond(post(posting(output(serial=serial)))).status == 200
-    memory = service._memory[ID]
+    memory = service.memory[ID]
     assert (len(memory.used), memory.opcs) == (MOST_OUTPUTS, MOST_OUTPUTS + 2)
     assert max(map(len, memory.used)) == 16
     assert service.respond(post(posting(output(serial=2)))).status == 422

@@ -227,7 +227,7 @@ _ERRORS = (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError)
 
 
 class _Progress:
-    """Whether a byte of the request may have left. The caller's own transport does not tell: then True."""
+    """Whether a byte of the request may have left; assumed True for a caller's own transport, which cannot tell."""
 
     __slots__ = ("may_have_left",)
 

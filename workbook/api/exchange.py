@@ -211,12 +211,7 @@ class Timeouts:
 
     def within(self, remaining: float) -> dict[str, float]:
         """The timeouts by name, none longer than `remaining` seconds."""
-        return {
-            "connect": min(self.connect, remaining),
-            "read": min(self.read, remaining),
-            "write": min(self.write, remaining),
-            "pool": min(self.pool, remaining),
-        }
+        return {name: min(getattr(self, name), remaining) for name in ("connect", "read", "write", "pool")}
 
 
 @dataclass(frozen=True, slots=True)

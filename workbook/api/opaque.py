@@ -106,9 +106,8 @@ class Opaque:
         size = f"{len(self.text)} characters"
         if not self.is_simulated:
             return f"{type(self).__name__}({size}, digest {self.digest})"
-        details, words = self._details(), ["SIMULATED"]
-        for name, prefix in (("kind", ""), ("serial", "#"), ("paymentInstrumentId", "for ")):
-            words += [f"{prefix}{value}" for value in [details.get(name)] if value is not None]
+        prefixes = {"kind": "", "serial": "#", "paymentInstrumentId": "for "}
+        words = ["SIMULATED", *(f"{prefixes[name]}{value}" for name, value in self._details().items())]
         return f"{type(self).__name__}({' '.join(words)}, {size})"
 
     def __format__(self, spec: str) -> str:
@@ -225,7 +224,7 @@ def json_text(data: str | bytes, field: str) -> str | None:
 
 def _quoted(text: str) -> bool:
     bare = text.strip()
-    return any(bare[:size] == bare[-size:] == quote for quote in ('"', "'", '\\"') for size in (len(quote),))
+    return any(bare.startswith(quote) and bare.endswith(quote) for quote in ('"', "'", '\\"'))
 
 
 def _is_standard(text: str) -> bool:

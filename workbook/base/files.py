@@ -25,9 +25,9 @@ from workbook.errors import ConfigurationError, ParameterError
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 INSTALLED: Final = (_PACKAGE / "_data").is_dir()
 """Whether the workbook was installed from a wheel; False in a checkout, and where one is installed with -e."""
-DATA: Final = _PACKAGE / "_data" if INSTALLED else _PACKAGE.parent
-NOTEBOOKS: Final = DATA / "notebooks"
-FIXTURES: Final = DATA / "fixtures"
+_BUNDLE: Final = _PACKAGE / "_data" if INSTALLED else _PACKAGE.parent
+NOTEBOOKS: Final = _BUNDLE / "notebooks"
+FIXTURES: Final = _BUNDLE / "fixtures"
 NATIVE: Final = _PACKAGE / "native"
 """Source files for an app of one's own: `kotlin` and `swift`."""
 _LEFT_OUT: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")

@@ -32,8 +32,6 @@ Place = tuple[str | int, ...]
 """Where a value is in a document: keys, and positions from 0. An empty key at the end means the table itself."""
 _LARGEST_FILE = 1_048_576
 """Bytes of a file that is read; people write these files by hand."""
-QUOTE = 40
-"""Characters of a wrong key or value that an error repeats."""
 
 FormT = TypeVar("FormT", bound="Form")
 
@@ -240,7 +238,8 @@ def label(place: Place) -> str:
 
 def shown_key(key: str) -> str:
     """A key of a file as an error repeats it: short and printable."""
-    return key[:QUOTE] if not key or key.isprintable() else repr(key[:QUOTE])
+    cut = key[:40]
+    return cut if not key or key.isprintable() else repr(cut)
 
 
 def quoted_toml(value: object) -> str:
@@ -270,7 +269,7 @@ def _sentence(details: ErrorDetails, form: type[Form]) -> str:
     if kind == "extra_forbidden":
         return f"there is no such key. {_hint(place, form)}"
     if kind == "literal_error" and isinstance(value, str):
-        return f"it cannot be {quoted_toml(value)}. {did_you_mean(value[:QUOTE], choices(details))}"
+        return f"it cannot be {quoted_toml(value)}. {did_you_mean(value, choices(details))}"
     wanted = {
         "literal_error": f"it is {quoted_toml(value)}; give one of {', '.join(choices(details))}.",
         "list_type": "give tables, each under a heading in double brackets.",
@@ -293,7 +292,7 @@ def _hint(place: Place, form: type[Form]) -> str:
     elsewhere = [where for where, table in _tables(form) if key in table.model_fields and table is not here]
     if elsewhere:
         return f"It belongs {' or '.join(elsewhere)}."
-    return did_you_mean(key[:QUOTE], here.model_fields if here else [])
+    return did_you_mean(key, here.model_fields if here else [])
 
 
 def _tables(form: type[Form]) -> Iterator[tuple[str, type[Form]]]:

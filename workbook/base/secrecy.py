@@ -1,8 +1,9 @@
 """What a secret looks like: every spelling of a key, where it is searched for, and how it is taken out (REL-2, REL-3).
 
-`ENCODINGS` is the only list of spellings. The client, the runner, the journal, the proxy and conform all search through
-`Secrets`, so a new encoding is added in one row. Only conform's search for opaque data in a back end's logs reads the
-logs' encodings by itself (`conformance/cases/secrecy.py`), because it looks for pieces of values that no list holds.
+`SECRET_ENCODINGS` is the only list of spellings. The client, the runner, the journal, the proxy and conform all search
+through `Secrets`, so a new encoding is added in one row. Only conform's search for opaque data in a back end's logs
+reads the logs' encodings by itself (`relay/cases/secrecy.py`), because it looks for pieces of values that are in no
+list.
 
 A secret is found by its grams: short substrings of each spelling. Every run that is long enough to matter contains one
 that is looked up in the set of all grams; a hit is then extended in both directions. So a part of a long secret is
@@ -116,7 +117,7 @@ def _markdown(text: str) -> Iterator[str]:
     yield re.sub(r"[!-/:-@\[-`{-~]", r"\\\g<0>", text)  # every mark of ASCII, as some writers do
 
 
-ENCODINGS: Mapping[str, Callable[[str], Iterable[str]]] = {
+SECRET_ENCODINGS: Mapping[str, Callable[[str], Iterable[str]]] = {
     "plain": lambda text: (text,),
     "with JSON escapes": _json,
     "with HTML escapes": _html,
@@ -163,8 +164,8 @@ class _Search(NamedTuple):
 
 
 _SEARCHES: Mapping[SecretKind, _Search] = {
-    SecretKind.KEY: _Search(12, SHORTEST, tuple(ENCODINGS)),
-    SecretKind.SESSION: _Search(16, SHORTEST, tuple(ENCODINGS)),
+    SecretKind.KEY: _Search(12, SHORTEST, tuple(SECRET_ENCODINGS)),
+    SecretKind.SESSION: _Search(16, SHORTEST, tuple(SECRET_ENCODINGS)),
     SecretKind.CANARY: _Search(25, SHORTEST, ("plain", "as base64")),
     SecretKind.OPAQUE: _Search(16, 16, ("plain",)),
 }
@@ -176,7 +177,7 @@ class Leak:
 
     Attributes:
         kind: what it is.
-        form: how it was written, a name in `ENCODINGS`.
+        form: how it was written, a name in `SECRET_ENCODINGS`.
     """
 
     kind: SecretKind
@@ -218,7 +219,7 @@ class Secrets:
         shortest_key: int = SHORTEST,
         part_of_key: int = 12,
     ) -> None:
-        every, kinds = tuple(ENCODINGS), [*SecretKind]
+        every, kinds = tuple(SECRET_ENCODINGS), [*SecretKind]
         self._how = {**_SEARCHES, SecretKind.KEY: _Search(part_of_key, shortest_key, every)}
         searched = [
             (kind, value, every if is_known else self._how[kind].few)
@@ -265,7 +266,7 @@ class Secrets:
                 # A megabyte in some sixty spellings would take a minute. Single escapes are read before the search, so
                 # only base64 or hexadecimal of what lies beyond the 4096 characters is missed.
                 part = value if form == "plain" else value[:4096]
-                for text in filter(None, ENCODINGS[form](part)):
+                for text in filter(None, SECRET_ENCODINGS[form](part)):
                     add(text, part, Leak(kind, form))
         for spelling in [*spellings.values()]:  # what JSON and Python's repr make of each
             if "\\" in spelling.text or '"' in spelling.text or "'" in spelling.text:

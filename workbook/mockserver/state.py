@@ -104,7 +104,7 @@ class OpenWorld:
     @property
     def memory(self) -> dict[str, Memory]:
         """What its service remembers, by payment instrument id: the very objects, to be read and to be replaced."""
-        return self.service._memory  # noqa: SLF001  # the one place outside that reads it: a restart needs it
+        return self.service.memory
 
     @property
     def counts(self) -> tuple[int, ...]:

@@ -24,7 +24,7 @@ from workbook.proxy.record import REDACTION, ProxyRecord, RecordedExchange, shap
 from workbook.proxy.replay import (
     DOCUMENTED_STATUSES,
     FINE,
-    WORDS,
+    OUTCOME_WORDS,
     Expected,
     Replay,
     is_transient_outcome,
@@ -401,7 +401,7 @@ class _Comparison:
             of = sum(each.operation == operation for each in self._all)
             kind, basis = _kind_of_status(word)
             self._explain(seen)
-            real, setting = WORDS.get(word, word), _fault(seen, of)
+            real, setting = OUTCOME_WORDS.get(word, word), _fault(seen, of)
             yield _finding(kind, seen, of=of, real=real, simulated=FINE, basis=basis, setting=setting)
 
     def _latencies(self) -> Iterator[DriftFinding]:

@@ -38,7 +38,7 @@ FINE = "200"
 DOCUMENTED_STATUSES = frozenset({"200", "400", "401", "403", "422", "500"})
 """The statuses that are published for the two operations (openapi)."""
 
-WORDS: Mapping[str, str] = {
+OUTCOME_WORDS: Mapping[str, str] = {
     ProxyFailure.LATE: "no answer within the proxy's deadline",
     ProxyFailure.CUT: "an answer that breaks off in its body",
     ProxyFailure.CLOSED: "the connection closed without an answer",
@@ -76,7 +76,7 @@ def outcome_of(exchange: RecordedExchange) -> str:
 
 def is_transient_outcome(word: str) -> bool:
     """Whether this outcome says nothing about the request."""
-    return word in WORDS or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
+    return word in OUTCOME_WORDS or word == "429" or bool(re.fullmatch("[35][0-9][0-9]", word))
 
 
 def outcomes_of(planned: Planned) -> frozenset[str]:
@@ -233,11 +233,12 @@ class Replay:
                     output = (name, kind) == ("sdkOutput", "string")
                     value = self._output(exchange) if output else _SAMPLES.get(kind, {})
                     pairs.append(f"{json.dumps(name)}: {json.dumps(value)}")
-            body = f"{{{', '.join(pairs + pairs[:1] * (whole == TWICE))}}}".encode()
+            if whole == TWICE:
+                pairs += pairs[:1]
+            body = f"{{{', '.join(pairs)}}}".encode()
         else:
             body = json.dumps(_SAMPLES.get(whole)).encode()
-        too_long = exchange.body_length > MAX_BODY >= len(body)
-        return body + b" " * (MAX_BODY + 1 - len(body)) * too_long
+        return body.ljust(MAX_BODY + 1) if exchange.body_length > MAX_BODY else body
 
     def _output(self, exchange: RecordedExchange) -> str:
         """The recorded sdkOutput where the simulator made it, else a genuine one that is wrong in the same layer."""

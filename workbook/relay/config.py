@@ -23,20 +23,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, mod
 
 from workbook.api.net import Origin, wrong_origin
 from workbook.api.protocol import encode_id
-from workbook.base.forms import (
-    QUOTE,
-    Flag,
-    Form,
-    Mistakes,
-    Place,
-    Says,
-    Seed,
-    Text,
-    Texts,
-    read_form,
-    read_toml,
-    refused,
-)
+from workbook.base.forms import Flag, Form, Mistakes, Place, Says, Seed, Text, Texts, read_form, read_toml, refused
 from workbook.base.secrecy import FromEnvironment, is_weak, suspect_header
 from workbook.base.values import HIGHEST_PORT, did_you_mean, quoted
 from workbook.errors import ConfigurationError
@@ -82,7 +69,7 @@ def _path(path: str) -> str:
     if foreign := re.search(r":[A-Za-z_]\w*|<[^<>/]*>|\$\{?\w+\}?|\*", path):  # a placeholder of a web framework
         raise refused(f"{quoted(foreign[0])} is no placeholder here. Write {{id}}, such as /cards/{{id}}/provision.")
     if odd := [part for part in re.findall(r"\{[^{}]*\}|[{}]", path) if part != "{id}"]:
-        raise refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0][:QUOTE], ['{id}'])}")
+        raise refused(f"{quoted(odd[0])} is not a placeholder. {did_you_mean(odd[0], ['{id}'])}")
     if any(part.lower().replace("%2e", ".") in (".", "..") for part in re.split("[/?]", path)):
         raise refused("a path has no dot segments.")
     return path

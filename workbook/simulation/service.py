@@ -358,7 +358,7 @@ class Service:
         self.plan = plan
         self.contract = contract or CONTRACTS[self.world.profile]
         self.seal = Seal(self.world.seed)
-        self._memory: dict[str, Memory] = {}
+        self.memory: dict[str, Memory] = {}
         self._refusals = count(1)
         self._before = f'{{"{self.contract.answer_field}": "'
 
@@ -464,7 +464,7 @@ class Service:
             raise Refused(Broken.OUTPUT, sentence) from None
 
     def _memory_of(self, instrument: Instrument) -> Memory:
-        return self._memory.get(instrument.id) or self._memory.setdefault(instrument.id, Memory())
+        return self.memory.get(instrument.id) or self.memory.setdefault(instrument.id, Memory())
 
     def _success(self, sdk_input: str, basis: str) -> Response:
         return Response(200, JSON_HEADERS, f'{self._before}{sdk_input}"}}'.encode(), basis)  # base64 needs no escaping
