@@ -6,8 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook import SdkInput, SdkOutput
-from workbook.api.body import CallProblem, parse_object
-from workbook.api.protocol import ActivationData, Answer, Settings, build_get, build_post, judge_answer
+from workbook.api.protocol import (
+    ActivationData,
+    Answer,
+    CallProblem,
+    Settings,
+    build_get,
+    build_post,
+    judge_answer,
+    parse_object,
+)
 from workbook.base.secrecy import Secret
 from workbook.errors import (
     ApiStatusError,

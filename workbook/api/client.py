@@ -20,7 +20,6 @@ from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
 import anyio
 
-from workbook.api.body import BodyReader, CallProblem
 from workbook.api.exchange import (
     NEVER_SENT,
     Action,
@@ -43,6 +42,8 @@ from workbook.api.protocol import (
     ActivationData,
     Answer,
     ApiRequest,
+    BodyReader,
+    CallProblem,
     Settings,
     as_sdk_output,
     build_get,

@@ -15,8 +15,7 @@ from random import Random
 from threading import Lock
 from typing import Protocol, TypeAlias
 
-from workbook.api.body import CallProblem
-from workbook.api.protocol import ActivationData, Answer, ApiRequest, judge_answer
+from workbook.api.protocol import ActivationData, Answer, ApiRequest, CallProblem, judge_answer
 from workbook.base.secrecy import Secret
 from workbook.base.values import number, whole
 from workbook.errors import ConfigurationError, DeadlineError, MaybeSentError, NotSentError

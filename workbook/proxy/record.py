@@ -26,8 +26,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from workbook.api.body import BodyReader
 from workbook.api.opaque import json_text, wrong_layer
+from workbook.api.protocol import BodyReader
 from workbook.api.redaction import Redaction, length_of, refuse_constant
 from workbook.base.files import read_named
 from workbook.base.secrecy import MASK, Secrets, each_text, secrets_in_request

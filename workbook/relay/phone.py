@@ -27,8 +27,8 @@ from urllib.parse import quote
 
 from jsonpointer import JsonPointer, JsonPointerException
 
-from workbook.api.body import BodyReader, CallProblem
 from workbook.api.net import Origin, Resolve, httpx, tls_error
+from workbook.api.protocol import BodyReader, CallProblem
 from workbook.base.values import did_you_mean
 from workbook.errors import ConfigurationError, ResponseTooLargeError
 from workbook.relay.model import (

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from workbook.api.body import CallProblem, parse_object
 from workbook.api.opaque import SdkInput, SdkOutput
-from workbook.api.protocol import ActivationData
+from workbook.api.protocol import ActivationData, CallProblem, parse_object
 from workbook.errors import ApiStatusError, WorkbookError
 from workbook.flows import messages as m
 from workbook.flows.messages import Event

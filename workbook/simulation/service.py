@@ -23,13 +23,14 @@ from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from workbook.api.body import BodyReader, CallProblem
 from workbook.api.exchange import FailureKind, Options
 from workbook.api.opaque import SdkOutput
 from workbook.api.protocol import (
     ActivationData,
     Answer,
     ApiRequest,
+    BodyReader,
+    CallProblem,
     Settings,
     build_get,
     build_post,

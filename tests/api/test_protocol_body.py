@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.api.body import BodyReader, CallProblem, parse_object
+from workbook.api.protocol import BodyReader, CallProblem, parse_object
 from workbook.errors import MalformedResponseError, ResponseTooLargeError
 
 HEAVY = settings.get_profile("api")
