@@ -79,6 +79,14 @@ def test_nothing_is_begun_after_the_deadline(step, late):
     assert inner.timeouts == []
 
 
+@pytest.mark.parametrize("seconds", [-1.0, 10.0])
+def test_a_connection_without_its_handshake_is_closed(seconds):
+    inner = Inner(httpcore.ConnectTimeout)
+    with Expiry(seconds), pytest.raises(httpcore.ConnectTimeout):
+        DeadlineStream(inner).start_tls(None, "h", 5.0)
+    assert inner.closed
+
+
 def test_a_large_body_is_written_piece_by_piece():
     inner = Inner()
     DeadlineStream(inner).write(bytes(40_000), 5.0)

@@ -269,11 +269,15 @@ class DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        """Shake hands."""
+        """Shake hands, or close."""
         expiry = _current.get()
-        with expiry.noted():
-            cut = expiry.cut(timeout, httpcore.ConnectTimeout)
-            return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, cut))
+        try:
+            with expiry.noted():
+                cut = expiry.cut(timeout, httpcore.ConnectTimeout)
+                return DeadlineStream(self._inner.start_tls(ssl_context, server_hostname, cut))
+        except BaseException:
+            self._inner.close()
+            raise
 
     def get_extra_info(self, info: str) -> Any:
         """What the connection knows about itself."""
