@@ -7,13 +7,14 @@ import json
 import os
 import re
 import signal
+from inspect import signature
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from workbook.notebook.widgets.panels import WAKE
-from workbook.views.phone import LEAST_SIZE
+from workbook.views.phone import word
 
 NAME = "panels"
 PATIENCE = 60_000  # milliseconds
@@ -355,7 +356,8 @@ def test_no_word_of_the_exchange_or_the_phone_is_smaller_than_11_pixels(panel):
         shown.page.set_viewport_size({"width": width, "height": 800})
         shown.page.wait_for_timeout(100)
         assert smallest * shown.locator(".wb-sheet svg").evaluate(scale) >= 11
-        assert LEAST_SIZE * shown.locator(".wb-handset svg").evaluate(scale) >= 11
+        least = signature(word).parameters["size"].default
+        assert least * shown.locator(".wb-handset svg").evaluate(scale) >= 11
     shown.page.set_viewport_size({"width": 1280, "height": 800})
 
 

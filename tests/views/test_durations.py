@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from workbook.flows.messages import LIMITS, limit_of
 from workbook.reading.timing.verdict import judge_durations
-from workbook.views.durations import CHART_STYLE, VERDICTS, budgets, durations
+from workbook.views.durations import VERDICTS, budgets, durations
 from workbook.views.html import View
-from workbook.views.paint import DARK, LIGHT
+from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.table import width
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
@@ -152,7 +152,7 @@ def test_over_the_limit_differs_in_form_and_is_said_in_words():
     assert [one for one in texts if one.startswith("over: ")] == ["over: none", "over: none", "over: 46 %"]
     assert texts.count("limit 100 ms") == 3
     assert any(one.get("class") == "wb-hatch" for one in root.findall("svg:path", NS))
-    assert ".wb-over{fill:var(--ground);stroke:" in CHART_STYLE
+    assert ".wb-over{fill:var(--ground);stroke:" in sheet("durations")
 
 
 def test_an_estimate_is_drawn_as_its_judgement():
@@ -198,7 +198,7 @@ def test_what_is_beyond_a_limit_is_striped_and_said():
 
 @pytest.mark.parametrize("colours", [LIGHT, DARK], ids=["light", "dark"])
 def test_the_words_on_the_tinted_ground_have_contrast(colours):
-    shade = float(re.search(r"\.wb-shade\{fill:var\(--refused\);fill-opacity:([\d.]+)\}", CHART_STYLE)[1])
+    shade = float(re.search(r"\.wb-shade\{fill:var\(--refused\);fill-opacity:([\d.]+)\}", sheet("durations"))[1])
     assert contrast(colours["refused"], _blend(colours["refused"], colours["ground"], shade)) >= 4.5
 
 
@@ -210,7 +210,7 @@ def test_what_carries_meaning_has_contrast(colours, form, ground):
 
 
 def test_every_colour_in_the_style_sheet_is_one_of_the_palette():
-    rules = CHART_STYLE.partition("text{")[2]
+    rules = sheet("durations").partition("text{")[2]
     assert not re.search(r"#[0-9a-f]{3}", rules)
     assert set(re.findall(r"var\(--(\w+)\)", rules)) <= set(LIGHT) == set(DARK)
 

@@ -6,16 +6,13 @@ from pathlib import Path
 import pytest
 from plays import played
 
-from workbook.views.durations import CHART_STYLE as TIMING
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange
 from workbook.views.paint import DARK, FONT, LIGHT, sheet, variables
-from workbook.views.sequence import SEQUENCE_STYLE as SEQUENCE
-from workbook.views.states import STATES_STYLE as STATES
 from workbook.views.states import States
 
 ROOT = Path(__file__).parents[2]
-SHEETS = {"wb-sequence": SEQUENCE, "wb-states": STATES, "wb-durations": TIMING}
+SHEETS = {f"wb-{name}": sheet(name) for name in ("sequence", "states", "durations")}
 
 
 @pytest.mark.parametrize("scope", SHEETS)
@@ -50,4 +47,4 @@ def test_a_sheet_has_both_sets_of_colours_and_every_rule_of_its_file(scope):
 
 
 def test_several_selectors_of_one_rule_are_each_scoped():
-    assert ".wb-states .wb-been .wb-head,.wb-states .wb-now .wb-head{fill:var(--http)}" in STATES
+    assert ".wb-states .wb-been .wb-head,.wb-states .wb-now .wb-head{fill:var(--http)}" in sheet("states")

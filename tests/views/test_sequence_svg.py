@@ -9,8 +9,8 @@ from workbook.flows.trace import Trace
 from workbook.notebook.plays.script import Script, play
 from workbook.notebook.widgets.stage import walked
 from workbook.views.lines import Shape
-from workbook.views.paint import DARK, LIGHT
-from workbook.views.sequence import SEQUENCE_STYLE, WIDE, narrow, paint, sequence
+from workbook.views.paint import DARK, LIGHT, sheet
+from workbook.views.sequence import WIDE, narrow, paint, sequence
 
 NS = {"svg": "http://www.w3.org/2000/svg"}
 
@@ -119,8 +119,8 @@ def test_refused_is_a_dashed_line_with_a_cross_and_the_word(stories):
         assert group.find("svg:path[@class='wb-cross']", NS) is not None
         assert group.find("svg:path[@class='wb-head']", NS) is None
         assert any((text.text or "").startswith("refused:") for text in group.findall("svg:text", NS))
-    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{stroke:var\(--refused\)", SEQUENCE_STYLE)
-    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{[^}]*stroke-dasharray", SEQUENCE_STYLE)
+    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{stroke:var\(--refused\)", sheet("sequence"))
+    assert re.search(r"\.is-refused \.wb-shaft[^}]*\{[^}]*stroke-dasharray", sheet("sequence"))
 
 
 def test_a_lost_answer_is_a_dashed_line_with_a_cross_that_does_not_reach_its_receiver(stories):
@@ -131,7 +131,7 @@ def test_a_lost_answer_is_a_dashed_line_with_a_cross_that_does_not_reach_its_rec
     shaft = lost.find("svg:line[@class='wb-shaft']", NS)
     lanes = [int(line.get("x1")) for line in lost.findall("svg:line[@class='wb-thread']", NS)]
     assert min(abs(int(shaft.get("x2")) - lane) for lane in lanes) >= 25
-    assert re.search(r"\.is-lost \.wb-shaft\{[^}]*stroke-dasharray", SEQUENCE_STYLE)
+    assert re.search(r"\.is-lost \.wb-shaft\{[^}]*stroke-dasharray", sheet("sequence"))
 
 
 def test_what_goes_wrong_has_a_cross_and_a_colour_and_what_goes_well_has_neither(stories):
@@ -143,7 +143,7 @@ def test_what_goes_wrong_has_a_cross_and_a_colour_and_what_goes_well_has_neither
     assert {"422 Unprocessable Content", "CannotBeProvisioned.ApiError", "ProvisionResult.Failure"} <= labels
     assert not labels & {"200 OK, sdkInput", "shows Add", "taps Add"}
     assert not any(line.failed for line in sequence(stories["from_0_4_0"]()).lines)
-    assert re.search(r"\.is-failed \.wb-shaft[^}]*\{stroke:var\(--refused\)", SEQUENCE_STYLE)
+    assert re.search(r"\.is-failed \.wb-shaft[^}]*\{stroke:var\(--refused\)", sheet("sequence"))
     assert "✗ ProvisionResult.Failure" in sequence(stories["trouble"]()).text()
 
 
@@ -186,7 +186,7 @@ def test_contrast_is_the_one_that_wcag_defines():
 
 
 def test_every_colour_in_the_style_sheet_is_one_of_the_palette():
-    rules = SEQUENCE_STYLE.partition("text{")[2]
+    rules = sheet("sequence").partition("text{")[2]
     assert not re.search(r"#[0-9a-f]{3}", rules)
     assert set(re.findall(r"var\(--(\w+)\)", rules)) <= set(LIGHT) == set(DARK)
 

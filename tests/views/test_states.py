@@ -9,9 +9,9 @@ from plays import MACHINES, SCRIPTS, USUAL, played
 from workbook.flows import messages as m
 from workbook.flows.variants import A_FROM_0_4_0
 from workbook.notebook.plays.script import Script, play
-from workbook.views.paint import DARK, LIGHT
+from workbook.views.paint import DARK, LIGHT, sheet
 from workbook.views.player_data import player_data
-from workbook.views.states import STATES_STYLE, TICK, Lit, States, allowed, draw, key
+from workbook.views.states import TICK, Lit, States, allowed, draw, key
 from workbook.views.states_layout import moves
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -195,13 +195,13 @@ def test_many_steps_of_one_move_are_told_short():
 
 
 def test_what_is_lit_differs_in_form_and_what_is_not_can_still_be_read():
-    rules = dict(re.findall(r"\.wb-states ([^{}]+)\{([^{}]+)\}", STATES_STYLE))
+    rules = dict(re.findall(r"\.wb-states ([^{}]+)\{([^{}]+)\}", sheet("states")))
     widths = [
         float(re.search(r"stroke-width:([\d.]+)", rules[name])[1])
         for name in (".wb-box", ".wb-been .wb-box", ".wb-here .wb-box")
     ]
     assert widths == sorted(set(widths))
-    assert "opacity" not in STATES_STYLE
+    assert "opacity" not in sheet("states")
     words = set(re.findall(r"\bfill:var\(--(\w+)\)", " ".join(rule for name, rule in rules.items() if _says(name))))
     assert words == {"ink", "muted", "http", "deprecated", "ground"}
     for colours in (LIGHT, DARK):

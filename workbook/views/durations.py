@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LEFT, RIGHT = 40, 960
 """Everything is painted between these, in a picture that is 1000 pixels wide."""
-CHART_STYLE = sheet("durations")
 VERDICTS = {
     "pass": ("✓", "M-9 0a9 9 0 1 0 18 0a9 9 0 1 0-18 0z", "M-4 0.5l3 3l5.5-6.5"),
     "warn": ("!", "M0-9.5L10 8.5H-10z", "M0-3.5v5M0 5v0.2"),
@@ -73,7 +72,9 @@ def _page(name: str, sentences: str, count: str, height: int, parts: list[Markup
     title = tag("text", cut(name, 100), class_="wb-title", x=24, y=36)
     alt = f"{name}, {count}. The same as text follows."
     shapes = (ground(1000, height), title, *parts)
-    return document("wb-durations", CHART_STYLE, name, sentences or NOT_MEASURED, (1000, height), *shapes, alt=alt)
+    return document(
+        "wb-durations", sheet("durations"), name, sentences or NOT_MEASURED, (1000, height), *shapes, alt=alt
+    )
 
 
 DECADES = {

@@ -24,11 +24,10 @@ from workbook.views.table import clean
 
 OPAQUE_FIELDS = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status", "fault")
-AS_IT_IS = frozenset(
-    ("reason", "why", "text", "error", "message", "told", "case", "entries", "problems", "request", "line")
-)
-"""The fields whose value says enough; any other that is not in `FIELD_WORDS` is written with its name."""
 FIELD_WORDS = {
+    **dict.fromkeys(
+        ["reason", "why", "text", "error", "message", "told", "case", "entries", "problems", "request", "line"], "{}"
+    ),
     "payment_instrument_id": "id {}",
     "card_display_name": "name “{}”",
     "card_address": "address {}",
@@ -57,13 +56,7 @@ FIELD_WORDS = {
     "name": "your {}() is never called",
     "meant": "did you mean {}()?",
 }
-"""The words for a field's value."""
-
-GLOSSARY = {
-    "sdkInput": "opaque data from the API for the SDK; the app and the back end only relay it",
-    "sdkOutput": "opaque data from the SDK for the API, sent in the POST",
-    "OPC data": "Opaque Payment Card data: the sdkInput that the POST returns",
-}
+"""The words for a field's value; a field that is not listed is written with its name."""
 
 
 def label(record: Record) -> str:
@@ -119,8 +112,7 @@ class Wording:
             value = value[0] if len(value) == 1 else f"{len(value)} cards"
         elif isinstance(value, bool):
             value = str(value).lower()
-        named = "{}" if name in AS_IT_IS else f"{name.replace('_', ' ')} {{}}"
-        phrase = FIELD_WORDS.get(name, named).format(value)
+        phrase = FIELD_WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(value)
         tags = ", ".join(tag for tag in record.value_bases(name) if not phrase.endswith((f"({tag})", f"is {tag}")))
         return f"{phrase} ({tags})" if tags else phrase
 
@@ -157,6 +149,11 @@ class Shape(StrEnum):
     SCREEN = "screen"
     REFUSED = "refused"
     NOTE = "note"
+
+    @property
+    def arrives(self) -> bool:
+        """False for a line that ends in a cross: nothing arrived, or nothing was accepted."""
+        return self not in (Shape.LOST, Shape.REFUSED)
 
 
 BUTTON_AFTER: dict[type[m.Message], str] = {
@@ -241,7 +238,12 @@ class Lines:
     def glossary(self) -> tuple[tuple[str, str], ...]:
         """The document's words that occur, each with its meaning."""
         words = " ".join(f"{line.label} {line.detail}" for line in self.lines)
-        return tuple((word, meaning) for word, meaning in GLOSSARY.items() if word in words)
+        meanings = {
+            "sdkInput": "opaque data from the API for the SDK; the app and the back end only relay it",
+            "sdkOutput": "opaque data from the SDK for the API, sent in the POST",
+            "OPC data": "Opaque Payment Card data: the sdkInput that the POST returns",
+        }
+        return tuple((word, meaning) for word, meaning in meanings.items() if word in words)
 
 
 def lines_of(trace: Trace) -> tuple[SequenceLine, ...]:

@@ -9,6 +9,7 @@ import re
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from workbook.views.html import Markup, tag, trusted, void
@@ -62,6 +63,7 @@ FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',Arial,sans-s
 """The reader's own font."""
 
 
+@cache
 def sheet(name: str) -> str:
     """The style sheet of the pictures of class `wb-NAME`: both sets of colours, and the rules of `NAME.css` in here.
 

@@ -29,8 +29,6 @@ PHONE_STYLE = (
     + "".join(f".wb-phone .wb-fill-{name}{{fill:var(--{name})}}" for name in PHONE_LIGHT)
     + "".join(f".wb-phone .wb-line-{name}{{stroke:var(--{name})}}" for name in PHONE_LIGHT)
 )
-LEAST_SIZE = 15
-"""The least size of words: a player shows the phone in 0.74 of its size, so they are 11 pixels high."""
 SIGNS = {
     "arch": "M-6.5 7v-7a6.5 6.5 0 0 1 13 0v7M-2.2 7v-6.4a2.2 2.2 0 0 1 4.4 0v6.4",
     "basket": "M-6.5-1.5h13l-2 7.5h-9zM-3.5-1.5l3.5-4.5l3.5 4.5",
@@ -50,10 +48,13 @@ SIGNS = {
 
 
 def word(
-    text: object, x: float, y: float, size: float = LEAST_SIZE, *, fill: str = "ink", weight: int = 400,
+    text: object, x: float, y: float, size: float = 15, *, fill: str = "ink", weight: int = 400,
     anchor: str | None = None, room: float = 242,
 ) -> Markup:  # fmt: skip
-    """A text, cut to `room` pixels; a character is taken for 0.66 of its size wide, more than in any common font."""
+    """A text, cut to `room` pixels; a character is taken for 0.66 of its size wide, more than in any common font.
+
+    15 is the least size: a player shows the phone in 0.74 of its size, so the words are 11 pixels high.
+    """
     fitting = cut(clean(text), int(room / (size * 0.66)))
     place = {"x": x, "y": y, "font_size": size, "font_weight": weight, "text_anchor": anchor}
     return tag("text", fitting, class_=f"wb-fill-{fill}", **place)
@@ -259,15 +260,6 @@ def home(screen: Screen) -> Drawn:
 
 BUTTON, TALL = 502, 52
 """Where the button begins, and how high it is."""
-SIGN_X = MARGIN + 30
-"""Where the sign on a button is; it cannot depend on the words, whose width depends on the font."""
-LABEL_SIGNS = {
-    "Added to Wallet": ("check", "good"),
-    "Available in Wallet": ("wallet", "ink"),
-    "In the wallet": ("wallet", "ink"),
-    "Not added": ("warning", "refused"),
-}
-"""Each label's sign and its colour."""
 
 
 def app(screen: Screen) -> Drawn:
@@ -290,11 +282,14 @@ def app(screen: Screen) -> Drawn:
             yield hairline(MARGIN + 46, y - 22, INNER_WIDTH - 58)
     yield from _button(screen)
     if screen.label:
-        name, colour = LABEL_SIGNS.get(screen.label, ("wallet", "ink"))
+        name, colour = {
+            "Added to Wallet": ("check", "good"),
+            "Not added": ("warning", "refused"),
+        }.get(screen.label, ("wallet", "ink"))
         top, high = (456, 36) if screen.button in ("shown", "disabled") else (BUTTON, TALL)
         middle = top + high / 2
         yield block(MARGIN, top, INNER_WIDTH, high, 14, "panel")
-        yield sign(name, SIGN_X, middle, line=colour, width=2)
+        yield sign(name, 50, middle, line=colour, width=2)
         yield word(screen.label, CENTRE + 8, middle + 5, fill=colour, weight=600, anchor="middle", room=200)
     if not screen.waits:
         yield Pressable("open", "Leave the card's page and open it again", MARGIN - 6, 38, 68, 46, screen.card)
@@ -350,13 +345,13 @@ def pressed(act: str, label: str, y: float) -> Drawn:
 
 def _button(screen: Screen) -> Drawn:
     match screen.button:
-        case "shown":
+        case "shown":  # the sign's place cannot depend on the words, whose width depends on the font
             yield from pressed("tap", "Add to Wallet", BUTTON)
-            yield sign("wallet", SIGN_X, BUTTON + TALL / 2, line="label")
+            yield sign("wallet", 50, BUTTON + TALL / 2, line="label")
         case "disabled":
             words = "Checking…" if screen.label else "Adding…"
             yield block(MARGIN, BUTTON, INNER_WIDTH, TALL, 14, "fill")
-            yield sign("spinner", SIGN_X, BUTTON + TALL / 2, line="muted", width=2)
+            yield sign("spinner", 50, BUTTON + TALL / 2, line="muted", width=2)
             yield word(words, CENTRE, BUTTON + 31, 16, fill="muted", weight=600, anchor="middle")
             yield Pressable("tap", "Add to Wallet", MARGIN, BUTTON, INNER_WIDTH, TALL, enabled=False)
         case "absent" if screen.waits:
@@ -569,17 +564,6 @@ def draw(screen: Screen) -> Picture:
 # The phone as a notebook shows it: a strip of the few screens that tell the story, each with its time and words.
 
 ASSUMED = "Assumed: how the wallet's screens look; that an app says “Not added”, or on platform A “In the wallet”."
-RANKS: Mapping[Sheet | Page, int] = {
-    Sheet.ADDED: 1,
-    Sheet.FAILED: 1,
-    Page.ADDED: 1,
-    Page.NOT_ADDED: 1,
-    Sheet.UP: 2,
-    Sheet.ADDING: 4,
-    Page.ADDING: 4,
-    Page.FETCHING: 5,
-}
-"""The rank of a screen in the story, the smaller the more important. All others, such as a disabled button, have 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -603,7 +587,17 @@ class Still:
         """How much of the story the screen tells; the smaller, the more."""
         if self.acted or self.screen.page is Page.AUTHORIZING:
             return 0
-        return RANKS.get(self.screen.sheet or self.screen.page, 3)
+        match self.screen.sheet or self.screen.page:
+            case Sheet.ADDED | Sheet.FAILED | Page.ADDED | Page.NOT_ADDED:
+                return 1
+            case Sheet.UP:
+                return 2
+            case Sheet.ADDING | Page.ADDING:
+                return 4
+            case Page.FETCHING:
+                return 5
+            case _:  # such as a disabled button
+                return 3
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -22,7 +22,7 @@ from workbook.views.lines import ADDED, REMOVED, SequenceLine
 from workbook.views.paint import Picture, document
 from workbook.views.phone import PHONE_STYLE, draw
 from workbook.views.screen import Screen
-from workbook.views.sequence import NO_ARRIVAL, narrow, paint
+from workbook.views.sequence import narrow, paint
 from workbook.views.states import States, allowed
 
 
@@ -92,7 +92,7 @@ def _exchange(shown: Exchange) -> dict[str, Any]:
     lines = replace(shown.film.sequence, columns=shown.film.cast)
     painted = paint(lines, narrow(len(lines.columns)))
     rows = [
-        _row(line, detail.html(), place) | {"failed": line.failed or line.shape in NO_ARRIVAL}
+        _row(line, detail.html(), place) | {"failed": line.failed or not line.shape.arrives}
         for line, detail, place in zip(shown.lines, shown.details, painted.rows, strict=True)
     ]
     return _picture(painted.picture) | {"alt": shown.alt, "rows": rows}

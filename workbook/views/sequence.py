@@ -15,9 +15,6 @@ from workbook.views.lines import ADDED, FAILED, REMOVED, Lines, SequenceLine, Sh
 from workbook.views.paint import Picture, document, ground, sheet
 from workbook.views.table import ONE_CELL, TEXT_WIDTH, clean, cut, glyphs, width, wrap
 
-NO_ARRIVAL = (Shape.LOST, Shape.REFUSED)
-"""The forms of a line that ends in a cross."""
-
 
 @dataclass(frozen=True, repr=False)
 class Sequence(View, Lines):
@@ -167,7 +164,7 @@ class TextPage:
             return []
         source, target = self.lanes[line.sender], self.lanes[line.receiver]
         left, right = sorted((source, target))
-        head = "✗" if line.shape in NO_ARRIVAL else "►" if source < target else "◄"
+        head = "✗" if not line.shape.arrives else "►" if source < target else "◄"
         if left == right:
             return [write([*self._empty], left, "├──╮"), write([*self._empty], left, f"│{head}─╯")]
         shaft = {Shape.HTTP: "═", Shape.LOST: "╌", Shape.REFUSED: "╌"}.get(line.shape, "─") * (right - left - 2)
@@ -208,7 +205,6 @@ LINE_HEIGHT = 15
 BOX_HEIGHT = 34
 NAMES_TOP = 64
 """Where the boxes with the actors' names begin."""
-SEQUENCE_STYLE = sheet("sequence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +263,7 @@ def paint(sequence: Lines, measures: Measures = WIDE) -> Painted:
     title = f"Sequence diagram: {sequence.title}"
     sentences = " ".join(line.sentence for line in sequence.lines) or "Nothing happened yet."
     picture = document(
-        "wb-sequence", SEQUENCE_STYLE, title, sentences, (measures.width, height),
+        "wb-sequence", sheet("sequence"), title, sentences, (measures.width, height),
         ground(measures.width, height), *_threads(lanes, NAMES_TOP + BOX_HEIGHT, y + 6), *words,
         *heads, *_names(lanes, NAMES_TOP, measures), *lines,
         alt=f"{title}, {len(sequence.lines)} lines. The same as text follows.",
@@ -389,7 +385,7 @@ def _painted_arrow(line: SequenceLine, source: int, target: int, y: int) -> Iter
         cross = x - step * (30 if line.shape is Shape.LOST else 6)
         end = cross if line.shape is Shape.LOST else x - step * 8
         yield void("line", class_="wb-shaft", x1=source, y1=y, x2=end, y2=y)
-    if line.shape in NO_ARRIVAL:
+    if not line.shape.arrives:
         yield void("path", class_="wb-cross", d=f"M{cross - 6} {y - 6}l12 12m0-12l-12 12")
     else:
         yield void("path", class_="wb-head", d=f"M{x} {y}l{-step * 10}-5v10z")

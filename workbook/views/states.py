@@ -39,9 +39,6 @@ def texts(words: Words, took: Collection[str]) -> Iterator[Markup]:
         yield tag("text", tick, label.text, data_event="|".join(keys), class_=names, **place)
 
 
-STATES_STYLE = sheet("states")
-
-
 @dataclass(frozen=True, slots=True)
 class Lit:
     """The lit parts of a picture; none by default.
@@ -90,7 +87,7 @@ def draw(machine: Machine, title: str, alt: str, lit: Lit | None = None) -> Pict
         parts.append(tag("g", *shape, words, data_state=state, class_=f"wb-state{mark}"))
     words = tag("text", cut(title, 90), class_="wb-title", x=24, y=34)
     shapes = (ground(PAGE_WIDTH, height), words, *parts, *_legend(plan.height + 12))
-    return document("wb-states", STATES_STYLE, f"States: {title}", alt, (PAGE_WIDTH, height), *shapes)
+    return document("wb-states", sheet("states"), f"States: {title}", alt, (PAGE_WIDTH, height), *shapes)
 
 
 def _arrow(arrow: Arrow, steps: tuple[int, ...], took: frozenset[str]) -> Iterator[Markup]:
@@ -239,20 +236,17 @@ class States(View):
         return self.picture.figure(self.text(), words)
 
 
-SPEAKS: Mapping[Actor, str] = {
-    Actor.CARDHOLDER: "the cardholder",
-    Actor.APP: "the app calls",
-    Actor.SDK: "the SDK says",
-    Actor.BACK_END: "the back end sends",
-    Actor.EXTENSION: "the extension answers",
-    Actor.WALLET: "for the wallet:",
-    Actor.WALLET_APP: "for the wallet:",
-}
-"""The beginning of a sentence about an event: who makes it happen."""
-
-
 def allowed(machine: Machine, state: str) -> tuple[str, ...]:
     """What can happen next in this state: a clause for each actor, in the order of the table."""
+    speaks = {
+        Actor.CARDHOLDER: "the cardholder",
+        Actor.APP: "the app calls",
+        Actor.SDK: "the SDK says",
+        Actor.BACK_END: "the back end sends",
+        Actor.EXTENSION: "the extension answers",
+        Actor.WALLET: "for the wallet:",
+        Actor.WALLET_APP: "for the wallet:",
+    }
     clauses: dict[str, list[str]] = {}
     events = (row.event for row in machine.rows if str(row.state) == state and not row.beside)
     for event in dict.fromkeys(events):
@@ -260,5 +254,5 @@ def allowed(machine: Machine, state: str) -> tuple[str, ...]:
             clauses[event.says.replace(" failed", " fails")] = []
             continue
         calls = event.sender is Actor.SDK and re.match(r"[a-z]\w*\(", event.says)  # a call by the SDK, not an answer
-        clauses.setdefault("the SDK calls" if calls else SPEAKS[event.sender], []).append(event.says)
+        clauses.setdefault("the SDK calls" if calls else speaks[event.sender], []).append(event.says)
     return tuple(f"{who} {' or '.join(dict.fromkeys(names))}".strip() for who, names in clauses.items())

@@ -73,20 +73,18 @@ def _toml(value: object) -> object:
     return value if isinstance(value, Markup) else json.dumps(value, ensure_ascii=False)
 
 
-_FINALIZE: Mapping[str, Callable[[object], object]] = {
-    ".html": _html,
-    ".md": lambda value: value if isinstance(value, Markup | int) else escaped(value),
-    ".toml": _toml,
-}
-
-
 @cache
 def environment(suffix: str) -> Environment:
     """How templates of one kind of file are filled: `finalize` escapes every value; in HTML autoescape does, too."""
+    finalize: Mapping[str, Callable[[object], object]] = {
+        ".html": _html,
+        ".md": lambda value: value if isinstance(value, Markup | int) else escaped(value),
+        ".toml": _toml,
+    }
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=select_autoescape(("html",), default_for_string=True),
-        finalize=_FINALIZE[suffix],
+        finalize=finalize[suffix],
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
