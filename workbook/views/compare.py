@@ -182,7 +182,8 @@ class Comparison(View):
     def folded(self) -> Sequence:
         """Both runs as one sequence: each block of common steps is a note, a step that differs is marked."""
         lines = [line for block in self.blocks for line in folded(block)]
-        present = {actor for step in self.steps for line in _lines(step) for actor in (line.sender, line.receiver)}
+        both = [line for step in self.steps for line in (step.first, step.second) if line]
+        present = {actor for line in both for actor in (line.sender, line.receiver)}
         return Sequence(self.title, tuple(actor for actor in Actor if actor in present), tuple(lines))
 
     @property
@@ -254,10 +255,11 @@ def compare(first: Played, second: Played, recording: Mapping[str, Any] = Mappin
     if names[0] == names[1]:
         title, names = f"{names[0]}: two runs compared", ("first run", "second run")
     # only runs of one kind tell their story in the same words
-    ends = [
-        (run.summary if type(first) is type(second) else run.ends) | {"findings": _found(run.findings)}
-        for run in (first, second)
-    ]
+    ends = []
+    for run in (first, second):
+        found = [f"{LEVEL_SIGNS[finding.level][0]} {finding.rule}" for finding in findings(run.findings).found]
+        told = run.summary if type(first) is type(second) else run.ends
+        ends.append(told | {"findings": ", ".join(found) or "none"})
     outcomes = tuple(
         (name, ends[0].get(name, ""), ends[1].get(name, ""))
         for name in dict.fromkeys([*ends[0], *ends[1]])
@@ -265,16 +267,6 @@ def compare(first: Played, second: Played, recording: Mapping[str, Any] = Mappin
     )
     steps = align(sequence(first.trace).lines, sequence(second.trace).lines)
     return Comparison(clean(title), *names, outcomes, steps, (first, second), recording)
-
-
-def _found(found: list[Finding]) -> str:
-    """The findings, the gravest first, each by its rule."""
-    ranked = findings(found).found
-    return ", ".join(f"{LEVEL_SIGNS[finding.level][0]} {finding.rule}" for finding in ranked) or "none"
-
-
-def _lines(step: ComparedStep) -> tuple[SequenceLine, ...]:
-    return tuple(line for line in (step.first, step.second) if line is not None)
 
 
 def folded(block: tuple[ComparedStep, ...]) -> Iterator[SequenceLine]:

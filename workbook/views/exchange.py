@@ -234,10 +234,12 @@ def details(lines: tuple[SequenceLine, ...], machine: Machine) -> tuple[Detail, 
     records = tuple(line.record for line in lines if line.record)
     describer = _Describer(records, machine)
     numbers = iter(range(len(records)))
-    return tuple(
-        Detail(line.heading, (_actors(line), *(describer.parts(next(numbers)) if line.record else ())))
-        for line in lines
-    )
+    found = []
+    for line in lines:
+        attempt = f", after attempt {line.attempt} began" if line.attempt else ""
+        actors = DetailPart(f"{line.sender} to {line.receiver}, at {line.at:.3f} s{attempt}", ())
+        found.append(Detail(line.heading, (actors, *(describer.parts(next(numbers)) if line.record else ()))))
+    return tuple(found)
 
 
 class _Describer:
@@ -304,11 +306,6 @@ class _Describer:
                 words = self.named(record, name) if name in OPAQUE_FIELDS else _plain(value)
                 notes = "; ".join([*filter(None, [REMARKS.get(name)]), *record.value_bases(name)])
                 yield f"{_camel(name)} = {words}{f'  ({notes})' if notes else ''}"
-
-
-def _actors(line: SequenceLine) -> DetailPart:
-    attempt = f", after attempt {line.attempt} began" if line.attempt else ""
-    return DetailPart(f"{line.sender} to {line.receiver}, at {line.at:.3f} s{attempt}", ())
 
 
 def _sentence(row: Row) -> str:

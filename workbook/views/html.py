@@ -58,14 +58,13 @@ def unbroken(text: str) -> Markup:
 
     A page with our script shows the sentence on focus, too: `wb-rule` is what it looks for.
     """
-    ids = enumerate(RULE_ID.split(text))
-    return joined(*(_rule_id(part) if n % 2 else part for n, part in ids))
-
-
-def _rule_id(rule_id: str) -> Markup:
     from workbook.base.rules import sentence  # the ledger is read when the first id is shown
 
-    return tag("span", rule_id, class_="wb-rule", title=sentence(rule_id), style="white-space:nowrap")
+    parts: list[str] = RULE_ID.split(text)
+    for n, rule_id in enumerate(parts):
+        if n % 2:
+            parts[n] = tag("span", rule_id, class_="wb-rule", title=sentence(rule_id), style="white-space:nowrap")
+    return joined(*parts)
 
 
 def _attributes(attributes: dict[str, object]) -> str:

@@ -25,9 +25,8 @@ from workbook.views.table import clean
 OPAQUE_FIELDS = ("sdk_input", "sdk_output")
 IN_LABEL = ("method", "status", "fault")
 FIELD_WORDS = {
-    **dict.fromkeys(
-        ["reason", "why", "text", "error", "message", "told", "case", "entries", "problems", "request", "line"], "{}"
-    ),
+    **dict.fromkeys(("reason", "why", "text", "error", "message", "told"), "{}"),
+    **dict.fromkeys(("case", "entries", "problems", "request", "line"), "{}"),
     "payment_instrument_id": "id {}",
     "card_display_name": "name “{}”",
     "card_address": "address {}",

@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from workbook.reading.checks.finding import Finding
-from workbook.views.compare import ComparedStep, Comparison, folded
+from workbook.views.compare import Comparison, folded
 from workbook.views.durations import timing
 from workbook.views.exchange import Exchange, copies, details
 from workbook.views.film import Film
@@ -143,7 +143,8 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
                 "at": round(line.at, 6), "caption": line.sentence, "screen": screens.index(pair), "state": frame.state,
                 "move": None, "event": frame.event.says, "allowed": list(allowed(films[side].machine, frame.state)),
             })  # fmt: skip
-            about = told[side][seen[side]].html() if line.record else _steps(block)
+            stands_for = (tag("li", step.second.sentence) for step in block if step.second)
+            about = told[side][seen[side]].html() if line.record else tag("ul", *stands_for)
             rows.append(_row(line, about, next(places)))
     return {
         "title": comparison.title,
@@ -155,12 +156,6 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "found": [],
         "findings": "",
     }
-
-
-def _steps(block: Iterable[ComparedStep]) -> str:
-    """The steps that a line stands for."""
-    lines = (tag("li", step.second.sentence) for step in block if step.second)
-    return tag("ul", *lines)
 
 
 def _pair(screens: list[Screen]) -> dict[str, Any]:

@@ -104,40 +104,24 @@ def _opened(screen: Screen, message: m.Opened) -> Screen:
     return replace(screen, place=InFront.APP, card=card, button="absent", label="", waits=True, sheet=Sheet.NONE)
 
 
-def _failed(screen: Screen, _message: m.Message) -> Screen:
-    """The sheet shows the failure if it is up; otherwise only the app can."""
-    return replace(screen, waits=False, sheet=Sheet.FAILED if screen.sheet else Sheet.NONE)
-
-
-def _into(screen: Screen, where: str) -> Screen:
-    """The chosen card is in the wallet of the phone, of the watch, or of both."""
-    mine = {screen.card}
-    phone = screen.on_phone | mine if where in ("phone", "both") else screen.on_phone
-    watch = screen.on_watch
-    if watch is not None and where in ("watch", "both"):
-        watch |= mine
-    return replace(screen, on_phone=phone, on_watch=watch)
-
-
-def _succeeded(screen: Screen, _message: m.ProvisionSuccess) -> Screen:
-    return replace(_into(screen, "phone"), sheet=Sheet.ADDED, waits=False, label="")
-
-
-def _finished(screen: Screen, message: m.FinishedWithPass) -> Screen:
-    return replace(_into(screen, message.where), sheet=Sheet.ADDED, waits=False)
-
-
 def _show_entries(screen: Screen, message: m.ShowEntries) -> Screen:
     offered = tuple(str(getattr(entry, "identifier", entry)) for entry in message.entries)
     return replace(screen, page=Page.CARDS, entries=offered, waits=False)
 
 
-def _chosen(screen: Screen, message: m.EntryChosen) -> Screen:
-    return replace(screen, card=message.identifier, page=Page.AUTHORIZING, waits=False)
+def _failed(screen: Screen, _message: m.Message) -> Screen:
+    """The sheet shows the failure if it is up; otherwise only the app can."""
+    return replace(screen, waits=False, sheet=Sheet.FAILED if screen.sheet else Sheet.NONE)
 
 
-def _card_added(screen: Screen, _message: m.ShowCardAdded) -> Screen:
-    return replace(_into(screen, screen.surface), page=Page.ADDED, waits=False)
+def _into(screen: Screen, where: str, **changes: Any) -> Screen:
+    """The chosen card is in the wallet of the phone, of the watch, or of both: nothing waits any more."""
+    phone, watch = screen.on_phone, screen.on_watch
+    if where in ("phone", "both"):
+        phone |= {screen.card}
+    if watch is not None and where in ("watch", "both"):
+        watch |= {screen.card}
+    return replace(screen, on_phone=phone, on_watch=watch, waits=False, **changes)
 
 
 # The screen of a moment is a fold of these functions over the trace up to it. No function looks anywhere else, so a
@@ -154,14 +138,14 @@ SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.AddTapped: _to(label=""),
     m.TellFailure: _to(label="Not added"),
     m.WalletAsked: _to(sheet=Sheet.ADDING),
-    m.ProvisionSuccess: _succeeded,
+    m.ProvisionSuccess: lambda screen, _message: _into(screen, "phone", sheet=Sheet.ADDED, label=""),
     m.ProvisionFailure: _failed,
     m.CanProvisionCalled: _to(sheet=Sheet.NONE, waits=True),  # the app asks again; by then the sheet is gone
     m.StartCalled: _to(sheet=Sheet.UP),
     m.StartThrew: _to(sheet=Sheet.NONE, waits=False),
     m.WalletKitAsked: _to(sheet=Sheet.ADDING),
     m.GiveUp: _failed,
-    m.FinishedWithPass: _finished,
+    m.FinishedWithPass: lambda screen, message: _into(screen, message.where, sheet=Sheet.ADDED),
     m.FinishedWithError: _failed,
     m.FinishedWithNeither: _failed,
     m.CanAddCardCalled: _to(sheet=Sheet.NONE, waits=True),
@@ -172,9 +156,9 @@ SCREEN_CHANGES: Mapping[type[m.Message], Change] = {
     m.IssuerChosen: _to(page=Page.FETCHING, waits=True),
     m.ShowEntries: _show_entries,
     m.ShowNoEntries: _to(page=Page.NO_CARDS, waits=False, entries=()),
-    m.EntryChosen: _chosen,
+    m.EntryChosen: lambda screen, message: replace(screen, card=message.identifier, page=Page.AUTHORIZING, waits=False),
     m.CallGenerate: _to(page=Page.ADDING, waits=True),
-    m.ShowCardAdded: _card_added,
+    m.ShowCardAdded: lambda screen, _message: _into(screen, screen.surface, page=Page.ADDED),
     m.ShowNotAdded: _to(page=Page.NOT_ADDED, waits=False),
 }
 """The messages that change the screen. All others happen behind it."""
