@@ -18,7 +18,7 @@ from workbook.reading.timing.measuring import HandlerTiming
 from workbook.reading.timing.verdict import judge_trace
 from workbook.views.compare import Comparison
 from workbook.views.durations import budgets, durations
-from workbook.views.findings import advised, findings, show_rules, whole
+from workbook.views.findings import advised, findings, run_views, show_rules
 from workbook.views.html import View
 from workbook.views.sequence import sequence
 from workbook.views.table import Table, code, facts, files
@@ -61,7 +61,7 @@ def show(thing: Any, part: str = "", *, title: str = "") -> Any:  # noqa: PLR091
 
             return Here(thing)
         case Run():
-            return whole(thing)
+            return run_views(thing)
         case Trace() | object(trace=Trace()):
             return _part(thing, "messages", title)
     many = list(thing) if isinstance(thing, list | tuple) else [thing]

@@ -160,13 +160,13 @@ REMARKS: Mapping[str, str] = {
 class DetailPart:
     """Some lines under a heading: `plain` ones are shown as they are, others are sentences.
 
-    Parts that are `beside` others in a row are side by side where there is room.
+    Parts that are `in_row` are side by side where there is room.
     """
 
     heading: str
     lines: tuple[str, ...]
     plain: bool = False
-    beside: bool = False
+    in_row: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -194,9 +194,9 @@ class Detail(View):
         """The parts one below the other."""
         # A row of parts; they are one below the other where there is no room.
         blocks, row = [], "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(15em,100%),1fr));gap:0 1.2em"
-        for beside, parts in groupby(self.parts, key=lambda part: part.beside):
+        for in_row, parts in groupby(self.parts, key=lambda part: part.in_row):
             shown = [_part(part) for part in parts]
-            blocks += [tag("div", *(tag("div", block) for block in shown), style=row)] if beside else shown
+            blocks += [tag("div", *(tag("div", block) for block in shown), style=row)] if in_row else shown
         return tag("div", tag("div", tag("b", self.title), style="font-size:1.1em"), *blocks, style=f"color:{INK}")
 
 
@@ -292,13 +292,13 @@ class _Describer:
         is_request = isinstance(self.records[number].message, m.ApiRequested)
         first, second = (number, other) if is_request else (other, number)
         if first is not None:
-            yield DetailPart("The request", tuple(request(self.records[first], self.named)), plain=True, beside=True)
+            yield DetailPart("The request", tuple(request(self.records[first], self.named)), plain=True, in_row=True)
         if second is None:
-            yield DetailPart("The answer", ("None in this run, or none yet.",), beside=True)
+            yield DetailPart("The answer", ("None in this run, or none yet.",), in_row=True)
             return
         record = self.records[second]
         lines = tuple(answer(record, self.named))
-        yield DetailPart(f"The answer, at {record.at:.3f} s", lines, plain=True, beside=True)
+        yield DetailPart(f"The answer, at {record.at:.3f} s", lines, plain=True, in_row=True)
 
     def _values(self, record: Record) -> Iterator[str]:
         for name, value in record.values.items():

@@ -107,7 +107,7 @@ def _advice_lines(advice: Advice) -> Iterator[tuple[str, str]]:
 # A run as a notebook shows it.
 
 
-def whole(run: Any) -> Stack:
+def run_views(run: Any) -> Stack:
     """The views of anything with `summary`, `trace`, `findings`, and an `advice` that may be None."""
     views = facts("How it ended", run.summary), sequence(run.trace), findings(run.findings)
     return Stack(views if run.advice is None else (*views, advised(run.advice)))
@@ -163,11 +163,10 @@ def extensions() -> Table:
 
 def variants_of_platform_a() -> Table:
     """The differences between platform A's variants other than their state tables (A-DEP-1, A-CAN-5)."""
-    facts_of = {name: variant.facts for name, variant in VARIANTS_A.items()}
-    later = sorted({outcome for one in facts_of.values() for outcome in one.lacks}, key=lambda outcome: outcome.says)
-    rows = [
-        (name, one.push_provisioning_library, *("no" if outcome in one.lacks else "yes" for outcome in later))
-        for name, one in facts_of.items()
-    ]
-    head = ["flow", "wallet provider's library", *(f"canProvision can answer {outcome.__name__}" for outcome in later)]
+    lacks = {event for variant in VARIANTS_A.values() for event in variant.facts.lacks}
+    later, rows = sorted(lacks, key=lambda event: event.says), []
+    for name, variant in VARIANTS_A.items():
+        has = ("no" if event in variant.facts.lacks else "yes" for event in later)
+        rows.append((name, variant.facts.push_provisioning_library, *has))
+    head = ["flow", "wallet provider's library", *(f"canProvision can answer {event.__name__}" for event in later)]
     return table("Platform A's variants", head, rows)

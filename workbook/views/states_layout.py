@@ -14,6 +14,7 @@ change here, and a new state needs its place in a grid.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum, unique
@@ -184,12 +185,9 @@ def labels(events: Iterable[str], room: int) -> tuple[Label, ...]:
 
     Where one is too long, all go without the namespaces before their names.
     """
-    names = list(dict.fromkeys(events))
-    if any(width(name) > room for name in names):
-        called = [(name, *name.partition("(")) for name in names]
-        texts = {name: head.rpartition(".")[2] + bracket + rest for name, head, bracket, rest in called}
-    else:
-        texts = {name: name for name in names}
+    texts = {event: event for event in events}
+    if any(width(event) > room for event in texts):
+        texts = {event: re.sub(r"^[^(]*\.", "", event) for event in texts}
     found = []
     for event, text in texts.items():
         spaced = " (" in text

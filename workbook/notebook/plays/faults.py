@@ -28,7 +28,7 @@ from workbook.simulation.faults import BODIES, ON_THE_WIRE, STATUSES, Fault, Fau
 from workbook.simulation.service import Service
 from workbook.simulation.world import World
 from workbook.views.film import film
-from workbook.views.findings import whole
+from workbook.views.findings import run_views
 from workbook.views.html import View
 from workbook.views.screen import Screen
 from workbook.views.table import Stack, Table, facts, table
@@ -287,4 +287,4 @@ class Prediction(View):
         return self._stack().html()
 
     def _stack(self) -> Stack:
-        return Stack((facts("Your prediction", self.verdict), *whole(self.run).views))
+        return Stack((facts("Your prediction", self.verdict), *run_views(self.run).views))

@@ -27,7 +27,7 @@ from workbook.runs.platform_a import PlatformARun
 from workbook.runs.platform_b import PlatformBRun
 from workbook.simulation.phones import PhoneA, PhoneB, Watch
 from workbook.views.film import film
-from workbook.views.findings import whole
+from workbook.views.findings import run_views
 from workbook.views.html import POLICY, Markup, joined, tag, trusted
 from workbook.views.screen import Screen
 from workbook.views.sequence import sequence
@@ -157,7 +157,7 @@ class Run:
     def _view(self) -> Stack:
         views = '"phone", "messages", "states", "limits", "findings", "all"'
         more = f"Next: wb.show(_, VIEW) for {views}; _.trace; _.findings."  # `_` is the value of the last cell
-        return Stack((*whole(self).views, Snapshot(more, paragraph(tag("small", more)))))
+        return Stack((*run_views(self).views, Snapshot(more, paragraph(tag("small", more)))))
 
     def __repr__(self) -> str:
         return self._view().text()
