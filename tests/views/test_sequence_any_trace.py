@@ -16,6 +16,7 @@ from workbook.views.table import table, width
 
 @given(TEXTS, st.lists(RECORDS, max_size=8))
 @example("a status that is no number", [Record(0.0, Kind.EVENT, m.ApiAnswered([]), "", "", ())])
+@example("a rule in a value and beside a line", [Record(0.0, Kind.NOTE, m.Noted("X-ART-1"), "", "", ("X-ART-1",))])
 @settings(deadline=None)
 def test_any_trace_can_be_drawn(title, told):
     trace = Trace(title)
@@ -50,7 +51,23 @@ class Balanced(HTMLParser):
     """Refuses whatever our own views never write, and tags that are not closed in order."""
 
     ours = frozenset(
-        {"figure", "img", "details", "summary", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"}
+        {
+            "figure",
+            "img",
+            "details",
+            "summary",
+            "pre",
+            "table",
+            "caption",
+            "thead",
+            "tbody",
+            "tr",
+            "th",
+            "td",
+            "ul",
+            "li",
+        }
+        | {"b", "span"}
     )
 
     def __init__(self):
@@ -59,7 +76,7 @@ class Balanced(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         assert tag in self.ours
-        assert {name for name, _value in attrs} <= {"alt", "src", "style", "scope"}
+        assert {name for name, _value in attrs} <= {"alt", "src", "style", "scope", "class", "title"}
         self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
